@@ -1,0 +1,75 @@
+CREATE TABLE `events` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`opportunity_seq` integer NOT NULL,
+	`detected_at` integer NOT NULL,
+	`type` text NOT NULL,
+	`severity` text NOT NULL,
+	`origin` text NOT NULL,
+	`import_id` integer,
+	`document` blob NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
+CREATE INDEX `events_order` ON `events` (`opportunity_seq`,`detected_at`,`id`,`type`,`severity`);--> statement-breakpoint
+CREATE TABLE `facets` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`status` text NOT NULL,
+	`source` text NOT NULL,
+	`program_type` text NOT NULL,
+	`agency` text NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `facets_values` ON `facets` (`agency`,`status`,`source`,`program_type`);--> statement-breakpoint
+CREATE TABLE `imports` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`format` text NOT NULL,
+	`files` text NOT NULL,
+	`sources` text NOT NULL,
+	`snapshot` integer NOT NULL,
+	`as_of` integer,
+	`started_at` integer NOT NULL,
+	`finished_at` integer,
+	`last_instant` integer,
+	`counts` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `opportunities` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`source` text NOT NULL,
+	`lineage` text NOT NULL,
+	`source_opportunity_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`facet_id` integer NOT NULL,
+	`status_basis` text NOT NULL,
+	`due_at` integer,
+	`hash` blob NOT NULL,
+	`document` blob NOT NULL,
+	`sidecar` blob NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `opportunities_id_unique` ON `opportunities` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `opportunities_natural_key` ON `opportunities` (`source`,`lineage`);--> statement-breakpoint
+CREATE INDEX `opportunities_order` ON `opportunities` (`updated_at`,`id`,`facet_id`);--> statement-breakpoint
+CREATE INDEX `opportunities_due` ON `opportunities` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE TABLE `settings` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` blob NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `sources` (
+	`code` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `upstream_ids` (
+	`upstream_id` text NOT NULL,
+	`source` text NOT NULL,
+	`opportunity_seq` integer NOT NULL,
+	PRIMARY KEY(`upstream_id`, `source`, `opportunity_seq`)
+);
+--> statement-breakpoint
+CREATE INDEX `upstream_ids_of_record` ON `upstream_ids` (`opportunity_seq`);

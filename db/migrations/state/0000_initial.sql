@@ -1,0 +1,37 @@
+CREATE TABLE `accounts` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`plan` text NOT NULL,
+	`subscription` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`plan`) REFERENCES `plans`(`name`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `accounts_name_unique` ON `accounts` (`name`);--> statement-breakpoint
+CREATE TABLE `keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` integer NOT NULL,
+	`hash` blob NOT NULL,
+	`last_four` text NOT NULL,
+	`label` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer,
+	`revoked_at` integer,
+	`last_used_at` integer,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `keys_hash_unique` ON `keys` (`hash`);--> statement-breakpoint
+CREATE TABLE `plans` (
+	`name` text PRIMARY KEY NOT NULL,
+	`daily` integer NOT NULL,
+	`per_minute` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `use` (
+	`key_id` text NOT NULL,
+	`day` integer NOT NULL,
+	`count` integer NOT NULL,
+	PRIMARY KEY(`key_id`, `day`),
+	FOREIGN KEY (`key_id`) REFERENCES `keys`(`id`) ON UPDATE no action ON DELETE no action
+);

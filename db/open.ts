@@ -1,0 +1,81 @@
+/** Opens the two files of a data directory, creating and migrating them where needed. */
+import { Database } from "bun:sqlite";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import * as catalogSchema from "./catalog.ts";
+import { migrate, migrations } from "./migrate.ts";
+import * as stateSchema from "./state.ts";
+
+export type CatalogDb = { sqlite: Database; drizzle: BunSQLiteDatabase<typeof catalogSchema> };
+export type StateDb = { sqlite: Database; drizzle: BunSQLiteDatabase<typeof stateSchema> };
+
+/** How long a writer waits for another, in milliseconds. A server waits for nobody: waiting would stall every request. */
+export const WRITER_WAITS_MS = 30_000;
+
+/** "ffct" and "ffst" in ASCII: how SQLite's header says whose file it is. */
+const APPLICATION_IDS = { catalog: 0x66666374, state: 0x66667374 };
+
+export const fileNames = { catalog: "catalog.db", state: "state.db" };
+
+/** `directory` is a path, or ":memory:". Throws an Error with one sentence. */
+export function openCatalog(directory: string, now: number, waitMs = WRITER_WAITS_MS): CatalogDb {
+  const sqlite = open(directory, "catalog", now, waitMs);
+  sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
+  return { sqlite, drizzle: drizzle(sqlite, { schema: catalogSchema }) };
+}
+
+export function openState(directory: string, now: number, waitMs = WRITER_WAITS_MS): StateDb {
+  const sqlite = open(directory, "state", now, waitMs);
+  return { sqlite, drizzle: drizzle(sqlite, { schema: stateSchema }) };
+}
+
+function open(directory: string, kind: "catalog" | "state", now: number, waitMs: number): Database {
+  const path = directory === ":memory:" ? directory : join(directory, fileNames[kind]);
+  let sqlite: Database | undefined;
+  try {
+    if (path !== ":memory:") mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const isNew = path === ":memory:" || !existsSync(path);
+    sqlite = new Database(path, { create: true, strict: true });
+    sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that a writer in another process is waited for from here on.
+    if (!isNew) refuseForeignFile(sqlite, kind);
+    useWriteAheadLog(sqlite);
+    sqlite.run("pragma foreign_keys = on");
+    sqlite.run(`pragma synchronous = ${kind === "catalog" ? "full" : "normal"}`); // state.db may forget a second (D-25).
+    migrate(sqlite, migrations[kind], now);
+    sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`);
+    sqlite.run(`pragma busy_timeout = ${waitMs}`);
+    return sqlite;
+  } catch (error) {
+    sqlite?.close();
+    throw new Error(`Cannot open ${path}: ${reason(error)}`, { cause: error });
+  }
+}
+
+function refuseForeignFile(sqlite: Database, kind: "catalog" | "state"): void {
+  const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };
+  if (application_id === APPLICATION_IDS[kind]) return;
+  const tables = sqlite.query<{ count: number }, []>("select count(*) as count from sqlite_master").get();
+  if (application_id !== 0 || (tables !== null && tables.count > 0)) throw new Error(`it is not a fundfeed ${fileNames[kind]}`);
+}
+
+/** Two processes that switch a new file together can fail despite a busy timeout, so the mode is read first and the switch tried again. */
+function useWriteAheadLog(sqlite: Database): void {
+  for (let attempt = 1; ; attempt++) {
+    const mode = sqlite.query<{ journal_mode: string }, []>("pragma journal_mode").get()?.journal_mode;
+    if (mode === "wal" || mode === "memory") return;
+    try {
+      sqlite.run("pragma journal_mode = wal");
+    } catch (error) {
+      if (attempt === 5) throw error;
+      Bun.sleepSync(50);
+    }
+  }
+}
+
+function reason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (/file is not a database/i.test(message)) return "it is not a database file";
+  if (/unable to open database file|EACCES|EROFS|readonly|read-only/i.test(message)) return `the directory must be writable (${message})`;
+  return message;
+}

@@ -1,0 +1,53 @@
+/** One detected change of one opportunity, as the specification lists its fields. */
+import { type Static, Type } from "@sinclair/typebox";
+
+export const eventTypes = [
+  "opportunity_added",
+  "opportunity_removed",
+  "status_changed",
+  "date_changed",
+  "funding_changed",
+  "description_changed",
+  "qanda_updated",
+  "attachments_changed",
+  "field_updated",
+  "unknown",
+] as const;
+
+/** From least to most: an event is as severe as its most severe field. */
+export const severities = ["noise", "cosmetic", "informational", "material", "critical", "unknown"] as const;
+
+/** Severities that a history omits unless it is asked for them. */
+export const insignificant: readonly Severity[] = ["noise", "cosmetic"];
+
+export type EventType = (typeof eventTypes)[number];
+export type Severity = (typeof severities)[number];
+
+const known = (values: readonly string[]) => values.map((value) => `\`${value}\``).join(", ");
+const anyJson = (description: string) => Type.Unknown({ description });
+
+export const Change = Type.Object(
+  {
+    field: Type.String({ description: "Dotted path of the field: `dates.closes_at`." }),
+    previous: anyJson("Value before, any JSON value."),
+    current: anyJson("Value after, any JSON value."),
+  },
+  { additionalProperties: false },
+);
+
+export const OpportunityEvent = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    opportunity_id: Type.String({ format: "uuid" }),
+    type: Type.String({ description: `Known values: ${known(eventTypes)}.`, examples: [...eventTypes] }),
+    severity: Type.String({ description: `Known values: ${known(severities)}.`, examples: [...severities] }),
+    summary: Type.Union([Type.String(), Type.Null()], { description: "The change in a sentence." }),
+    changed_fields: Type.Array(Type.String(), { description: "Dotted paths of the changed fields." }),
+    changes: Type.Array(Change, { description: "The same fields, in the same order, with their values." }),
+    detected_at: Type.String({ format: "date-time", description: "When the change was stored: the record's `updated_at` of that change." }),
+  },
+  { additionalProperties: false },
+);
+
+export type Change = { field: string; previous: unknown; current: unknown };
+export type OpportunityEvent = Static<typeof OpportunityEvent>;

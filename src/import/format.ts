@@ -1,0 +1,34 @@
+/** What an upstream format is: it turns files into drafts, knows its upstream and nothing else of this program. */
+import type { Draft } from "./record.ts";
+
+/** One file to import. `bytes` starts at the beginning each time it is called, already unpacked (`input.ts`). */
+export type Input = {
+  /** As the operator named it; standard input is `-`. */
+  name: string;
+  bytes: () => AsyncIterable<Uint8Array>;
+};
+
+export type Context = {
+  /** The instant of the import (`--as-of`, else now), milliseconds since 1970 UTC: archive dates are judged by it. */
+  now: number;
+  /** Tells the operator of something odd that was let through, such as an unknown code. Repeats are folded. */
+  warn: (message: string) => void;
+};
+
+/** One upstream record at its place in a file, counted from 1: line for text, element or row otherwise. */
+export type Item = { input: Input; line: number; raw: unknown } & (
+  | { record: Draft | { [field: string]: unknown } }
+  /** Refused by the format. Source and lineage, where they could be read, keep it from looking removed (D-34). */
+  | { reason: string; source?: string; lineage?: string }
+);
+
+export type Format = {
+  /** As on the command line. */
+  name: string;
+  /** One sentence for `--help`. */
+  about: string;
+  /** Which entry of a zip archive is meant; without it, the only one. */
+  entry?: RegExp;
+  /** Throws an Error when a file as a whole is not what it should be: nothing is imported then. */
+  read: (inputs: readonly Input[], context: Context) => AsyncIterable<Item>;
+};

@@ -1,0 +1,31 @@
+/** What a format hands over: an opportunity as `import records` takes it, absent fields left out. */
+export type Draft = {
+  source: { code: string; name?: string | null; opportunity_id: string; url?: string | null };
+  title: string;
+  summary?: string | null;
+  description?: string | null;
+  /** Absent: derived from the dates, and follows the clock from then on (D-37). */
+  status?: string | null;
+  status_display?: string | null;
+  organization?: { agency?: string | null; sub_agency?: string | null; issuing_office?: string | null };
+  program?: { type?: string | null; solicitation_id?: string | null; solicitation_title?: string | null; contract_class?: string | null };
+  /** Amounts are decimal strings. */
+  funding?: { currency?: "USD"; amount_min?: string | null; amount_max?: string | null; display?: string | null } | null;
+  /** RFC 3339 with the upstream's own offset (D-28). */
+  dates?: { posted_at?: string | null; opens_at?: string | null; closes_at?: string | null; response_at?: string | null };
+  classifications?: {
+    keywords?: string[];
+    technology_areas?: string[];
+    tech_taxonomy?: string[];
+    naics_codes?: string[];
+    set_aside_types?: string[];
+  };
+  eligibility?: { requirements?: string | null; geographic_scope?: string | null };
+  contacts?: { name?: string | null; email?: string | null; phone?: string | null; role?: string | null }[];
+  relationships?: { parent_id?: string | null; canonical_id?: string | null };
+  /** What stays the same across amendments; the upstream id where absent (D-30). */
+  lineage?: string;
+  earlier_ids?: string[];
+  attachments?: { name?: string | null; url?: string | null }[];
+  questions?: { question?: string | null; answer?: string | null }[];
+};

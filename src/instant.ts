@@ -1,0 +1,45 @@
+/** RFC 3339 date-times in and out (D-10, D-28): strict where `Date.parse` is not, exact to any number of fractional digits. */
+
+/** A point in time: whole milliseconds since 1970 UTC, and the digits beyond them (without trailing zeros). */
+export type Instant = { ms: number; beyond: string };
+
+const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+/** The instant that an RFC 3339 date-time with an offset names, or `undefined`. A leap second counts as the second after it. */
+export function parseInstant(text: string): Instant | undefined {
+  const match = DATE_TIME.exec(text);
+  if (match === null) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [number, number, number, number, number, number];
+  const fraction = match[7] ?? "";
+  const [offsetHour, offsetMinute] = [Number(match[9] ?? 0), Number(match[10] ?? 0)];
+  if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return undefined;
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  const offset = (match[8] === "-" ? -1 : 1) * (offsetHour * 60 + offsetMinute);
+  const leap = second === 60;
+  if (leap && (hour * 60 + minute - offset + 2880) % 1440 !== 1439) return undefined; // Leap seconds end a UTC day.
+
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day); // `Date.UTC` would read the years 0 to 99 as 1900 to 1999.
+  date.setUTCHours(hour, minute, second, leap ? 0 : Number(fraction.slice(0, 3).padEnd(3, "0")));
+  return { ms: date.getTime() - offset * 60_000, beyond: leap ? "" : fraction.slice(3).replace(/0+$/, "") };
+}
+
+/** Whole milliseconds since 1970 UTC of an RFC 3339 date-time, or `undefined`. */
+export function parseInstantMs(text: string): number | undefined {
+  return parseInstant(text)?.ms;
+}
+
+/** Negative when `left` is earlier, 0 when both are the same instant. */
+export function compareInstants(left: Instant, right: Instant): number {
+  if (left.ms !== right.ms) return left.ms - right.ms;
+  return left.beyond < right.beyond ? -1 : left.beyond > right.beyond ? 1 : 0;
+}
+
+/** UTC with milliseconds and `Z` (D-28). */
+export function formatInstant(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function daysIn(year: number, month: number): number {
+  return new Date(Date.UTC((year % 400) + 2000, month, 0)).getUTCDate();
+}

@@ -1,0 +1,119 @@
+/** The opportunity, as the specification lists its fields: what a response shows, what an import checks, what the description documents. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+export const statuses = ["forecast", "pre_release", "open", "closing_soon", "closed", "awarded", "cancelled", "archived"] as const;
+
+export const programTypes = [
+  "SBIR",
+  "STTR",
+  "BAA",
+  "RFI",
+  "RFP",
+  "OTA",
+  "GRANT",
+  "CONTRACT",
+  "PRIZE",
+  "CSO",
+  "CRADA",
+  "INDUSTRY_EVENT",
+  "OTHER",
+] as const;
+
+export type Status = (typeof statuses)[number];
+export type ProgramType = (typeof programTypes)[number];
+
+const object = <T extends Record<string, TSchema>>(properties: T, description?: string) =>
+  Type.Object(properties, { additionalProperties: false, ...(description === undefined ? {} : { description }) });
+const nullable = <T extends TSchema>(schema: T, description: string) => Type.Union([schema, Type.Null()], { description });
+const text = (description: string) => nullable(Type.String(), description);
+const instant = (description: string) => nullable(Type.String({ format: "date-time" }), description);
+const amount = (description: string) => nullable(Type.String({ pattern: "^-?\\d+(\\.\\d+)?$" }), description);
+const texts = (description: string) => Type.Array(Type.String(), { description });
+
+/** A decimal amount in US dollars as text: no float on its way (D-36). */
+export const DECIMAL = /^-?\d{1,30}(\.\d{1,10})?$/;
+
+export const Source = object({
+  code: Type.String({ description: "Upstream source code. The set is open-ended: show a code even if the catalog does not list it." }),
+  name: Type.String({ description: "Display name of the source." }),
+  opportunity_id: Type.String({ description: "Identifier used by the upstream source." }),
+  url: text("The opportunity's page at the upstream source."),
+});
+
+export const Funding = object({
+  currency: Type.Literal("USD", { description: "Always `USD`." }),
+  amount_min: amount("Smallest award, a decimal string."),
+  amount_max: amount("Largest award, a decimal string."),
+  display: text("Funding as text for people."),
+});
+
+export const Contact = object({
+  name: text("Name of the person or office."),
+  email: text("E-mail address."),
+  phone: text("Telephone number."),
+  role: text("What the contact is for."),
+});
+
+export const Opportunity = object({
+  id: Type.String({
+    format: "uuid",
+    description: "Service identifier, the same in every installation. Not the upstream solicitation number.",
+  }),
+  source: Source,
+  title: Type.String({ description: "Title as published." }),
+  summary: text("A short plain text."),
+  description: text("Upstream text. It may contain HTML: sanitize it before rendering."),
+  status: Type.String({
+    description: `Known values: ${statuses.map((status) => `\`${status}\``).join(", ")}. Unknown values can appear; show them as they are.`,
+    examples: [...statuses],
+  }),
+  status_display: text("The upstream's own word for the status."),
+  organization: object({
+    agency: text("Department or independent agency."),
+    sub_agency: text("Bureau, command or office within the agency."),
+    issuing_office: text("Office that issued the opportunity."),
+  }),
+  program: object({
+    type: text(`Known values: ${programTypes.map((type) => `\`${type}\``).join(", ")}.`),
+    solicitation_id: text("Solicitation or opportunity number."),
+    solicitation_title: text("Title of the solicitation."),
+    contract_class: text("Kind of contract, notice or phase, in the upstream's words."),
+  }),
+  funding: Type.Union([Funding, Type.Null()], { description: "Null when nothing is stated." }),
+  dates: object({
+    posted_at: instant("When the opportunity was published."),
+    opens_at: instant("When submissions open."),
+    closes_at: instant("When submissions close."),
+    response_at: instant("When responses are due."),
+  }),
+  classifications: object({
+    keywords: texts("Keywords and category labels."),
+    technology_areas: texts("Technology areas."),
+    tech_taxonomy: texts("Codes with their scheme: `ALN:93.242`, `FAC:ST`, `PSC:AC12`."),
+    naics_codes: texts("NAICS codes."),
+    set_aside_types: texts("Set-aside codes."),
+  }),
+  eligibility: object({
+    requirements: text("Who may apply, and under which conditions."),
+    geographic_scope: text("Place of performance or geographic limits."),
+  }),
+  contacts: Type.Array(Contact, { description: "Official points of contact. Personal data." }),
+  value_estimate: Type.Null({ description: "Reserved. Always null: not provided." }),
+  relationships: object({
+    parent_id: text("Id of the opportunity that this one follows from."),
+    canonical_id: text("Id of the record that stands for the same opportunity across sources."),
+  }),
+  created_at: Type.String({ format: "date-time", description: "When the service first stored the record." }),
+  updated_at: Type.String({
+    format: "date-time",
+    description: "When the record last changed here. Orders the list and drives `updated_since`.",
+  }),
+});
+
+/** What an upstream record holds besides the served fields; differences in it feed the history. */
+export const Attachment = object({ name: text("File or link name."), url: text("Address.") });
+export const Question = object({ question: text("Question as asked."), answer: text("Answer as published.") });
+
+export type Opportunity = Static<typeof Opportunity>;
+export type Attachment = Static<typeof Attachment>;
+export type Question = Static<typeof Question>;
