@@ -4,11 +4,14 @@ export type Machine = {
   /** Milliseconds since 1970 UTC. */
   now: () => number;
   randomBytes: (count: number) => Uint8Array;
-  /** Results, on standard output. */
+  /** Results, on standard output. Ends the line. */
   print: (text: string) => void;
-  /** Everything else, on standard error. */
+  /** Everything else, on standard error. Ends the line. */
   tell: (text: string) => void;
-  stdin: () => ReadableStream<Uint8Array>;
-  /** Whether a person watches standard error. */
-  terminal: boolean;
+  /** Overwrites one line on standard error that a person watches; "" clears it. Does nothing where nobody watches. */
+  showProgress: (line: string) => void;
+  /** Standard error as it is, for the log. */
+  writeLog: (text: string) => void;
+  /** Called at SIGTERM and SIGINT, each time. */
+  onStopSignal: (stop: () => void) => void;
 };

@@ -1,0 +1,63 @@
+/** From the differences of one change set to its events: one for each type that it touches. */
+import { type Change, type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../events/event.ts";
+import { formatInstant } from "../instant.ts";
+import { uuid5 } from "../opportunities/identity.ts";
+import { added, removed, ruleFor } from "./rules.ts";
+
+/** The events of a change set at its instant (ms), in the table's order. Ids derive from record, instant and type: the same after every rebuild. */
+export function classify(opportunityId: string, changes: readonly Change[], instant: number): OpportunityEvent[] {
+  const byType = new Map<EventType, { severity: Severity; changes: Change[] }>();
+  for (const change of changes) {
+    const rule = ruleFor(change);
+    const event = byType.get(rule.type);
+    if (event === undefined) byType.set(rule.type, { severity: rule.severity, changes: [change] });
+    else {
+      event.changes.push(change);
+      if (severities.indexOf(rule.severity) > severities.indexOf(event.severity)) event.severity = rule.severity;
+    }
+  }
+  return [...byType]
+    .sort(([left], [right]) => eventTypes.indexOf(left) - eventTypes.indexOf(right))
+    .map(([type, event]) => makeEvent(opportunityId, type, event.severity, event.changes, instant));
+}
+
+/** The event of a new record. */
+export function additionEvent(opportunityId: string, instant: number): OpportunityEvent {
+  return makeEvent(opportunityId, added.type, added.severity, [], instant);
+}
+
+/** The event of a record that is gone from a snapshot. */
+export function removalEvent(opportunityId: string, changes: Change[], instant: number): OpportunityEvent {
+  return makeEvent(opportunityId, removed.type, removed.severity, changes, instant);
+}
+
+function makeEvent(opportunityId: string, type: EventType, severity: Severity, changes: Change[], instant: number): OpportunityEvent {
+  return {
+    id: uuid5(`${opportunityId}\n${instant}\n${type}`),
+    opportunity_id: opportunityId,
+    type,
+    severity,
+    summary: summaryOf(type, changes),
+    changed_fields: changes.map(({ field }) => field),
+    changes,
+    detected_at: formatInstant(instant),
+  };
+}
+
+function summaryOf(type: EventType, changes: readonly Change[]): string {
+  const [first] = changes;
+  if (type === "opportunity_added") return "Added";
+  if (type === "opportunity_removed") return "No longer published by its source";
+  if (first !== undefined && changes.length === 1 && isShort(first.previous) && isShort(first.current)) {
+    return `${first.field} changed from ${shown(first.previous)} to ${shown(first.current)}`;
+  }
+  return `Changed: ${changes.map(({ field }) => field).join(", ")}`;
+}
+
+function isShort(value: unknown): boolean {
+  return value === null || (typeof value === "string" && value.length <= 60);
+}
+
+function shown(value: unknown): string {
+  return value === null ? "nothing" : String(value);
+}

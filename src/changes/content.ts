@@ -1,0 +1,58 @@
+/** What one record says, apart from when it was stored: what an import brings, what change detection compares. */
+import { createHash } from "node:crypto";
+import { parseInstant } from "../instant.ts";
+import type { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
+
+/** The served fields that come from upstream, and the two sidecar fields whose differences feed the history. Keys in this order, always. */
+export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & { attachments: Attachment[]; questions: Question[] };
+
+/** Whether the record stated its status, or its dates give it (D-37). */
+export type StatusBasis = "stated" | "dates";
+
+/** One judged record on its way in. `status` is meaningless while `status_basis` is `dates`, unless the record is being restored. */
+export type Incoming = {
+  lineage: string;
+  earlier_ids: string[];
+  status_basis: StatusBasis;
+  content: Content;
+  /** Of a record that `export` wrote: restored into an empty catalogue, otherwise ignored. */
+  restored?: { created_at: number; updated_at: number };
+};
+
+/** SHA-256 of what the upstream says: not of a status that only the clock gave, nor of the offset in which a date is written. */
+export function hashOf(content: Content, basis: StatusBasis): Buffer {
+  const { posted_at, opens_at, closes_at, response_at } = content.dates;
+  const comparable = {
+    ...content,
+    status: basis === "dates" ? null : content.status,
+    dates: [posted_at, opens_at, closes_at, response_at].map(canonical),
+  };
+  return createHash("sha256").update(JSON.stringify(comparable)).digest();
+}
+
+/** The opportunity as the API returns it, UTF-8 JSON. */
+export function renderDocument(id: string, content: Content, createdAt: string, updatedAt: string): Buffer {
+  const { attachments: _attachments, questions: _questions, ...served } = content;
+  return Buffer.from(JSON.stringify({ id, ...served, created_at: createdAt, updated_at: updatedAt } satisfies Opportunity));
+}
+
+/** UTF-8 JSON of what is kept beside the document. */
+export function renderSidecar({ attachments, questions }: Content): Buffer {
+  return Buffer.from(JSON.stringify({ attachments, questions }));
+}
+
+/** The content of a stored row. */
+export function readContent(document: Uint8Array, sidecar: Uint8Array): Content {
+  const { id: _id, created_at: _created, updated_at: _updated, ...served } = parseJson<Opportunity>(document);
+  return { ...served, ...parseJson<Pick<Content, "attachments" | "questions">>(sidecar) };
+}
+
+function parseJson<T>(bytes: Uint8Array): T {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as T; // Written by the renderers above.
+}
+
+function canonical(date: string | null): string | null {
+  if (date === null) return null;
+  const instant = parseInstant(date);
+  return instant === undefined ? date : `${instant.ms}.${instant.beyond}`;
+}

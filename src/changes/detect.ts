@@ -1,0 +1,77 @@
+/** What differs between two states of a record, field by field. */
+import { type TSchema, TypeGuard } from "@sinclair/typebox";
+import type { Change } from "../events/event.ts";
+import { compareInstants, parseInstant } from "../instant.ts";
+import { Opportunity } from "../opportunities/opportunity.ts";
+import type { Content } from "./content.ts";
+
+/** Not what an upstream says: identity, bookkeeping, the reserved field. */
+const NOT_COMPARED = ["id", "source.code", "value_estimate", "created_at", "updated_at"];
+
+/** Dotted paths of the leaves that are compared, in the resource's order. `funding` is one when it comes or goes as a whole. */
+export const comparedFields: readonly string[] = [...leaves(Opportunity, ""), "attachments", "questions"].filter(
+  (field) => !NOT_COMPARED.includes(field),
+);
+
+/** The differences from `previous` to `current`, in the resource's order. A date that only changes its offset is none. */
+export function detect(previous: Content, current: Content): Change[] {
+  const changes: Change[] = [];
+  for (const field of comparedFields) {
+    const change = field.startsWith("funding.")
+      ? fundingChange(field, previous, current)
+      : { field, previous: valueAt(previous, field), current: valueAt(current, field) };
+    if (change !== undefined && !isSame(change)) changes.push(change);
+  }
+  return changes;
+}
+
+/** `previous` with the changes made: what is stored, so that a history always folds to the record. */
+export function apply(previous: Content, changes: readonly Change[]): Content {
+  const content = structuredClone(previous);
+  for (const { field, current } of changes) setValueAt(content, field, current);
+  return content;
+}
+
+/** `current` with the changes undone, the newest first. */
+export function unapply(current: Content, changes: readonly Change[]): Content {
+  return apply(
+    current,
+    changes.map(({ field, previous }) => ({ field, previous: undefined, current: previous })),
+  );
+}
+
+export function valueAt(content: Content, field: string): unknown {
+  let value: unknown = content;
+  for (const name of field.split(".")) value = (value as Record<string, unknown> | null)?.[name];
+  return value;
+}
+
+function setValueAt(content: Content, field: string, value: unknown): void {
+  const names = field.split(".");
+  let holder = content as unknown as Record<string, unknown>;
+  for (const name of names.slice(0, -1)) holder = holder[name] as Record<string, unknown>;
+  holder[names.at(-1) ?? field] = value;
+}
+
+/** Funding that comes or goes is one change of the whole field, told once. */
+function fundingChange(field: string, previous: Content, current: Content): Change | undefined {
+  if ((previous.funding === null) === (current.funding === null)) {
+    return { field, previous: valueAt(previous, field), current: valueAt(current, field) };
+  }
+  return field === "funding.currency" ? { field: "funding", previous: previous.funding, current: current.funding } : undefined;
+}
+
+function isSame({ field, previous, current }: Change): boolean {
+  if (previous === current) return true;
+  if (field.startsWith("dates.") && typeof previous === "string" && typeof current === "string") {
+    const [before, after] = [parseInstant(previous), parseInstant(current)];
+    return before !== undefined && after !== undefined && compareInstants(before, after) === 0;
+  }
+  return typeof previous === "object" && typeof current === "object" && JSON.stringify(previous) === JSON.stringify(current);
+}
+
+function leaves(schema: TSchema, path: string): string[] {
+  const inner = TypeGuard.IsUnion(schema) ? (schema.anyOf.find(TypeGuard.IsObject) ?? schema) : schema;
+  if (!TypeGuard.IsObject(inner)) return [path];
+  return Object.entries(inner.properties).flatMap(([name, property]) => leaves(property, path === "" ? name : `${path}.${name}`));
+}

@@ -1,0 +1,73 @@
+/** Why an event is there: the record before and after, the rule that decided, the import that brought it. */
+import type { CatalogDb } from "../../db/open.ts";
+import type { OpportunityEvent } from "../events/event.ts";
+import type { Content } from "./content.ts";
+import { readContent } from "./content.ts";
+import { unapply } from "./detect.ts";
+import { added, type Rule, removed, ruleFor } from "./rules.ts";
+
+export type Explanation = {
+  event: OpportunityEvent;
+  /** The record's content before its change set, which may have other events too; `null` for an addition. */
+  before: Content | null;
+  after: Content;
+  /** The rule for each changed field, or for the record as a whole (field `null`). Empty for an imported event: another system decided. */
+  rules: { field: string | null; type: string; severity: string; when: string }[];
+  origin: "detected" | "imported";
+  /** `null`: the clock. */
+  import: { id: number; format: string; files: string; started_at: number; as_of: number | null } | null;
+};
+
+type EventRow = {
+  seq: number;
+  opportunity_seq: number;
+  detected_at: number;
+  origin: "detected" | "imported";
+  import_id: number | null;
+  document: Uint8Array;
+};
+
+/** The explanation of an event, or `undefined` when there is none of that id. */
+export async function explain({ sqlite }: CatalogDb, eventId: string): Promise<Explanation | undefined> {
+  const columns = "seq, opportunity_seq, detected_at, origin, import_id, document";
+  const row = sqlite.query<EventRow, [string]>(`select ${columns} from events where id = ?`).get(eventId.toLowerCase());
+  if (row === null) return undefined;
+  const event = readEvent(row.document);
+  const record = sqlite
+    .query<{ document: Uint8Array; sidecar: Uint8Array }, [number]>("select document, sidecar from opportunities where seq = ?")
+    .get(row.opportunity_seq);
+  if (record === null) throw new Error(`Cannot explain event ${eventId}: its record is missing; fundfeed check says what else is`);
+  const since = sqlite
+    .query<EventRow, [number, number]>(
+      `select ${columns} from events where opportunity_seq = ? and origin = 'detected' and detected_at >= ? order by detected_at desc, seq desc`,
+    )
+    .all(row.opportunity_seq, row.detected_at);
+  const undo = (content: Content, { document }: EventRow) => unapply(content, readEvent(document).changes);
+  const present = readContent(record.document, record.sidecar);
+  const after = since.filter(({ detected_at }) => detected_at > row.detected_at).reduce(undo, present);
+  const detected = row.origin === "detected";
+  return {
+    event,
+    before: event.type === "opportunity_added" ? null : detected ? since.reduce(undo, present) : after,
+    after,
+    rules: detected ? rulesOf(event) : [],
+    origin: row.origin,
+    import:
+      row.import_id === null
+        ? null
+        : sqlite
+            .query<NonNullable<Explanation["import"]>, [number]>("select id, format, files, started_at, as_of from imports where id = ?")
+            .get(row.import_id),
+  };
+}
+
+function rulesOf(event: OpportunityEvent): Explanation["rules"] {
+  const shown = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
+  if (event.type === "opportunity_added") return [shown(null, added)];
+  if (event.type === "opportunity_removed") return [shown(null, removed)];
+  return event.changes.map((change) => shown(change.field, ruleFor(change)));
+}
+
+function readEvent(document: Uint8Array): OpportunityEvent {
+  return JSON.parse(Buffer.from(document).toString()) as OpportunityEvent; // Written by commit.ts.
+}

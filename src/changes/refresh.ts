@@ -1,0 +1,44 @@
+/** D-37: status follows the clock. Only due records are touched: an index range on the next turn, not a scan. */
+import type { CatalogDb } from "../../db/open.ts";
+import { atNextInstant, decideStatus, listDue, update } from "./commit.ts";
+
+/** Records in one transaction: some ten milliseconds, for which a server that does it itself answers nobody. */
+const CHUNK = 100;
+
+export type Refreshed = { changed: number; events: number };
+
+/** Moves every status whose instant has passed at `now` (ms), each change at the instant of its storing. */
+export async function refresh(db: CatalogDb, now: number): Promise<Refreshed> {
+  return turn(db, now, () => now);
+}
+
+/** The same for a backfill: each change at the very instant of its turn, up to `until` (ms), as a running server would have seen it. */
+export async function replayClock(db: CatalogDb, until: number): Promise<Refreshed> {
+  return turn(db, until, (firstDue) => firstDue);
+}
+
+async function turn(db: CatalogDb, until: number, instantOf: (firstDue: number) => number): Promise<Refreshed> {
+  const total = { changed: 0, events: 0 };
+  for (;;) {
+    const first =
+      db.sqlite.query<{ due_at: number }, [number]>("select min(due_at) as due_at from opportunities where due_at <= ?").get(until)
+        ?.due_at ?? null;
+    if (first === null) return total;
+    const wanted = instantOf(first);
+    const chunk = atNextInstant(db, wanted, (instant) => turnChunk(db, wanted, instant));
+    total.changed += chunk.changed;
+    total.events += chunk.events;
+    await Bun.sleep(0); // Requests come in between.
+  }
+}
+
+function turnChunk(db: CatalogDb, dueUntil: number, instant: number): Refreshed {
+  const total = { changed: 0, events: 0 };
+  for (const stored of listDue(db, dueUntil, CHUNK)) {
+    const decision = decideStatus(stored, instant);
+    update(db, stored, decision, [], instant, null);
+    if (decision.outcome === "changed") total.changed++;
+    total.events += decision.events.length;
+  }
+  return total;
+}

@@ -1,0 +1,130 @@
+/** The event table of the contract as data: which difference gives which type and severity. The first rule that applies holds. */
+import type { Change, EventType, Severity } from "../events/event.ts";
+import { compareInstants, parseInstant } from "../instant.ts";
+import { comparable } from "../plain-text.ts";
+
+export type Rule = {
+  type: EventType;
+  severity: Severity;
+  /** Dotted paths; `*` stands for any run of characters. Empty: the record as a whole. */
+  fields: readonly string[];
+  /** Which difference, in words for people. */
+  when: string;
+  applies?: (change: Change) => boolean;
+};
+
+export const added: Rule = { type: "opportunity_added", severity: "informational", fields: [], when: "a new record" };
+export const removed: Rule = {
+  type: "opportunity_removed",
+  severity: "critical",
+  fields: ["status"],
+  when: "gone from a snapshot; the change of its status is part of this event",
+};
+
+export const fieldRules: readonly Rule[] = [
+  { type: "qanda_updated", severity: "noise", fields: ["questions"], when: "only the order differs", applies: isReordered },
+  { type: "attachments_changed", severity: "noise", fields: ["attachments"], when: "only the order differs", applies: isReordered },
+  {
+    type: "field_updated",
+    severity: "noise",
+    fields: ["contacts", "classifications.*"],
+    when: "only the order differs",
+    applies: isReordered,
+  },
+  {
+    type: "status_changed",
+    severity: "critical",
+    fields: ["status"],
+    when: "it becomes cancelled",
+    applies: ({ current }) => current === "cancelled",
+  },
+  {
+    type: "status_changed",
+    severity: "critical",
+    fields: ["status"],
+    when: "it leaves closed, archived or cancelled for open or closing_soon",
+    applies: moves(["closed", "archived", "cancelled"], ["open", "closing_soon"]),
+  },
+  {
+    type: "status_changed",
+    severity: "informational",
+    fields: ["status"],
+    when: "open becomes closing_soon",
+    applies: moves(["open"], ["closing_soon"]),
+  },
+  {
+    type: "status_changed",
+    severity: "informational",
+    fields: ["status"],
+    when: "closed becomes archived",
+    applies: moves(["closed"], ["archived"]),
+  },
+  { type: "status_changed", severity: "material", fields: ["status"], when: "any other change" },
+  {
+    type: "date_changed",
+    severity: "critical",
+    fields: ["dates.closes_at", "dates.response_at"],
+    when: "the new instant is earlier",
+    applies: isEarlier,
+  },
+  { type: "date_changed", severity: "material", fields: ["dates.closes_at", "dates.response_at"], when: "later, newly set or cleared" },
+  { type: "date_changed", severity: "informational", fields: ["dates.posted_at", "dates.opens_at"], when: "any change" },
+  {
+    type: "funding_changed",
+    severity: "material",
+    fields: ["funding", "funding.amount_min", "funding.amount_max"],
+    when: "any change, or to or from null",
+  },
+  { type: "funding_changed", severity: "cosmetic", fields: ["funding.*"], when: "only the text for people differs" },
+  {
+    type: "description_changed",
+    severity: "cosmetic",
+    fields: ["title", "summary", "description"],
+    when: "only white space, letter case, punctuation, mark-up or entities differ",
+    applies: readsTheSame,
+  },
+  { type: "description_changed", severity: "informational", fields: ["title", "summary", "description"], when: "any other change" },
+  { type: "qanda_updated", severity: "informational", fields: ["questions"], when: "any other change" },
+  { type: "attachments_changed", severity: "material", fields: ["attachments"], when: "any other change" },
+  { type: "field_updated", severity: "material", fields: ["eligibility.*", "classifications.set_aside_types"], when: "any other change" },
+  { type: "field_updated", severity: "cosmetic", fields: ["*_display", "source.name", "source.url"], when: "any change" },
+  { type: "field_updated", severity: "informational", fields: ["*"], when: "any other field" },
+];
+
+/** Every rule, for the documentation. */
+export const rules: readonly Rule[] = [added, removed, ...fieldRules];
+
+/** The rule that decides about a change. */
+export function ruleFor(change: Change): Rule {
+  const rule = fieldRules.find(
+    ({ fields, applies }) => fields.some((field) => matches(field, change.field)) && (applies?.(change) ?? true),
+  );
+  if (rule === undefined) throw new Error(`No rule for ${change.field}`); // The last rule takes every field.
+  return rule;
+}
+
+function matches(pattern: string, field: string): boolean {
+  const [head = "", tail] = pattern.split("*");
+  return tail === undefined ? pattern === field : field.startsWith(head) && field.endsWith(tail);
+}
+
+function moves(from: readonly string[], to: readonly string[]): (change: Change) => boolean {
+  return ({ previous, current }) => from.includes(String(previous)) && to.includes(String(current));
+}
+
+function isReordered({ previous, current }: Change): boolean {
+  if (!Array.isArray(previous) || !Array.isArray(current) || previous.length !== current.length) return false;
+  const sorted = (items: unknown[]) => items.map((item) => JSON.stringify(item)).sort();
+  const after = sorted(current);
+  return sorted(previous).every((item, index) => item === after[index]);
+}
+
+function isEarlier({ previous, current }: Change): boolean {
+  if (typeof previous !== "string" || typeof current !== "string") return false;
+  const [before, after] = [parseInstant(previous), parseInstant(current)];
+  return before !== undefined && after !== undefined && compareInstants(after, before) < 0;
+}
+
+function readsTheSame({ previous, current }: Change): boolean {
+  return comparable(String(previous ?? "")) === comparable(String(current ?? ""));
+}

@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import { backUp, restore } from "../../db/backup.ts";
+import { answer, type Cli, type CommonOptions, command, withCatalog, withState } from "./command.ts";
+
+export function backupCommand(cli: Cli): Command {
+  return command("backup", "Copy both files, consistent and checked, while a server runs; the copy serves as --data")
+    .argument("<dir>", "where the copy goes; created where it is missing")
+    .action(async (directory: string, options: CommonOptions) => {
+      const files = await withCatalog(cli, options, async (catalog) =>
+        withState(cli, options, async (state) => backUp({ catalog, state }, directory)),
+      );
+      answer(
+        cli,
+        options,
+        { directory, files },
+        `Backed up to ${directory}: ${files.map(({ name, bytes }) => `${name} ${bytes.toLocaleString("en-US")} bytes`).join(", ")}`,
+      );
+      cli.machine.tell("The copy holds key hashes and the cursor secret: keep it as private as the original.");
+    });
+}
+
+export function restoreCommand(cli: Cli): Command {
+  return command("restore", "Put a backup back over what is there; refused while a server or an import has the files open")
+    .argument("<dir>", "a directory that `backup` made")
+    .action(async (directory: string, options: CommonOptions) => {
+      restore(directory, options.data);
+      answer(cli, options, { directory, data: options.data }, `Restored ${options.data} from ${directory}`);
+    });
+}

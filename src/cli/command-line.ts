@@ -1,0 +1,70 @@
+/** The command line: one commander program, one file per command, one place that turns faults into exit codes. */
+import { Command, CommanderError } from "commander";
+import type { Machine } from "../machine.ts";
+import { accountsCommand } from "./accounts.ts";
+import { backupCommand, restoreCommand } from "./backup.ts";
+import { checkCommand } from "./check.ts";
+import type { Cli } from "./command.ts";
+import { demoCommand } from "./demo.ts";
+import { explainCommand } from "./explain.ts";
+import { exportCommand } from "./export.ts";
+import { importCommand } from "./import.ts";
+import { importsCommand } from "./imports.ts";
+import { keysCommand } from "./keys.ts";
+import { openapiCommand } from "./openapi.ts";
+import { plansCommand } from "./plans.ts";
+import { refreshCommand } from "./refresh.ts";
+import { serveCommand } from "./serve.ts";
+import { sourcesCommand } from "./sources.ts";
+import { versionCommand } from "./version.ts";
+
+const commands = [
+  demoCommand,
+  serveCommand,
+  importCommand,
+  exportCommand,
+  refreshCommand,
+  importsCommand,
+  explainCommand,
+  sourcesCommand,
+  plansCommand,
+  accountsCommand,
+  keysCommand,
+  backupCommand,
+  restoreCommand,
+  checkCommand,
+  openapiCommand,
+  versionCommand,
+];
+
+/** Runs one command. The exit code: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected. */
+export async function runCommandLine(argv: readonly string[], machine: Machine): Promise<number> {
+  const cli: Cli = { machine, exitCode: 0 };
+  const program = new Command("fundfeed")
+    .description("US federal innovation funding from every source, with its history, from one binary.")
+    .addHelpText(
+      "after",
+      "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected.",
+    );
+  for (const make of commands) program.addCommand(make(cli));
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)])
+    speakThrough(command, machine);
+  try {
+    await program.parseAsync(argv.length === 0 ? ["--help"] : [...argv], { from: "user" });
+    return cli.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    machine.showProgress("");
+    machine.tell(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+}
+
+function speakThrough(command: Command, machine: Machine): void {
+  command
+    .exitOverride()
+    .showSuggestionAfterError()
+    .showHelpAfterError("(--help shows what there is)")
+    .helpCommand(false)
+    .configureOutput({ writeOut: (text) => machine.print(text.trimEnd()), writeErr: (text) => machine.tell(text.trimEnd()) });
+}

@@ -1,0 +1,114 @@
+/** What every command shares: its options, its databases, its ways of answering. */
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type CatalogDb, openCatalog, openState, type StateDb } from "../../db/open.ts";
+import { formatInstant, parseInstantMs } from "../instant.ts";
+import type { Machine } from "../machine.ts";
+
+export type Cli = { machine: Machine; exitCode: number };
+
+export type CommonOptions = { data: string; json?: true };
+
+/** A command with the options that all have. */
+export function command(name: string, about: string): Command {
+  return new Command(name)
+    .description(about)
+    .addOption(new Option("--data <dir>", "data directory").env("FUNDFEED_DATA").default("fundfeed-data"))
+    .option("--json", "print one JSON document instead of text");
+}
+
+/** A command that only holds others: `keys list`. */
+export function commandGroup(name: string, about: string, members: readonly Command[]): Command {
+  const group = new Command(name).description(about);
+  for (const member of members) group.addCommand(member);
+  return group;
+}
+
+export async function withCatalog<T>({ machine }: Cli, { data }: CommonOptions, work: (db: CatalogDb) => Promise<T>): Promise<T> {
+  const db = openCatalog(data, machine.now());
+  try {
+    return await work(db);
+  } finally {
+    db.sqlite.close();
+  }
+}
+
+export async function withState<T>({ machine }: Cli, { data }: CommonOptions, work: (db: StateDb) => Promise<T>): Promise<T> {
+  const db = openState(data, machine.now());
+  try {
+    return await work(db);
+  } finally {
+    db.sqlite.close();
+  }
+}
+
+/** Answers with the value as JSON where that is asked for, with the text otherwise. */
+export function answer({ machine }: Cli, { json }: CommonOptions, value: unknown, text: string): void {
+  machine.print(json ? JSON.stringify(value, null, 2) : text);
+}
+
+/** Columns aligned under their names; numbers to the right. */
+export function table(rows: readonly Record<string, string | number | null>[], empty: string): string {
+  const [first] = rows;
+  if (first === undefined) return empty;
+  const names = Object.keys(first);
+  const cells = rows.map((row) => names.map((name) => shown(row[name] ?? null)));
+  const widths = names.map((name, column) => Math.max(name.length, ...cells.map((row) => Bun.stringWidth(row[column] ?? ""))));
+  const numeric = names.map((name) => rows.every((row) => typeof row[name] === "number" || row[name] === null));
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => {
+        const blanks = " ".repeat((widths[column] ?? 0) - Bun.stringWidth(cell));
+        return numeric[column] ? blanks + cell : cell + blanks;
+      })
+      .join("  ")
+      .trimEnd();
+  return [line(names), ...cells.map(line)].join("\n");
+}
+
+function shown(cell: string | number | null): string {
+  return cell === null ? "–" : typeof cell === "number" ? cell.toLocaleString("en-US") : cell;
+}
+
+/** A whole number from `min` to `max`, as an option's or argument's parser. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < min || number > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    return number;
+  };
+}
+
+/** An RFC 3339 timestamp, in milliseconds since 1970 UTC. */
+export function timestamp(text: string): number {
+  const ms = parseInstantMs(text);
+  if (ms === undefined) throw new InvalidArgumentError("It must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00Z.");
+  return ms;
+}
+
+/** A length of time such as `90s`, `15m`, `6h` or `2d`, in milliseconds. */
+export function duration(text: string): number {
+  const match = /^(\d{1,6})([smhd])$/.exec(text);
+  const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? ""];
+  if (match === null || unitMs === undefined) throw new InvalidArgumentError("It must be a number with a unit: 90s, 15m, 6h or 2d.");
+  return Number(match[1]) * unitMs;
+}
+
+export function instantOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatInstant(ms);
+}
+
+/** "3 hours" and the like, for people. */
+export function inWords(ms: number): string {
+  const units: [number, string][] = [
+    [86_400_000, "day"],
+    [3_600_000, "hour"],
+    [60_000, "minute"],
+    [1000, "second"],
+  ];
+  for (const [size, name] of units) {
+    const count = Math.floor(ms / size);
+    if (count >= 2 || (count === 1 && size === 1000)) return `${count} ${name}${count === 1 ? "" : "s"}`;
+  }
+  return "0 seconds";
+}

@@ -1,0 +1,47 @@
+import type { Command } from "commander";
+import { type Explanation, explain } from "../changes/explain.ts";
+import type { FileDigest } from "../import/remembered.ts";
+import { formatInstant } from "../instant.ts";
+import { answer, type Cli, type CommonOptions, command, instantOrNull, withCatalog } from "./command.ts";
+
+export function explainCommand(cli: Cli): Command {
+  return command("explain", "Why an event is there: the record before and after, the rule, and the import that brought it")
+    .argument("<event-id>", "the event's id, as the events endpoint shows it")
+    .action(async (id: string, options: CommonOptions) => {
+      const explanation = await withCatalog(cli, options, (db) => explain(db, id));
+      if (explanation === undefined) throw new Error(`Cannot explain event ${id}: there is no event of that id`);
+      const { import: brought } = explanation;
+      const value = {
+        ...explanation,
+        import:
+          brought === null
+            ? null
+            : {
+                ...brought,
+                files: JSON.parse(brought.files) as FileDigest[],
+                started_at: formatInstant(brought.started_at),
+                as_of: instantOrNull(brought.as_of),
+              },
+      };
+      answer(cli, options, value, inSentences(explanation));
+    });
+}
+
+function inSentences({ event, after, rules, origin, import: brought }: Explanation): string {
+  const lines = [
+    `${event.type} (${event.severity}) of ${after.source.code} ${after.source.opportunity_id}: ${after.title}`,
+    `detected  ${event.detected_at}`,
+    `by        ${brought === null ? "the clock: a date has passed" : `import ${brought.id}, ${brought.format}, ${fileNames(brought.files)}, ${formatInstant(brought.started_at)}`}`,
+  ];
+  if (origin === "imported") lines.push("rule      none: type and severity were stated by the history that it was imported from");
+  for (const rule of rules) lines.push(`rule      ${rule.field ?? "the record"}: ${rule.when} → ${rule.type}, ${rule.severity}`);
+  for (const { field, previous, current } of event.changes) {
+    lines.push("", field, `  before  ${JSON.stringify(previous)}`, `  after   ${JSON.stringify(current)}`);
+  }
+  lines.push("", "The whole record before and after: --json");
+  return lines.join("\n");
+}
+
+function fileNames(files: string): string {
+  return (JSON.parse(files) as FileDigest[]).map(({ name }) => name).join(" ");
+}

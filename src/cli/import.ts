@@ -1,0 +1,70 @@
+import { Argument, type Command } from "commander";
+import { importEvents } from "../import/events.ts";
+import { formats } from "../import/formats.ts";
+import { importFiles } from "../import/run.ts";
+import type { Options, Outcome, Progress, Workplace } from "../import/workplace.ts";
+import { answer, type Cli, type CommonOptions, command, timestamp, withCatalog } from "./command.ts";
+
+type ImportOptions = CommonOptions & { snapshot?: true; allowRemovals?: true; asOf?: number; dryRun?: true; rejects?: string };
+
+export function importCommand(cli: Cli): Command {
+  const names = [...formats.map(({ name }) => name), "events"];
+  const list = [
+    ...formats.map(({ name, about }) => ({ name, about })),
+    { name: "events", about: "histories kept elsewhere, as NDJSON: one event a line" },
+  ];
+  return command("import", "Import files of one format")
+    .addArgument(new Argument("<format>", "the files' format").choices(names))
+    .argument("<file...>", "files to import as one; - is standard input; .gz and .zip are read as such")
+    .option("--snapshot", "the files hold all that the source has: what is missing becomes archived")
+    .option("--allow-removals", "let a snapshot remove more than 20 % of a source's live records")
+    .option("--as-of <timestamp>", "the instant at which the changes count as detected, for backfilling history", timestamp)
+    .option("--dry-run", "say what would happen and store nothing")
+    .option("--rejects <file>", "where rejected records go (default: <file>.rejects.ndjson)")
+    .addHelpText("after", `\nFormats:\n${list.map(({ name, about }) => `  ${name.padEnd(20)} ${about}`).join("\n")}`)
+    .action(async (name: string, files: string[], options: ImportOptions) => {
+      const outcome = await withCatalog(cli, options, (db) => {
+        const place: Workplace = { db, directory: options.data, now: cli.machine.now, tell: cli.machine.tell, progress: reporter(cli) };
+        const format = formats.find((each) => each.name === name);
+        return format === undefined
+          ? importEvents(place, optionsOf(files, options))
+          : importFiles(place, format, optionsOf(files, options));
+      });
+      cli.machine.showProgress("");
+      const { rejects, ...summary } = outcome;
+      answer(cli, options, summary, inSentences(outcome, options.dryRun === true));
+      if (outcome.rejected > 0) cli.exitCode = 3;
+      for (const file of rejects) cli.machine.tell(`Rejected records and the reasons are in ${file}`);
+    });
+}
+
+function optionsOf(files: readonly string[], { snapshot, allowRemovals, asOf, dryRun, rejects }: ImportOptions): Options {
+  return { files, snapshot: snapshot === true, allowRemovals: allowRemovals === true, asOf, dryRun: dryRun === true, rejects };
+}
+
+function inSentences(outcome: Outcome, dryRun: boolean): string {
+  const { read, added, changed, unchanged, removed, rejected, events } = outcome;
+  const counts = { added, changed, unchanged, removed, rejected };
+  const parts = Object.entries(counts).map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`);
+  return `${dryRun ? "Would be: " : ""}${read.toLocaleString("en-US")} read: ${parts.join(", ")}; ${events.toLocaleString("en-US")} events`;
+}
+
+/** One line that a person watches: what is being done, how far it is, how fast it goes, and how long it will take. */
+function reporter({ machine }: Cli): (progress: Progress) => void {
+  const started = machine.now();
+  let shownAt = 0;
+  let step = "";
+  let stepStarted = started;
+  return (progress) => {
+    const now = machine.now();
+    if (progress.step !== step) [step, stepStarted] = [progress.step, now];
+    if (now - shownAt < 200) return;
+    shownAt = now;
+    const seconds = Math.max(0.001, (now - stepStarted) / 1000);
+    const left = progress.share > 0 ? Math.round((seconds / progress.share) * (1 - progress.share)) : undefined;
+    const rate = Math.round(progress.done / seconds).toLocaleString("en-US");
+    machine.showProgress(
+      `${step} ${progress.done.toLocaleString("en-US")} records, ${Math.round(progress.share * 100)} %, ${rate}/s${left === undefined ? "" : `, ${left} s left`}`,
+    );
+  };
+}

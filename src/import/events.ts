@@ -1,0 +1,99 @@
+/** `import events`: histories kept elsewhere, one event a line. They join a record's history; its `updated_at` does not move. */
+import { type Static, Type } from "@sinclair/typebox";
+import type { CatalogDb } from "../../db/open.ts";
+import { findByUpstreamId, hasEvent, insertImportedEvent, inTransaction } from "../changes/commit.ts";
+import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
+import { formatInstant, parseInstantMs } from "../instant.ts";
+import { uuid5 } from "../opportunities/identity.ts";
+import { records } from "./formats/records.ts";
+import { Rejection, readerOf } from "./judge.ts";
+import { beginImport, finishImport, type Summary } from "./remembered.ts";
+import { digestsOf, type Options, type Outcome, shareRead, type Workplace, withInputs } from "./workplace.ts";
+
+const CHUNK = 2000;
+
+const EventLine = Type.Object({
+  source: Type.Object({ code: Type.String(), opportunity_id: Type.String() }),
+  type: Type.String(),
+  severity: Type.String(),
+  summary: Type.Union([Type.String(), Type.Null()]),
+  changed_fields: Type.Array(Type.String()),
+  changes: Type.Array(Type.Object({ field: Type.String(), previous: Type.Unknown(), current: Type.Unknown() })),
+  detected_at: Type.String({ format: "date-time" }),
+});
+
+const readEvent = readerOf(EventLine) as (value: unknown, path: string) => Static<typeof EventLine>;
+
+type Judged = { seq: number; type: string; severity: string; detected_at: number; event: OpportunityEvent };
+
+/** Imports event files as one unit. The same event, all members equal, is stored once. */
+export async function importEvents(place: Workplace, options: Options): Promise<Outcome> {
+  if (options.snapshot || options.asOf !== undefined)
+    throw new Error("Cannot import events with --snapshot or --as-of: each event states its own instant");
+  return withInputs(place, {}, options, async ({ inputs, staging, rejects }) => {
+    const summary: Summary = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0 };
+    const sources = new Set<string>();
+    for await (const item of records.read(inputs, { now: place.now(), warn: place.tell })) {
+      summary.read++;
+      if (summary.read % 500 === 0) place.progress({ step: "reading", done: summary.read, share: shareRead(inputs) });
+      try {
+        if ("reason" in item) throw new Rejection(item.reason);
+        const judged = judgeEvent(place.db, item.record, sources);
+        staging.put(judged.event.id, "", JSON.stringify(judged));
+      } catch (error) {
+        if (!(error instanceof Rejection)) throw error;
+        summary.rejected++;
+        rejects.add(item, error.message);
+      }
+    }
+    const { toWrite } = staging.counts();
+    summary.unchanged = summary.read - summary.rejected - toWrite; // Repeats within the files; repeats of stored ones join them below.
+    const files = await digestsOf(inputs);
+    const begun = { format: "events", files, sources: [...sources].sort(), snapshot: false, asOf: undefined, startedAt: place.now() };
+    const importId = options.dryRun ? 0 : beginImport(place.db, begun);
+    for (let page = staging.page(0, CHUNK); page.length > 0; page = staging.page(page.at(-1)?.place ?? 0, CHUNK)) {
+      const chunk = page.map(({ json }) => JSON.parse(json) as Judged); // Staged by this very import.
+      const isNew = options.dryRun
+        ? (judged: Judged) => !hasEvent(place.db, judged.event.id)
+        : (judged: Judged) => storeEvent(place.db, judged, importId);
+      inTransaction(place.db, () => {
+        for (const judged of chunk) summary[isNew(judged) ? "events" : "unchanged"]++;
+      });
+      place.progress({ step: "writing", done: summary.events, share: (summary.events + 1) / (toWrite + 1) });
+    }
+    if (!options.dryRun) finishImport(place.db, importId, summary, place.now());
+    return summary;
+  });
+}
+
+function judgeEvent(db: CatalogDb, line: unknown, sources: Set<string>): Judged {
+  const given = readEvent(line, "");
+  const { type, severity, summary, changed_fields, changes } = given;
+  const code = given.source.code.toUpperCase();
+  if (type.trim() === "") throw new Rejection("type must not be blank");
+  if (severity.trim() === "") throw new Rejection("severity must not be blank");
+  const record = findByUpstreamId(db, code, given.source.opportunity_id);
+  if (record === undefined) throw new Rejection(`no ${code} record has the upstream id ${JSON.stringify(given.source.opportunity_id)}`);
+  sources.add(code);
+  const detectedAt = parseInstantMs(given.detected_at) ?? 0; // Judged above.
+  const event: OpportunityEvent = {
+    id: uuid5(`${record.id}\n${JSON.stringify([type, severity, summary, changed_fields, changes, given.detected_at])}`),
+    opportunity_id: record.id,
+    type: knownOr(eventTypes, type),
+    severity: knownOr(severities, severity),
+    summary,
+    changed_fields,
+    changes,
+    detected_at: formatInstant(detectedAt),
+  };
+  return { seq: record.seq, type, severity, detected_at: detectedAt, event };
+}
+
+function storeEvent(db: CatalogDb, { seq, event, type, severity, detected_at }: Judged, importId: number): boolean {
+  return insertImportedEvent(db, seq, event, { type, severity, detected_at }, importId);
+}
+
+/** What the API does not know is stored as given and shown as `unknown`. */
+function knownOr(known: readonly string[], value: string): string {
+  return known.includes(value) ? value : "unknown";
+}

@@ -1,0 +1,230 @@
+/** One import: judge the whole input, then store what differs, chunk by chunk (D-30 to D-36). */
+import type { CatalogDb } from "../../db/open.ts";
+import {
+  atNextInstant,
+  type Decision,
+  decide,
+  decideRemoval,
+  findStored,
+  findStoredByRow,
+  insert,
+  isUnchanged,
+  lineagesOfUpstreamId,
+  listLive,
+  newestInstant,
+  update,
+} from "../changes/commit.ts";
+import type { Incoming } from "../changes/content.ts";
+import { replayClock } from "../changes/refresh.ts";
+import { formatInstant } from "../instant.ts";
+import { listSources } from "../sources.ts";
+import type { Context, Format, Item } from "./format.ts";
+import type { OpenInput } from "./input.ts";
+import { judgeRecord, Rejection, readNaturalKey } from "./judge.ts";
+import type { Rejects } from "./rejects.ts";
+import { type Begun, beginImport, findUnfinished, finishImport, recordProgress, type Summary } from "./remembered.ts";
+import type { Staging } from "./staging.ts";
+import { digestsOf, type Options, type Outcome, shareRead, type Workplace, withInputs } from "./workplace.ts";
+
+/** Records in one transaction: it commits in some 0.15 s, and a killed import loses no more than that. */
+export const CHUNK = 1000;
+/** A snapshot that would remove more of a source's live records than this is refused (D-34). */
+const REMOVALS_MAX = 0.2;
+/** Imports files as one unit. Throws, with nothing changed, when the input as a whole cannot be taken. */
+export async function importFiles(place: Workplace, format: Format, options: Options): Promise<Outcome> {
+  return withInputs(place, format, options, async ({ inputs, staging, rejects }) => {
+    const judged = await judgeAll(place, format, inputs, options, staging, rejects);
+    const begun: Begun = {
+      format: format.name,
+      files: await digestsOf(inputs),
+      sources: [...judged.sources].sort(),
+      snapshot: options.snapshot,
+      asOf: options.asOf,
+      startedAt: place.now(),
+    };
+    refuseEarlierInstant(place.db, begun);
+    const missing = options.snapshot ? findMissing(place.db, judged.sources, staging, options) : [];
+    return options.dryRun ? rehearse(place, judged, staging, missing) : await store(place, begun, judged, staging, missing);
+  });
+}
+
+type Judged = { read: number; rejected: number; sources: Set<string>; newestRestored: number | undefined };
+
+/** Reads everything: what is new or changed is staged, what is unchanged is noted, what is bad is rejected alone. */
+async function judgeAll(
+  { db, now, tell, progress }: Workplace,
+  format: Format,
+  inputs: readonly OpenInput[],
+  options: Options,
+  staging: Staging,
+  rejects: Rejects,
+): Promise<Judged> {
+  const judged: Judged = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined };
+  const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
+  const restoring = newestInstant(db.sqlite) === undefined;
+  const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
+  for await (const item of format.read(inputs, context)) {
+    judged.read++;
+    if (judged.read % 500 === 0) progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
+    try {
+      stage(db, staging, judged, judgeItem(item, names), restoring);
+    } catch (error) {
+      if (!(error instanceof Rejection)) throw error;
+      judged.rejected++;
+      rejects.add(item, error.message);
+      if (options.snapshot) notePresent(db, staging, judged, item);
+    }
+  }
+  progress({ step: "reading", done: judged.read, share: 1 });
+  return judged;
+}
+
+function judgeItem(item: Item, names: ReadonlyMap<string, string>): Incoming {
+  if ("reason" in item) throw new Rejection(item.reason);
+  return judgeRecord(item.record, names);
+}
+
+function stage(db: CatalogDb, staging: Staging, judged: Judged, { restored, ...record }: Incoming, restoring: boolean): void {
+  const { code } = record.content.source;
+  judged.sources.add(code);
+  const incoming: Incoming = restoring && restored !== undefined ? { ...record, restored } : record;
+  if (incoming.restored !== undefined)
+    judged.newestRestored = Math.max(judged.newestRestored ?? incoming.restored.updated_at, incoming.restored.updated_at);
+  const same = isUnchanged(db, findStored(db, code, incoming.lineage), incoming);
+  staging.put(code, incoming.lineage, same ? null : JSON.stringify(incoming));
+}
+
+/** A rejected record whose source and id can be read counts as present (D-34). */
+function notePresent(db: CatalogDb, staging: Staging, judged: Judged, item: Item): void {
+  const key = "reason" in item ? readItemKey(item) : readNaturalKey(item.record);
+  if (key === undefined) return;
+  const { source, lineage, upstreamId } = key;
+  const lineages =
+    lineage !== undefined ? [lineage] : upstreamId === undefined ? [] : [upstreamId, ...lineagesOfUpstreamId(db, source, upstreamId)];
+  if (lineages.length > 0) judged.sources.add(source);
+  for (const each of lineages) staging.putPresent(source, each);
+}
+
+function readItemKey({ source, lineage }: { source?: string; lineage?: string }) {
+  return source === undefined ? undefined : { source: source.toUpperCase(), lineage, upstreamId: undefined };
+}
+
+/** History is backfilled forwards: `--as-of` must be later than all there is (D-31), unless this very import is being run again. */
+function refuseEarlierInstant(db: CatalogDb, begun: Begun): void {
+  const newest = newestInstant(db.sqlite);
+  if (begun.asOf === undefined || newest === undefined || begun.asOf > newest) return;
+  if (findUnfinished(db, begun)?.last_instant === newest) return;
+  throw new Error(
+    `Cannot import as of ${formatInstant(begun.asOf)}: the catalogue holds changes up to ${formatInstant(newest)}, and --as-of must be later`,
+  );
+}
+
+/** Row numbers of the live records that a snapshot lacks. Throws when they are too many to be believed. */
+function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging: Staging, { allowRemovals }: Options): number[] {
+  const missing: number[] = [];
+  for (const source of sources) {
+    const live = listLive(db, source);
+    const gone = live.filter(({ lineage }) => !staging.has(source, lineage));
+    if (gone.length > live.length * REMOVALS_MAX && !allowRemovals) {
+      throw new Error(
+        `Cannot import this snapshot: it would remove ${gone.length} of the ${live.length} live ${source} records, more than 20 %; --allow-removals says that this is right`,
+      );
+    }
+    missing.push(...gone.map(({ seq }) => seq));
+  }
+  return missing;
+}
+
+/** What an import would come to: the same decisions, stored nowhere. */
+function rehearse({ db, now }: Workplace, judged: Judged, staging: Staging, missing: readonly number[]): Summary {
+  const summary = emptySummary(judged, staging);
+  const instant = now();
+  for (const chunk of chunks(staging)) for (const incoming of chunk) count(summary, decide(stored(db, incoming), incoming, instant));
+  for (const row of missing) countRemoval(summary, removalOf(db, row, instant)?.decision);
+  return summary;
+}
+
+async function store(place: Workplace, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Promise<Summary> {
+  const { db, now, progress } = place;
+  if (begun.asOf !== undefined) await replayClock(db, begun.asOf - 1);
+  const importId = beginImport(db, begun);
+  const summary = emptySummary(judged, staging);
+  const { toWrite } = staging.counts();
+  const total = toWrite + missing.length;
+  const wanted = () => Math.max(begun.asOf ?? now(), (judged.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
+  const write = (work: (instant: number) => void) =>
+    atNextInstant(db, wanted(), (instant) => {
+      work(instant);
+      recordProgress(db, importId, summary, instant);
+    });
+
+  // A restored catalogue is one transaction (D-31): its instants are its own.
+  const size = judged.newestRestored === undefined ? CHUNK : Math.max(1, toWrite);
+  for (const chunk of chunks(staging, size)) {
+    write((instant) => {
+      for (const incoming of chunk) count(summary, storeOne(db, incoming, instant, importId));
+    });
+    progress({ step: "writing", done: summary.added + summary.changed, share: (summary.added + summary.changed) / total });
+  }
+  for (let first = 0; first < missing.length; first += CHUNK) {
+    write((instant) => {
+      for (const row of missing.slice(first, first + CHUNK)) countRemoval(summary, removeOne(db, row, instant, importId));
+    });
+  }
+  finishImport(db, importId, summary, now());
+  return summary;
+}
+
+function storeOne(db: CatalogDb, incoming: Incoming, instant: number, importId: number): Decision {
+  const before = stored(db, incoming);
+  const decision = decide(before, incoming, instant);
+  if (before === undefined) insert(db, decision, incoming, instant, importId);
+  else update(db, before, decision, incoming.earlier_ids, instant, importId);
+  return decision;
+}
+
+function removeOne(db: CatalogDb, row: number, instant: number, importId: number): Decision | undefined {
+  const removal = removalOf(db, row, instant);
+  if (removal !== undefined) update(db, removal.before, removal.decision, [], instant, importId);
+  return removal?.decision;
+}
+
+function removalOf(db: CatalogDb, row: number, instant: number) {
+  const before = findStoredByRow(db, row);
+  return before === undefined ? undefined : { before, decision: decideRemoval(before, instant) };
+}
+
+function stored(db: CatalogDb, { content, lineage }: Incoming) {
+  return findStored(db, content.source.code, lineage);
+}
+
+function* chunks(staging: Staging, size = CHUNK): Iterable<Incoming[]> {
+  for (let page = staging.page(0, size); page.length > 0; page = staging.page(page.at(-1)?.place ?? 0, size)) {
+    yield page.map(({ json }) => JSON.parse(json) as Incoming); // Staged by this very import.
+  }
+}
+
+function emptySummary({ read, rejected }: Judged, staging: Staging): Summary {
+  return { read, added: 0, changed: 0, unchanged: staging.counts().unchanged, removed: 0, rejected, events: 0 };
+}
+
+function count(summary: Summary, { outcome, events }: Decision): void {
+  summary[outcome]++;
+  summary.events += events.length;
+}
+
+function countRemoval(summary: Summary, decision: Decision | undefined): void {
+  if (decision === undefined) return;
+  summary.removed++;
+  summary.events += decision.events.length;
+}
+
+/** Tells each message once: a code that is unknown in ten thousand records is one piece of news. */
+function once(tell: (message: string) => void): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (told.has(message) || told.size === 200) return;
+    told.add(message);
+    tell(message);
+  };
+}

@@ -1,0 +1,89 @@
+/** Where an import keeps what it has judged until all of it is judged (D-33), and the lock that lets one import at a time write. */
+import { Database } from "bun:sqlite";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+const RETRY_MS = 200;
+
+export type Staging = {
+  /** Keeps a record by its natural key; a later one of the same key takes its place. `json` is `null` when the catalogue says the same. */
+  put: (source: string, lineage: string, json: string | null) => void;
+  /** Notes that a record is there although nothing of it is to be stored (a rejected one, D-34). */
+  putPresent: (source: string, lineage: string) => void;
+  has: (source: string, lineage: string) => boolean;
+  /** What needs writing, in the order of arrival, at most `count` after `place`. */
+  page: (place: number, count: number) => { place: number; json: string }[];
+  counts: () => { toWrite: number; unchanged: number };
+  close: () => void;
+};
+
+export type Waiting = { timeoutMs: number; tell: () => void };
+
+/** Takes the lock and an empty staging file; waits while another import has the lock. ":memory:" locks nothing. */
+export async function openStaging(directory: string, waiting: Waiting): Promise<Staging> {
+  if (directory === ":memory:") return stagingIn(new Database(":memory:", { strict: true }), () => undefined);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = await takeLock(join(directory, "import.lock"), waiting);
+  const path = join(directory, "import.staging");
+  rmSync(path, { force: true }); // What a killed import left is worthless.
+  return stagingIn(new Database(path, { create: true, strict: true }), () => {
+    rmSync(path, { force: true });
+    lock.close();
+  });
+}
+
+function stagingIn(sqlite: Database, afterwards: () => void): Staging {
+  sqlite.run("pragma journal_mode = off");
+  sqlite.run("pragma synchronous = off");
+  sqlite.run(
+    "create table staged (place integer primary key, source text not null, lineage text not null, known integer not null, json text)",
+  );
+  sqlite.run("create unique index staged_key on staged (source, lineage)");
+  sqlite.run("begin");
+  const put = sqlite.query<unknown, [string, string, string | null]>(
+    "insert into staged (source, lineage, known, json) values (?, ?, 1, ?) on conflict do update set known = 1, json = excluded.json",
+  );
+  const putPresent = sqlite.query<unknown, [string, string]>(
+    "insert into staged (source, lineage, known) values (?, ?, 0) on conflict do nothing",
+  );
+  const counts = sqlite.query<{ toWrite: number; unchanged: number }, []>(
+    "select count(json) as toWrite, count(*) filter (where known and json is null) as unchanged from staged",
+  );
+  const has = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ?");
+  const page = sqlite.query<{ place: number; json: string }, [number, number]>(
+    "select place, json from staged where place > ? and json is not null order by place limit ?",
+  );
+  return {
+    put: (source, lineage, json) => void put.run(source, lineage, json),
+    putPresent: (source, lineage) => void putPresent.run(source, lineage),
+    has: (source, lineage) => has.get(source, lineage) !== null,
+    page: (place, count) => page.all(place, count),
+    counts: () => counts.get() ?? { toWrite: 0, unchanged: 0 },
+    close: () => {
+      sqlite.close();
+      afterwards();
+    },
+  };
+}
+
+/** An exclusive transaction on an empty file: the operating system ends it with the process, however that dies. The file is never written. */
+async function takeLock(path: string, { timeoutMs, tell }: Waiting): Promise<Database> {
+  const lock = new Database(path, { create: true, strict: true });
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
+    try {
+      lock.run("begin exclusive");
+      return lock;
+    } catch (error) {
+      if (!isBusy(error) || waitedMs >= timeoutMs) {
+        lock.close();
+        throw isBusy(error) ? new Error("another import is still writing to this data directory") : error;
+      }
+      if (waitedMs === 0) tell();
+      await Bun.sleep(RETRY_MS);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
+}

@@ -1,0 +1,77 @@
+/** What every import works with: its options, its opened files, its staging and its rejects file. */
+import type { CatalogDb } from "../../db/open.ts";
+import { type OpenInput, openInput } from "./input.ts";
+import { createRejects, type Rejects } from "./rejects.ts";
+import type { FileDigest, Summary } from "./remembered.ts";
+import { openStaging, type Staging } from "./staging.ts";
+
+/** How long an import waits for another one to finish. */
+const WAIT_MS = 10 * 60_000;
+
+export type Options = {
+  files: readonly string[];
+  snapshot: boolean;
+  allowRemovals: boolean;
+  /** Milliseconds since 1970 UTC. */
+  asOf: number | undefined;
+  dryRun: boolean;
+  rejects: string | undefined;
+};
+
+export type Workplace = {
+  db: CatalogDb;
+  /** Where lock and staging file live: the data directory, or ":memory:". */
+  directory: string;
+  now: () => number;
+  /** Something that the operator should know. */
+  tell: (message: string) => void;
+  /** Called every now and then with what has been done so far. */
+  progress: (progress: Progress) => void;
+};
+
+export type Progress = { step: "reading" | "writing"; done: number; share: number };
+
+/** The summary, and the files that hold rejected records. */
+export type Outcome = Summary & { rejects: string[] };
+
+type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: Rejects };
+
+/** Takes the import lock, opens the files, runs `work`, and keeps the rejects when it succeeded. Whatever happens, nothing stays open. */
+export async function withInputs(
+  place: Workplace,
+  format: { entry?: RegExp },
+  options: Options,
+  work: (opened: Opened) => Promise<Summary>,
+): Promise<Outcome> {
+  const staging = await openStaging(place.directory, {
+    timeoutMs: WAIT_MS,
+    tell: () => place.tell("Waiting for another import into this data directory to finish"),
+  });
+  const rejects = createRejects(options.rejects);
+  const inputs: OpenInput[] = [];
+  try {
+    for (const file of options.files) inputs.push(await openInput(file, format, place.directory));
+    const summary = await work({ inputs, staging, rejects });
+    return { ...summary, rejects: options.dryRun ? [] : rejects.keep() };
+  } finally {
+    rejects.drop();
+    for (const input of inputs) input.close();
+    staging.close();
+  }
+}
+
+/** Name, size and SHA-256 of each file as it was given. */
+export async function digestsOf(inputs: readonly OpenInput[]): Promise<FileDigest[]> {
+  return Promise.all(inputs.map(async (input) => ({ name: input.name, ...(await input.digest()) })));
+}
+
+/** How much of all files has been read, from 0 to 1. */
+export function shareRead(inputs: readonly OpenInput[]): number {
+  let [read, total] = [0, 0];
+  for (const input of inputs) {
+    const progress = input.progress();
+    read += progress.read;
+    total += progress.total;
+  }
+  return total === 0 ? 1 : Math.min(1, read / total);
+}

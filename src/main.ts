@@ -1,0 +1,39 @@
+/** The program: argv and environment → one command. The only place that reads process, clock and randomness, or exits. */
+import { writeSync } from "node:fs";
+import { runCommandLine } from "./cli/command-line.ts";
+import type { Machine } from "./machine.ts";
+
+process.umask(0o077); // What is written here, keys' hashes included, is its owner's alone.
+
+const machine: Machine = {
+  env: process.env,
+  now: Date.now,
+  randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+  print: (text) => write(1, `${text}\n`),
+  tell: (text) => write(2, `${text}\n`),
+  showProgress: (line) => {
+    if (process.stderr.isTTY) write(2, `\r\u001b[2K${line}`);
+  },
+  writeLog: (text) => write(2, text),
+  onStopSignal: (stop) => {
+    process.on("SIGTERM", stop);
+    process.on("SIGINT", stop);
+  },
+};
+
+process.exit(await runCommandLine(process.argv.slice(2), machine));
+
+/** Whole, at once and in order; a reader that went away (EPIPE) is no failure of ours. */
+function write(descriptor: number, text: string): void {
+  let rest = Buffer.from(text);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      if (code === "EPIPE") process.exit(0);
+      if (code !== "EAGAIN") throw error;
+      Bun.sleepSync(1); // A pipe that is full for the moment.
+    }
+  }
+}
