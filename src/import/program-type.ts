@@ -1,0 +1,64 @@
+/** Which program type an opportunity is of: rules as data, the first that applies holds. */
+import type { ProgramType } from "../opportunities/opportunity.ts";
+
+/** What an upstream says of a program; absent where it says nothing. */
+export type ProgramFacts = {
+  /** The upstream's own program: SBIR, STTR or BOTH (DSIP, SBIR.gov). */
+  program?: string | null;
+  title?: string | null;
+  /** Solicitation, opportunity or topic number. */
+  number?: string | null;
+  /** SAM.gov's notice type in words. */
+  noticeType?: string | null;
+  /** Grants.gov's funding instrument codes: CA, G, PC, O. */
+  instruments?: readonly string[];
+};
+
+/** A rule applies when each of its patterns matches. `named` looks at title and number together, `instruments` at the codes with blanks between. */
+export type ProgramRule = {
+  type: ProgramType;
+  program?: RegExp;
+  named?: RegExp;
+  title?: RegExp;
+  noticeType?: RegExp;
+  instruments?: RegExp;
+};
+
+export const programRules: readonly ProgramRule[] = [
+  { type: "STTR", program: /^STTR$/i },
+  { type: "SBIR", program: /^(SBIR|BOTH)$/i },
+  // A title that names both is SBIR, as an upstream's BOTH is; letters may not touch the word, digits and marks may.
+  { type: "SBIR", named: /(?<![a-z])SBIR(?![a-z])|small business innovat(ion|ive) research/i },
+  { type: "STTR", named: /(?<![a-z])STTR(?![a-z])|small business technology transfer/i },
+  { type: "BAA", title: /broad agency announcement|\bBAA\b/i },
+  { type: "CSO", title: /commercial solutions? opening|\bCSO\b/i },
+  { type: "OTA", title: /\bother transactions?\b( (authority|authorities|agreements?))?/i },
+  { type: "OTA", title: /\bOTA?\b.*prototyp|prototyp.*\bOTA?\b/i },
+  { type: "CRADA", title: /cooperative research (and|&) development agreement|\bCRADA\b/i },
+  { type: "PRIZE", title: /\bprize (competition|challenge)\b/i },
+  {
+    type: "INDUSTRY_EVENT",
+    noticeType: /^special notice$/i,
+    title: /\bindustry (day|event)s?\b|\bpre-?\s?proposal conference\b|\bsite visit\b/i,
+  },
+  { type: "RFI", noticeType: /^sources sought$/i },
+  { type: "RFI", title: /requests? for information|\bRFI\b/i },
+  { type: "RFP", noticeType: /^(solicitation|combined synopsis\/solicitation|presolicitation)$/i },
+  { type: "CONTRACT", noticeType: /^(award notice|justification\b.*|consolidate\b.*|intent to bundle\b.*)$/i },
+  { type: "GRANT", instruments: /\b(G|CA)\b/ },
+  { type: "CONTRACT", instruments: /^PC$/ },
+];
+
+/** The program type of an opportunity; OTHER where no rule applies. */
+export function programType(facts: ProgramFacts): ProgramType {
+  const texts = {
+    program: facts.program ?? "",
+    named: `${facts.title ?? ""}\n${facts.number ?? ""}`,
+    title: facts.title ?? "",
+    noticeType: facts.noticeType ?? "",
+    instruments: (facts.instruments ?? []).join(" "),
+  };
+  return programRules.find((rule) => parts.every((part) => rule[part]?.test(texts[part]) ?? true))?.type ?? "OTHER";
+}
+
+const parts = ["program", "named", "title", "noticeType", "instruments"] as const;
