@@ -1,0 +1,135 @@
+/** API keys: made once, shown once, stored as their SHA-256. */
+import { crc32 } from "node:zlib";
+import { and, asc, eq, isNull } from "drizzle-orm";
+import type { StateDb } from "../../db/open.ts";
+import * as schema from "../../db/state.ts";
+import { dayOf } from "../quota/daily-window.ts";
+import { type Account, createAccount, findAccount, setAccount } from "./account.ts";
+import { readName } from "./name.ts";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+
+/** The fixed live-key prefix. */
+export const KEY_PREFIX = "ffk_live_";
+
+type RandomBytes = (count: number) => Uint8Array;
+
+/** A key as an operator sees it: never the key itself. Instants are milliseconds since 1970 UTC. */
+export type KeyListing = {
+  id: string;
+  account: string;
+  label: string | null;
+  last_four: string;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+  last_used_at: number | null;
+  used_today: number;
+};
+
+export type NewKey = { id: string; key: string; account: string; plan: string };
+
+/** 190 bits of entropy, then a checksum by which a scanner for leaked keys can tell a real one. */
+export function newKey(randomBytes: RandomBytes): string {
+  const key = KEY_PREFIX + randomText(RANDOM_LENGTH, randomBytes);
+  return key + checksum(key);
+}
+
+/** Whether a text is built like a key: what is not one is refused without a look at what is stored. */
+export function isWellFormedKey(text: string): boolean {
+  return (
+    text.length === KEY_PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH &&
+    text.startsWith(KEY_PREFIX) &&
+    checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
+  );
+}
+
+/** SHA-256 in hexadecimal. No salt or stretching: a key is random, there is nothing to guess. */
+export function hashOfKey(key: string): string {
+  return Bun.CryptoHasher.hash("sha256", key, "hex");
+}
+
+/** A new key for an account, which is created where it is missing and moved to `plan` where one is named. The key is in the answer alone. */
+export async function createKey(
+  db: StateDb,
+  { account: name, plan, label, expires_at }: { account: string; plan?: string; label?: string; expires_at?: number },
+  randomBytes: RandomBytes,
+  now: number,
+): Promise<NewKey> {
+  const readLabel = label === undefined ? null : readName(label, "Cannot create key", "label");
+  const account = await accountFor(db, name, plan, now);
+  const key = newKey(randomBytes);
+  const id = `key_${randomText(12, randomBytes)}`;
+  await db.drizzle.insert(schema.keys).values({
+    id,
+    account_id: account.id,
+    hash: Buffer.from(hashOfKey(key), "hex"),
+    last_four: key.slice(-4),
+    label: readLabel,
+    created_at: now,
+    expires_at: expires_at ?? null,
+  });
+  return { id, key, account: account.name, plan: account.plan };
+}
+
+/** All keys, the oldest first. */
+export async function listKeys({ drizzle }: StateDb, now: number): Promise<KeyListing[]> {
+  const { keys, accounts, use } = schema;
+  const rows = await drizzle
+    .select({ key: keys, account: accounts.name, used: use.count })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.id, keys.account_id))
+    .leftJoin(use, and(eq(use.key_id, keys.id), eq(use.day, dayOf(now))))
+    .orderBy(asc(keys.created_at), asc(keys.id));
+  return rows.map(({ key, account, used }) => ({
+    id: key.id,
+    account,
+    label: key.label,
+    last_four: key.last_four,
+    created_at: key.created_at,
+    expires_at: key.expires_at,
+    revoked_at: key.revoked_at,
+    last_used_at: key.last_used_at,
+    used_today: used ?? 0,
+  }));
+}
+
+/** Ends a key for good; a running server refuses it from the next request on. Revoking it again changes nothing. */
+export async function revokeKey({ drizzle }: StateDb, id: string, now: number): Promise<void> {
+  const [key] = await drizzle.select({ id: schema.keys.id }).from(schema.keys).where(eq(schema.keys.id, id));
+  if (key === undefined) throw new Error(`Cannot revoke key "${id}": there is no key of that id`);
+  await drizzle
+    .update(schema.keys)
+    .set({ revoked_at: now })
+    .where(and(eq(schema.keys.id, id), isNull(schema.keys.revoked_at)));
+}
+
+async function accountFor(db: StateDb, name: string, plan: string | undefined, now: number): Promise<Account> {
+  const change = plan === undefined ? {} : { plan };
+  const account = await findAccount(db, name);
+  if (account === undefined) return createAccount(db, { name, ...change }, now);
+  return plan === undefined ? account : setAccount(db, name, change);
+}
+
+/** Base 62 of random bytes; those beyond the last full turn of the alphabet are passed over, so that no letter is likelier. */
+function randomText(length: number, randomBytes: RandomBytes): string {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
+    }
+  }
+  return text;
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let sum = "";
+  while (sum.length < CHECKSUM_LENGTH) {
+    sum += ALPHABET.charAt(rest % 62);
+    rest = Math.floor(rest / 62);
+  }
+  return sum;
+}

@@ -1,0 +1,143 @@
+/** The HTTP service: what happens to a request, in the order in which it happens (D-2). */
+import { Elysia } from "elysia";
+import { type Access, useKey } from "../accounts/access.ts";
+import { type Catalog, cursorSecret } from "../catalog.ts";
+import type { Log } from "../log.ts";
+import { authenticate, requireSubscription } from "./authenticate.ts";
+import { type Call, pathStart } from "./call.ts";
+import type { Route } from "./operation.ts";
+import { invalidParameters, Problem, problemOf, problems } from "./problem.ts";
+import { requireAllowance } from "./rate-limit.ts";
+import { createRequestIds } from "./request-id.ts";
+import { ALLOW, respondOptions, respondProblem } from "./respond.ts";
+import { eventsRoute } from "./routes/events.ts";
+import { type Asset, assetRoute, metaRoute } from "./routes/meta.ts";
+import { opportunitiesRoute, opportunityRoute } from "./routes/opportunities.ts";
+import { sourcesRoute } from "./routes/sources.ts";
+
+/** Every path begins with it (D-1); a public address may have more before it. */
+export const BASE_PATH = "/v1";
+
+export type AppDeps = {
+  catalog: Catalog;
+  access: Access;
+  /** The public base address, with its version segment. */
+  baseUrl: string;
+  /** `/openapi.json`, `/docs` and what that page loads. */
+  assets: readonly Asset[];
+  now: () => number;
+  randomBytes: (count: number) => Uint8Array;
+  log: Pick<Log, "request" | "failure">;
+};
+
+export type App = { fetch: (request: Request) => Promise<Response> };
+
+export function createApp(deps: AppDeps): App {
+  const { access, baseUrl, now, log } = deps;
+  const calls = new WeakMap<Request, Call>();
+  const callOf = (request: Request) => calls.get(request) as Call; // Set by `fetch` for each request that is routed.
+  const nextRequestId = createRequestIds(deps.randomBytes);
+
+  const router = new Elysia({ strictPath: true, aot: true, precompile: true });
+  router.onError(({ request, error }) => refuse(callOf(request), error));
+  for (const { operation, answer } of routesOf(deps)) {
+    const path = BASE_PATH + operation.path.replace(/\{(\w+)\}/g, ":$1");
+    const begin = (request: Request, params: Call["params"]) => {
+      const call = callOf(request);
+      call.route = operation.path;
+      call.params = params;
+      return call;
+    };
+    router.options(path, ({ request, params }) => respondOptions(begin(request, params)));
+    router.get(path, async ({ request, params }) => {
+      const call = begin(request, params);
+      if (operation.needsKey) await admit(call);
+      return answer(call);
+    });
+  }
+  router.all("/*", () => {
+    throw new Problem("not_found", "There is nothing at this path.");
+  });
+
+  /** Key, subscription, rate limit. */
+  async function admit(call: Call): Promise<void> {
+    call.key = await authenticate(access, call.headers, call.startedAt);
+    requireSubscription(call.key);
+    call.allowance = useKey(access, call.key, call.startedAt);
+    requireAllowance(call.allowance);
+  }
+
+  function refuse(call: Call, error: unknown): Response {
+    const problem = problemOf(error);
+    if (problems[problem.code].status >= 500) log.failure(now(), error, call.id);
+    return respondProblem(call, problem, baseUrl);
+  }
+
+  async function answer(request: Request, call: Call, start: number): Promise<Response> {
+    try {
+      requireReading(call);
+      requireOneHost(call.headers);
+      // The router finds paths by a fixed place in the URL, which a short or missing Host would move.
+      const routed = start >= ROUTER_PATH_START ? request : new Request(`http://${STANDARD_HOST}${request.url.slice(start)}`, request);
+      calls.set(routed, call);
+      return await router.fetch(routed);
+    } catch (error) {
+      return refuse(call, error); // Also what the router itself cannot take, such as `throw null`.
+    }
+  }
+
+  return {
+    fetch: async (request) => {
+      const { url, method, headers } = request;
+      const start = pathStart(url);
+      const mark = url.indexOf("?", start);
+      const path = mark < 0 ? url.slice(start) : url.slice(start, mark);
+      const query = mark < 0 ? "" : url.slice(mark + 1);
+      const id = nextRequestId();
+      const startedAt = now();
+      const call: Call = { id, method, path, query, headers, startedAt, route: null, params: {}, key: null, allowance: null };
+
+      const response = await answer(request, call, start);
+
+      log.request({
+        time: startedAt,
+        request_id: id,
+        method,
+        route: call.route,
+        status: response.status,
+        duration_ms: now() - startedAt,
+        account: call.key?.account ?? null,
+        key_id: call.key?.id ?? null,
+      });
+      return response;
+    },
+  };
+}
+
+const ROUTER_PATH_START = 11;
+const STANDARD_HOST = "fundfeed.internal";
+
+function routesOf(deps: AppDeps): Route[] {
+  const { catalog } = deps;
+  const paged = { catalog, cursorSecret: cursorSecret(catalog) };
+  return [
+    metaRoute(deps),
+    sourcesRoute(deps),
+    opportunitiesRoute(paged),
+    opportunityRoute(deps),
+    eventsRoute(paged),
+    ...deps.assets.map(assetRoute),
+  ];
+}
+
+/** The service is read-only: any method but GET and OPTIONS is refused on any path, before all else (D-3). */
+function requireReading({ method, startedAt }: Call): void {
+  if (method === "GET" || method === "OPTIONS") return;
+  const headers = { Allow: ALLOW, ...(method === "HEAD" && { Date: new Date(startedAt).toUTCString() }) }; // Bun leaves it out of HEAD's.
+  throw new Problem("method_not_allowed", "The service is read-only: it accepts GET and OPTIONS.", { headers });
+}
+
+/** RFC 9112 §3.2: two Host lines are refused. They arrive as one value. */
+function requireOneHost(headers: Headers): void {
+  if (headers.get("host")?.includes(",")) throw invalidParameters([{ field: "Host", reason: "must be sent once" }]);
+}

@@ -1,0 +1,56 @@
+/** Cursors (D-15): a signed place in one list, as URL-safe text. */
+import type { Position } from "../page.ts";
+import { Problem } from "./problem.ts";
+
+/** Longest text that is looked at. Ours have 55 characters. */
+export const CURSOR_LENGTH_MAX = 512;
+
+/** Version 1: version (1 byte), time (8), UUID (16), signature (16). */
+const VERSION = 1;
+const [TIME_AT, ID_AT, SIGNATURE_AT, LENGTH] = [1, 9, 25, 41];
+
+/**
+ * What a cursor is bound to: the path and the filters, as one text for all spellings that mean the same. Filters have been read by
+ * then (defaults filled in, repeats collapsed, codes in upper case), so only the order of list items is left to settle.
+ */
+export function cursorScope(path: string, filter: Readonly<Record<string, unknown>>): string {
+  const settled = Object.entries(filter).map(([name, value]) => [name, Array.isArray(value) ? value.toSorted() : value]);
+  return JSON.stringify([path, settled]);
+}
+
+export function encodeCursor(secret: Uint8Array, scope: string, { time, id }: Position): string {
+  const bytes = Buffer.alloc(LENGTH);
+  bytes.writeUInt8(VERSION, 0);
+  bytes.writeDoubleBE(time, TIME_AT);
+  bytes.write(id.replaceAll("-", ""), ID_AT, "hex");
+  bytes.set(sign(secret, scope, bytes), SIGNATURE_AT);
+  return bytes.toString("base64url");
+}
+
+/** The place a cursor stands for; `null` where none was sent. Throws `invalid_cursor` for any text that is not exactly ours. */
+export function decodeCursor(secret: Uint8Array, scope: string, cursor: string | undefined): Position | null {
+  if (cursor === undefined) return null;
+  const bytes = cursor.length <= CURSOR_LENGTH_MAX ? Buffer.from(cursor, "base64url") : Buffer.alloc(0);
+  // Encoded again, since decoding passes over letters that are not base64url, padding and loose bits.
+  if (bytes.length !== LENGTH || bytes[0] !== VERSION || bytes.toString("base64url") !== cursor) throw invalidCursor();
+  if (!crypto.timingSafeEqual(sign(secret, scope, bytes), bytes.subarray(SIGNATURE_AT))) throw invalidCursor();
+  const hex = bytes.toString("hex", ID_AT, SIGNATURE_AT);
+  return {
+    time: bytes.readDoubleBE(TIME_AT),
+    id: `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
+  };
+}
+
+/** HMAC-SHA-256 over the place and its scope, its first 16 bytes. */
+function sign(secret: Uint8Array, scope: string, bytes: Buffer): Uint8Array {
+  const place = bytes.subarray(0, SIGNATURE_AT);
+  return new Bun.CryptoHasher("sha256", secret)
+    .update(place)
+    .update(scope)
+    .digest()
+    .subarray(0, LENGTH - SIGNATURE_AT);
+}
+
+function invalidCursor(): Problem {
+  return new Problem("invalid_cursor", "The cursor is damaged or belongs to a request with other filters; begin again without it.");
+}

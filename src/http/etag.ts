@@ -1,0 +1,60 @@
+/** RFC 9110 validators and conditional requests: entity tags (§8.8.3), If-None-Match (§13.1.2), If-Modified-Since (§13.1.3). */
+
+export type Validators = { etag: string; lastModified: string };
+
+/** The weak validator of a record: it changes whenever the record does (D-18). */
+export function validatorsOf({ id, updated_at }: { id: string; updated_at: number }): Validators {
+  return { etag: `W/"${id}.${updated_at}"`, lastModified: new Date(updated_at).toUTCString() };
+}
+
+/** Whether the client already has what it would get: the answer is 304. If-None-Match wins where both are sent. */
+export function isNotModified(headers: Headers, { etag, lastModified }: { etag: string; lastModified?: string }): boolean {
+  const ifNoneMatch = headers.get("if-none-match");
+  if (ifNoneMatch !== null) return ifNoneMatch === etag || matches(ifNoneMatch, etag);
+  const ifModifiedSince = lastModified === undefined ? null : headers.get("if-modified-since");
+  if (ifModifiedSince === null || lastModified === undefined) return false;
+  const since = parseHttpDate(ifModifiedSince);
+  return since !== undefined && Date.parse(lastModified) <= since;
+}
+
+/** One element of a list that may have empty ones around it: `etag = [ "W/" ] DQUOTE *etagc DQUOTE`. */
+const ELEMENT = /[ \t,]*(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
+
+/** Weak comparison with each tag of the list; a malformed list matches nothing. */
+function matches(list: string, etag: string): boolean {
+  if (list.trim() === "*") return true;
+  const opaque = etag.replace(/^W\//, "");
+  let found = false;
+  ELEMENT.lastIndex = 0;
+  for (let end = 0; /[^ \t,]/.test(list.slice(end)); end = ELEMENT.lastIndex) {
+    const element = ELEMENT.exec(list);
+    if (element === null) return false;
+    found ||= element[1] === opaque;
+  }
+  return found;
+}
+
+const DAYS = "Sun|Mon|Tue|Wed|Thu|Fri|Sat";
+const LONG_DAYS = "Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday";
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTH = MONTHS.join("|");
+const TIME = "([01]\\d|2[0-3]):([0-5]\\d):([0-5]\\d|60)";
+
+/** The three forms of an HTTP-date (§5.6.7), each with day, month, year and time, in this order or the form's own. */
+const IMF_FIXDATE = new RegExp(`^(?:${DAYS}), (?<day>\\d\\d) (?<month>${MONTH}) (?<year>\\d{4}) ${TIME} GMT$`);
+const RFC_850 = new RegExp(`^(?:${LONG_DAYS}), (?<day>\\d\\d)-(?<month>${MONTH})-(?<year>\\d\\d) ${TIME} GMT$`);
+const ASCTIME = new RegExp(`^(?:${DAYS}) (?<month>${MONTH}) (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`);
+
+/** Milliseconds since 1970 UTC, or `undefined`: a date that is not an HTTP-date is ignored. */
+export function parseHttpDate(text: string): number | undefined {
+  const match = IMF_FIXDATE.exec(text) ?? RFC_850.exec(text) ?? ASCTIME.exec(text);
+  if (match?.groups === undefined) return undefined;
+  const { day = "", month = "", year = "" } = match.groups;
+  const time = /(\d\d:\d\d):(\d\d)/.exec(text);
+  const fullYear = year.length === 4 ? year : String((Number(year) < 70 ? 2000 : 1900) + Number(year));
+  const iso = `${fullYear}-${String(MONTHS.indexOf(month) + 1).padStart(2, "0")}-${day.trim().padStart(2, "0")}`;
+  const midnight = Date.parse(`${iso}T00:00:00Z`);
+  if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== iso) return undefined;
+  const [hours = 0, minutes = 0] = (time?.[1] ?? "").split(":").map(Number);
+  return midnight + ((hours * 60 + minutes) * 60 + Number(time?.[2] ?? 0)) * 1000;
+}

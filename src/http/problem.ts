@@ -1,0 +1,142 @@
+/** RFC 9457 problem details: every error a client can receive, in one table. */
+import { Type } from "@sinclair/typebox";
+
+export const problems = {
+  invalid_parameter: {
+    status: 400,
+    title: "Invalid parameter",
+    description: "A parameter has a value that it cannot have. `errors` names each such parameter and says what its value must be.",
+  },
+  unsupported_parameter: {
+    status: 400,
+    title: "Unsupported parameter",
+    description: "The request has a query parameter that this operation does not list; `q`, `sort` and `order` are not supported anywhere.",
+  },
+  invalid_cursor: {
+    status: 400,
+    title: "Invalid cursor",
+    description: "The cursor is damaged, or it continues a request with other filters. Begin again without a cursor.",
+  },
+  authentication_required: {
+    status: 401,
+    title: "Authentication required",
+    description: "No key was sent, or it is not a valid one. Send `Authorization: Bearer <API_KEY>`.",
+  },
+  insufficient_entitlement: {
+    status: 403,
+    title: "Insufficient entitlement",
+    description: "The key is valid, but its account has no active subscription.",
+  },
+  not_found: {
+    status: 404,
+    title: "Not found",
+    description: "There is no opportunity with that id, or no such path.",
+  },
+  method_not_allowed: {
+    status: 405,
+    title: "Method not allowed",
+    description: "The service is read-only: it accepts GET and OPTIONS.",
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    title: "Rate limit exceeded",
+    description: "The key has used up its requests of this day or this minute. Wait the seconds that `Retry-After` states.",
+  },
+  internal_error: {
+    status: 500,
+    title: "Internal error",
+    description: "The service failed unexpectedly. Quote `request_id` when you report it.",
+  },
+  service_unavailable: {
+    status: 503,
+    title: "Service unavailable",
+    description: "The service cannot read its database at the moment. Wait the seconds that `Retry-After` states.",
+  },
+} as const satisfies Record<string, { status: number; title: string; description: string }>;
+
+export type ProblemCode = keyof typeof problems;
+
+export type FieldError = { field: string; reason: string };
+
+export const ProblemDetails = Type.Object(
+  {
+    type: Type.String({ format: "uri", description: "Address of this kind of problem's description." }),
+    title: Type.String({ description: "Name of the kind of problem; it never varies." }),
+    status: Type.Integer({ minimum: 400, maximum: 599, description: "The HTTP status." }),
+    code: Type.String({ description: "The kind of problem, for programs.", examples: Object.keys(problems) }),
+    detail: Type.String({ description: "What is wrong with this request." }),
+    instance: Type.String({ format: "uri-reference", description: "Path of the request." }),
+    request_id: Type.String({ description: "The same as `X-Request-Id`." }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            field: Type.String({ description: "Name of the parameter." }),
+            reason: Type.String({ description: "What its value must be." }),
+          },
+          { additionalProperties: false },
+        ),
+        { description: "Every parameter at fault." },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Thrown anywhere in `http/`; `app.ts` answers with it. `detail` is a sentence about this request and never holds a key. */
+export class Problem extends Error {
+  override readonly name = "Problem";
+
+  constructor(
+    readonly code: ProblemCode,
+    readonly detail: string,
+    readonly extra: { errors?: FieldError[]; headers?: Record<string, string> } = {},
+  ) {
+    super(detail);
+  }
+}
+
+/** D-22: opened in a browser, it shows the description of this kind of problem. */
+export function problemType(baseUrl: string, code: ProblemCode): string {
+  return `${baseUrl}/docs#${problemAnchor(code)}`;
+}
+
+/** The id of the element of `/docs` that describes this kind of problem. */
+export function problemAnchor(code: ProblemCode): string {
+  return `problem-${code}`;
+}
+
+/** A refusal that names every parameter at fault. */
+export function invalidParameters(errors: FieldError[]): Problem {
+  const [first] = errors;
+  const detail =
+    errors.length === 1 && first !== undefined
+      ? `"${first.field}" ${first.reason}.`
+      : `${errors.length} parameters are invalid: ${errors.map(({ field }) => field).join(", ")}.`;
+  return new Problem("invalid_parameter", detail, { errors });
+}
+
+/** How long a client is asked to wait for a database that cannot be read. */
+const RETRY_UNAVAILABLE_SECONDS = 5;
+
+/** SQLite's result codes that a bug of ours has too; any other says that the database cannot be read (D-26). */
+const OUR_FAULT = /^SQLITE_(ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH|TOOBIG)/;
+
+/** What a client is told of anything that was thrown. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isDatabaseUnreadable(error)) {
+    return new Problem("service_unavailable", "The database cannot be read at the moment.", {
+      headers: { "Retry-After": String(RETRY_UNAVAILABLE_SECONDS) },
+    });
+  }
+  return new Problem("internal_error", "The request failed for a reason that is not yours.");
+}
+
+function isDatabaseUnreadable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (/closed database/i.test(error.message)) return true;
+  const { code } = error as Error & { code?: unknown };
+  if (error.name === "SQLiteError") return typeof code === "string" && !OUR_FAULT.test(code);
+  return error.cause !== undefined && isDatabaseUnreadable(error.cause); // Drizzle wraps what the driver throws.
+}

@@ -1,0 +1,80 @@
+/** The log: one line a request and one a failure, written in batches. Keys, queries and contacts never reach it. */
+import { formatInstant } from "./instant.ts";
+
+export const logFormats = ["json", "text"] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+export type RequestEntry = {
+  time: number;
+  request_id: string;
+  method: string;
+  /** The operation's path, not the path that was sent; null where there is none. */
+  route: string | null;
+  status: number;
+  duration_ms: number;
+  account: string | null;
+  key_id: string | null;
+};
+
+export type Log = {
+  request: (entry: RequestEntry) => void;
+  /** Something that should not happen, with its stack. `request_id` is null outside a request. */
+  failure: (time: number, error: unknown, request_id: string | null) => void;
+  /** Writes what is held back. */
+  flush: () => void;
+};
+
+/** Entries that are written at once, without waiting for the timer. */
+const BATCH = 512;
+/** How long an entry is held back at most, in milliseconds. */
+const DELAY_MS = 50;
+
+/** `write` takes whole lines, each with its line feed. */
+export function createLog(format: LogFormat, write: (lines: string) => void): Log {
+  let entries: RequestEntry[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const line = format === "json" ? jsonLine : textLine;
+
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (entries.length === 0) return;
+    const lines = entries.map(line).join("");
+    entries = [];
+    write(lines);
+  };
+
+  return {
+    request: (entry) => {
+      entries.push(entry);
+      if (entries.length >= BATCH) flush();
+      else timer ??= setTimeout(flush, DELAY_MS);
+    },
+    failure: (time, error, request_id) => {
+      flush(); // The lines stay in the order of what happened.
+      write(format === "json" ? jsonFailure(time, error, request_id) : textFailure(time, error, request_id));
+    },
+    flush,
+  };
+}
+
+function jsonLine({ time, ...rest }: RequestEntry): string {
+  return `${JSON.stringify({ time: formatInstant(time), ...rest })}\n`;
+}
+
+function textLine({ time, request_id, method, route, status, duration_ms, account, key_id }: RequestEntry): string {
+  const caller = key_id === null ? "" : ` ${JSON.stringify(account)} ${key_id}`;
+  return `${formatInstant(time)} ${status} ${method} ${route ?? "-"} ${duration_ms} ms ${request_id}${caller}\n`;
+}
+
+function jsonFailure(time: number, error: unknown, request_id: string | null): string {
+  return `${JSON.stringify({ time: formatInstant(time), level: "error", request_id, error: stackOf(error) })}\n`;
+}
+
+function textFailure(time: number, error: unknown, request_id: string | null): string {
+  return `${formatInstant(time)} error ${request_id ?? "-"} ${stackOf(error)}\n`;
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? String(error)) : `Thrown: ${String(error)}`;
+}
