@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { type Command, Option } from "commander";
+import { openCatalog, openState } from "../../db/open.ts";
+import { createKey } from "../accounts/key.ts";
+import { formats } from "../import/formats.ts";
+import { importFiles } from "../import/run.ts";
+import { logFormats } from "../log.ts";
+import type { Machine } from "../machine.ts";
+import { type Cli, command, wholeNumber } from "./command.ts";
+import { sample } from "./demo-sample.ts";
+import { type ServeOptions, serve } from "./serve.ts";
+
+export function demoCommand(cli: Cli): Command {
+  return command("demo", "Serve a bundled sample of real opportunities from a fresh temporary directory, with a key and lines to paste")
+    .addOption(new Option("--port <n>", "port to listen on; 0 takes a free one").default(8080).argParser(wholeNumber(0, 65_535)))
+    .addOption(new Option("--log-format <format>", "of the lines on standard error").choices(logFormats).default("text"))
+    .action(async (options: Pick<ServeOptions, "port" | "logFormat">) => {
+      const directory = mkdtempSync(join(tmpdir(), "fundfeed-demo-"));
+      try {
+        const records = await importSample(cli.machine, directory);
+        const key = await createDemoKey(cli.machine, directory);
+        const machine = {
+          ...cli.machine,
+          print: (line: string) => cli.machine.print(`${introduction(line, key, records, directory)}\n${line}`),
+        };
+        cli.exitCode = await serve(machine, { ...options, host: "127.0.0.1", data: directory });
+      } finally {
+        rmSync(directory, { recursive: true, force: true });
+      }
+    });
+}
+
+/** Each file at the instant of its publication, so that the history is the one that really happened. */
+async function importSample(machine: Machine, directory: string): Promise<number> {
+  const db = openCatalog(directory, machine.now());
+  let added = 0;
+  try {
+    for (const [step, { format: name, file, asOf, snapshot }] of sample.entries()) {
+      const format = formats.find((each) => each.name === name);
+      if (format === undefined) throw new Error(`Cannot import the sample: there is no format ${name}`);
+      machine.showProgress(`importing the sample, ${step + 1} of ${sample.length}: ${name}`);
+      const path = join(directory, basename(file)); // A compiled program's own files can only be read as a whole.
+      await Bun.write(path, Bun.file(file));
+      const place = { db, directory, now: machine.now, tell: () => undefined, progress: () => undefined };
+      const options = { files: [path], snapshot, allowRemovals: true, asOf: Date.parse(asOf), dryRun: false, rejects: undefined };
+      added += (await importFiles(place, format, options)).added;
+    }
+    return added;
+  } finally {
+    machine.showProgress("");
+    db.sqlite.close();
+  }
+}
+
+async function createDemoKey(machine: Machine, directory: string): Promise<string> {
+  const db = openState(directory, machine.now());
+  try {
+    return (await createKey(db, { account: "demo", plan: "paid", label: "demo" }, machine.randomBytes, machine.now())).key;
+  } finally {
+    db.sqlite.close();
+  }
+}
+
+function introduction(listening: string, key: string, records: number, directory: string): string {
+  const base = listening.replace("listening on ", "");
+  return `${records} real opportunities of five federal sources, with their history, in ${directory} (removed at the end).
+
+The key is "${key}". Try:
+
+  export KEY=${key}
+  curl -s ${base}/meta
+  curl -s -H "Authorization: Bearer $KEY" '${base}/sources'
+  curl -s -H "Authorization: Bearer $KEY" '${base}/opportunities?limit=2'
+  curl -s -H "Authorization: Bearer $KEY" '${base}/opportunities?source=GRANTS_GOV&program_type=GRANT&agency=national&limit=2'
+  curl -s -H "Authorization: Bearer $KEY" '${base}/opportunities?updated_since=2026-07-30T00:00:00Z'
+
+The reference is at ${base}/docs. Ctrl-C ends the demo.
+`;
+}
