@@ -8,6 +8,7 @@ import type { Cli } from "./command.ts";
 import { demoCommand } from "./demo.ts";
 import { explainCommand } from "./explain.ts";
 import { exportCommand } from "./export.ts";
+import { healthCommand } from "./health.ts";
 import { importCommand } from "./import.ts";
 import { importsCommand } from "./imports.ts";
 import { keysCommand } from "./keys.ts";
@@ -33,6 +34,7 @@ const commands = [
   backupCommand,
   restoreCommand,
   checkCommand,
+  healthCommand,
   openapiCommand,
   versionCommand,
 ];

@@ -1,0 +1,24 @@
+# syntax=docker/dockerfile:1
+# Builds the one binary and runs it as nobody, with /data as its only writable place:
+#   docker build -t fundfeed .
+#   docker run --read-only --tmpfs /tmp -p 8080:8080 -v fundfeed:/data fundfeed
+
+FROM oven/bun:1.4.5-debian AS build
+WORKDIR /app
+COPY package.json bun.lock bunfig.toml ./
+RUN bun install --frozen-lockfile --production --ignore-scripts
+COPY tsconfig.json ./
+COPY db db
+COPY src src
+RUN bun run build && mkdir -m 0700 /data
+
+FROM gcr.io/distroless/base-nossl-debian12:nonroot
+COPY --from=build /app/dist/fundfeed /usr/local/bin/fundfeed
+COPY --from=build --chown=65532:65532 /data /data
+ENV FUNDFEED_DATA=/data FUNDFEED_HOST=0.0.0.0 FUNDFEED_PORT=8080
+VOLUME /data
+EXPOSE 8080
+USER 65532:65532
+HEALTHCHECK --interval=30s --timeout=3s --start-period=5s CMD ["/usr/local/bin/fundfeed", "health"]
+ENTRYPOINT ["/usr/local/bin/fundfeed"]
+CMD ["serve"]
