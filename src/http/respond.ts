@@ -2,7 +2,7 @@
 import { type Call, uriReference } from "./call.ts";
 import { type Problem, problems, problemType } from "./problem.ts";
 
-/** The version of the wire contract. */
+/** The version of the wire contract: `API-Version`, /meta and the last segment of the base address. */
 export const API_VERSION = "1";
 
 export const ALLOW = "GET, OPTIONS";

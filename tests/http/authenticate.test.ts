@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { createAccount, setAccount } from "../../src/accounts/account.ts";
+import { createKey } from "../../src/accounts/key.ts";
+import type { TestApi } from "../support/api.ts";
+import { expectProblem } from "../support/problem.ts";
+import { sixtyApi, U } from "../support/sixty.ts";
+
+const L = "/v1/opportunities";
+let api: TestApi;
+let inactive: string;
+
+beforeAll(async () => {
+  api = await sixtyApi();
+  await createAccount(api.state, { name: "Lapsed" }, api.clock.now);
+  await setAccount(api.state, "Lapsed", { subscription: "inactive" });
+  inactive = (await createKey(api.state, { account: "Lapsed" }, api.randomBytes, api.clock.now)).key;
+});
+
+describe("a request without a valid key", () => {
+  test.each([
+    [22, L],
+    [23, "/v1/sources"],
+    [24, `${L}/${U}`],
+    [25, `${L}/${U}/events`],
+    [43, `${L}?access_token=KEY`],
+    [44, `${L}?api_key=KEY`],
+    [48, `${L}?limit=0`],
+    [49, `${L}/not-a-uuid`],
+  ])("%i: GET %s without a key is 401, before anything else is looked at", async (_, path) => {
+    const response = await api.send(path.replace("KEY", api.key), { key: null });
+    const body = await expectProblem(response, { code: "authentication_required" });
+    expect(response.headers.get("www-authenticate")).toBe('Bearer realm="fundfeed"');
+    expect(JSON.stringify(body)).not.toContain(api.key);
+    expect(response.headers.get("ratelimit-limit")).toBeNull();
+  });
+
+  test.each([
+    [26, "Bearer wrong", true],
+    [27, "Bearer", false],
+    [28, "Bearer ", false],
+    [29, "Basic Zm86YmFy", false],
+    [30, "KEY", false],
+    [31, "BearerKEY", true],
+    [32, "Bearer KEY x", true],
+    [33, "Bearer KEY,x", true],
+    [34, 'Bearer "KEY"', true],
+    [36, "Bearer KEY\xe9", true],
+    [37, "Bearer\tKEY", true],
+    [38, "Bearer LONG", true],
+    [42, "Bearer KEY, Bearer KEY", true],
+  ])("%i: Authorization: %s is 401", async (_, authorization, wasSent) => {
+    const response = await api.send(L, {
+      key: null,
+      headers: { Authorization: authorization.replaceAll("KEY", api.key).replace("LONG", "x".repeat(4000)) },
+    });
+    await expectProblem(response, { code: "authentication_required" });
+    expect(response.headers.get("www-authenticate")).toBe(`Bearer realm="fundfeed"${wasSent ? ', error="invalid_token"' : ""}`);
+  });
+
+  test("35: keys are case-sensitive", async () => {
+    await expectProblem(await api.send(L, { key: api.key.toUpperCase() }), { code: "authentication_required" });
+  });
+
+  test.each([
+    [45, { "X-API-Key": "KEY" }],
+    [46, { Cookie: "access_token=KEY" }],
+  ])("%i: a key is read from no other header", async (_, headers) => {
+    const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace("KEY", api.key)]));
+    await expectProblem(await api.send(L, { key: null, headers: named }), { code: "authentication_required" });
+  });
+
+  test("a key that has expired is 401 from its instant on", async () => {
+    const { now } = api.clock;
+    const { key } = await createKey(api.state, { account: "Brief", expires_at: now + 1000 }, api.randomBytes, now);
+    expect((await api.send(L, { key })).status).toBe(200);
+    api.clock.now += 1000;
+    await expectProblem(await api.send(L, { key }), { code: "authentication_required" });
+  });
+});
+
+describe("a request with a valid key", () => {
+  test.each([
+    [39, "bearer KEY"],
+    [40, "BEARER KEY"],
+    [41, "Bearer   KEY"],
+  ])("%i: Authorization: %s is 200", async (_, authorization) => {
+    const response = await api.send(L, { key: null, headers: { Authorization: authorization.replace("KEY", api.key) } });
+    expect(response.status).toBe(200);
+  });
+
+  test.each([
+    [47, L],
+    [50, `${L}?limit=0`],
+  ])("%i: GET %s without an active subscription is 403", async (_, path) => {
+    const response = await api.send(path, { key: inactive });
+    await expectProblem(response, { code: "insufficient_entitlement" });
+    expect(response.headers.get("ratelimit-limit")).toBeNull();
+  });
+});
+
+describe("a public path", () => {
+  test.each([
+    [51, "/v1/meta", "application/json"],
+    [52, "/v1/openapi.json", "application/json"],
+    [53, "/v1/docs", "text/html; charset=utf-8"],
+  ])("%i: GET %s ignores a bad key", async (_, path, type) => {
+    const response = await api.send(path, { key: "wrong" });
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, type]);
+    expect(response.headers.get("ratelimit-limit")).toBeNull();
+  });
+});

@@ -1,0 +1,26 @@
+/** Builders of records: a test says only what it is about. */
+import type { CatalogDb } from "../../db/open.ts";
+import { atNextInstant, decide, findStored, insert, update } from "../../src/changes/commit.ts";
+import { judgeRecord } from "../../src/import/judge.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { opportunityId } from "../../src/opportunities/identity.ts";
+
+/** A small valid record; whole fields are replaced by those given. */
+export function anOpportunity(fields: Partial<Draft> = {}): Draft {
+  return { source: { code: "SAM", opportunity_id: "N0" }, title: "A title", status: "open", ...fields };
+}
+
+/** Stores records as an import would, all at one instant: `at`, or just after the newest there is. Answers with their ids. */
+export function storeRecords(db: CatalogDb, records: readonly Draft[], at: number): string[] {
+  return atNextInstant(db, at, (instant) =>
+    records.map((record) => {
+      const incoming = judgeRecord(record, new Map());
+      const { source } = incoming.content;
+      const stored = findStored(db, source.code, incoming.lineage);
+      const decision = decide(stored, incoming, instant);
+      if (stored === undefined) insert(db, decision, incoming, instant, 0);
+      else update(db, stored, decision, incoming.earlier_ids, instant, 0);
+      return opportunityId(source.code, incoming.lineage);
+    }),
+  );
+}

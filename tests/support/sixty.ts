@@ -1,0 +1,63 @@
+/** Sixty records in pairs that share an instant, four sources (one of them not in the catalog), and twelve events of one record. */
+import { insertImportedEvent } from "../../src/changes/commit.ts";
+import { eventTypes, type OpportunityEvent, severities } from "../../src/events/event.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { formatInstant } from "../../src/instant.ts";
+import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
+import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
+import { type TestApi, testApi } from "./api.ts";
+import { anOpportunity, storeRecords } from "./records.ts";
+
+const CODES = ["SAM", "SBIR", "GRANTS", "UNLISTED"];
+const AGENCIES = ["Department of Défense", "NASA", "100%_Agency"];
+
+/** The instant of the first pair; each next one is a minute later. */
+export const FIRST = Date.UTC(2026, 0, 1);
+/** The instant of the first of the twelve events; each next one is a second later. */
+export const FIRST_EVENT = Date.UTC(2026, 1, 1);
+
+/** The record with the events. */
+export const U = opportunityId("SAM", "N0");
+/** A record without any. */
+export const WITHOUT_EVENTS = opportunityId("SBIR", "N1");
+/** No record at all. */
+export const X = "0190c4a0-0000-7000-8000-0000000000ff";
+
+export const sixty: readonly Draft[] = Array.from({ length: 60 }, (_, n) =>
+  anOpportunity({
+    source: { code: CODES[n % 4] ?? "", opportunity_id: `N${n}` },
+    title: `Title ${n}`,
+    status: statuses[n % statuses.length] ?? null,
+    organization: { agency: AGENCIES[n % 3] ?? null },
+    program: { type: programTypes[n % programTypes.length] ?? null },
+  }),
+);
+
+export async function sixtyApi(options: Parameters<typeof testApi>[0] = {}): Promise<TestApi> {
+  const api = await testApi({ sources: ["SAM", "SBIR", "GRANTS"], ...options });
+  const { db } = api.catalog;
+  for (let pair = 0; pair < 30; pair++) storeRecords(db, sixty.slice(pair * 2, pair * 2 + 2), FIRST + pair * 60_000);
+  db.sqlite.run("delete from events"); // The additions: here the record U has twelve events, and no other any.
+  const row = db.sqlite.query<{ seq: number }, [string]>("select seq from opportunities where id = ?").get(U);
+  for (const { event, given } of twelveEvents()) insertImportedEvent(db, row?.seq ?? 0, event, given, 0);
+  return api;
+}
+
+/** Of all types and severities; the last two are stored with words that the API does not know. */
+function twelveEvents() {
+  return Array.from({ length: 12 }, (_, n) => {
+    const detected_at = FIRST_EVENT + n * 1000;
+    const [type, severity] = n < 10 ? [eventTypes[n % 9] ?? "unknown", severities[n % 5] ?? "unknown"] : ["merged", "urgent"];
+    const shown = n < 10 ? { type, severity } : { type: "unknown", severity: "unknown" };
+    const event: OpportunityEvent = {
+      id: uuid5(`event ${n}`),
+      opportunity_id: U,
+      ...shown,
+      summary: `Event ${n}`,
+      changed_fields: ["title"],
+      changes: [{ field: "title", previous: null, current: `Title ${n}` }],
+      detected_at: formatInstant(detected_at),
+    };
+    return { event, given: { type, severity, detected_at } };
+  });
+}
