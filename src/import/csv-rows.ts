@@ -84,7 +84,7 @@ function takeRow(text: string, start: number, line: number): { cells: string[]; 
     const quoted = text.charCodeAt(at) === QUOTE;
     const end = quoted ? endOfQuoted(text, at) : endOfBare(text, at, line);
     if (end === -1 || end >= text.length) return undefined;
-    cells.push(quoted ? text.slice(at + 1, end - 1).replaceAll('""', '"') : text.slice(at, end));
+    cells.push(quoted ? unquoted(text.slice(at + 1, end - 1)) : text.slice(at, end));
     const next = text.charCodeAt(end);
     if (next === LF) return { cells, end: end + 1 };
     if (next === CR) {
@@ -94,6 +94,10 @@ function takeRow(text: string, start: number, line: number): { cells: string[]; 
     if (next !== COMMA) throw new Error(`field ${cells.length} of the row on line ${line} goes on behind its closing quote`);
     at = end;
   }
+}
+
+function unquoted(text: string): string {
+  return text.includes('"') ? text.replaceAll('""', '"') : text;
 }
 
 /** Just behind the closing quote, or -1. */

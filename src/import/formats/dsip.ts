@@ -1,0 +1,339 @@
+/**
+ * Topics of the DoD SBIR/STTR portal (dodsbirsttr.mil): answers of its topic search, and of its details and questions calls, which
+ * are joined to their topic. Two third parties' layouts of the same fields are read too: an export as CSV and an enriched JSON.
+ *
+ * A file of questions does not say whose they are: they belong to the topic whose id or code stands in the file's name, else to the
+ * topic of the details file named before it. One file of many topics' details may instead hold `questions` in each of them.
+ */
+import { parseInstantMs } from "../../instant.ts";
+import { plainText, summaryOf } from "../../plain-text.ts";
+import { csvRows } from "../csv-rows.ts";
+import { easternInstant } from "../eastern.ts";
+import type { Context, Format, Input, Item } from "../format.ts";
+import { firstCharacter, jsonElements } from "../json-elements.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parsedJson, textOf } from "../json-value.ts";
+import { programType } from "../program-type.ts";
+import type { Draft } from "../record.ts";
+
+export const dsip: Format = {
+  name: "dsip",
+  about: "DoD SBIR/STTR portal: topic search answers, with details and questions answers beside them",
+  read,
+};
+
+const SOURCE = "DSIP";
+const PORTAL = "https://www.dodsbirsttr.mil";
+
+/** A topic under the portal's own field names, whatever layout it came in. */
+type Topic = JsonObject;
+
+/** The export's columns that hold the portal's values; all its others are computed. */
+const EXPORT_FIELDS: Readonly<Record<string, string>> = {
+  topic_number_topiccode: "topicCode",
+  topic_id_topicid: "topicId",
+  title_topictitle: "topicTitle",
+  component_component: "component",
+  command_command: "command",
+  program_program: "program",
+  solicitation_solicitationtitle: "solicitationTitle",
+  solicitation_number_solicitationnumber: "solicitationNumber",
+  status_topicstatus: "topicStatus",
+  open_date_topicstartdate_converted_to_mm_dd_yyyy: "topicStartDate",
+  close_date_topicenddate_converted_to_mm_dd_yyyy: "topicEndDate",
+  pre_release_start_topicprereleasestartdate: "topicPreReleaseStartDate",
+  technology_areas_details_technologyareas_array_joined: "technologyAreas",
+  modernization_priorities_details_focusareas_array_joined: "focusAreas",
+  keywords_details_keywords: "keywords",
+  itar_controlled_details_itar_boolean_to_yes_no: "itar",
+  objective_details_objective_with_html_removed: "objective",
+  description_details_description_with_html_removed: "description",
+  phase_i_description_details_phase1description_with_html_removed: "phase1Description",
+  phase_ii_description_details_phase2description_with_html_remove: "phase2Description",
+  phase_iii_dual_use_details_phase3description_with_html_removed: "phase3Description",
+  baa_preface_upload_id_baaprefaceuploadid: "baaPrefaceUploadId",
+  baa_preface_title_baaprefaceuploadtitle: "baaPrefaceUploadTitle",
+};
+
+const ENRICHED_FIELDS: Readonly<Record<string, string>> = {
+  topic_id: "topicId",
+  topic_code: "topicCode",
+  title: "topicTitle",
+  status: "topicStatus",
+  program: "program",
+  component: "component",
+  solicitation_number: "solicitationNumber",
+  start_date: "topicStartDate",
+  deadline: "topicEndDate",
+  phase: "phaseHierarchy",
+  cmmc_level: "cmmcLevel",
+  description: "description",
+  objective: "objective",
+  keywords: "keywords",
+  technology_areas: "technologyAreas",
+  focus_areas: "focusAreas",
+  itar: "itar",
+  qa_entries: "questions",
+};
+
+const SECTIONS = [
+  ["Objective", "objective"],
+  ["Description", "description"],
+  ["Phase I", "phase1Description"],
+  ["Phase II", "phase2Description"],
+  ["Phase III dual use applications", "phase3Description"],
+] as const;
+
+async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
+  const survey = await surveyOf(inputs);
+  if (survey.total > survey.topics.size)
+    context.warn(`the portal's search found ${survey.total} topics, of which these files hold ${survey.topics.size}`);
+  const questions = questionsByTopic(survey);
+
+  const joined = new Set<string>();
+  for await (const { value, ...place } of piecesOf(inputs)) {
+    if (!isTopic(value)) continue;
+    const id = textOf(value.topicId);
+    joined.add(id);
+    if (textOf(value.topicCode) === "") yield { ...place, reason: "topicCode must not be blank", source: SOURCE };
+    else yield { ...place, record: toDraft({ ...value, ...questions.get(id), ...survey.details.get(id)?.value }, context) };
+  }
+  for (const [id, { value: _, ...place }] of survey.details)
+    if (!joined.has(id)) yield { ...place, reason: `no topic search answer among the files has the topic ${id}` };
+}
+
+/* The files */
+
+/** An element of a file under the portal's field names. */
+type Piece = { input: Input; line: number; raw: unknown; value: JsonObject };
+
+/** What stands beside the topics, and which topics there are by id. */
+type Survey = {
+  topics: Map<string, string>;
+  details: Map<string, Piece>;
+  /** Questions by file, with the details file's topic before it. */
+  asked: Map<Input, { after: string; questions: JsonObject[] }>;
+  /** What the search says that it found. */
+  total: number;
+};
+
+async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
+  const survey: Survey = { topics: new Map(), details: new Map(), asked: new Map(), total: 0 };
+  let after = "";
+  const around = (document: unknown) => {
+    survey.total = Math.max(survey.total, Number(textOf(objectOf(document).total)));
+  };
+  for await (const piece of piecesOf(inputs, around)) {
+    const { input, value } = piece;
+    const id = textOf(value.topicId);
+    if (isTopic(value)) survey.topics.set(id, textOf(value.topicCode));
+    else if (isQuestion(value)) {
+      const asked = survey.asked.get(input) ?? { after, questions: [] };
+      asked.questions.push(value);
+      survey.asked.set(input, asked);
+    } else {
+      survey.details.set(id, piece);
+      after = id;
+    }
+  }
+  return survey;
+}
+
+function questionsByTopic({ topics, asked }: Survey): Map<string, { questions: JsonObject[] }> {
+  const byTopic = new Map<string, { questions: JsonObject[] }>();
+  for (const [input, { after, questions }] of asked) {
+    const named = [...topics].filter(([id, code]) => [id, code].some((name) => name !== "" && input.name.includes(name)));
+    const [topic = after] = named.map(([id]) => id).toSorted((one, other) => other.length - one.length);
+    if (topic === "")
+      throw new Error(
+        `Cannot import ${input.name}: it does not say which topic its questions are about; give that topic's details file before it, or name the file after the topic`,
+      );
+    byTopic.set(topic, { questions });
+  }
+  return byTopic;
+}
+
+async function* piecesOf(inputs: readonly Input[], around?: (document: unknown) => void): AsyncIterable<Piece> {
+  for (const input of inputs) {
+    try {
+      for await (const piece of piecesIn(input, around)) yield { input, ...piece };
+    } catch (error) {
+      throw new Error(`Cannot import ${input.name}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+}
+
+async function* piecesIn(input: Input, around?: (document: unknown) => void): AsyncIterable<Omit<Piece, "input">> {
+  const first = await firstCharacter(input.bytes());
+  if (first !== "{" && first !== "[") {
+    for await (const { line, row } of csvRows(input.bytes(), Object.keys(EXPORT_FIELDS)))
+      yield { line, raw: row, value: renamed(row, EXPORT_FIELDS) };
+    return;
+  }
+  let line = 0;
+  for await (const raw of elementsOf(input, first, around)) {
+    line++;
+    const value = isObject(raw) && "topic_code" in raw ? renamed(raw, ENRICHED_FIELDS) : objectOf(raw);
+    if (!isTopic(value) && !isQuestion(value) && !("topicId" in value))
+      throw new Error(`element ${line} is neither a topic, nor a topic's details, nor a question`);
+    yield { line, raw, value };
+  }
+}
+
+/** `{total, data: […]}` of the search, `{topics: […]}` of the enriched layout, an array of anything, or one topic's details. */
+async function* elementsOf(input: Input, first: string, around?: (document: unknown) => void): AsyncIterable<unknown> {
+  if (first === "[") yield* jsonElements(input.bytes());
+  else {
+    const [, member] = /"(data|topics)"\s*:\s*\[/.exec(await beginningOf(input)) ?? [];
+    if (member === undefined) yield* jsonElements(asArray(input.bytes()));
+    else yield* jsonElements(input.bytes(), member, around);
+  }
+}
+
+async function beginningOf(input: Input): Promise<string> {
+  for await (const chunk of input.bytes()) return new TextDecoder().decode(chunk);
+  return "";
+}
+
+async function* asArray(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  yield Buffer.from("[");
+  yield* bytes;
+  yield Buffer.from("]");
+}
+
+function renamed(value: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
+  return Object.fromEntries(Object.entries(names).map(([theirs, portals]) => [portals, value[theirs]]));
+}
+
+function isTopic(value: JsonObject): boolean {
+  return "topicCode" in value;
+}
+
+function isQuestion(value: JsonObject): boolean {
+  return "questionId" in value;
+}
+
+/* The draft */
+
+function toDraft(topic: Topic, context: Context): Draft {
+  const code = textOf(topic.topicCode);
+  const title = plainText(textOf(topic.topicTitle));
+  const closes = instantOf(topic.topicEndDate, "23:59:59");
+  const opens = instantOf(topic.topicStartDate, "00:00:00");
+  const status = statusOf(textOf(topic.topicStatus), opens, context);
+  return {
+    source: { code: SOURCE, opportunity_id: code, url: `${PORTAL}/topics-app/` },
+    title: title || code,
+    summary: summaryOf(textOf(topic.objective) || textOf(topic.description)),
+    description: descriptionOf(topic),
+    status,
+    organization: {
+      agency: "Department of Defense",
+      sub_agency: textOf(topic.component) || null,
+      issuing_office: textOf(topic.command) || null,
+    },
+    program: {
+      type: programType({ program: textOf(topic.program), title: textOf(topic.solicitationTitle), number: code }),
+      solicitation_id: textOf(topic.solicitationNumber) || null,
+      solicitation_title: textOf(topic.solicitationTitle) || null,
+      contract_class: phasesOf(topic.phaseHierarchy),
+    },
+    dates: { posted_at: instantOf(topic.topicPreReleaseStartDate, "00:00:00"), opens_at: opens, closes_at: closes, response_at: closes },
+    classifications: {
+      keywords: keywordsOf(topic.keywords),
+      technology_areas: listOf(topic.technologyAreas, /,\s*/),
+      tech_taxonomy: listOf(topic.focusAreas, /\s*\|\s*/).map((area) => `DSIP_FOCUS:${area}`),
+    },
+    eligibility: { requirements: requirementsOf(topic) },
+    contacts: topic.showTpoc === false ? [] : arrayOf(topic.topicManagers).map(objectOf).map(contactOf),
+    attachments: attachmentsOf(topic),
+    questions: arrayOf(topic.questions).map(objectOf).map(questionOf),
+  };
+}
+
+/** What follows from the dates is left to the clock (D-37); the portal's word counts where they do not tell. */
+function statusOf(status: string, opens: string | null, context: Context): string | null {
+  if (status === "Closed") return "closed";
+  if (status === "Pre-Release") return opens === null ? "pre_release" : null;
+  if (status !== "Open") context.warn(`unknown topic status "${status}"`);
+  return null;
+}
+
+function descriptionOf(topic: Topic): string | null {
+  const sections = SECTIONS.map(([heading, field]) => [heading, textOf(topic[field])] as const).filter(([, text]) => text !== "");
+  return sections.map(([heading, text]) => `<h3>${heading}</h3>\n${text}`).join("\n") || null;
+}
+
+/** `phaseHierarchy` is JSON inside a string: {"config": [{"phase": "1", "displayValue": "I", …}]}. */
+function phasesOf(hierarchy: unknown): string | null {
+  const phases = arrayOf(objectOf(parsedJson(hierarchy)).config).map((phase) => textOf(objectOf(phase).displayValue));
+  return (
+    phases
+      .filter((phase) => phase !== "")
+      .map((phase) => (/^[IV]+$/.test(phase) ? `Phase ${phase}` : phase))
+      .join(", ") || null
+  );
+}
+
+/** Separated by ";", in older topics by ",", and now and then a paragraph of HTML. */
+function keywordsOf(keywords: unknown): string[] {
+  const text = plainText(textOf(keywords));
+  return [...new Set(listOf(Array.isArray(keywords) ? keywords : text, text.includes(";") ? /\s*;\s*/ : /\s*,\s*/))];
+}
+
+function listOf(value: unknown, separator: RegExp): string[] {
+  const items = Array.isArray(value) ? value.map(textOf) : textOf(value).split(separator);
+  return items.map((item) => item.trim()).filter((item) => item !== "");
+}
+
+function requirementsOf(topic: Topic): string | null {
+  const itar = topic.itar === true || topic.itar === "Yes" ? "Export controlled (ITAR)." : "";
+  const level = textOf(topic.cmmcLevel);
+  return [itar, level && `CMMC level: ${level}.`].filter(Boolean).join(" ") || null;
+}
+
+/** Address and telephone are withheld where the portal says that they are not to be shown. */
+function contactOf(manager: JsonObject): NonNullable<Draft["contacts"]>[number] {
+  return {
+    name: textOf(manager.name) || null,
+    email: (manager.emailDisplay !== "N" && textOf(manager.email)) || null,
+    phone: (manager.phoneDisplay !== "N" && textOf(manager.phone)) || null,
+    role: textOf(manager.assignmentType) || null,
+  };
+}
+
+function attachmentsOf(topic: Topic): NonNullable<Draft["attachments"]> {
+  const preface = { uploadId: topic.baaPrefaceUploadId, fileName: topic.baaPrefaceUploadTitle };
+  const uploads = [preface, ...arrayOf(topic.baaInstructions)].map(objectOf).map((upload) => {
+    const id = textOf(upload.uploadId).replace(/\.0$/, ""); // The export has made floats of them.
+    return { name: textOf(upload.fileName) || null, url: id === "" ? null : `${PORTAL}/submissions/api/public/download/${id}` };
+  });
+  const references = arrayOf(topic.referenceDocuments)
+    .map(objectOf)
+    .map(({ referenceTitle, url }) => ({ name: plainText(textOf(referenceTitle)) || null, url: textOf(url) || null }));
+  return [...uploads, ...references].filter(({ name, url }) => name !== null || url !== null);
+}
+
+/** An answer is JSON inside a string, {"content": "<p>…", "length": …}, of which the content counts; several are joined. */
+function questionOf({ question, answer, answers }: JsonObject): { question: string | null; answer: string | null } {
+  const texts = [answer, ...arrayOf(answers).map((each) => objectOf(each).answer)].map(
+    (each) => textOf(objectOf(parsedJson(each)).content) || textOf(each),
+  );
+  return { question: textOf(question) || null, answer: texts.filter((text) => text !== "").join("\n") || null };
+}
+
+/** Milliseconds since 1970, as a number or text; a timestamp; or, in the export, a date. */
+function instantOf(value: unknown, timeOfDate: string): string | null {
+  const text = textOf(value);
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return easternInstant(text, timeOfDate) ?? null;
+  const ms = /^-?\d{1,14}$/.test(text) ? Number(text) : parseInstantMs(text);
+  return ms === undefined ? null : easternAt(ms);
+}
+
+/** The instant as an eastern clock shows it: four hours behind UTC in summer, five in winter. */
+function easternAt(ms: number): string {
+  const [summer, winter] = [4, 5].map((hours) => {
+    const wall = new Date(ms - hours * 3_600_000).toISOString();
+    return easternInstant(wall.slice(0, 10), wall.slice(11, 19)) ?? "";
+  });
+  return (summer?.endsWith("-04:00") ? summer : winter) ?? "";
+}

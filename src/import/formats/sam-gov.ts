@@ -1,0 +1,509 @@
+/**
+ * SAM.gov contract opportunities: the bulk CSV `ContractOpportunitiesFullCSV.csv`, its rows as JSON objects (daily extracts),
+ * and answers of Get Opportunities v2. All three become `Notice`s, and a notice becomes a draft.
+ */
+import { parseInstantMs } from "../../instant.ts";
+import { opportunityId } from "../../opportunities/identity.ts";
+import { summaryOf } from "../../plain-text.ts";
+import { csvRows, encodingOf } from "../csv-rows.ts";
+import { easternDate, easternInstant } from "../eastern.ts";
+import type { Context, Format, Input, Item } from "../format.ts";
+import { firstCharacter, jsonElements } from "../json-elements.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { programType } from "../program-type.ts";
+import type { Draft } from "../record.ts";
+
+export const samGov: Format = {
+  name: "sam-gov",
+  about: "SAM.gov contract opportunities: the bulk CSV, daily rows as JSON, or answers of the v2 API",
+  entry: /\.csv$/i,
+  read,
+};
+
+const SOURCE = "SAM_GOV";
+
+/** The columns that are read. A file that lacks one is refused: it would look as if every notice had lost that field. */
+const COLUMNS = [
+  "NoticeId",
+  "Title",
+  "Sol#",
+  "Department/Ind.Agency",
+  "Sub-Tier",
+  "Office",
+  "AAC Code",
+  "PostedDate",
+  "Type",
+  "BaseType",
+  "ArchiveDate",
+  "SetASideCode",
+  "SetASide",
+  "ResponseDeadLine",
+  "NaicsCode",
+  "ClassificationCode",
+  "PopCity",
+  "PopState",
+  "PopCountry",
+  "Active",
+  "AwardNumber",
+  "Award$",
+  "Awardee",
+  "PrimaryContactTitle",
+  "PrimaryContactFullname",
+  "PrimaryContactEmail",
+  "PrimaryContactPhone",
+  "SecondaryContactTitle",
+  "SecondaryContactFullname",
+  "SecondaryContactEmail",
+  "SecondaryContactPhone",
+  "AdditionalInfoLink",
+  "Description",
+] as const;
+
+/** A kind of notice, however the file words it. Stages of one solicitation follow each other; the earlier is the later one's parent. */
+type Kind = { name: string; words: RegExp; stage?: number; display?: true };
+
+const KINDS: readonly Kind[] = [
+  { name: "Sources Sought", words: /^sources sought/i, stage: 1, display: true },
+  { name: "Presolicitation", words: /^pre-?solicitation/i, stage: 2 },
+  { name: "Combined Synopsis/Solicitation", words: /^combined/i, stage: 3 },
+  { name: "Solicitation", words: /^solicitation/i, stage: 3 },
+  { name: "Award Notice", words: /^award/i, stage: 4 },
+  { name: "Justification", words: /^justification/i, display: true },
+  { name: "Special Notice", words: /^special notice/i, display: true },
+  { name: "Sale of Surplus Property", words: /^sale of surplus/i, display: true },
+  { name: "Consolidate/(Substantially) Bundle", words: /bundle/i, display: true },
+];
+
+/** What tells a notice and its revisions; here and below, what is blank or the text "null" is "". */
+type Identity = {
+  id: string;
+  title: string;
+  number: string;
+  /** Activity address code of the office: a solicitation number is unique only within one. */
+  officeCode: string;
+  posted: string;
+  baseType: string;
+  awardNumber: string;
+};
+
+/** A notice, whatever layout it came in. */
+type Notice = Identity & {
+  agency: string;
+  subAgency: string;
+  office: string;
+  type: string;
+  archiveDate: string;
+  active: string;
+  setAsides: string[];
+  setAsideLabel: string;
+  deadline: string;
+  naics: string[];
+  productCode: string;
+  place: string[];
+  amount: string;
+  awardee: string;
+  contacts: { name: string; email: string; phone: string; role: string }[];
+  attachments: { name: string | null; url: string }[];
+  description: string;
+};
+
+type Found = { input: Input; line: number; raw: JsonObject };
+
+async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
+  const survey = await surveyOf(inputs);
+  const today = easternDate(context.now);
+  for await (const place of noticesOf(inputs)) {
+    const notice = isAnswer(place.raw) ? noticeOfAnswer(place.raw) : noticeOfRow(place.raw);
+    if (notice.id === "") {
+      yield { ...place, reason: "NoticeId must not be blank", source: SOURCE };
+      continue;
+    }
+    const key = lineageKey(notice);
+    const thread = key === undefined ? undefined : threadOf(survey, key, notice);
+    const earlierIds = thread === undefined ? [] : earlierIdsOf(thread, notice.id);
+    const record: Draft = {
+      ...toDraft(notice, today, context),
+      lineage: thread?.lineage ?? key ?? notice.id,
+      earlier_ids: earlierIds,
+      relationships: { parent_id: parentOf(survey, notice) },
+    };
+    if (thread === undefined) yield { ...place, record };
+    else yield* newestLast(thread, notice.id, { ...place, record });
+  }
+}
+
+/* The three layouts */
+
+async function* noticesOf(inputs: readonly Input[]): AsyncIterable<Found> {
+  for (const input of inputs) {
+    try {
+      for await (const found of noticesIn(input)) yield { input, ...found };
+    } catch (error) {
+      throw new Error(`Cannot import ${input.name}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+}
+
+async function* noticesIn(input: Input): AsyncIterable<Omit<Found, "input">> {
+  const first = await firstCharacter(input.bytes());
+  if (first === "{") yield* jsonNotices(input, "opportunitiesData");
+  else if (first === "[") yield* jsonNotices(input);
+  else {
+    const encoding = await encodingOf(input.bytes());
+    for await (const { line, row } of csvRows(input.bytes(), COLUMNS, encoding)) yield { line, raw: row };
+  }
+}
+
+async function* jsonNotices(input: Input, member?: string): AsyncIterable<Omit<Found, "input">> {
+  let line = 0;
+  for await (const raw of jsonElements(input.bytes(), member)) {
+    line++;
+    if (!isObject(raw)) throw new Error(`element ${line} is not an object`);
+    if (!("NoticeId" in raw) && !isAnswer(raw)) throw new Error(`element ${line} has neither noticeId nor NoticeId`);
+    yield { line, raw };
+  }
+}
+
+function isAnswer(raw: JsonObject): boolean {
+  return "noticeId" in raw;
+}
+
+function identityOf(raw: JsonObject): Identity {
+  return isAnswer(raw) ? identityOfAnswer(raw) : identityOfRow(raw);
+}
+
+function identityOfRow(row: JsonObject): Identity {
+  return {
+    id: textOf(row.NoticeId),
+    title: textOf(row.Title),
+    number: textOf(row["Sol#"]),
+    officeCode: textOf(row["AAC Code"]),
+    posted: textOf(row.PostedDate),
+    baseType: textOf(row.BaseType),
+    awardNumber: textOf(row.AwardNumber),
+  };
+}
+
+/** Of an office, the path of codes ends with the code that the CSV has in a column of its own; for others it has none. */
+function identityOfAnswer(answer: JsonObject): Identity {
+  return {
+    id: textOf(answer.noticeId),
+    title: textOf(answer.title),
+    number: textOf(answer.solicitationNumber),
+    officeCode: answer.organizationType === "OFFICE" ? (textOf(answer.fullParentPathCode).split(".").at(-1) ?? "") : "",
+    posted: textOf(answer.postedDate),
+    baseType: textOf(answer.baseType),
+    awardNumber: textOf(objectOf(answer.award).number),
+  };
+}
+
+function noticeOfRow(row: JsonObject): Notice {
+  const text = (column: (typeof COLUMNS)[number]) => textOf(row[column]);
+  const contact = (which: "Primary" | "Secondary") => ({
+    name: text(`${which}ContactFullname`),
+    email: text(`${which}ContactEmail`),
+    phone: text(`${which}ContactPhone`),
+    role: text(`${which}ContactTitle`) || which.toLowerCase(),
+  });
+  return {
+    ...identityOfRow(row),
+    agency: text("Department/Ind.Agency"),
+    subAgency: text("Sub-Tier"),
+    office: text("Office"),
+    type: text("Type"),
+    archiveDate: text("ArchiveDate"),
+    active: text("Active"),
+    setAsides: setAsideCodes(text("SetASideCode")),
+    setAsideLabel: text("SetASide"),
+    deadline: text("ResponseDeadLine"),
+    naics: [text("NaicsCode")],
+    productCode: text("ClassificationCode"),
+    place: [text("PopCity"), text("PopState"), text("PopCountry")],
+    amount: text("Award$"),
+    awardee: text("Awardee"),
+    contacts: [contact("Primary"), contact("Secondary")],
+    attachments: linkOf(text("AdditionalInfoLink")),
+    description: text("Description"),
+  };
+}
+
+/** `description` there is an address to be called for the text, so it says nothing. */
+function noticeOfAnswer(answer: JsonObject): Notice {
+  const place = objectOf(answer.placeOfPerformance);
+  const award = objectOf(answer.award);
+  return {
+    ...identityOfAnswer(answer),
+    ...organizationOf(answer),
+    type: textOf(answer.type),
+    archiveDate: textOf(answer.archiveDate),
+    active: textOf(answer.active),
+    setAsides: setAsideCodes(textOf(answer.typeOfSetAside)),
+    setAsideLabel: textOf(answer.typeOfSetAsideDescription),
+    deadline: textOf(answer.responseDeadLine ?? answer.reponseDeadLine), // The documentation spells it so.
+    naics: [answer.naicsCode, ...arrayOf(answer.naicsCodes)].map(textOf),
+    productCode: textOf(answer.classificationCode),
+    // The CSV has the same codes, so that both tell of one place in one way.
+    place: [textOf(objectOf(place.city).name), textOf(objectOf(place.state).code), textOf(objectOf(place.country).code)],
+    amount: textOf(award.amount),
+    awardee: textOf(objectOf(award.awardee).name),
+    contacts: arrayOf(answer.pointOfContact).map(objectOf).map(contactOf),
+    attachments: [
+      ...arrayOf(answer.resourceLinks).map((url) => ({ name: null, url: textOf(url) })),
+      ...linkOf(textOf(answer.additionalInfoLink)),
+    ],
+    description: "",
+  };
+}
+
+/** Path of names and path of codes, both split at dots. A name may hold a dot itself: then only its beginning is sure. */
+function organizationOf(answer: JsonObject): Pick<Notice, "agency" | "subAgency" | "office"> {
+  const names = textOf(answer.fullParentPathName).split(".");
+  const codes = textOf(answer.fullParentPathCode).split(".");
+  const [agency = "", subAgency = ""] = names;
+  const sure = names.length === codes.length;
+  return {
+    agency: agency || textOf(answer.department),
+    subAgency: sure ? subAgency : textOf(answer.subTier),
+    office: sure && names.length >= 3 ? (names.at(-1) ?? "") : textOf(answer.office),
+  };
+}
+
+function contactOf(contact: JsonObject): Notice["contacts"][number] {
+  return {
+    name: textOf(contact.fullName ?? contact.fullname),
+    email: textOf(contact.email),
+    phone: textOf(contact.phone),
+    role: textOf(contact.title) || textOf(contact.type),
+  };
+}
+
+function linkOf(url: string): Notice["attachments"] {
+  return url === "" ? [] : [{ name: "Additional information", url }];
+}
+
+/** `SBA`, or now and then the list `["SBA"]`; `NONE` is none. */
+function setAsideCodes(text: string): string[] {
+  return (text.match(/[A-Za-z0-9]+/g) ?? []).filter((code) => code !== "NONE");
+}
+
+/* Lineages */
+
+/** A notice as one of several under one key. */
+type Place = { id: string; title: string; posted: string };
+
+/** The revisions of one opportunity, oldest first. */
+type Thread = { lineage: string; revisions: Place[]; left: number; held?: Item };
+
+/** Keys that occur, and for those of several notices all but the first: what tells revisions apart, small enough for memory. */
+type Survey = { keys: Set<string>; others: Map<string, Place[]>; threads: Map<string, Thread> };
+
+/** More notices than this under one solicitation number: the number is a placeholder. */
+const REVISIONS_MAX = 200;
+
+/**
+ * What a notice has in common with its revisions, which come under a new NoticeId (D-30): solicitation number, office, and the type
+ * that it began as. An award notice of its own has its contract number too: one solicitation leads to many contracts.
+ * `undefined` where the number is blank, a placeholder or the office's own code.
+ */
+export function lineageKey(notice: Pick<Identity, "number" | "officeCode" | "baseType" | "awardNumber">): string | undefined {
+  const number = squeezed(notice.number);
+  const office = squeezed(notice.officeCode);
+  if (number === office || /^(VARIOUS|MULTIPLE|TBD|N\/?A|NONE|UNKNOWN)?$/.test(number)) return undefined;
+  const base = kindOf(notice.baseType)?.name ?? notice.baseType;
+  const contract = base === "Award Notice" ? `|${squeezed(notice.awardNumber)}` : "";
+  return `${number}|${office}|${base}${contract}`;
+}
+
+async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
+  const keys = new Set<string>();
+  const others = new Map<string, Place[]>();
+  for await (const { raw } of noticesOf(inputs)) {
+    const notice = identityOf(raw);
+    const key = lineageKey(notice);
+    if (key === undefined || notice.id === "") continue;
+    if (keys.has(key)) others.set(key, [...(others.get(key) ?? []), placeOf(notice)]);
+    else keys.add(key);
+  }
+  return { keys, others, threads: new Map() };
+}
+
+function placeOf({ id, title, posted }: Identity): Place {
+  return { id: copied(id), title: copied(title), posted: copied(posted) };
+}
+
+/** A slice of a text keeps all of that text in memory: here a whole chunk of the file. */
+function copied(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+/** The revisions that a notice is one of; `undefined` where it is the only one. */
+function threadOf({ others, threads }: Survey, key: string, notice: Identity): Thread | undefined {
+  const rest = others.get(key);
+  if (rest !== undefined) {
+    others.delete(key);
+    for (const thread of threadsOf(key, [placeOf(notice), ...rest]))
+      for (const { id } of thread.revisions) threads.set(`${key}\n${id}`, thread);
+  }
+  return threads.get(`${key}\n${notice.id}`);
+}
+
+/**
+ * Notices of one key are revisions of one opportunity, the newest being current: an office corrects, amends, retitles and awards it.
+ * But what is posted on one day under unlike titles is two opportunities (calls under one announcement, lots of one number); the
+ * later of them stands under its NoticeId. Over several days a new title alone says nothing: 94 of 423 real revisions change it.
+ */
+export function threadsOf(key: string, places: readonly Place[]): Thread[] {
+  if (places.length > REVISIONS_MAX) return places.map((place) => ({ lineage: place.id, revisions: [place], left: 1 }));
+  const threads: Thread[] = [];
+  for (const place of places.toSorted((one, other) => (one.posted < other.posted ? -1 : 1))) {
+    const thread =
+      threads.find(({ revisions }) => revisions.some(({ title }) => areAlike(title, place.title))) ??
+      (threads.some(({ revisions }) => revisions.some(({ posted }) => dayOf(posted) === dayOf(place.posted))) ? undefined : threads[0]);
+    if (thread === undefined) threads.push({ lineage: threads.length === 0 ? key : place.id, revisions: [place], left: 1 });
+    else {
+      thread.revisions.push(place);
+      thread.left++;
+    }
+  }
+  return threads;
+}
+
+/** Whether the titles share more than half of the shorter one's words, as they do after a correction. */
+function areAlike(one: string, other: string): boolean {
+  const [few = new Set(), many = new Set()] = [wordsOf(one), wordsOf(other)].toSorted((a, b) => a.size - b.size);
+  return few.isSubsetOf(many) || few.intersection(many).size * 2 > few.size;
+}
+
+function wordsOf(title: string): Set<string> {
+  return new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu));
+}
+
+/** The revisions before the newest one, for the newest alone: it is the one that is stored. */
+function earlierIdsOf({ revisions }: Thread, id: string): string[] {
+  const ids = new Set(revisions.map((revision) => revision.id));
+  return revisions.at(-1)?.id === id ? [...ids].filter((each) => each !== id) : [];
+}
+
+/** Files come newest first or in any order, and of one lineage the last record holds: the newest waits until the older ones have passed. */
+function* newestLast(thread: Thread, id: string, item: Item): Iterable<Item> {
+  const newest = thread.revisions.at(-1)?.id === id;
+  if (!newest) yield item;
+  else {
+    if (thread.held !== undefined) yield thread.held;
+    thread.held = item;
+  }
+  thread.left--;
+  if (thread.left > 0 || thread.held === undefined) return;
+  yield thread.held;
+  delete thread.held;
+}
+
+/** The opportunity of the nearest earlier stage of the same solicitation, when it is in the same files. */
+function parentOf({ keys }: Survey, notice: Identity): string | null {
+  const stage = kindOf(notice.baseType)?.stage;
+  if (stage === undefined) return null;
+  const earlier = KINDS.filter((kind) => (kind.stage ?? stage) < stage).toSorted((one, other) => (other.stage ?? 0) - (one.stage ?? 0));
+  const lineage = earlier.map(({ name }) => lineageKey({ ...notice, baseType: name }) ?? "").find((key) => keys.has(key));
+  return lineage === undefined ? null : opportunityId(SOURCE, lineage);
+}
+
+/* The draft */
+
+function toDraft(notice: Notice, today: string, context: Context): Draft {
+  const kind = kindOf(notice.type);
+  if (kind === undefined && notice.type !== "") context.warn(`unknown notice type "${notice.type}"`);
+  const closes = instantOf(notice.deadline, "23:59:59", context);
+  const status = statusOf(notice, kind, closes, today, context);
+  return {
+    source: { code: SOURCE, opportunity_id: notice.id, url: `https://sam.gov/opp/${notice.id}/view` },
+    title: notice.title || notice.number || "Untitled",
+    summary: summaryOf(notice.description),
+    description: notice.description || null,
+    status,
+    status_display: kind?.display === true ? notice.type : null,
+    organization: { agency: notice.agency || null, sub_agency: notice.subAgency || null, issuing_office: notice.office || null },
+    program: {
+      type: programType({ title: notice.title, number: notice.number, noticeType: kind?.name ?? notice.type }),
+      solicitation_id: notice.number || null,
+      solicitation_title: notice.title || null,
+      contract_class: notice.type || null,
+    },
+    funding: fundingOf(notice),
+    dates: { posted_at: instantOf(notice.posted, "00:00:00", context), closes_at: closes, response_at: closes },
+    classifications: {
+      tech_taxonomy: notice.productCode === "" ? [] : [`PSC:${notice.productCode}`],
+      naics_codes: [...new Set(notice.naics)].filter((code) => code !== ""),
+      set_aside_types: notice.setAsides,
+    },
+    eligibility: { requirements: requirementsOf(notice), geographic_scope: notice.place.filter(isPlace).join(", ") || null },
+    contacts: notice.contacts.filter(({ name, email, phone }) => name + email + phone !== "").map(emptyToNull),
+    attachments: notice.attachments.filter(({ url }) => url !== ""),
+  };
+}
+
+/** Award and justification say it themselves; all else follows the clock, but a presolicitation is not open before its deadline. */
+function statusOf(notice: Notice, kind: Kind | undefined, closes: string | null, today: string, { now }: Context): string | null {
+  if (notice.active === "No" || (notice.archiveDate !== "" && notice.archiveDate < today)) return "archived";
+  if (kind?.name === "Award Notice" || notice.awardNumber !== "" || notice.awardee !== "") return "awarded";
+  if (kind?.name === "Justification") return "closed";
+  const past = closes !== null && (parseInstantMs(closes) ?? 0) <= now;
+  return kind?.name === "Presolicitation" && !past ? "pre_release" : null;
+}
+
+/** An award is no range that one may apply for, so it is text only. */
+function fundingOf({ amount, awardee }: Notice): { display: string } | null {
+  const dollars = dollarsOf(amount);
+  if (dollars === undefined && awardee === "") return null;
+  return { display: ["Awarded", dollars, awardee && `to ${awardee}`].filter(Boolean).join(" ") };
+}
+
+/** `800620.5` as `$800,620.50`; nothing for zero, which stands for an amount that is not told. */
+function dollarsOf(amount: string): string | undefined {
+  const [, whole = "", cents = ""] = /^\$?([\d,]+)(?:\.(\d*))?$/.exec(amount) ?? [];
+  const digits = whole.replaceAll(",", "").replace(/^0+(?=\d)/, "");
+  const shown = `${digits.replace(/\B(?=(\d{3})+$)/g, ",")}.${cents.slice(0, 2).padEnd(2, "0")}`;
+  return /[1-9]/.test(shown) ? `$${shown}` : undefined;
+}
+
+function requirementsOf({ setAsides, setAsideLabel }: Notice): string | null {
+  return setAsides.length === 0 ? null : `Set-aside: ${setAsideLabel || setAsides.join(", ")}`;
+}
+
+/** Forms seen: `2026-04-24 23:24:04.649-04`, `2026-03-11T11:30:00-04:00`, both without offset (Eastern then), and a date alone. */
+function instantOf(text: string, timeOfDate: string, context: Context): string | null {
+  if (text === "") return null;
+  const [, date = "", time = timeOfDate, offset] =
+    /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/.exec(text) ?? [];
+  const full = time.length === 5 ? `${time}:00` : time;
+  const instant = offset === undefined ? easternInstant(date, full) : `${date}T${full}${fullOffset(offset)}`;
+  if (instant !== undefined && parseInstantMs(instant) !== undefined) return instant;
+  context.warn(`unreadable date "${text}"`);
+  return null;
+}
+
+function fullOffset(offset: string): string {
+  const [, sign, hours, minutes = "00"] = /^([+-])(\d\d):?(\d\d)?$/.exec(offset) ?? [];
+  return sign === undefined ? "Z" : `${sign}${hours}:${minutes}`;
+}
+
+function kindOf(type: string): Kind | undefined {
+  return KINDS.find(({ words }) => words.test(type));
+}
+
+/** Codes such as `0` stand for a city that is not told. */
+function isPlace(text: string): boolean {
+  return /\p{L}/u.test(text);
+}
+
+function squeezed(text: string): string {
+  return text.toUpperCase().replace(/\s+/g, "");
+}
+
+function dayOf(posted: string): string {
+  return posted.slice(0, 10);
+}
+
+function emptyToNull(contact: Notice["contacts"][number]) {
+  const { name, email, phone, role } = contact;
+  return { name: name || null, email: email || null, phone: phone || null, role: role || null };
+}

@@ -1,0 +1,234 @@
+/** Solicitations of SBIR.gov: the answer of its public API, one opportunity a topic, or the CSV export of its topic search. */
+import { parseInstantMs } from "../../instant.ts";
+import { comparable, summaryOf } from "../../plain-text.ts";
+import { csvRows } from "../csv-rows.ts";
+import { easternInstant } from "../eastern.ts";
+import type { Context, Format, Input, Item } from "../format.ts";
+import { firstCharacter, jsonElements } from "../json-elements.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { programType } from "../program-type.ts";
+import type { Draft } from "../record.ts";
+
+export const sbirGov: Format = {
+  name: "sbir-gov",
+  about: "SBIR.gov: solicitations of the public API as JSON, or the topic search's CSV export",
+  read,
+};
+
+const SOURCE = "SBIR_GOV";
+
+const AGENCIES: Readonly<Record<string, string>> = {
+  DOD: "Department of Defense",
+  DOW: "Department of Defense",
+  HHS: "Department of Health and Human Services",
+  NASA: "National Aeronautics and Space Administration",
+  NSF: "National Science Foundation",
+  DOE: "Department of Energy",
+  USDA: "Department of Agriculture",
+  EPA: "Environmental Protection Agency",
+  DOC: "Department of Commerce",
+  ED: "Department of Education",
+  DOT: "Department of Transportation",
+  DHS: "Department of Homeland Security",
+};
+
+/** The export's columns and the API's fields that hold the same, of the solicitation and of its topic. */
+const SOLICITATION_COLUMNS = {
+  Phase: "phase",
+  Program: "program",
+  Agency: "agency",
+  "Close Date": "close_date",
+  "Release Date": "release_date",
+  "Open Date": "open_date",
+  "Solicitation Agency URL": "solicitation_agency_url",
+  "Solicitation Status": "current_status",
+  "Solicitation Year": "solicitation_year",
+} as const;
+
+const TOPIC_COLUMNS = {
+  "Topic Title": "topic_title",
+  "Topic Description": "topic_description",
+  "Topic Number": "topic_number",
+  Branch: "branch",
+  SBIRTopicLink: "sbir_topic_link",
+} as const;
+
+async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
+  for (const input of inputs) {
+    try {
+      for await (const { line, raw } of solicitationsIn(input)) {
+        for (const topic of topicsOf(raw)) {
+          const record = toDraft(raw, topic, context);
+          yield { input, line, raw: { ...raw, solicitation_topics: isObject(topic) ? [topic] : [] }, record };
+        }
+      }
+    } catch (error) {
+      throw new Error(`Cannot import ${input.name}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+}
+
+/** Solicitations in the API's shape. Anything but an array, a maintenance message for one, is a failed answer, not an empty one. */
+async function* solicitationsIn(input: Input): AsyncIterable<{ line: number; raw: JsonObject }> {
+  const first = await firstCharacter(input.bytes());
+  if (first !== "[" && first !== "{") {
+    const columns = [...Object.keys(SOLICITATION_COLUMNS), ...Object.keys(TOPIC_COLUMNS)];
+    for await (const { line, row } of csvRows(input.bytes(), columns)) {
+      yield { line, raw: { ...renamed(row, SOLICITATION_COLUMNS), solicitation_topics: [renamed(row, TOPIC_COLUMNS)] } };
+    }
+    return;
+  }
+  let line = 0;
+  for await (const raw of jsonElements(input.bytes())) {
+    line++;
+    if (!isObject(raw) || textOf(raw.solicitation_number) + textOf(raw.solicitation_title) === "")
+      throw new Error(`element ${line} is not a solicitation: it has neither solicitation_number nor solicitation_title`);
+    yield { line, raw };
+  }
+}
+
+function renamed(row: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
+  return Object.fromEntries(Object.entries(names).map(([column, field]) => [field, row[column]]));
+}
+
+/** The topics, or nothing as the only topic of a solicitation without. */
+function topicsOf(solicitation: JsonObject): JsonObject[] {
+  const topics = arrayOf(solicitation.solicitation_topics).map(objectOf);
+  return topics.length === 0 ? [{}] : topics;
+}
+
+function toDraft(solicitation: JsonObject, topic: JsonObject, context: Context): Draft {
+  const number = textOf(solicitation.solicitation_number);
+  const solicitationTitle = textOf(solicitation.solicitation_title);
+  const title = textOf(topic.topic_title) || solicitationTitle;
+  const program = textOf(solicitation.program);
+  const description = descriptionOf(topic);
+  const opens = openingOf(topic.topic_open_date) ?? openingOf(solicitation.open_date);
+  const status = statusOf(textOf(solicitation.current_status), opens, context);
+  const lineage = lineageOf(number, topic, title, isDefense(solicitation));
+  return {
+    source: { code: SOURCE, opportunity_id: textOf(topic.topic_number) || number || lineage, url: urlOf(solicitation, topic) },
+    lineage,
+    title,
+    summary: summaryOf(description),
+    description,
+    status,
+    organization: {
+      agency: agencyOf(textOf(solicitation.agency), context),
+      sub_agency: textOf(topic.branch) || textOf(solicitation.branch) || null,
+    },
+    program: {
+      type: programType({ program, title, number }),
+      solicitation_id: number || null,
+      solicitation_title: solicitationTitle || null,
+      contract_class: phaseOf(textOf(solicitation.phase)),
+    },
+    dates: {
+      posted_at: openingOf(solicitation.release_date),
+      opens_at: opens,
+      ...deadlinesOf(solicitation, topic, context.now),
+    },
+    classifications: { keywords: program.toUpperCase() === "BOTH" ? ["STTR"] : [] },
+    attachments: linkOf(solicitation.solicitation_agency_url),
+  };
+}
+
+/**
+ * Solicitation and topic number, since topics are often numbered 1, 2, 3. A topic code of the Department of Defense is unique by
+ * itself, and so read from the CSV export, which has no solicitation numbers; there other agencies' topics go by their page.
+ */
+function lineageOf(number: string, topic: JsonObject, title: string, defense: boolean): string {
+  const topicNumber = textOf(topic.topic_number);
+  if (defense && topicNumber !== "") return topicNumber;
+  const page = /sbir\.gov\/(\w+\/\w+)\/?$/.exec(textOf(topic.sbir_topic_link))?.[1] ?? "";
+  if (number === "") return page || topicNumber || comparable(title);
+  if (Object.keys(topic).length === 0) return number;
+  return `${number}|${topicNumber || page || comparable(title)}`;
+}
+
+function isDefense({ agency }: JsonObject): boolean {
+  return AGENCIES[textOf(agency)] === AGENCIES.DOD;
+}
+
+function agencyOf(code: string, context: Context): string | null {
+  const name = AGENCIES[code];
+  if (name === undefined && code !== "") context.warn(`unknown agency "${code}"`);
+  return name ?? (code || null);
+}
+
+/** What follows from the dates is left to the clock (D-37). */
+function statusOf(status: string, opens: string | null, context: Context): string | null {
+  const word = status.toLowerCase();
+  if (word === "closed") return "closed";
+  if (word === "future") return opens === null ? "pre_release" : null;
+  if (word !== "open") context.warn(`unknown status "${status}"`);
+  return null;
+}
+
+/**
+ * A solicitation may have several due dates before it closes. The next one is `response_at`; were it `closes_at`, the clock would
+ * close the record after each of them, and the next import would open it again.
+ */
+function deadlinesOf(solicitation: JsonObject, topic: JsonObject, now: number): { closes_at: string | null; response_at: string | null } {
+  const due = [solicitation.application_due_date]
+    .flat()
+    .map(closingOf)
+    .filter((instant) => instant !== null)
+    .sort();
+  const next = due.find((instant) => (parseInstantMs(instant) ?? 0) >= now) ?? due.at(-1) ?? null;
+  const closes = closingOf(topic.topic_closed_date) ?? closingOf(solicitation.close_date) ?? due.at(-1) ?? null;
+  return { closes_at: closes, response_at: next ?? closes };
+}
+
+function descriptionOf(topic: JsonObject): string | null {
+  const subtopics = arrayOf(topic.subtopics)
+    .map(objectOf)
+    .map(({ subtopic_number, subtopic_title, subtopic_description }) => {
+      const heading = [subtopic_number, subtopic_title]
+        .map(textOf)
+        .filter((text) => text !== "")
+        .join(": ");
+      return [heading, textOf(subtopic_description)].filter((text) => text !== "").join("\n");
+    });
+  return [textOf(topic.topic_description), ...subtopics].filter((text) => text !== "").join("\n\n") || null;
+}
+
+function phaseOf(phase: string): string | null {
+  return phase.toUpperCase() === "BOTH" ? "Phase I, Phase II" : phase || null;
+}
+
+function urlOf(solicitation: JsonObject, topic: JsonObject): string | null {
+  const links = [topic.sbir_topic_link, solicitation.sbir_solicitation_link, solicitation.solicitation_agency_url];
+  return links.map(addressOf).find((address) => address !== "") ?? null;
+}
+
+function linkOf(address: unknown): NonNullable<Draft["attachments"]> {
+  const url = addressOf(address);
+  return url === "" ? [] : [{ name: "Agency's announcement", url }];
+}
+
+/** Many links lead to a copy in the web archive: what they were before is meant. */
+function addressOf(link: unknown): string {
+  return textOf(link).replace(/^https?:\/\/web\.archive\.org\/web\/\w+\//, "");
+}
+
+function openingOf(date: unknown): string | null {
+  const day = dayOf(textOf(date));
+  return day === undefined ? null : (easternInstant(day, "00:00:00") ?? null);
+}
+
+function closingOf(date: unknown): string | null {
+  const day = dayOf(textOf(date));
+  return day === undefined ? null : (easternInstant(day, "23:59:59") ?? null);
+}
+
+const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+
+/** `2025/05/14`, `2025-05-14` or, in the export, `July 22, 2026`. */
+function dayOf(text: string): string | undefined {
+  const [, year, month, day] = /^(\d{4})[-/](\d\d)[-/](\d\d)/.exec(text) ?? [];
+  if (year !== undefined) return `${year}-${month}-${day}`;
+  const [, name = "", dayOfMonth = "", ofYear] = /^(\w+) (\d{1,2}), (\d{4})$/.exec(text) ?? [];
+  const index = MONTHS.indexOf(name);
+  return index === -1 ? undefined : `${ofYear}-${String(index + 1).padStart(2, "0")}-${dayOfMonth.padStart(2, "0")}`;
+}
