@@ -24,9 +24,9 @@ export function summaryOf(text: string | null | undefined): string | null {
 /** What is left of a text when white space, letter case, punctuation, mark-up and entities do not count. */
 export function comparable(text: string): string {
   return plainText(text)
-    .toLowerCase()
-    .replace(/[\p{P}\s]+/gu, " ")
-    .trim();
+    .toUpperCase()
+    .toLowerCase() // By way of upper case, so that "ß" is "SS".
+    .replace(/[\p{P}\s]+/gu, ""); // Absent, not alike: "co-op" reads as "coop", "web site" as "website".
 }
 
 /** Decodes character references until none is left, as upstreams escape once, twice or not at all. */

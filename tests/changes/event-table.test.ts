@@ -1,0 +1,249 @@
+/** The event table of the contract, row by row: which difference gives which event, with which severity, fields and values. */
+import { describe, expect, test } from "bun:test";
+import { classify } from "../../src/changes/classify.ts";
+import { comparedFields, detect } from "../../src/changes/detect.ts";
+import { fieldRules, ruleFor, rules } from "../../src/changes/rules.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { aContent } from "../support/contents.ts";
+
+const NOW = Date.UTC(2026, 0, 31, 12);
+const NOON = "2026-03-01T12:00:00-05:00";
+const NOON_ELSEWHERE = "2026-03-01T17:00:00Z";
+const LATER = "2026-03-01T12:00:01-05:00";
+const EARLIER = "2026-03-01T11:59:59-05:00";
+
+const dates = (given: Draft["dates"]): Partial<Draft> => ({ dates: given ?? {} });
+const status = (given: string): Partial<Draft> => ({ status: given });
+const title = (given: string): Partial<Draft> => ({ title: given });
+const description = (given: string | null): Partial<Draft> => ({ description: given });
+const funding = (given: Draft["funding"]): Partial<Draft> => ({ funding: given ?? null });
+const setAsides = (...given: string[]): Partial<Draft> => ({ classifications: { set_aside_types: given } });
+const keywords = (...given: string[]): Partial<Draft> => ({ classifications: { keywords: given } });
+const source = (given: Partial<Draft["source"]>): Partial<Draft> => ({ source: { code: "SAM", opportunity_id: "N0", ...given } });
+const [ann, bob] = [{ name: "Ann" }, { name: "Bob" }];
+const [spec, form] = [
+  { name: "spec.pdf", url: "https://x/1" },
+  { name: "form.pdf", url: "https://x/2" },
+];
+const [why, when] = [
+  { question: "Why?", answer: "Because." },
+  { question: "When?", answer: null },
+];
+
+const eventsOf = (before: Partial<Draft>, after: Partial<Draft>) =>
+  classify("7b2f0c1e-0000-5000-8000-000000000000", detect(aContent(before), aContent(after)), NOW);
+
+type Row = [difference: string, before: Partial<Draft>, after: Partial<Draft>, type: string, severity: string, field: string];
+
+const table: Row[] = [
+  ["open → cancelled", status("open"), status("cancelled"), "status_changed", "critical", "status"],
+  ["closed → cancelled", status("closed"), status("cancelled"), "status_changed", "critical", "status"],
+  ["a status of its own → cancelled", status("Paused"), status("cancelled"), "status_changed", "critical", "status"],
+  ["closed → open", status("closed"), status("open"), "status_changed", "critical", "status"],
+  ["closed → closing_soon", status("closed"), status("closing_soon"), "status_changed", "critical", "status"],
+  ["archived → open", status("archived"), status("open"), "status_changed", "critical", "status"],
+  ["archived → closing_soon", status("archived"), status("closing_soon"), "status_changed", "critical", "status"],
+  ["cancelled → open", status("cancelled"), status("open"), "status_changed", "critical", "status"],
+  ["cancelled → closing_soon", status("cancelled"), status("closing_soon"), "status_changed", "critical", "status"],
+  ["open → closing_soon", status("open"), status("closing_soon"), "status_changed", "informational", "status"],
+  ["closed → archived", status("closed"), status("archived"), "status_changed", "informational", "status"],
+  ["closing_soon → open", status("closing_soon"), status("open"), "status_changed", "material", "status"],
+  ["closing_soon → closed", status("closing_soon"), status("closed"), "status_changed", "material", "status"],
+  ["pre_release → open", status("pre_release"), status("open"), "status_changed", "material", "status"],
+  ["forecast → open", status("forecast"), status("open"), "status_changed", "material", "status"],
+  ["archived → pre_release", status("archived"), status("pre_release"), "status_changed", "material", "status"],
+  ["archived → closed", status("archived"), status("closed"), "status_changed", "material", "status"],
+  ["open → awarded", status("open"), status("awarded"), "status_changed", "material", "status"],
+  ["open → archived", status("open"), status("archived"), "status_changed", "material", "status"],
+  ["open → a status of its own", status("open"), status("Paused"), "status_changed", "material", "status"],
+
+  ["closes_at earlier", dates({ closes_at: NOON }), dates({ closes_at: EARLIER }), "date_changed", "critical", "dates.closes_at"],
+  ["closes_at later", dates({ closes_at: NOON }), dates({ closes_at: LATER }), "date_changed", "material", "dates.closes_at"],
+  ["closes_at set", dates({}), dates({ closes_at: NOON }), "date_changed", "material", "dates.closes_at"],
+  ["closes_at cleared", dates({ closes_at: NOON }), dates({}), "date_changed", "material", "dates.closes_at"],
+  [
+    "closes_at earlier although its text is greater",
+    dates({ closes_at: NOON }),
+    dates({ closes_at: "2026-03-01T16:59:59Z" }),
+    "date_changed",
+    "critical",
+    "dates.closes_at",
+  ],
+  [
+    "closes_at earlier by less than a millisecond",
+    dates({ closes_at: "2026-03-01T12:00:00.0002Z" }),
+    dates({ closes_at: "2026-03-01T12:00:00.0001Z" }),
+    "date_changed",
+    "critical",
+    "dates.closes_at",
+  ],
+  ["response_at earlier", dates({ response_at: NOON }), dates({ response_at: EARLIER }), "date_changed", "critical", "dates.response_at"],
+  ["response_at later", dates({ response_at: NOON }), dates({ response_at: LATER }), "date_changed", "material", "dates.response_at"],
+  ["posted_at earlier", dates({ posted_at: NOON }), dates({ posted_at: EARLIER }), "date_changed", "informational", "dates.posted_at"],
+  ["posted_at set", dates({}), dates({ posted_at: NOON }), "date_changed", "informational", "dates.posted_at"],
+  ["opens_at earlier", dates({ opens_at: NOON }), dates({ opens_at: EARLIER }), "date_changed", "informational", "dates.opens_at"],
+
+  ["amount_min", funding({ amount_min: "1" }), funding({ amount_min: "2" }), "funding_changed", "material", "funding.amount_min"],
+  ["amount_max", funding({ amount_max: "1" }), funding({ amount_max: null }), "funding_changed", "material", "funding.amount_max"],
+  ["funding from null", funding(null), funding({ display: "x" }), "funding_changed", "material", "funding"],
+  ["funding to null", funding({ amount_max: "1" }), funding(null), "funding_changed", "material", "funding"],
+  ["funding.display", funding({ display: "a" }), funding({ display: "b" }), "funding_changed", "cosmetic", "funding.display"],
+
+  ["title", title("Robots"), title("Drones"), "description_changed", "informational", "title"],
+  ["summary set", {}, { summary: "New" }, "description_changed", "informational", "summary"],
+  ["description cleared", description("Old"), description(null), "description_changed", "informational", "description"],
+  ["white space", title("A  b\u00a0c"), title("A b\nc "), "description_changed", "cosmetic", "title"],
+  ["white space come or gone", title("Robo tics"), title("Robotics"), "description_changed", "cosmetic", "title"],
+  ["letter case", title("SMALL STRASSE"), title("Small Straße"), "description_changed", "cosmetic", "title"],
+  ["punctuation", title("Co-operative “R&D” (phase 1)"), title("Cooperative R&D, phase 1."), "description_changed", "cosmetic", "title"],
+  ["mark-up", description("<p>One <b>two</b></p>"), description("One<br/>two"), "description_changed", "cosmetic", "description"],
+  ["mark-up within a word", description("H<sub>2</sub>O"), description("H2O"), "description_changed", "cosmetic", "description"],
+  ["entities", title("A &amp; B"), title("A & B"), "description_changed", "cosmetic", "title"],
+  ["entities escaped twice", title("It&amp;#8217;s"), title("It’s"), "description_changed", "cosmetic", "title"],
+  [
+    "mark-up escaped as entities",
+    description("&lt;p&gt;One&lt;/p&gt;"),
+    description("One"),
+    "description_changed",
+    "cosmetic",
+    "description",
+  ],
+  ["a digit within punctuation", title("Phase (1)"), title("Phase (2)"), "description_changed", "informational", "title"],
+  ["a sign that is no punctuation", title("C"), title("C+"), "description_changed", "informational", "title"],
+  ["text from null to nothing", {}, { summary: "" }, "description_changed", "cosmetic", "summary"],
+
+  ["a question", { questions: [why] }, { questions: [why, when] }, "qanda_updated", "informational", "questions"],
+  ["an answer", { questions: [when] }, { questions: [{ ...when, answer: "Now." }] }, "qanda_updated", "informational", "questions"],
+  ["an attachment", { attachments: [spec] }, { attachments: [spec, form] }, "attachments_changed", "material", "attachments"],
+  ["an attachment gone", { attachments: [spec] }, {}, "attachments_changed", "material", "attachments"],
+
+  ["requirements", {}, { eligibility: { requirements: "All" } }, "field_updated", "material", "eligibility.requirements"],
+  ["geographic scope", {}, { eligibility: { geographic_scope: "Ohio" } }, "field_updated", "material", "eligibility.geographic_scope"],
+  ["set-aside types", setAsides("SBA"), setAsides("8A"), "field_updated", "material", "classifications.set_aside_types"],
+  ["status_display", {}, { status_display: "Posted" }, "field_updated", "cosmetic", "status_display"],
+  ["source.name", source({ name: "SAM" }), source({ name: "SAM.gov" }), "field_updated", "cosmetic", "source.name"],
+  ["source.url", source({}), source({ url: "https://sam.gov/1" }), "field_updated", "cosmetic", "source.url"],
+  ["keywords", keywords("a"), keywords("a", "b"), "field_updated", "informational", "classifications.keywords"],
+  ["an item twice", keywords("a", "b", "b"), keywords("a", "a", "b"), "field_updated", "informational", "classifications.keywords"],
+  ["contacts", { contacts: [ann] }, { contacts: [bob] }, "field_updated", "informational", "contacts"],
+  [
+    "agency",
+    { organization: { agency: "NASA" } },
+    { organization: { agency: "NSF" } },
+    "field_updated",
+    "informational",
+    "organization.agency",
+  ],
+  ["program type", {}, { program: { type: "GRANT" } }, "field_updated", "informational", "program.type"],
+  ["parent", {}, { relationships: { parent_id: "p" } }, "field_updated", "informational", "relationships.parent_id"],
+
+  ["keywords reordered", keywords("a", "b"), keywords("b", "a"), "field_updated", "noise", "classifications.keywords"],
+  [
+    "set-aside types reordered",
+    setAsides("8A", "SBA"),
+    setAsides("SBA", "8A"),
+    "field_updated",
+    "noise",
+    "classifications.set_aside_types",
+  ],
+  ["contacts reordered", { contacts: [ann, bob] }, { contacts: [bob, ann] }, "field_updated", "noise", "contacts"],
+  ["attachments reordered", { attachments: [spec, form] }, { attachments: [form, spec] }, "attachments_changed", "noise", "attachments"],
+  ["questions reordered", { questions: [why, when] }, { questions: [when, why] }, "qanda_updated", "noise", "questions"],
+];
+
+describe("the event table", () => {
+  test.each(table)("%s", (_, before, after, type, severity, field) => {
+    expect(eventsOf(before, after)).toEqual([
+      expect.objectContaining({ type, severity, changed_fields: [field], changes: [expect.objectContaining({ field })] }),
+    ]);
+  });
+
+  test("uses every rule there is", () => {
+    const used = table.flatMap(([, before, after]) => detect(aContent(before), aContent(after)).map(ruleFor));
+    expect(fieldRules.filter((rule) => !used.includes(rule))).toEqual([]);
+    expect(rules).toHaveLength(fieldRules.length + 2); // The addition and the removal of a record as a whole.
+  });
+
+  test("covers every field that is compared", () => {
+    const covered = table.map(([, , , , , field]) => field);
+    const alike = /^(organization|program|classifications|relationships)\.|^source\.opportunity_id$|^funding\.currency$/;
+    expect(comparedFields.filter((field) => !covered.includes(field) && !alike.test(field))).toEqual([]);
+  });
+
+  test.each([
+    [
+      "the same record",
+      { dates: { closes_at: NOON }, funding: { amount_max: "1" } },
+      { dates: { closes_at: NOON }, funding: { amount_max: "1" } },
+    ],
+    ["a date with another offset", dates({ closes_at: NOON }), dates({ closes_at: NOON_ELSEWHERE })],
+    ["a date with more zeros", dates({ opens_at: NOON_ELSEWHERE }), dates({ opens_at: "2026-03-01T17:00:00.000Z" })],
+  ])("gives no event for %s", (_, before, after) => {
+    expect(eventsOf(before, after)).toEqual([]);
+  });
+});
+
+describe("detect()", () => {
+  test("gives the values as the API renders them, in the resource's order", () => {
+    const before = { title: "Old", ...dates({ closes_at: NOON }), ...keywords("a") };
+    const after = { ...keywords("b"), ...dates({ closes_at: null, response_at: NOON_ELSEWHERE }), title: "New" };
+    expect(detect(aContent(before), aContent(after))).toEqual([
+      { field: "title", previous: "Old", current: "New" },
+      { field: "dates.closes_at", previous: NOON, current: null },
+      { field: "dates.response_at", previous: null, current: NOON_ELSEWHERE },
+      { field: "classifications.keywords", previous: ["a"], current: ["b"] },
+    ]);
+  });
+
+  test("tells of funding that comes or goes as the one field `funding`", () => {
+    const whole = { currency: "USD", amount_min: null, amount_max: "5", display: null };
+    expect(detect(aContent(), aContent(funding({ amount_max: "5" })))).toEqual([{ field: "funding", previous: null, current: whole }]);
+    expect(detect(aContent(funding({ amount_max: "5" })), aContent())).toEqual([{ field: "funding", previous: whole, current: null }]);
+  });
+
+  test("tells amounts apart by their text: 5 and 5.00 differ", () => {
+    expect(detect(aContent(funding({ amount_max: "5" })), aContent(funding({ amount_max: "5.00" })))).toHaveLength(1);
+  });
+});
+
+describe("classify()", () => {
+  test("makes one event for each type, as severe as its most severe field", () => {
+    const before = {
+      title: "Robots",
+      summary: "All about robots",
+      ...dates({ posted_at: NOON, closes_at: NOON, response_at: NOON }),
+      ...funding({ amount_max: "1", display: "a" }),
+      classifications: { keywords: ["a", "b"], set_aside_types: ["SBA"] },
+    };
+    const after = {
+      title: "ROBOTS",
+      summary: "All about drones",
+      ...dates({ posted_at: LATER, closes_at: LATER, response_at: EARLIER }),
+      ...funding({ amount_max: "2", display: "b" }),
+      classifications: { keywords: ["b", "a"], set_aside_types: ["8A"] },
+      status: "closed",
+    };
+    const shown = eventsOf(before, after).map(({ type, severity, changed_fields }) => ({ type, severity, changed_fields }));
+    expect(shown).toEqual([
+      { type: "status_changed", severity: "material", changed_fields: ["status"] },
+      { type: "date_changed", severity: "critical", changed_fields: ["dates.posted_at", "dates.closes_at", "dates.response_at"] },
+      { type: "funding_changed", severity: "material", changed_fields: ["funding.amount_max", "funding.display"] },
+      { type: "description_changed", severity: "informational", changed_fields: ["title", "summary"] },
+      { type: "field_updated", severity: "material", changed_fields: ["classifications.keywords", "classifications.set_aside_types"] },
+    ]);
+  });
+
+  test("gives a whole event, whose id is the same wherever it is detected again", () => {
+    const [event] = eventsOf(title("Robots"), title("Drones"));
+    expect(event).toEqual({
+      id: "a7b2ea91-7011-51d4-9a2a-13fca6c894ab",
+      opportunity_id: "7b2f0c1e-0000-5000-8000-000000000000",
+      type: "description_changed",
+      severity: "informational",
+      summary: "title changed from Robots to Drones",
+      changed_fields: ["title"],
+      changes: [{ field: "title", previous: "Robots", current: "Drones" }],
+      detected_at: "2026-01-31T12:00:00.000Z",
+    });
+  });
+});
