@@ -49,10 +49,12 @@ const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Stati
 export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>): Incoming {
   const { lineage, earlier_ids, status_basis, id: _ignored, created_at, updated_at, ...content } = readLine(record, "");
   const code = content.source.code.toUpperCase();
+  refuseBlank(code, "source.code");
   if (/[\s,]/.test(code)) throw new Rejection("source.code must not contain blanks or commas");
   refuseBlank(content.source.opportunity_id, "source.opportunity_id");
   refuseBlank(content.title, "title");
-  for (const [name, text] of Object.entries({ code, lineage, status: content.status })) if (text !== null) refuseBlank(text, name);
+  if (lineage !== null) refuseBlank(lineage, "lineage");
+  if (content.status !== null) refuseBlank(content.status, "status");
   if (status_basis === "stated" && content.status === null) throw new Rejection('status is required where status_basis is "stated"');
   const basis: StatusBasis = status_basis ?? (content.status === null ? "dates" : "stated");
   const incoming: Incoming = {
@@ -65,8 +67,9 @@ export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>)
       status: content.status ?? "",
     },
   };
-  if (created_at === null || updated_at === null) return incoming;
-  return { ...incoming, restored: { created_at: parseInstantMs(created_at) ?? 0, updated_at: parseInstantMs(updated_at) ?? 0 } };
+  const [created, updated] = [created_at, updated_at].map((instant) => (instant === null ? undefined : parseInstantMs(instant)));
+  if (created === undefined || updated === undefined || created > updated) return incoming; // Not what `export` writes.
+  return { ...incoming, restored: { created_at: created, updated_at: updated } };
 }
 
 /** Natural key of a record that was rejected, where it can be read: it counts as present in a snapshot (D-34). */
@@ -110,7 +113,10 @@ function arrayReader(readItem: Reader): Reader {
     if (value === undefined || value === null) return [];
     if (!Array.isArray(value)) throw new Rejection(`${path} must be an array`);
     if (value.length > ITEMS_MAX) throw new Rejection(`${path} must have at most ${ITEMS_MAX} items`);
-    return value.map((item, index) => readItem(item, `${path}[${index}]`));
+    return value.map((item, index) => {
+      if (item === null) throw new Rejection(`${path}[${index}] must not be null`);
+      return readItem(item, `${path}[${index}]`);
+    });
   };
 }
 
