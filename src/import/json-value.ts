@@ -17,7 +17,7 @@ export function arrayOf(value: unknown): readonly unknown[] {
 /** The trimmed text of a string or number; what is absent, blank or the word "null" is "". */
 export function textOf(value: unknown): string {
   const text = typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : "";
-  return text.toLowerCase() === "null" ? "" : text;
+  return text.length === 4 && text.toLowerCase() === "null" ? "" : text;
 }
 
 /** The value of JSON inside a string, as some upstreams put it there; `undefined` where it is none. */

@@ -10,7 +10,8 @@ import { plainText, summaryOf } from "../../plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
-import { firstCharacter, jsonElements } from "../json-elements.ts";
+import { naming } from "../input.ts";
+import { type Around, firstCharacter, jsonElements } from "../json-elements.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parsedJson, textOf } from "../json-value.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
@@ -152,17 +153,11 @@ function questionsByTopic({ topics, asked }: Survey): Map<string, { questions: J
   return byTopic;
 }
 
-async function* piecesOf(inputs: readonly Input[], around?: (document: unknown) => void): AsyncIterable<Piece> {
-  for (const input of inputs) {
-    try {
-      for await (const piece of piecesIn(input, around)) yield { input, ...piece };
-    } catch (error) {
-      throw new Error(`Cannot import ${input.name}: ${error instanceof Error ? error.message : error}`);
-    }
-  }
+async function* piecesOf(inputs: readonly Input[], around?: Around): AsyncIterable<Piece> {
+  for (const input of inputs) for await (const piece of naming(input, piecesIn(input, around))) yield { input, ...piece };
 }
 
-async function* piecesIn(input: Input, around?: (document: unknown) => void): AsyncIterable<Omit<Piece, "input">> {
+async function* piecesIn(input: Input, around?: Around): AsyncIterable<Omit<Piece, "input">> {
   const first = await firstCharacter(input.bytes());
   if (first !== "{" && first !== "[") {
     for await (const { line, row } of csvRows(input.bytes(), Object.keys(EXPORT_FIELDS)))
@@ -180,7 +175,7 @@ async function* piecesIn(input: Input, around?: (document: unknown) => void): As
 }
 
 /** `{total, data: […]}` of the search, `{topics: […]}` of the enriched layout, an array of anything, or one topic's details. */
-async function* elementsOf(input: Input, first: string, around?: (document: unknown) => void): AsyncIterable<unknown> {
+async function* elementsOf(input: Input, first: string, around?: Around): AsyncIterable<unknown> {
   if (first === "[") yield* jsonElements(input.bytes());
   else {
     const [, member] = /"(data|topics)"\s*:\s*\[/.exec(await beginningOf(input)) ?? [];
@@ -263,15 +258,11 @@ function descriptionOf(topic: Topic): string | null {
   return sections.map(([heading, text]) => `<h3>${heading}</h3>\n${text}`).join("\n") || null;
 }
 
-/** `phaseHierarchy` is JSON inside a string: {"config": [{"phase": "1", "displayValue": "I", …}]}. */
+/** `phaseHierarchy` is JSON inside a string: {"config": [{"displayValue": "I", "hasConfiguration": "Y"}]}. Old topics have none that is set up. */
 function phasesOf(hierarchy: unknown): string | null {
-  const phases = arrayOf(objectOf(parsedJson(hierarchy)).config).map((phase) => textOf(objectOf(phase).displayValue));
-  return (
-    phases
-      .filter((phase) => phase !== "")
-      .map((phase) => (/^[IV]+$/.test(phase) ? `Phase ${phase}` : phase))
-      .join(", ") || null
-  );
+  const phases = arrayOf(objectOf(parsedJson(hierarchy)).config).map(objectOf);
+  const names = phases.filter((phase) => (phase.hasConfiguration ?? "Y") === "Y").map((phase) => textOf(phase.displayValue));
+  return names.map((name) => (name === "SPII" ? "Sequential Phase II" : `Phase ${name}`)).join(", ") || null;
 }
 
 /** Separated by ";", in older topics by ",", and now and then a paragraph of HTML. */

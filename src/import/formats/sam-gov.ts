@@ -8,7 +8,8 @@ import { summaryOf } from "../../plain-text.ts";
 import { csvRows, encodingOf } from "../csv-rows.ts";
 import { easternDate, easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
-import { firstCharacter, jsonElements } from "../json-elements.ts";
+import { naming } from "../input.ts";
+import { type Around, firstCharacter, jsonElements } from "../json-elements.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
@@ -59,15 +60,19 @@ const COLUMNS = [
   "Description",
 ] as const;
 
-/** A kind of notice, however the file words it. Stages of one solicitation follow each other; the earlier is the later one's parent. */
-type Kind = { name: string; words: RegExp; stage?: number; display?: true };
+/** A kind of notice, however the file words it, and the kinds that may precede it in one acquisition, the nearest first. */
+type Kind = { name: string; words: RegExp; after?: readonly string[]; display?: true };
 
 const KINDS: readonly Kind[] = [
-  { name: "Sources Sought", words: /^sources sought/i, stage: 1, display: true },
-  { name: "Presolicitation", words: /^pre-?solicitation/i, stage: 2 },
-  { name: "Combined Synopsis/Solicitation", words: /^combined/i, stage: 3 },
-  { name: "Solicitation", words: /^solicitation/i, stage: 3 },
-  { name: "Award Notice", words: /^award/i, stage: 4 },
+  { name: "Sources Sought", words: /^sources sought/i, display: true },
+  { name: "Presolicitation", words: /^pre-?solicitation/i, after: ["Sources Sought"] },
+  { name: "Combined Synopsis/Solicitation", words: /^combined/i, after: ["Presolicitation", "Sources Sought"] },
+  { name: "Solicitation", words: /^solicitation/i, after: ["Presolicitation", "Sources Sought"] },
+  {
+    name: "Award Notice",
+    words: /^award/i,
+    after: ["Solicitation", "Combined Synopsis/Solicitation", "Presolicitation", "Sources Sought"],
+  },
   { name: "Justification", words: /^justification/i, display: true },
   { name: "Special Notice", words: /^special notice/i, display: true },
   { name: "Sale of Surplus Property", words: /^sale of surplus/i, display: true },
@@ -111,6 +116,7 @@ type Found = { input: Input; line: number; raw: JsonObject };
 
 async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
   const survey = await surveyOf(inputs);
+  if (survey.total > survey.count) context.warn(`the search found ${survey.total} notices, of which these files hold ${survey.count}`);
   const today = easternDate(context.now);
   for await (const place of noticesOf(inputs)) {
     const notice = isAnswer(place.raw) ? noticeOfAnswer(place.raw) : noticeOfRow(place.raw);
@@ -134,19 +140,13 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
 
 /* The three layouts */
 
-async function* noticesOf(inputs: readonly Input[]): AsyncIterable<Found> {
-  for (const input of inputs) {
-    try {
-      for await (const found of noticesIn(input)) yield { input, ...found };
-    } catch (error) {
-      throw new Error(`Cannot import ${input.name}: ${error instanceof Error ? error.message : error}`);
-    }
-  }
+async function* noticesOf(inputs: readonly Input[], around?: Around): AsyncIterable<Found> {
+  for (const input of inputs) for await (const found of naming(input, noticesIn(input, around))) yield { input, ...found };
 }
 
-async function* noticesIn(input: Input): AsyncIterable<Omit<Found, "input">> {
+async function* noticesIn(input: Input, around?: Around): AsyncIterable<Omit<Found, "input">> {
   const first = await firstCharacter(input.bytes());
-  if (first === "{") yield* jsonNotices(input, "opportunitiesData");
+  if (first === "{") yield* jsonNotices(input, "opportunitiesData", around);
   else if (first === "[") yield* jsonNotices(input);
   else {
     const encoding = await encodingOf(input.bytes());
@@ -154,9 +154,9 @@ async function* noticesIn(input: Input): AsyncIterable<Omit<Found, "input">> {
   }
 }
 
-async function* jsonNotices(input: Input, member?: string): AsyncIterable<Omit<Found, "input">> {
+async function* jsonNotices(input: Input, member?: string, around?: Around): AsyncIterable<Omit<Found, "input">> {
   let line = 0;
-  for await (const raw of jsonElements(input.bytes(), member)) {
+  for await (const raw of jsonElements(input.bytes(), member, around)) {
     line++;
     if (!isObject(raw)) throw new Error(`element ${line} is not an object`);
     if (!("NoticeId" in raw) && !isAnswer(raw)) throw new Error(`element ${line} has neither noticeId nor NoticeId`);
@@ -295,7 +295,14 @@ type Place = { id: string; title: string; posted: string };
 type Thread = { lineage: string; revisions: Place[]; left: number; held?: Item };
 
 /** Keys that occur, and for those of several notices all but the first: what tells revisions apart, small enough for memory. */
-type Survey = { keys: Set<string>; others: Map<string, Place[]>; threads: Map<string, Thread> };
+type Survey = {
+  keys: Set<string>;
+  others: Map<string, Place[]>;
+  threads: Map<string, Thread>;
+  /** Notices that there are, and that an answer of the API says it is a page of. */
+  count: number;
+  total: number;
+};
 
 /** More notices than this under one solicitation number: the number is a placeholder. */
 const REVISIONS_MAX = 200;
@@ -303,28 +310,45 @@ const REVISIONS_MAX = 200;
 /**
  * What a notice has in common with its revisions, which come under a new NoticeId (D-30): solicitation number, office, and the type
  * that it began as. An award notice of its own has its contract number too: one solicitation leads to many contracts.
- * `undefined` where the number is blank, a placeholder or the office's own code.
+ * `undefined` where the number tells nothing.
  */
-export function lineageKey(notice: Pick<Identity, "number" | "officeCode" | "baseType" | "awardNumber">): string | undefined {
-  const number = squeezed(notice.number);
-  const office = squeezed(notice.officeCode);
-  if (number === office || /^(VARIOUS|MULTIPLE|TBD|N\/?A|NONE|UNKNOWN)?$/.test(number)) return undefined;
+export function lineageKey(notice: Identity): string | undefined {
+  const solicitation = solicitationOf(notice);
+  if (solicitation === undefined) return undefined;
   const base = kindOf(notice.baseType)?.name ?? notice.baseType;
-  const contract = base === "Award Notice" ? `|${squeezed(notice.awardNumber)}` : "";
-  return `${number}|${office}|${base}${contract}`;
+  return base === "Award Notice" ? `${solicitation}|${base}|${squeezed(notice.awardNumber)}` : `${solicitation}|${base}`;
+}
+
+/** Number and office; `undefined` where the number is blank, a placeholder or the office's own code. */
+function solicitationOf({ number, officeCode }: Identity): string | undefined {
+  const [id, office] = [squeezed(number), squeezed(officeCode)];
+  return id === office || PLACEHOLDER.test(id) ? undefined : `${id}|${office}`;
+}
+
+const PLACEHOLDER = /^(VARIOUS|MULTIPLE|TBD|N\/?A|NONE|UNKNOWN)?$/;
+
+/** The opportunity that the nearest earlier kind of notice of the same solicitation stands for, when it is in the same files. */
+function parentOf({ keys }: Survey, notice: Identity): string | null {
+  const solicitation = solicitationOf(notice);
+  const earlier = kindOf(notice.baseType)?.after?.find((name) => keys.has(`${solicitation}|${name}`));
+  return earlier === undefined ? null : opportunityId(SOURCE, `${solicitation}|${earlier}`);
 }
 
 async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
-  const keys = new Set<string>();
-  const others = new Map<string, Place[]>();
-  for await (const { raw } of noticesOf(inputs)) {
+  const survey: Survey = { keys: new Set(), others: new Map(), threads: new Map(), count: 0, total: 0 };
+  const { keys, others } = survey;
+  const around = (answer: unknown) => {
+    survey.total = Math.max(survey.total, Number(textOf(objectOf(answer).totalRecords)));
+  };
+  for await (const { raw } of noticesOf(inputs, around)) {
+    survey.count++;
     const notice = identityOf(raw);
     const key = lineageKey(notice);
     if (key === undefined || notice.id === "") continue;
-    if (keys.has(key)) others.set(key, [...(others.get(key) ?? []), placeOf(notice)]);
-    else keys.add(key);
+    if (!keys.has(key)) keys.add(key);
+    else if (others.get(key)?.push(placeOf(notice)) === undefined) others.set(key, [placeOf(notice)]);
   }
-  return { keys, others, threads: new Map() };
+  return survey;
 }
 
 function placeOf({ id, title, posted }: Identity): Place {
@@ -396,15 +420,6 @@ function* newestLast(thread: Thread, id: string, item: Item): Iterable<Item> {
   if (thread.left > 0 || thread.held === undefined) return;
   yield thread.held;
   delete thread.held;
-}
-
-/** The opportunity of the nearest earlier stage of the same solicitation, when it is in the same files. */
-function parentOf({ keys }: Survey, notice: Identity): string | null {
-  const stage = kindOf(notice.baseType)?.stage;
-  if (stage === undefined) return null;
-  const earlier = KINDS.filter((kind) => (kind.stage ?? stage) < stage).toSorted((one, other) => (other.stage ?? 0) - (one.stage ?? 0));
-  const lineage = earlier.map(({ name }) => lineageKey({ ...notice, baseType: name }) ?? "").find((key) => keys.has(key));
-  return lineage === undefined ? null : opportunityId(SOURCE, lineage);
 }
 
 /* The draft */

@@ -4,6 +4,7 @@ import { comparable, summaryOf } from "../../plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
+import { naming } from "../input.ts";
 import { firstCharacter, jsonElements } from "../json-elements.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { programType } from "../program-type.ts";
@@ -55,16 +56,9 @@ const TOPIC_COLUMNS = {
 
 async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
   for (const input of inputs) {
-    try {
-      for await (const { line, raw } of solicitationsIn(input)) {
-        for (const topic of topicsOf(raw)) {
-          const record = toDraft(raw, topic, context);
-          yield { input, line, raw: { ...raw, solicitation_topics: isObject(topic) ? [topic] : [] }, record };
-        }
-      }
-    } catch (error) {
-      throw new Error(`Cannot import ${input.name}: ${error instanceof Error ? error.message : error}`);
-    }
+    for await (const { line, raw } of naming(input, solicitationsIn(input)))
+      for (const topic of topicsOf(raw))
+        yield { input, line, raw: { ...raw, solicitation_topics: [topic] }, record: toDraft(raw, topic, context) };
   }
 }
 
@@ -100,7 +94,7 @@ function topicsOf(solicitation: JsonObject): JsonObject[] {
 function toDraft(solicitation: JsonObject, topic: JsonObject, context: Context): Draft {
   const number = textOf(solicitation.solicitation_number);
   const solicitationTitle = textOf(solicitation.solicitation_title);
-  const title = textOf(topic.topic_title) || solicitationTitle;
+  const title = textOf(topic.topic_title) || solicitationTitle || number;
   const program = textOf(solicitation.program);
   const description = descriptionOf(topic);
   const opens = openingOf(topic.topic_open_date) ?? openingOf(solicitation.open_date);
