@@ -1,0 +1,261 @@
+/** Files to import, as the operator has them: plain, gzipped or zipped, or on standard input; read as often as a format needs. */
+import { createHash, randomUUID } from "node:crypto";
+import { closeSync, createReadStream, fstatSync, openSync, read as readAt, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { createGunzip } from "node:zlib";
+import type { Format, Input } from "./format.ts";
+import { openZipEntry } from "./zip-entry.ts";
+
+export type OpenInput = Input & {
+  /** Of the file as it was given. Throws when it has changed since it was opened. */
+  digest: () => Promise<{ bytes: number; sha256: string }>;
+  /** How far the reading that was begun last has come, in bytes of the file as it was given. */
+  progress: () => { read: number; total: number };
+  close: () => void;
+};
+
+/** Says which file cannot be read, and why: nothing needs to be added to it. */
+export class UnreadableInput extends Error {
+  constructor(name: string, cause: unknown) {
+    super(`Cannot read ${name}: ${cause instanceof Error ? reasonOf(cause) : cause}`);
+  }
+}
+
+const CHUNK_BYTES = 256 * 1024;
+/** Largest unpacked size. The largest real extract has some 400 MB. */
+const UNPACKED_BYTES_MAX = 4 * 1024 ** 3;
+/** XML packs 1:8 and monotonous records 1:100; beyond this it is no data. Judged from a size on that could do harm. */
+const RATIO_MAX = 400;
+const RATIO_JUDGED_FROM_BYTES = 64 * 1024 ** 2;
+
+/** Opens a path, or `-` for standard input, which is kept in a private file in `directory` until `close`. */
+export async function openInput(
+  name: string,
+  format: Pick<Format, "entry">,
+  directory: string,
+  stdin: () => AsyncIterable<Uint8Array> = () => Bun.stdin.stream(),
+): Promise<OpenInput> {
+  return named(name, async () => {
+    const descriptor = name === "-" ? await spool(stdin(), directory) : await openFile(name, directory);
+    try {
+      return await openUnpacked(name, descriptor, format.entry);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+  });
+}
+
+async function openUnpacked(name: string, descriptor: number, entry: RegExp | undefined): Promise<OpenInput> {
+  const opened = fstatSync(descriptor);
+  const position = { read: 0, total: opened.size };
+  const unpacked = await unpack(descriptor, entry, (read) => {
+    position.read = read;
+  });
+  return {
+    name,
+    bytes: () => namedBytes(name, unpacked()),
+    digest: () =>
+      named(name, async () => {
+        const hash = createHash("sha256");
+        for await (const chunk of rawBytes(descriptor)) hash.update(chunk);
+        const { size, mtimeMs } = fstatSync(descriptor);
+        if (size !== opened.size || mtimeMs !== opened.mtimeMs) throw new Error("it changed while it was read");
+        return { bytes: size, sha256: hash.digest("hex") };
+      }),
+    progress: () => position,
+    close: () => closeSync(descriptor),
+  };
+}
+
+type Unpacked = () => AsyncIterable<Uint8Array>;
+
+/** What the first bytes say the file is decides, not its name. */
+async function unpack(descriptor: number, entry: RegExp | undefined, reached: (bytes: number) => void): Promise<Unpacked> {
+  const magic = new Uint8Array(4);
+  const { bytesRead } = await readInto(descriptor, magic, 0);
+  const starts = (...bytes: number[]) => bytesRead >= bytes.length && bytes.every((byte, index) => magic[index] === byte);
+
+  if (starts(0x1f, 0x8b)) return () => gunzipped(descriptor, reached);
+  if (!starts(0x50, 0x4b, 0x03, 0x04) && !starts(0x50, 0x4b, 0x05, 0x06)) return () => rawBytes(descriptor, reached);
+
+  const zipped = await openZipEntry(descriptor, entry);
+  refuseBomb(zipped.bytes, zipped.compressedBytes);
+  return () => counted(zipped.read(), reached, fstatSync(descriptor).size / Math.max(1, zipped.bytes));
+}
+
+async function* gunzipped(descriptor: number, reached: (bytes: number) => void): AsyncIterable<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  const packed = Readable.from(rawBytes(descriptor, reached));
+  const piped = pipeline(packed, gunzip).catch((error: unknown) => gunzip.destroy(error as Error));
+  let bytes = 0;
+  try {
+    for await (const chunk of gunzip as AsyncIterable<Uint8Array>) {
+      bytes += chunk.length;
+      refuseBomb(bytes, gunzip.bytesWritten);
+      yield chunk;
+    }
+  } finally {
+    gunzip.destroy();
+    packed.destroy();
+    await piped;
+  }
+}
+
+function refuseBomb(bytes: number, packedBytes: number): void {
+  if (bytes > UNPACKED_BYTES_MAX) throw new Error(`it unpacks to more than ${UNPACKED_BYTES_MAX} bytes`);
+  if (bytes > RATIO_JUDGED_FROM_BYTES && bytes > packedBytes * RATIO_MAX)
+    throw new Error(`it unpacks to more than ${RATIO_MAX} times its size, as no real extract does`);
+}
+
+async function* counted(
+  bytes: AsyncIterable<Uint8Array>,
+  reached: (bytes: number) => void,
+  packedPerByte: number,
+): AsyncIterable<Uint8Array> {
+  let count = 0;
+  for await (const chunk of bytes) {
+    count += chunk.length;
+    reached(Math.round(count * packedPerByte));
+    yield chunk;
+  }
+}
+
+async function* rawBytes(descriptor: number, reached: (bytes: number) => void = () => {}): AsyncIterable<Uint8Array> {
+  for (let position = 0; ; ) {
+    const chunk = new Uint8Array(CHUNK_BYTES);
+    const { bytesRead } = await readInto(descriptor, chunk, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    reached(position);
+    yield chunk.subarray(0, bytesRead);
+  }
+}
+
+const readPromise = promisify(readAt);
+
+function readInto(descriptor: number, buffer: Uint8Array, position: number): Promise<{ bytesRead: number }> {
+  return readPromise(descriptor, buffer, 0, buffer.length, position);
+}
+
+/** A pipe can be read once only: it is spooled as standard input is. */
+async function openFile(name: string, directory: string): Promise<number> {
+  const descriptor = openSync(name, "r");
+  const kind = fstatSync(descriptor);
+  if (kind.isFile()) return descriptor;
+  if (!kind.isDirectory()) return spool(createReadStream("", { fd: descriptor }), directory);
+  closeSync(descriptor);
+  throw new Error("it is a directory");
+}
+
+/** Copies to a file that has no name any more, so that nothing is left of it whatever happens. */
+async function spool(bytes: AsyncIterable<Uint8Array>, directory: string): Promise<number> {
+  const path = join(directory === ":memory:" ? tmpdir() : directory, `.import-${randomUUID()}`);
+  const descriptor = openSync(path, "wx+", 0o600);
+  rmSync(path);
+  try {
+    for await (const chunk of bytes) writeFileSync(descriptor, chunk);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/* Lines */
+
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
+/** So much of a line that is too long is shown. */
+const SHOWN_BYTES = 1000;
+
+/** A line without its end, counted from 1. One with a `fault` has only so much text as can be shown of it. */
+export type Line = { line: number; text: string; fault?: string };
+
+/** UTF-8 lines that end with LF or CR LF, in bounded memory; byte-order marks are dropped. */
+export async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Line> {
+  let line = 1;
+  let pieces: Uint8Array[] = [];
+  let length = 0;
+  const add = (piece: Uint8Array) => {
+    if (piece.length > 0 && length <= LINE_BYTES_MAX) pieces.push(piece);
+    length += piece.length;
+  };
+  const take = (): Line => {
+    const taken = decodeLine(line++, pieces, length);
+    pieces = [];
+    length = 0;
+    return taken;
+  };
+  for await (const chunk of bytes) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      add(chunk.subarray(start, end));
+      yield take();
+      start = end + 1;
+    }
+    add(chunk.subarray(start));
+  }
+  if (length > 0) yield take();
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true });
+const lenient = new TextDecoder("utf-8");
+
+function decodeLine(line: number, pieces: readonly Uint8Array[], length: number): Line {
+  const [first = new Uint8Array()] = pieces;
+  const bytes = pieces.length > 1 ? Buffer.concat(pieces) : first;
+  if (length > LINE_BYTES_MAX)
+    return { line, text: lenient.decode(bytes.subarray(0, SHOWN_BYTES)), fault: `the line has more than ${LINE_BYTES_MAX} bytes` };
+  const end = bytes.at(-1) === 13 ? bytes.length - 1 : bytes.length;
+  try {
+    return { line, text: strict.decode(bytes.subarray(0, end)) };
+  } catch {
+    return { line, text: lenient.decode(bytes.subarray(0, end)), fault: "the line is not UTF-8" };
+  }
+}
+
+/* Errors that name the file */
+
+/** Names the file in whatever a format throws while it reads it. */
+export async function* naming<T>(input: Input, items: AsyncIterable<T>): AsyncIterable<T> {
+  try {
+    yield* items;
+  } catch (error) {
+    if (error instanceof UnreadableInput) throw error;
+    throw new Error(`Cannot import ${input.name}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function named<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new UnreadableInput(name, error);
+  }
+}
+
+async function* namedBytes(name: string, bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw new UnreadableInput(name, error);
+  }
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: "there is no such file",
+  EACCES: "permission denied",
+  EISDIR: "it is a directory",
+  Z_BUF_ERROR: "the gzip file ends in the middle",
+  Z_DATA_ERROR: "the gzip file is damaged",
+};
+
+function reasonOf(error: Error & { code?: unknown }): string {
+  const reason = reasons[String(error.code)];
+  if (reason === undefined) return error.message;
+  return error.code === "Z_DATA_ERROR" ? `${reason} (${error.message})` : reason;
+}
