@@ -28,10 +28,14 @@ export function pathStart(url: string): number {
 const URI_CHARACTERS = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*$/;
 const NOT_IN_A_URI = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]/gu;
 
+/** A path that begins with two slashes and would be read as a malformed `//user@host:port`. */
+const READS_AS_A_HOST = /^\/\/[^/]*[:@%]/;
+
 /** A request's path and query as a valid URI reference: what may not stand in one is percent-encoded. */
 export function uriReference(path: string, query = ""): string {
   const reference = query === "" ? path : `${path}?${query}`;
-  if (URI_CHARACTERS.test(reference) && !reference.startsWith("//")) return reference;
-  const encoded = reference.replace(NOT_IN_A_URI, (character) => encodeURIComponent(character.toWellFormed()));
-  return encoded.startsWith("//") ? encoded.replace(/[:@]/g, encodeURIComponent) : encoded; // Else it could be a host with a bad port.
+  const encoded = URI_CHARACTERS.test(reference)
+    ? reference
+    : reference.replace(NOT_IN_A_URI, (character) => encodeURIComponent(character.toWellFormed()));
+  return READS_AS_A_HOST.test(encoded) ? `/.${encoded}` : encoded;
 }

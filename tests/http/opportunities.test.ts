@@ -22,7 +22,7 @@ describe("GET /opportunities", () => {
   test("96: returns 25 complete records by default, newest first, and says how to go on", async () => {
     const response = await api.get("/opportunities?");
     const body = (await response.json()) as { data: Record<string, unknown>[]; meta: { next_cursor: string } };
-    expect(body).toEqual({
+    expect<unknown>(body).toEqual({
       data: expect.any(Array),
       meta: { request_id: response.headers.get("x-request-id"), count: 25, has_more: true, next_cursor: expect.stringMatching(/^[\w-]+$/) },
       links: { self: "/v1/opportunities", next: `/v1/opportunities?cursor=${body.meta.next_cursor}` },
@@ -30,7 +30,7 @@ describe("GET /opportunities", () => {
     expect(body.data).toHaveLength(25);
     const updated = body.data.map((record) => String(record.updated_at));
     expect(updated).toEqual(updated.toSorted().reverse());
-    const detail = await (await api.get(`/opportunities/${body.data[0]?.id}`)).json();
+    const detail = (await (await api.get(`/opportunities/${body.data[0]?.id}`)).json()) as { data: unknown };
     expect(detail.data).toEqual(body.data[0]);
     expect(response.headers.get("cache-control")).toBe("private, no-store");
   });

@@ -1,0 +1,77 @@
+/** How to call an operation from a server, in four languages. Never from a browser: a key does not belong there. */
+import type { Operation } from "../operation.ts";
+
+/** A record of the demo's sample, so that what the samples ask for can be found there. */
+export const SAMPLE_ID = "00000000-0000-0000-0000-000000000000";
+
+/** A query worth showing, by operation. */
+const queries: Readonly<Record<string, string>> = {
+  listOpportunities: "?status=open,closing_soon&program_type=SBIR,GRANT&limit=10",
+  listOpportunityEvents: "?include_insignificant=true&limit=10",
+};
+
+export type Sample = { lang: string; label: string; source: string };
+
+export function samplesOf({ path, operationId, needsKey, contentType }: Operation, baseUrl: string): Sample[] {
+  const url = baseUrl + path.replace("{id}", SAMPLE_ID) + (queries[operationId] ?? "");
+  const request = { url, needsKey, isJson: contentType === "application/json" };
+  return [
+    { lang: "Shell", label: "curl", source: curl(request) },
+    { lang: "TypeScript", label: "TypeScript", source: typeScript(request) },
+    { lang: "Python", label: "Python", source: python(request) },
+    { lang: "Go", label: "Go", source: go(request) },
+  ];
+}
+
+type Request = { url: string; needsKey: boolean; isJson: boolean };
+
+function curl({ url, needsKey }: Request): string {
+  return needsKey ? `curl -s '${url}' \\\n  -H "Authorization: Bearer $FUNDFEED_KEY"` : `curl -s '${url}'`;
+}
+
+function typeScript({ url, needsKey, isJson }: Request): string {
+  const options = needsKey ? ", {\n  headers: { Authorization: `Bearer ${process.env.FUNDFEED_KEY}` },\n}" : "";
+  return `const response = await fetch("${url}"${options});
+if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`);
+
+console.log(await response.${isJson ? "json" : "text"}());`;
+}
+
+function python({ url, needsKey, isJson }: Request): string {
+  const headers = needsKey ? `\n    headers={"Authorization": f"Bearer {os.environ['FUNDFEED_KEY']}"},` : "";
+  return `${needsKey ? "import os\n" : ""}import requests
+
+response = requests.get(
+    "${url}",${headers}
+    timeout=30,
+)
+response.raise_for_status()
+print(response.${isJson ? "json()" : "text"})`;
+}
+
+function go({ url, needsKey }: Request): string {
+  const imports = ["fmt", "io", "log", "net/http", ...(needsKey ? ["os"] : [])].map((name) => `\t"${name}"`).join("\n");
+  const header = needsKey ? '\n\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("FUNDFEED_KEY"))' : "";
+  return `package main
+
+import (
+${imports}
+)
+
+func main() {
+	request, err := http.NewRequest("GET", "${url}", nil)
+	if err != nil {
+		log.Fatal(err)
+	}${header}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(response.Status, string(body))
+}`;
+}

@@ -1,0 +1,298 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type TestApi, testAssets } from "../support/api.ts";
+import { expectCommonHeaders, expectProblem } from "../support/problem.ts";
+import { type RawServer, rawServer, sendRaw } from "../support/raw.ts";
+import { sixtyApi, U } from "../support/sixty.ts";
+
+const L = "/v1/opportunities";
+let api: TestApi;
+let server: RawServer;
+beforeAll(async () => {
+  api = await sixtyApi();
+  server = rawServer(api);
+});
+afterAll(() => server.stop());
+
+/** Over a socket: the request line and headers as they are. */
+const raw = async (requestLine: string, ...headers: string[]) => {
+  const response = await sendRaw(server.port, [requestLine, "Connection: close", ...headers]);
+  if (response === undefined) throw new Error(`No answer to ${requestLine}`);
+  return response;
+};
+const HOST = "Host: localhost";
+
+describe("methods", () => {
+  test.each([
+    [2, "POST", L],
+    [3, "PUT", L],
+    [4, "PATCH", L],
+    [5, "DELETE", L],
+    [6, "TRACE", L],
+    [7, "PURGE", L],
+    [8, "PROPFIND", L],
+    [9, "QUERY", L],
+    [10, "CONNECT", "a:443"],
+    [13, "POST", "/v1/meta"],
+    [14, "DELETE", "/v1/nope"],
+  ])("%i: %s %s is 405", async (_, method, path) => {
+    await expectProblem(await raw(`${method} ${path} HTTP/1.1`, HOST), { code: "method_not_allowed" });
+  });
+
+  test("1: HEAD is 405 without a body", async () => {
+    const response = await raw(`HEAD ${L} HTTP/1.1`, HOST);
+    expect([response.status, await response.text()]).toEqual([405, ""]);
+    expectCommonHeaders(response);
+    expect(response.headers.get("allow")).toBe("GET, OPTIONS");
+    expect(Number.isNaN(Date.parse(response.headers.get("date") ?? ""))).toBe(false);
+  });
+
+  test("15: a body is ignored", async () => {
+    const response = await raw(`POST ${L} HTTP/1.1`, HOST, "Content-Type: application/json", "Content-Length: 2", "", "{}");
+    await expectProblem(response, { code: "method_not_allowed" });
+  });
+
+  // Known gap: Bun closes the connection without an answer. A proxy in front makes that its own 400 or 502.
+  test.each([
+    [11, "FOO"],
+    [12, "get"],
+  ])("%i: %s, which the HTTP parser does not know, gets no answer at all", async (_, method) => {
+    expect(await sendRaw(server.port, [`${method} ${L} HTTP/1.1`, HOST, "Connection: close"])).toBeUndefined();
+  });
+
+  test.each([
+    [16, L],
+    [17, "/v1/meta"],
+    [19, `${L}/not-a-uuid`],
+    [19, "/v1/docs"],
+  ])("%i: OPTIONS %s is 204 without a key, and allows browsers nothing", async (_, path) => {
+    const headers = {
+      Origin: "https://evil.example",
+      "Access-Control-Request-Method": "GET",
+      "Access-Control-Request-Headers": "authorization",
+    };
+    const response = await api.send(path, { method: "OPTIONS", key: null, headers });
+    expect([response.status, await response.text(), response.headers.get("allow")]).toEqual([204, "", "GET, OPTIONS"]);
+    expectCommonHeaders(response);
+  });
+
+  test("18: OPTIONS of an unknown path is 404", async () => {
+    await expectProblem(await api.send("/v1/nope", { method: "OPTIONS" }), { code: "not_found" });
+  });
+
+  test("20: OPTIONS * is answered by the server itself", async () => {
+    expect((await raw("OPTIONS * HTTP/1.1", HOST)).status).toBe(400);
+  });
+});
+
+describe("paths", () => {
+  test.each([
+    [54, "/"],
+    [55, "/v1"],
+    [56, "/v1/"],
+    [57, "/v1/nope"],
+    [58, "/V1/meta"],
+    [59, "/v1/META"],
+    [60, "/v2/meta"],
+    [61, "/v1/meta/"],
+    [62, "//v1/meta"],
+    [63, "/v1//meta"],
+    [64, "/v1/meta;x=1"],
+    [65, "/v1/meta%20"],
+    [66, "/v1/meta%3Fx"],
+    [67, "/v1%2Fmeta"],
+    [68, "/v1/meta%00"],
+    [69, "/v1/meta%zz"],
+    [70, `${L}/${U}/`],
+    [71, `${L}/${U}//events`],
+    [72, `${L}/${U}/events/`],
+    [73, `${L}/${U}/EVENTS`],
+    [74, `${L}/${U}/events/x`],
+    [75, "/v1/docs/../../etc/passwd"],
+    [76, "/v1/favicon.ico"],
+    [312, "/v1/<script>alert(1)</script>"],
+    [316, "/v1/nope?x=1"],
+    [316, "//user@host:port/v1/meta"],
+    [316, "/xx/v1/meta"],
+  ])("%i: GET %s is 404 without a key", async (_, path) => {
+    const { instance } = await expectProblem(await raw(`GET ${path} HTTP/1.1`, HOST), { code: "not_found" });
+    if (/^[\w/]*$/.test(path)) expect(instance).toBe(path);
+  });
+
+  test.each([
+    [77, "GET /v1/./meta HTTP/1.1", [HOST]],
+    [78, "GET /v1/x/%2e%2e/meta HTTP/1.1", [HOST]],
+    [79, "GET http://evil.example/v1/meta HTTP/1.1", [HOST]],
+    [80, "GET /v1/meta HTTP/1.0", []],
+    [82, "GET /v1/meta HTTP/1.1", ["Host: a"]],
+    [83, "GET /v1/meta HTTP/1.1", ["Host:"]],
+    [83, "GET /v1/meta HTTP/1.1", ["Host: a/b"]],
+    [87, "GET /v1/meta HTTP/1.1", [HOST, "Content-Length: 5", "", "hello"]],
+    [91, "GET /v1/meta?LONG HTTP/1.1", [HOST]],
+    [92, "GET /v1/meta HTTP/1.1", [HOST, "Accept: text/html"]],
+    [94, "GET /v1/meta HTTP/1.1", [HOST, "Range: bytes=0-3"]],
+    [95, "GET /v1/meta HTTP/1.1", [HOST, "X-Request-Id: a b\tc"]],
+  ])("%i: %s is the metadata", async (_, requestLine, headers) => {
+    const response = await raw(requestLine.replace("LONG", "x".repeat(12_000)), ...headers);
+    expect(response.status).toBe(200);
+    expectCommonHeaders(response);
+    expect([response.headers.get("content-type"), response.headers.get("cache-control")]).toEqual(["application/json", "no-store"]);
+    expect(await response.json()).toEqual({
+      data: { name: "fundfeed", version: "1", status: "preview", service_time: "2026-03-01T12:00:00.000Z" },
+      meta: { request_id: response.headers.get("x-request-id") },
+    });
+  });
+
+  test("82: a short Host makes no other path of it", async () => {
+    await expectProblem(await raw("GET /xx/v1/meta HTTP/1.1", "Host: a"), { code: "not_found" });
+    await expectProblem(await raw(`GET ${L} HTTP/1.1`, "Host: a"), { code: "authentication_required" });
+    const key = `Authorization: Bearer ${api.key}`;
+    expect((await raw(`GET ${L}?limit=1 HTTP/1.1`, "Host: a", key)).status).toBe(200);
+    expect((await raw(`OPTIONS ${L} HTTP/1.1`, "Host: a")).status).toBe(204);
+  });
+
+  test("84: two Host lines are refused", async () => {
+    await expectProblem(await raw("GET /v1/meta HTTP/1.1", HOST, HOST), { code: "invalid_parameter", fields: ["Host"] });
+  });
+
+  test("85: links do not take up the Host", async () => {
+    const response = await raw(`GET ${L}?limit=1 HTTP/1.1`, "Host: evil.example", `Authorization: Bearer ${api.key}`);
+    expect(response.status).toBe(200);
+    expect(await response.text()).not.toContain("evil");
+  });
+
+  test("42, 268: two header lines are one list", async () => {
+    const key = `Authorization: Bearer ${api.key}`;
+    await expectProblem(await raw(`GET ${L} HTTP/1.1`, HOST, key, key), { code: "authentication_required" });
+    const etag = (await api.send(`${L}/${U}`)).headers.get("etag");
+    expect((await raw(`GET ${L}/${U} HTTP/1.1`, HOST, key, 'If-None-Match: "a"', `If-None-Match: ${etag}`)).status).toBe(304);
+  });
+
+  test.each([
+    [81, 400, ["GET /v1/meta HTTP/1.1"]],
+    [88, 400, ["GET /v1/meta HTTP/1.1", HOST, "Content-Length: 5", "Transfer-Encoding: chunked"]],
+    [89, 400, ["GET /v1/meta HTTP/1.1", HOST, "Content-Length: 5", "Content-Length: 6"]],
+    [90, 431, [`GET /v1/meta?${"x".repeat(17_000)} HTTP/1.1`, HOST]],
+  ])("%i: is answered %i by the server itself", async (_, status, [requestLine = "", ...headers]) => {
+    expect((await raw(requestLine, ...headers)).status).toBe(status);
+  });
+});
+
+describe("headers", () => {
+  test.each([
+    [307, "/v1/sources"],
+    [308, `${L}?limit=1`],
+    [309, `${L}/${U}`],
+    [310, `${L}/${U}/events`],
+  ])("%i: GET %s carries all of them", async (_, path) => {
+    const { key } = await api.newKey({ daily: 1000, per_minute: 60 });
+    const response = await api.send(path, { key });
+    expectCommonHeaders(response);
+    const { meta } = (await response.json()) as { meta: { request_id: string } };
+    expect(response.headers.get("x-request-id")).toBe(meta.request_id);
+    expect(response.headers.get("ratelimit-limit")).toBe("1000");
+    expect(response.headers.get("ratelimit-remaining")).toBe("999");
+    expect(response.headers.get("ratelimit-reset")).toBe(String(Date.UTC(2026, 2, 2) / 1000));
+    expect(response.headers.get("cache-control")).toStartWith("private, no-");
+    expect(response.headers.get("content-type")).toBe("application/json");
+  });
+
+  test("request ids never repeat", async () => {
+    const ids = await Promise.all(Array.from({ length: 600 }, async () => (await api.send("/v1/meta")).headers.get("x-request-id")));
+    expect(new Set(ids).size).toBe(600);
+  });
+});
+
+describe("GET /sources", () => {
+  test("lists the catalog", async () => {
+    const response = await api.send("/v1/sources");
+    const { data } = (await response.json()) as { data: { code: string }[] };
+    expect<unknown[]>(data).toContainEqual({ code: "SAM", name: "SAM", description: "Records of SAM." });
+    expect(data.map(({ code }) => code)).toEqual(data.map(({ code }) => code).toSorted());
+  });
+});
+
+describe("files", () => {
+  test.each(testAssets.map(({ path }) => path))("GET %s may be kept for a while, and answers 304", async (path) => {
+    const response = await api.send(`/v1${path}?x=1`, { key: null });
+    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "public, max-age=3600"]);
+    expectCommonHeaders(response);
+    const etag = response.headers.get("etag") ?? "";
+    const again = await api.send(`/v1${path}`, { key: null, headers: { "If-None-Match": etag } });
+    expect([again.status, await again.text(), again.headers.get("etag")]).toEqual([304, "", etag]);
+  });
+});
+
+describe("failures", () => {
+  test("are 500 without internals, logged once with the stack and the request id", async () => {
+    const failing = await sixtyApi();
+    failing.catalog.log = null as never;
+    const response = await failing.get("/opportunities");
+    const body = await expectProblem(response, { code: "internal_error" });
+    expect(JSON.stringify(body)).not.toMatch(/null|TypeError|\.ts/);
+    expect(failing.failures).toEqual([{ error: expect.any(TypeError), request_id: String(body.request_id) }]);
+    expect(failing.entries.at(-1)).toMatchObject({ status: 500, request_id: body.request_id });
+    expect(response.headers.get("ratelimit-remaining")).not.toBeNull();
+  });
+
+  test("even `throw null` is one", async () => {
+    const failing = await sixtyApi();
+    Object.defineProperty(failing.catalog, "log", {
+      get: () => {
+        throw null;
+      },
+    });
+    await expectProblem(await failing.get("/opportunities"), { code: "internal_error" });
+  });
+
+  test("of the database are 503, with the time to wait", async () => {
+    const failing = await sixtyApi();
+    failing.catalog.db.sqlite.close();
+    await expectProblem(await failing.get(`/opportunities/${U}`), { code: "service_unavailable" });
+    await expectProblem(await failing.get("/opportunities"), { code: "service_unavailable" });
+    await expectProblem(await failing.get("/sources"), { code: "service_unavailable" });
+    expect(failing.failures).toHaveLength(3);
+    expect((await failing.get("/meta")).status).toBe(200);
+  });
+});
+
+describe("the log", () => {
+  test("has one entry a request, without key, query or path", async () => {
+    const logged = await sixtyApi();
+    const { id, key, account } = await logged.newKey();
+    await logged.get(`/opportunities/${U}?agency=x`, { key });
+    await logged.send("/v1/nope/secret", { key: null });
+    await logged.send("/v1/meta", { key: null, method: "POST" });
+    expect(logged.entries).toEqual([
+      {
+        time: logged.clock.now,
+        request_id: expect.any(String),
+        method: "GET",
+        route: "/opportunities/{id}",
+        status: 400,
+        duration_ms: 0,
+        account,
+        key_id: id,
+      },
+      {
+        time: logged.clock.now,
+        request_id: expect.any(String),
+        method: "GET",
+        route: null,
+        status: 404,
+        duration_ms: 0,
+        account: null,
+        key_id: null,
+      },
+      {
+        time: logged.clock.now,
+        request_id: expect.any(String),
+        method: "POST",
+        route: null,
+        status: 405,
+        duration_ms: 0,
+        account: null,
+        key_id: null,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,28 @@
+/** Requests as bytes on a socket, for what a fetch() tidies before sending. */
+import { connect } from "node:net";
+import type { App } from "../../src/http/app.ts";
+import { listen } from "../../src/http/listen.ts";
+
+export type RawServer = { port: number; stop: () => Promise<void> };
+
+export function rawServer(app: App): RawServer {
+  const server = listen(app, { hostname: "127.0.0.1", port: 0 });
+  return { port: server.port ?? 0, stop: () => server.stop(true) };
+}
+
+/** Sends the lines and answers with what comes back until the server closes; `undefined` when that is nothing at all. */
+export async function sendRaw(port: number, lines: readonly string[]): Promise<Response | undefined> {
+  const bytes = await new Promise<Buffer>((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1")));
+    socket.on("data", (chunk) => chunks.push(Buffer.from(chunk)));
+    socket.on("close", () => resolve(Buffer.concat(chunks)));
+    socket.on("error", reject);
+  });
+  if (bytes.length === 0) return undefined;
+  const end = bytes.indexOf("\r\n\r\n");
+  const [statusLine = "", ...headerLines] = bytes.toString("latin1", 0, end).split("\r\n");
+  const headers = new Headers(headerLines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]));
+  const status = Number(statusLine.split(" ")[1]);
+  return new Response(status === 204 || status === 304 ? null : bytes.subarray(end + 4), { status, headers });
+}

@@ -1,0 +1,41 @@
+/** Formats under test: real files, texts that stand for files, and what comes out of them. */
+import { join } from "node:path";
+import type { Format, Input, Item } from "../../src/import/format.ts";
+import { openInput } from "../../src/import/input.ts";
+import type { Draft } from "../../src/import/record.ts";
+
+const DATA = join(import.meta.dir, "../../../shared/data");
+
+/** A file of the real data. */
+export function realInput(name: string): Promise<Input> {
+  return openInput(join(DATA, name), {}, ":memory:");
+}
+
+/** A file that holds this text. */
+export function textInput(text: string | Uint8Array, name = "test"): Input {
+  return {
+    name,
+    async *bytes() {
+      yield typeof text === "string" ? Buffer.from(text) : text;
+    },
+  };
+}
+
+/** All that a format makes of the files: of each lineage the last draft, as an import keeps it. */
+export async function readFormat(format: Format, inputs: readonly Input[], now = "2026-04-25T12:00:00Z") {
+  const warnings = new Set<string>();
+  const items: Item[] = [];
+  for await (const item of format.read(inputs, { now: Date.parse(now), warn: (message) => void warnings.add(message) })) items.push(item);
+
+  const drafts = items.flatMap((item) => ("record" in item ? [item.record as Draft] : []));
+  const kept = new Map(drafts.map((draft) => [draft.lineage ?? draft.source.opportunity_id, draft]));
+  const refused = items.flatMap((item) => ("reason" in item ? [item.reason] : []));
+  return { items, drafts, kept, refused, warnings: [...warnings] };
+}
+
+/** How often each value occurs. */
+export function countBy<T>(values: Iterable<T>, name: (value: T) => unknown): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[String(name(value))] = (counts[String(name(value))] ?? 0) + 1;
+  return counts;
+}
