@@ -12,49 +12,52 @@ export type Facets = {
   all: Facet[];
   /** Agencies folded for matching, by name as published. */
   folded: Map<string, string>;
-  /** Codes in the source catalogue (D-13). */
-  named: Set<string>;
   /** By filter: 1 at each facet id that it lets through. */
   allowed: Map<string, Uint8Array>;
 };
 
 export function createFacets(): Facets {
-  return { all: [], folded: new Map(), named: new Set(), allowed: new Map() };
+  return { all: [], folded: new Map(), allowed: new Map() };
 }
 
-/** Takes in facets and named sources that were added since. Facets are only ever added. */
+/** Takes in the facets that were added since. They are only ever added, with records that have them. */
 export function readNewFacets(facets: Facets, { sqlite }: CatalogDb): void {
   const added = sqlite.query<Facet, [number]>("select * from facets where id > ? order by id").all(facets.all.at(-1)?.id ?? 0);
   for (const facet of added) {
     facets.all.push(facet);
     if (!facets.folded.has(facet.agency)) facets.folded.set(facet.agency, fold(facet.agency));
   }
-  const named = sqlite.query<{ code: string }, []>("select code from sources").all();
-  const renamed = named.length !== facets.named.size || named.some(({ code }) => !facets.named.has(code));
-  if (renamed) facets.named = new Set(named.map(({ code }) => code));
-  if (renamed || added.length > 0) facets.allowed.clear();
+  if (added.length > 0) facets.allowed.clear();
 }
 
 /** 1 at each facet id that the filter lets through, or `null` when it lets every one through. */
-export function allowedFacets(facets: Facets, { status, source, agency, program_type }: FacetFilter): Uint8Array | null {
+export function allowedFacets(facets: Facets, db: CatalogDb, { status, source, agency, program_type }: FacetFilter): Uint8Array | null {
   if (status === undefined && source === undefined && agency === undefined && program_type === undefined) return null;
-  const key = JSON.stringify([status, source, agency, program_type]);
+  const named = source?.includes("OTHER") ? namedSources(db) : undefined; // Asked for each time: the operator may rename sources.
+  const key = JSON.stringify([status, source, agency, program_type, named]);
   const kept = facets.allowed.get(key);
   if (kept !== undefined) return kept;
 
   const allowed = new Uint8Array((facets.all.at(-1)?.id ?? 0) + 1);
   const agencies = agency === undefined ? undefined : agenciesWith(facets, fold(agency));
-  const others = source?.includes("OTHER") ?? false;
   for (const facet of facets.all) {
     if (status !== undefined && !status.includes(facet.status)) continue;
     if (program_type !== undefined && !program_type.includes(facet.program_type)) continue;
-    if (source !== undefined && !source.includes(facet.source) && !(others && !facets.named.has(facet.source))) continue;
+    if (source !== undefined && !source.includes(facet.source) && (named === undefined || named.includes(facet.source))) continue;
     if (agencies !== undefined && !agencies.has(facet.agency)) continue;
     allowed[facet.id] = 1;
   }
   if (facets.allowed.size === KEPT_FILTERS) facets.allowed.clear();
   facets.allowed.set(key, allowed);
   return allowed;
+}
+
+/** Codes in the source catalogue (D-13). */
+function namedSources({ sqlite }: CatalogDb): string[] {
+  return sqlite
+    .query<{ code: string }, []>("select code from sources order by code")
+    .all()
+    .map(({ code }) => code);
 }
 
 function agenciesWith(facets: Facets, part: string): Set<string> {

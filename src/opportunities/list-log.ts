@@ -35,15 +35,18 @@ export function createListLog(): ListLog {
   };
 }
 
-/** Appends what was committed since the last call. Reads an index range of exactly what changed. */
-export function appendNewer(log: ListLog, { sqlite }: CatalogDb): void {
+/** Appends what was committed since the last call and tells how much that was. Reads an index range of exactly what changed. */
+export function appendNewer(log: ListLog, { sqlite }: CatalogDb): number {
   const newest = log.length === 0 ? BEFORE_ALL : (log.times[log.length - 1] as number);
   const newer = sqlite.query<{ updated_at: number; seq: number; facet_id: number }, [number]>(
     "select updated_at, seq, facet_id from opportunities where updated_at > ? order by updated_at, id",
   );
+  const before = log.length;
   // Iterated: a million rows must not stand in memory as objects.
   for (const { updated_at, seq, facet_id } of newer.iterate(newest)) append(log, updated_at, seq, facet_id);
+  const appended = log.length - before;
   if (log.dead > 1024 && log.dead * 4 > log.length) compact(log);
+  return appended;
 }
 
 /** Up to `count` places from `to` (exclusive) back to `from`, newest first, whose facet is allowed; `null` allows every facet. */

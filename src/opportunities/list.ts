@@ -11,8 +11,8 @@ export type Filter = FacetFilter & { source_opportunity_id?: string; updated_sin
 /** One page of matching opportunities as ready JSON documents, most recently updated first; `after` is where the last page ended. */
 export async function listOpportunities(catalog: Catalog, filter: Filter, limit: number, after: Position | null): Promise<Page> {
   return inSnapshot(catalog, () => {
-    const { log, facets } = catalog;
-    const allowed = allowedFacets(facets, filter);
+    const { db, log, facets } = catalog;
+    const allowed = allowedFacets(facets, db, filter);
     // `updated_at` has whole milliseconds: it is after an instant when it is after that instant's own (D-11).
     const from = filter.updated_since === undefined ? 0 : firstAfter(log, filter.updated_since.ms);
     const to = after === null ? log.length : placeOf(log, after, (row) => idOf(catalog, row));
