@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Format, Input, Item } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/input.ts";
+import { judgeRecord, Rejection } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";
 
 const DATA = join(import.meta.dir, "../../../shared/data");
@@ -21,7 +22,7 @@ export function textInput(text: string | Uint8Array, name = "test"): Input {
   };
 }
 
-/** All that a format makes of the files: of each lineage the last draft, as an import keeps it. */
+/** All that an import gets from the files: of each lineage the last draft, and why the others were refused, by format or judge. */
 export async function readFormat(format: Format, inputs: readonly Input[], now = "2026-04-25T12:00:00Z") {
   const warnings = new Set<string>();
   const items: Item[] = [];
@@ -29,8 +30,17 @@ export async function readFormat(format: Format, inputs: readonly Input[], now =
 
   const drafts = items.flatMap((item) => ("record" in item ? [item.record as Draft] : []));
   const kept = new Map(drafts.map((draft) => [draft.lineage ?? draft.source.opportunity_id, draft]));
-  const refused = items.flatMap((item) => ("reason" in item ? [item.reason] : []));
+  const refused = items.flatMap((item) => ("reason" in item ? [item.reason] : [...judged(item.record)]));
   return { items, drafts, kept, refused, warnings: [...warnings] };
+}
+
+function* judged(record: unknown): Iterable<string> {
+  try {
+    judgeRecord(record, new Map());
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    yield error.message;
+  }
 }
 
 /** How often each value occurs. */

@@ -1,0 +1,438 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { samGov } from "../../../src/import/formats/sam-gov.ts";
+import type { Draft } from "../../../src/import/record.ts";
+import { opportunityId } from "../../../src/opportunities/identity.ts";
+import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
+
+const DAILY = "sam-gov/daily";
+const CSV_MARCH = "sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz";
+const CSV_APRIL = "sam-gov/derived/ContractOpportunitiesFullCSV-20260425.reconstructed.csv.gz";
+
+/** A row as it stands in the bulk CSV, told by what the test is about. */
+function aRow(fields: Record<string, string> = {}): Record<string, string> {
+  const text =
+    "Title,Sol#,Department/Ind.Agency,Sub-Tier,Office,AAC Code,Type,BaseType,SetASideCode,SetASide,ResponseDeadLine,NaicsCode,ClassificationCode,PopCity,PopState,PopCountry,AwardNumber,Award$,Awardee,AdditionalInfoLink,Description";
+  const people = ["Primary", "Secondary"].flatMap((which) =>
+    ["Title", "Fullname", "Email", "Phone"].map((what) => `${which}Contact${what}`),
+  );
+  return {
+    ...Object.fromEntries([...text.split(","), ...people].map((column) => [column, ""])),
+    NoticeId: "n1",
+    Title: "Repair of a roof",
+    PostedDate: "2026-04-24 10:00:00.1-04",
+    Type: "Solicitation",
+    BaseType: "Solicitation",
+    ArchiveDate: "2026-06-01",
+    Active: "Yes",
+    ...fields,
+  };
+}
+
+const json = (...rows: Record<string, unknown>[]) => textInput(JSON.stringify(rows));
+const quoted = (cells: string[]) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",");
+const csv = (...rows: Record<string, string>[]) =>
+  [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))].map(quoted).join("\n");
+
+async function draftOf(fields: Record<string, string>, now?: string): Promise<Draft> {
+  const { drafts } = await readFormat(samGov, [json(aRow(fields))], now);
+  return drafts[0] as Draft;
+}
+
+async function keptOf(...rows: Record<string, string>[]) {
+  const { kept, items } = await readFormat(samGov, [json(...rows.map(aRow))]);
+  expect(items).toHaveLength(rows.length);
+  return [...kept.values()].map(({ lineage, source, earlier_ids }) => [lineage, source.opportunity_id, earlier_ids]);
+}
+
+describe("real files", () => {
+  test.each([
+    [CSV_MARCH, "2026-03-30T12:00:00Z", 6185, 6046, { archived: 2373, awarded: 2966, null: 688, pre_release: 19 }],
+    [CSV_APRIL, "2026-04-25T12:00:00Z", 9767, 9421, { archived: 5855, awarded: 1781, null: 1662, pre_release: 123 }],
+    ["sam-gov/v2-search-20260202.json", "2026-02-02T12:00:00Z", 8, 8, { null: 6, pre_release: 2 }],
+  ])("%s as of %s: %d notices of %d opportunities, none refused", async (name, now, notices, opportunities, statuses) => {
+    const { items, kept, refused } = await readFormat(samGov, [await realInput(name)], now);
+
+    expect(refused).toEqual([]);
+    expect(items).toHaveLength(notices);
+    expect(kept.size).toBe(opportunities);
+    expect(countBy(kept.values(), ({ status }) => status)).toEqual(statuses);
+  });
+
+  test("the 36 daily files together give what the bulk CSV of the same rows gives", async () => {
+    const names = readdirSync(join(import.meta.dir, "../../../../shared/data", DAILY));
+    const daily = await readFormat(samGov, await Promise.all(names.map((name) => realInput(`${DAILY}/${name}`))));
+    const bulk = await readFormat(samGov, [await realInput(CSV_APRIL)]);
+
+    expect(names).toHaveLength(36);
+    expect(daily.refused).toEqual([]);
+    expect(daily.items).toHaveLength(9767);
+    const ids = ({ kept }: typeof bulk) =>
+      [...kept].map(([lineage, { source, earlier_ids }]) => [lineage, source.opportunity_id, earlier_ids]).sort();
+    expect(ids(daily)).toEqual(ids(bulk));
+    expect(countBy(daily.kept.values(), ({ program }) => program?.type)).toEqual({
+      BAA: 7,
+      CONTRACT: 7355,
+      CSO: 3,
+      INDUSTRY_EVENT: 6,
+      OTHER: 111,
+      RFI: 261,
+      RFP: 1676,
+      SBIR: 2,
+    });
+  });
+
+  test("a solicitation with its contacts, field by field", async () => {
+    const { kept } = await readFormat(samGov, [await realInput(`${DAILY}/records-20260309.json`)], "2026-03-09T12:00:00Z");
+
+    const draft = kept.get("FA441826Q0021|FA4418|Solicitation");
+    expect({ ...draft, summary: draft?.summary?.slice(0, 40), description: draft?.description?.slice(0, 40) }).toEqual({
+      source: {
+        code: "SAM_GOV",
+        opportunity_id: "240daa57f6d24c48bff09878ed4d62f6",
+        url: "https://sam.gov/opp/240daa57f6d24c48bff09878ed4d62f6/view",
+      },
+      lineage: "FA441826Q0021|FA4418|Solicitation",
+      earlier_ids: [],
+      title: "FY26 AIRSHOW - PORTABLE TOILETS - JB CHARLESTON",
+      summary: "Amendment 0002: See SOW Rev 1. Changes i",
+      description: "Amendment 0002: See SOW Rev 1. Changes i",
+      status: null,
+      status_display: null,
+      organization: { agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE AIR FORCE", issuing_office: "FA4418  628 CONS PK" },
+      program: {
+        type: "RFP",
+        solicitation_id: "FA441826Q0021",
+        solicitation_title: "FY26 AIRSHOW - PORTABLE TOILETS - JB CHARLESTON",
+        contract_class: "Solicitation",
+      },
+      funding: null,
+      dates: {
+        posted_at: "2026-03-08T23:22:11.004-04:00",
+        closes_at: "2026-03-11T11:30:00-04:00",
+        response_at: "2026-03-11T11:30:00-04:00",
+      },
+      classifications: { tech_taxonomy: ["PSC:W085"], naics_codes: ["562991"], set_aside_types: ["SBA"] },
+      eligibility: {
+        requirements: "Set-aside: Total Small Business Set-Aside (FAR 19.5)",
+        geographic_scope: "Charleston AFB, SC, USA",
+      },
+      contacts: [
+        { name: 'Roger "Dale" Crews', email: "roger.crews@us.af.mil", phone: "8439633568", role: "primary" },
+        { name: "A1C Bishwa R. Neupane", email: "bishwa.neupane.1@us.af.mil", phone: "8439633704", role: "secondary" },
+      ],
+      attachments: [],
+      relationships: { parent_id: null },
+    });
+  });
+
+  test("an award notice, field by field", async () => {
+    const { kept } = await readFormat(samGov, [await realInput(`${DAILY}/wins-20260318.json`)], "2026-03-18T12:00:00Z");
+
+    const draft = kept.get("36C26126Q0192|36C261|Award Notice|36C10G18D007136C26126N0360");
+    expect({ ...draft, summary: null, description: null }).toEqual({
+      source: {
+        code: "SAM_GOV",
+        opportunity_id: "5443e96b2a7a4539bec38a55a66b4d24",
+        url: "https://sam.gov/opp/5443e96b2a7a4539bec38a55a66b4d24/view",
+      },
+      lineage: "36C26126Q0192|36C261|Award Notice|36C10G18D007136C26126N0360",
+      earlier_ids: [],
+      title: "V301--Relocation Services | Coronado DC | POP: 4/1/26-3/31/27 |",
+      summary: null,
+      description: null,
+      status: "awarded",
+      status_display: null,
+      organization: {
+        agency: "VETERANS AFFAIRS, DEPARTMENT OF",
+        sub_agency: "VETERANS AFFAIRS, DEPARTMENT OF",
+        issuing_office: "261-NETWORK CONTRACT OFFICE 21 (36C261)",
+      },
+      program: {
+        type: "CONTRACT",
+        solicitation_id: "36C26126Q0192",
+        solicitation_title: "V301--Relocation Services | Coronado DC | POP: 4/1/26-3/31/27 |",
+        contract_class: "Award Notice",
+      },
+      funding: { display: "Awarded $565,834.50 to CORONADO DISTRIBUTION COMPANY, INC. NATIONAL CITY 91950" },
+      dates: { posted_at: "2026-03-17T18:41:34.445-04:00", closes_at: null, response_at: null },
+      classifications: { tech_taxonomy: ["PSC:V301"], naics_codes: ["484210"], set_aside_types: ["SBA"] },
+      eligibility: { requirements: "Set-aside: Total Small Business Set-Aside (FAR 19.5)", geographic_scope: null },
+      contacts: [{ name: "James Postell", email: "james.postell@va.gov", phone: "702-791-9000 x18936", role: "Contracting Officer" }],
+      attachments: [],
+      relationships: { parent_id: null },
+    });
+  });
+
+  test("a notice of the v2 API, field by field, and that the answer is only a part of what was found", async () => {
+    const { kept, warnings } = await readFormat(samGov, [await realInput("sam-gov/v2-search-20260202.json")], "2026-02-02T12:00:00Z");
+
+    expect(warnings).toEqual(["the search found 9334 notices, of which these files hold 8"]);
+    expect(kept.get("EQ8PSCC250025|47PD51|Presolicitation")).toEqual({
+      source: {
+        code: "SAM_GOV",
+        opportunity_id: "fd05ce5247fb4bc1b86e1ce4691bb74b",
+        url: "https://sam.gov/opp/fd05ce5247fb4bc1b86e1ce4691bb74b/view",
+      },
+      lineage: "EQ8PSCC250025|47PD51|Presolicitation",
+      earlier_ids: [],
+      title: "Aspinall Chambers Renovation",
+      summary: null,
+      description: null,
+      status: "pre_release",
+      status_display: null,
+      organization: {
+        agency: "GENERAL SERVICES ADMINISTRATION",
+        sub_agency: "PUBLIC BUILDINGS SERVICE",
+        issuing_office: "PBS PROJECT DELIVERY WEST - BRANCH A",
+      },
+      program: {
+        type: "RFP",
+        solicitation_id: "EQ8PSCC250025",
+        solicitation_title: "Aspinall Chambers Renovation",
+        contract_class: "Presolicitation",
+      },
+      funding: null,
+      dates: {
+        posted_at: "2026-02-02T00:00:00-05:00",
+        closes_at: "2026-02-28T16:00:00-07:00",
+        response_at: "2026-02-28T16:00:00-07:00",
+      },
+      classifications: { tech_taxonomy: ["PSC:Z2AA"], naics_codes: ["236220"], set_aside_types: ["SBA"] },
+      eligibility: {
+        requirements: "Set-aside: Total Small Business Set-Aside (FAR 19.5)",
+        geographic_scope: "Grand Junction, CO, USA",
+      },
+      contacts: [{ name: "corey roundfield", email: "corey.roundfield@gsa.gov", phone: "720.656.0243", role: "primary" }],
+      attachments: [],
+      relationships: { parent_id: null },
+    });
+    const special = kept.get("N0002426SN-20||Special Notice");
+    expect(special?.organization).toEqual({ agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE NAVY", issuing_office: "NAVSEA HQ" });
+    expect(kept.get("N6264926RK007|N62649|Solicitation")?.attachments).toHaveLength(5);
+  });
+});
+
+describe("dates", () => {
+  test.each([
+    ["2026-04-24 23:24:04.649-04", "2026-04-24T23:24:04.649-04:00"],
+    ["2026-04-24 23:24:04-04", "2026-04-24T23:24:04-04:00"],
+    ["2026-01-24 03:42:50", "2026-01-24T03:42:50-05:00"],
+    ["2026-07-24", "2026-07-24T00:00:00-04:00"],
+    ["soon", null],
+  ])("PostedDate %s is %s", async (text, instant) => {
+    expect((await draftOf({ PostedDate: text })).dates?.posted_at).toBe(instant);
+  });
+
+  test.each([
+    ["2026-05-11T11:30:00-04:00", "2026-05-11T11:30:00-04:00"],
+    ["2026-05-11T11:30:00+09:00", "2026-05-11T11:30:00+09:00"],
+    ["2026-12-11T11:30:00", "2026-12-11T11:30:00-05:00"],
+    ["2026-05-11T11:30", "2026-05-11T11:30:00-04:00"],
+    ["2026-05-11", "2026-05-11T23:59:59-04:00"],
+    ["2026-02-30", null],
+    ["null", null],
+    ["", null],
+  ])("ResponseDeadLine %p is %p", async (text, instant) => {
+    const { dates } = await draftOf({ ResponseDeadLine: text });
+    expect([dates?.closes_at, dates?.response_at]).toEqual([instant, instant]);
+  });
+
+  test("a date that cannot be read is told of", async () => {
+    const { warnings } = await readFormat(samGov, [json(aRow({ ResponseDeadLine: "tomorrow" }))]);
+    expect(warnings).toEqual(['unreadable date "tomorrow"']);
+  });
+});
+
+describe("status", () => {
+  test.each([
+    ["an award notice", { Type: "Award Notice" }, "awarded", null],
+    ["an awarded justification", { Type: "Justification", AwardNumber: "X1", Awardee: "ACME" }, "awarded", "Justification"],
+    ["a justification", { Type: "Justification" }, "closed", "Justification"],
+    ["an inactive notice", { Active: "No" }, "archived", null],
+    ["a notice archived yesterday", { ArchiveDate: "2026-04-24", Type: "Award Notice" }, "archived", null],
+    ["a notice archived today", { ArchiveDate: "2026-04-25" }, null, null],
+    ["a presolicitation", { Type: "Presolicitation" }, "pre_release", null],
+    ["a presolicitation past its deadline", { Type: "Presolicitation", ResponseDeadLine: "2026-04-24" }, null, null],
+    ["a sources sought notice", { Type: "Sources Sought" }, null, "Sources Sought"],
+    ["a solicitation, which follows the clock", {}, null, null],
+    ['the awardee "null "', { Awardee: "null " }, null, null],
+  ])("of %s", async (_, fields, status, display) => {
+    const draft = await draftOf(fields);
+    expect([draft.status, draft.status_display]).toEqual([status, display]);
+  });
+
+  test("an unknown type is let through and told of", async () => {
+    const { drafts, warnings } = await readFormat(samGov, [json(aRow({ Type: "Modification" }))]);
+    expect(drafts[0]?.program).toMatchObject({ type: "OTHER", contract_class: "Modification" });
+    expect(warnings).toEqual(['unknown notice type "Modification"']);
+  });
+});
+
+test.each([
+  ["SBA", ["SBA"]],
+  ['["SBA"]', ["SBA"]],
+  ["NONE", []],
+  ["", []],
+  ["null", []],
+])("SetASideCode %s gives %p", async (code, codes) => {
+  expect((await draftOf({ SetASideCode: code })).classifications?.set_aside_types).toEqual(codes);
+});
+
+test.each([
+  ["1234.5", "ACME", "Awarded $1,234.50 to ACME"],
+  ["280851.24000000", "", "Awarded $280,851.24"],
+  ["81123456789.01", "ACME", "Awarded $81,123,456,789.01 to ACME"],
+  ["800620", "ACME", "Awarded $800,620.00 to ACME"],
+  ["0", "ACME", "Awarded to ACME"],
+  ["", "ACME", "Awarded to ACME"],
+  ["", "null ", undefined],
+])("Award$ %p to %p reads %p", async (amount, awardee, display) => {
+  expect((await draftOf({ Award$: amount, Awardee: awardee })).funding?.display).toBe(display);
+});
+
+test("a place of which only the city's code is told is no place", async () => {
+  expect((await draftOf({ PopCity: "0", PopCountry: "DEU" })).eligibility?.geographic_scope).toBe("DEU");
+});
+
+describe("lineage", () => {
+  const posted = (day: number, hour = 10) => `2026-04-${day} ${hour}:00:00-04`;
+
+  test("a revision is the same opportunity under the newest NoticeId, in whatever order the file has them", async () => {
+    const rows = [
+      { NoticeId: "b", "Sol#": "S1 ", "AAC Code": "X1", PostedDate: posted(21), Title: "Wholly renamed" },
+      { NoticeId: "c", "Sol#": "s1", "AAC Code": "X1", PostedDate: posted(22), Type: "Award Notice" },
+      { NoticeId: "a", "Sol#": " S1", "AAC Code": "X1", PostedDate: posted(20) },
+    ];
+    expect(await keptOf(...rows)).toEqual([["S1|X1|Solicitation", "c", ["a", "b"]]]);
+    expect(await keptOf(...rows.toReversed())).toEqual([["S1|X1|Solicitation", "c", ["a", "b"]]]);
+  });
+
+  test("office and first type tell opportunities of one number apart", async () => {
+    const kept = await keptOf(
+      { NoticeId: "a", "Sol#": "S1", "AAC Code": "X1" },
+      { NoticeId: "b", "Sol#": "S1", "AAC Code": "X2" },
+      { NoticeId: "c", "Sol#": "S1", "AAC Code": "X1", BaseType: "Sources Sought" },
+    );
+    expect(kept.map(([lineage]) => lineage)).toEqual(["S1|X1|Solicitation", "S1|X2|Solicitation", "S1|X1|Sources Sought"]);
+  });
+
+  test("contracts awarded under one number are opportunities of their own", async () => {
+    const award = { "Sol#": "S1", "AAC Code": "X1", Type: "Award Notice", BaseType: "Award Notice" };
+    expect(await keptOf({ ...award, NoticeId: "a", AwardNumber: "C1" }, { ...award, NoticeId: "b", AwardNumber: "C2" })).toEqual([
+      ["S1|X1|Award Notice|C1", "a", []],
+      ["S1|X1|Award Notice|C2", "b", []],
+    ]);
+  });
+
+  test.each(["", " ", "VARIOUS", "N/A", "null", "X1"])("the number %p tells nothing: the NoticeId is the lineage", async (number) => {
+    expect(await keptOf({ NoticeId: "a", "Sol#": number, "AAC Code": "X1" })).toEqual([["a", "a", []]]);
+  });
+
+  test("unlike titles of one day are two opportunities, a corrected title is one", async () => {
+    const row = { "Sol#": "S1", "AAC Code": "X1" };
+    expect(
+      await keptOf(
+        { ...row, NoticeId: "a", PostedDate: posted(20, 10), Title: "Broad agency announcement for research" },
+        { ...row, NoticeId: "b", PostedDate: posted(20, 11), Title: "White paper call 15: remote sensing" },
+        { ...row, NoticeId: "c", PostedDate: posted(20, 12), Title: "White paper call 15: remote sensors" },
+        { ...row, NoticeId: "d", PostedDate: posted(23), Title: "Broad agency announcement, amended" },
+      ),
+    ).toEqual([
+      ["S1|X1|Solicitation", "d", ["a"]],
+      ["b", "c", ["b"]],
+    ]);
+  });
+
+  test("a number that hundreds share is a placeholder", async () => {
+    const rows = Array.from({ length: 201 }, (_, index) => ({ NoticeId: `n${index}`, "Sol#": "S1", "AAC Code": "X1" }));
+    expect(await keptOf(...rows)).toHaveLength(201);
+  });
+
+  test("the same notice twice is one", async () => {
+    const row = { NoticeId: "a", "Sol#": "S1", "AAC Code": "X1" };
+    expect(await keptOf(row, row)).toEqual([["S1|X1|Solicitation", "a", []]]);
+  });
+
+  test("the API and the CSV name one lineage", async () => {
+    const answer = {
+      noticeId: "b",
+      title: "Repair of a roof",
+      solicitationNumber: "S1",
+      fullParentPathCode: "047.4740.X1",
+      organizationType: "OFFICE",
+      postedDate: "2026-04-25",
+      type: "Solicitation",
+      baseType: "Solicitation",
+    };
+    const { kept } = await readFormat(samGov, [
+      textInput(csv(aRow({ "Sol#": "S1", "AAC Code": "X1" }))),
+      textInput(JSON.stringify({ totalRecords: 1, opportunitiesData: [answer] })),
+    ]);
+    expect([...kept.values()].map(({ source, earlier_ids }) => [source.opportunity_id, earlier_ids])).toEqual([["b", ["n1"]]]);
+  });
+});
+
+test("the parent is the nearest earlier stage of the same number and office in the files", async () => {
+  const stage = (NoticeId: string, BaseType: string) => aRow({ NoticeId, BaseType, Type: BaseType, "Sol#": "S1", "AAC Code": "X1" });
+  const { drafts } = await readFormat(samGov, [
+    json(stage("d", "Award Notice"), stage("c", "Solicitation"), stage("a", "Sources Sought"), stage("e", "Special Notice")),
+  ]);
+  const id = (base: string) => opportunityId("SAM_GOV", `S1|X1|${base}`);
+  expect(drafts.map(({ relationships }) => relationships?.parent_id)).toEqual([id("Solicitation"), id("Sources Sought"), null, null]);
+});
+
+describe("odd and hostile files", () => {
+  test("Windows-1252, quotes, line breaks, columns in another order and columns more", async () => {
+    const text = csv(aRow({ Description: 'A \x96 "b"\r\nc, d', Extra: "x" })).replace("Repair of a roof", "Caf\xe9");
+    const { drafts } = await readFormat(samGov, [textInput(Buffer.from(text, "latin1"))]);
+    expect([drafts[0]?.title, drafts[0]?.description]).toEqual(["Café", 'A – "b"\r\nc, d']);
+  });
+
+  test("a CSV that someone stored as UTF-8 with a byte-order mark", async () => {
+    const { drafts } = await readFormat(samGov, [textInput(`\ufeff${csv(aRow({ Title: "Café – bar" }))}`)]);
+    expect(drafts[0]?.title).toBe("Café – bar");
+  });
+
+  test("a notice without NoticeId is refused alone", async () => {
+    const blank = aRow({ NoticeId: " ", "Sol#": "S1", "AAC Code": "X1" });
+    const { kept, refused } = await readFormat(samGov, [json(blank, aRow({ "Sol#": "S1", "AAC Code": "X1" }))]);
+    expect([kept.size, refused]).toEqual([1, ["NoticeId must not be blank"]]);
+  });
+
+  const good = csv(aRow());
+  test.each([
+    ["an unclosed quote", good.slice(0, -1), "Cannot import test: the file ends inside the quoted field of the row on line 2"],
+    ["a stray quote", good.replace("Repair of", 'Repair" of'), "Cannot import test: field"],
+    ["a row too narrow", `${good}\n"x","y"`, /^Cannot import test: the row on line 3 has 2 fields where the header has \d+$/],
+    ["a missing column", good.replace('"Sol#"', '"Sol"'), 'Cannot import test: the header has no column "Sol#"'],
+    [
+      "a column twice",
+      csv(aRow({ Extra: "" })).replace('"Extra"', '"Title"'),
+      'Cannot import test: the header has the column "Title" twice',
+    ],
+    ["UTF-16", Buffer.from(`\ufeff${good}`, "utf16le"), "Cannot import test: the row on line 1 has a quote"],
+    ["an empty file", "", "Cannot import test: the header has no column"],
+    ["a maintenance page", "<html><body>Scheduled maintenance</body></html>", "Cannot import test: the header has no column"],
+    ["a message", '{"message": "API rate limit exceeded"}', 'Cannot import test: it has no array "opportunitiesData"'],
+    ["other JSON", '[{"id": 1}]', "Cannot import test: element 1 has neither noticeId nor NoticeId"],
+    ["JSON that ends early", '[{"NoticeId": "a"},', "Cannot import test: it ends in the middle"],
+    ["deep JSON", "[".repeat(100_000), "Cannot import test: it is nested more than 100 deep"],
+  ])("%s is refused by name", async (_, text, message) => {
+    await expect(readFormat(samGov, [textInput(text)])).rejects.toThrow(message);
+  });
+
+  test("a quote that is never closed does not fill the memory", async () => {
+    const endless = {
+      name: "endless",
+      async *bytes() {
+        yield Buffer.from(`${good}\n"`);
+        for (let megabytes = 0; megabytes < 1000; megabytes++) yield Buffer.alloc(1 << 20, "x");
+      },
+    };
+    await expect(readFormat(samGov, [endless])).rejects.toThrow(
+      "Cannot import endless: the row on line 3 has more than 4000000 characters",
+    );
+  });
+});
