@@ -36,8 +36,12 @@ const STORED = "select seq, id, source_opportunity_id, created_at, status_basis,
  * Runs `write` in one transaction at one instant (ms): `wanted`, or just after the newest `updated_at` there is (D-31).
  * The write lock is taken before the instant, so that no other writer's commit can come between.
  */
-export function atNextInstant<T>({ sqlite }: CatalogDb, wanted: number, write: (instant: number) => T): T {
-  return sqlite.transaction(() => write(Math.max(wanted, (newestInstant(sqlite) ?? Number.NEGATIVE_INFINITY) + 1))).immediate();
+export function atNextInstant<T>(db: CatalogDb, wanted: number, write: (instant: number) => T): T {
+  return inTransaction(db, () => write(nextInstant(db, wanted)));
+}
+
+export function nextInstant({ sqlite }: CatalogDb, wanted: number): number {
+  return Math.max(wanted, (newestInstant(sqlite) ?? Number.NEGATIVE_INFINITY) + 1);
 }
 
 /** The newest `updated_at` in the catalogue (ms), or `undefined` while it is empty. */
@@ -100,8 +104,8 @@ export function isUnchanged(db: CatalogDb, stored: Stored | undefined, incoming:
 /** What the arrival of a record comes to at an instant (ms). Reads and writes nothing. */
 export function decide(stored: Stored | undefined, incoming: Incoming, instant: number): Decision {
   const { status_basis } = incoming;
-  const status =
-    status_basis === "dates" && incoming.restored === undefined ? statusAt(incoming.content.dates, instant) : incoming.content.status;
+  const isGiven = status_basis === "stated" || (incoming.restored !== undefined && incoming.content.status !== "");
+  const status = isGiven ? incoming.content.status : statusAt(incoming.content.dates, instant);
   const content = { ...incoming.content, status };
   if (stored === undefined) {
     const id = opportunityId(content.source.code, incoming.lineage);
@@ -139,6 +143,13 @@ export function decideStatus(stored: Stored, instant: number): Decision {
     status_basis: "dates",
     events: classify(stored.id, changes, instant),
   };
+}
+
+/** A stored record as the clock will have left it at an instant (ms). */
+export function turned(stored: Stored, instant: number): Stored {
+  if (stored.due_at === null || stored.due_at > instant) return stored;
+  const { content } = decideStatus(stored, instant);
+  return { ...stored, document: renderDocument(stored.id, content, "", "") };
 }
 
 /** Stores a record that is not there yet, with its events. */

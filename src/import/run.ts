@@ -12,13 +12,15 @@ import {
   lineagesOfUpstreamId,
   listLive,
   newestInstant,
+  nextInstant,
+  turned,
   update,
 } from "../changes/commit.ts";
 import type { Incoming } from "../changes/content.ts";
 import { replayClock } from "../changes/refresh.ts";
 import { formatInstant } from "../instant.ts";
 import { listSources } from "../sources.ts";
-import type { Context, Format, Item } from "./format.ts";
+import type { Context, Format, Input, Item } from "./format.ts";
 import type { OpenInput } from "./input.ts";
 import { judgeRecord, Rejection, readNaturalKey } from "./judge.ts";
 import type { Rejects } from "./rejects.ts";
@@ -44,7 +46,7 @@ export async function importFiles(place: Workplace, format: Format, options: Opt
     };
     refuseEarlierInstant(place.db, begun);
     const missing = options.snapshot ? findMissing(place.db, judged.sources, staging, options) : [];
-    return options.dryRun ? rehearse(place, judged, staging, missing) : await store(place, begun, judged, staging, missing);
+    return options.dryRun ? rehearse(place.db, begun, judged, staging, missing) : await store(place, begun, judged, staging, missing);
   });
 }
 
@@ -63,8 +65,10 @@ async function judgeAll(
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
   const restoring = newestInstant(db.sqlite) === undefined;
   const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
+  const endings = new Map<Input, "known" | Item>();
   for await (const item of format.read(inputs, context)) {
     judged.read++;
+    endings.set(item.input, "known");
     if (judged.read % 500 === 0) progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
     try {
       stage(db, staging, judged, judgeItem(item, names), restoring);
@@ -72,10 +76,11 @@ async function judgeAll(
       if (!(error instanceof Rejection)) throw error;
       judged.rejected++;
       rejects.add(item, error.message);
-      if (options.snapshot) notePresent(db, staging, judged, item);
+      if (!notePresent(db, staging, judged, item)) endings.set(item.input, item);
     }
   }
   progress({ step: "reading", done: judged.read, share: 1 });
+  if (options.snapshot && !options.allowRemovals) for (const ending of endings.values()) refuseCutOff(ending);
   return judged;
 }
 
@@ -94,26 +99,35 @@ function stage(db: CatalogDb, staging: Staging, judged: Judged, { restored, ...r
   staging.put(code, incoming.lineage, same ? null : JSON.stringify(incoming));
 }
 
-/** A rejected record whose source and id can be read counts as present (D-34). */
-function notePresent(db: CatalogDb, staging: Staging, judged: Judged, item: Item): void {
+/** A rejected record whose source and id can be read counts as present (D-34). False when they cannot. */
+function notePresent(db: CatalogDb, staging: Staging, judged: Judged, item: Item): boolean {
   const key = "reason" in item ? readItemKey(item) : readNaturalKey(item.record);
-  if (key === undefined) return;
+  if (key === undefined) return false;
   const { source, lineage, upstreamId } = key;
   const lineages =
     lineage !== undefined ? [lineage] : upstreamId === undefined ? [] : [upstreamId, ...lineagesOfUpstreamId(db, source, upstreamId)];
   if (lineages.length > 0) judged.sources.add(source);
   for (const each of lineages) staging.putPresent(source, each);
+  return lineages.length > 0;
 }
 
 function readItemKey({ source, lineage }: { source?: string; lineage?: string }) {
   return source === undefined ? undefined : { source: source.toUpperCase(), lineage, upstreamId: undefined };
 }
 
+/** Lines have no closing bracket: a snapshot whose last one cannot be read may have been cut off anywhere before the next. */
+function refuseCutOff(ending: "known" | Item): void {
+  if (ending === "known") return;
+  throw new Error(
+    `Cannot import this snapshot: ${ending.input.name} ends with a record that cannot be read (line ${ending.line}), as a file does that was cut off; --allow-removals says that it is whole`,
+  );
+}
+
 /** History is backfilled forwards: `--as-of` must be later than all there is (D-31), unless this very import is being run again. */
 function refuseEarlierInstant(db: CatalogDb, begun: Begun): void {
   const newest = newestInstant(db.sqlite);
   if (begun.asOf === undefined || newest === undefined || begun.asOf > newest) return;
-  if (findUnfinished(db, begun)?.last_instant === newest) return;
+  if ((findUnfinished(db, begun)?.last_instant ?? Number.NEGATIVE_INFINITY) >= newest) return;
   throw new Error(
     `Cannot import as of ${formatInstant(begun.asOf)}: the catalogue holds changes up to ${formatInstant(newest)}, and --as-of must be later`,
   );
@@ -135,11 +149,15 @@ function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging: Stagi
   return missing;
 }
 
-/** What an import would come to: the same decisions, stored nowhere. */
-function rehearse({ db, now }: Workplace, judged: Judged, staging: Staging, missing: readonly number[]): Summary {
+/** What an import would come to: the same decisions at the same instant, stored nowhere. */
+function rehearse(db: CatalogDb, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Summary {
   const summary = emptySummary(judged, staging);
-  const instant = now();
-  for (const chunk of chunks(staging)) for (const incoming of chunk) count(summary, decide(stored(db, incoming), incoming, instant));
+  const instant = nextInstant(db, begun.asOf ?? begun.startedAt);
+  for (const incoming of everyOne(staging)) {
+    const before = stored(db, incoming);
+    const replayed = before === undefined || begun.asOf === undefined ? before : turned(before, begun.asOf - 1);
+    count(summary, decide(replayed, incoming, instant));
+  }
   for (const row of missing) countRemoval(summary, removalOf(db, row, instant)?.decision);
   return summary;
 }
@@ -159,8 +177,8 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
     });
 
   // A restored catalogue is one transaction (D-31): its instants are its own.
-  const size = judged.newestRestored === undefined ? CHUNK : Math.max(1, toWrite);
-  for (const chunk of chunks(staging, size)) {
+  const transactions = judged.newestRestored === undefined ? chunks(staging) : [everyOne(staging)];
+  for (const chunk of transactions) {
     write((instant) => {
       for (const incoming of chunk) count(summary, storeOne(db, incoming, instant, importId));
     });
@@ -198,10 +216,14 @@ function stored(db: CatalogDb, { content, lineage }: Incoming) {
   return findStored(db, content.source.code, lineage);
 }
 
-function* chunks(staging: Staging, size = CHUNK): Iterable<Incoming[]> {
-  for (let page = staging.page(0, size); page.length > 0; page = staging.page(page.at(-1)?.place ?? 0, size)) {
+function* chunks(staging: Staging): Iterable<Incoming[]> {
+  for (let page = staging.page(0, CHUNK); page.length > 0; page = staging.page(page.at(-1)?.place ?? 0, CHUNK)) {
     yield page.map(({ json }) => JSON.parse(json) as Incoming); // Staged by this very import.
   }
+}
+
+function* everyOne(staging: Staging): Iterable<Incoming> {
+  for (const chunk of chunks(staging)) yield* chunk;
 }
 
 function emptySummary({ read, rejected }: Judged, staging: Staging): Summary {

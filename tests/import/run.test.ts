@@ -1,0 +1,690 @@
+/** Imports from beginning to end: what they store, what they leave alone, what they refuse (D-30 to D-36). */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { openCatalog } from "../../db/open.ts";
+import { checkCatalog } from "../../src/changes/check.ts";
+import { refresh } from "../../src/changes/refresh.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { CHUNK } from "../../src/import/run.ts";
+import { formatInstant } from "../../src/instant.ts";
+import { exportLines } from "../../src/opportunities/export.ts";
+import { opportunityId } from "../../src/opportunities/identity.ts";
+import { addSource } from "../../src/sources.ts";
+import {
+  aCatalog,
+  aFile,
+  contentsOf,
+  DAY,
+  documentOf,
+  documentsOf,
+  eventsOf,
+  NOON,
+  SECOND,
+  scratch,
+  type TestCatalog,
+} from "../support/imports.ts";
+
+const NOTHING = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0, rejects: [], told: [] };
+
+/** A record whose status follows its dates, unless it states one. */
+const record = (id: string, fields: Partial<Draft> = {}): Draft => ({
+  source: { code: "A", opportunity_id: id },
+  title: `Title ${id}`,
+  ...fields,
+});
+const many = (count: number, fields: Partial<Draft> = {}) => Array.from({ length: count }, (_, n) => record(`N${n}`, fields));
+const instants = ({ db }: TestCatalog) => [...new Set(documentsOf(db).map(({ updated_at }) => updated_at))];
+
+describe("import", () => {
+  test("stores a new record at the instant of its transaction, with its addition", async () => {
+    const catalog = aCatalog();
+    expect(await catalog.take([record("N1")])).toEqual({ ...NOTHING, read: 1, added: 1, events: 1 });
+    expect(documentsOf(catalog.db)).toEqual([
+      {
+        id: opportunityId("A", "N1"),
+        source: { code: "A", name: "A", opportunity_id: "N1", url: null },
+        title: "Title N1",
+        summary: null,
+        description: null,
+        status: "open",
+        status_display: null,
+        organization: { agency: null, sub_agency: null, issuing_office: null },
+        program: { type: null, solicitation_id: null, solicitation_title: null, contract_class: null },
+        funding: null,
+        dates: { posted_at: null, opens_at: null, closes_at: null, response_at: null },
+        classifications: { keywords: [], technology_areas: [], tech_taxonomy: [], naics_codes: [], set_aside_types: [] },
+        eligibility: { requirements: null, geographic_scope: null },
+        contacts: [],
+        value_estimate: null,
+        relationships: { parent_id: null, canonical_id: null },
+        created_at: "2026-03-01T12:00:00.000Z",
+        updated_at: "2026-03-01T12:00:00.000Z",
+      },
+    ]);
+    expect(eventsOf(catalog.db, "N1")).toEqual([
+      expect.objectContaining({
+        type: "opportunity_added",
+        severity: "informational",
+        changed_fields: [],
+        changes: [],
+        detected_at: "2026-03-01T12:00:00.000Z",
+      }),
+    ]);
+  });
+
+  test("stores a change and its events at one instant, and keeps created_at", async () => {
+    const catalog = aCatalog();
+    await catalog.take([record("N1")]);
+    catalog.clock.now += SECOND;
+    const summary = await catalog.take([record("N1", { title: "Another", dates: { closes_at: "2026-06-01T00:00:00Z" } })]);
+    expect(summary).toEqual({ ...NOTHING, read: 1, changed: 1, events: 2 });
+    expect(documentOf(catalog.db, "N1")).toMatchObject({
+      title: "Another",
+      created_at: "2026-03-01T12:00:00.000Z",
+      updated_at: "2026-03-01T12:00:01.000Z",
+    });
+    expect(eventsOf(catalog.db, "N1").map(({ type, detected_at }) => [type, detected_at])).toEqual([
+      ["opportunity_added", "2026-03-01T12:00:00.000Z"],
+      ["date_changed", "2026-03-01T12:00:01.000Z"],
+      ["description_changed", "2026-03-01T12:00:01.000Z"],
+    ]);
+  });
+
+  test("writes nothing for what it finds unchanged: twice is once (D-32)", async () => {
+    const catalog = aCatalog();
+    const file = [
+      record("N1", { dates: { closes_at: "2026-03-10T00:00:00-05:00" }, lineage: "L1", earlier_ids: ["N0"] }),
+      record("N2", { status: "open", funding: { amount_max: "5" }, contacts: [{ name: "Ann" }], attachments: [{ name: "a", url: null }] }),
+    ];
+    await catalog.take(file);
+    const before = contentsOf(catalog.db);
+    catalog.clock.now += SECOND;
+    expect(await catalog.take(file)).toEqual({ ...NOTHING, read: 2, unchanged: 2 });
+    expect(await catalog.take(file, { snapshot: true })).toEqual({ ...NOTHING, read: 2, unchanged: 2 });
+    expect(contentsOf(catalog.db)).toBe(before);
+  });
+
+  test("writes nothing for a date that only changes its offset, and keeps the date as it was first published", async () => {
+    const catalog = aCatalog();
+    await catalog.take([record("N1", { dates: { closes_at: "2026-06-01T00:00:00-04:00" } })]);
+    const before = contentsOf(catalog.db);
+    expect(await catalog.take([record("N1", { dates: { closes_at: "2026-06-01T04:00:00Z" } })])).toMatchObject({
+      unchanged: 1,
+      changed: 0,
+    });
+    expect(contentsOf(catalog.db)).toBe(before);
+    await catalog.take([record("N1", { title: "New", dates: { closes_at: "2026-06-01T04:00:00Z" } })]);
+    expect(documentOf(catalog.db, "N1")).toMatchObject({ title: "New", dates: { closes_at: "2026-06-01T00:00:00-04:00" } });
+    expect(faults(catalog)).toEqual([]);
+  });
+
+  test("tells of what is not served too: attachments and questions move updated_at and the history", async () => {
+    const catalog = aCatalog();
+    await catalog.take([record("N1")]);
+    catalog.clock.now += SECOND;
+    await catalog.take([record("N1", { attachments: [{ name: "spec.pdf", url: null }], questions: [{ question: "Why?", answer: null }] })]);
+    expect(documentOf(catalog.db, "N1").updated_at).toBe("2026-03-01T12:00:01.000Z");
+    expect(eventsOf(catalog.db, "N1").slice(1)).toEqual([
+      expect.objectContaining({
+        type: "qanda_updated",
+        changes: [{ field: "questions", previous: [], current: [{ question: "Why?", answer: null }] }],
+      }),
+      expect.objectContaining({
+        type: "attachments_changed",
+        changes: [{ field: "attachments", previous: [], current: [{ name: "spec.pdf", url: null }] }],
+      }),
+    ]);
+  });
+
+  test("lets the last hold where a record comes twice in one file", async () => {
+    const catalog = aCatalog();
+    const summary = await catalog.take([record("N1", { title: "First" }), record("N2"), record("N1", { title: "Last" })]);
+    expect(summary).toEqual({ ...NOTHING, read: 3, added: 2, events: 2 });
+    expect(documentOf(catalog.db, "N1").title).toBe("Last");
+    const before = contentsOf(catalog.db);
+    expect(await catalog.take([record("N1", { title: "First" }), record("N1", { title: "Last" })])).toMatchObject({
+      unchanged: 1,
+      changed: 0,
+    });
+    expect(contentsOf(catalog.db)).toBe(before);
+  });
+
+  test("takes several files as one", async () => {
+    const catalog = aCatalog();
+    const files = [aFile([record("N1", { title: "First" })]), aFile([record("N2"), record("N1", { title: "Last" })])];
+    expect(await catalog.takeFiles(files)).toEqual({ ...NOTHING, read: 3, added: 2, events: 2 });
+    expect(documentOf(catalog.db, "N1").title).toBe("Last");
+  });
+
+  test("takes blank lines, a byte-order mark, CRLF and gzip", async () => {
+    const catalog = aCatalog();
+    const path = join(scratch, "packed.ndjson.gz");
+    writeFileSync(path, gzipSync(`\ufeff\r\n${JSON.stringify(record("N1"))}\r\n\r\n  \n${JSON.stringify(record("N2"))}`));
+    expect(await catalog.takeFiles([path])).toEqual({ ...NOTHING, read: 2, added: 2, events: 2 });
+  });
+
+  test("names a source by the catalogue at the import", async () => {
+    const catalog = aCatalog();
+    await addSource(catalog.db, { code: "a", name: "Alpha", description: "" });
+    await catalog.take([record("N1")]);
+    expect(documentOf(catalog.db, "N1").source).toMatchObject({ code: "A", name: "Alpha" });
+  });
+
+  test("an empty file is no records; one that holds blank lines too", async () => {
+    const catalog = aCatalog();
+    expect(await catalog.take("")).toEqual(NOTHING);
+    expect(await catalog.take("\n \n\r\n")).toEqual(NOTHING);
+    expect(await catalog.take("", { snapshot: true })).toEqual(NOTHING);
+  });
+});
+
+describe("identity (D-30)", () => {
+  test("a record that gets a new upstream id under its lineage is changed, and is found by all of them", async () => {
+    const catalog = aCatalog();
+    await catalog.take([record("N1", { lineage: "L" })]);
+    catalog.clock.now += SECOND;
+    expect(await catalog.take([record("N2", { lineage: "L", title: "Title N1" })])).toMatchObject({ changed: 1, added: 0, events: 1 });
+    expect(documentOf(catalog.db, "N2").id).toBe(opportunityId("A", "L"));
+    expect(upstreamIds(catalog)).toEqual(["N1", "N2"]);
+    expect(eventsOf(catalog.db, "N2")[1]).toMatchObject({ type: "field_updated", changed_fields: ["source.opportunity_id"] });
+  });
+
+  test("earlier ids are kept without a change that a client could see, and no id is ever forgotten", async () => {
+    const catalog = aCatalog();
+    await catalog.take([record("N2")]);
+    catalog.clock.now += SECOND;
+    expect(await catalog.take([record("N2", { earlier_ids: ["N1", "N2"] })])).toEqual({ ...NOTHING, read: 1, unchanged: 1 });
+    expect(upstreamIds(catalog)).toEqual(["N1", "N2"]);
+    expect(documentOf(catalog.db, "N2").updated_at).toBe(formatInstant(NOON));
+    await catalog.take([record("N2", { title: "New" })]);
+    expect(upstreamIds(catalog)).toEqual(["N1", "N2"]);
+  });
+
+  test("the same upstream id of two sources are two records; the code's spelling makes none", async () => {
+    const catalog = aCatalog();
+    const ofSource = (code: string) => ({ source: { code, opportunity_id: "N1" }, title: "T" });
+    expect(await catalog.take([ofSource("a"), ofSource("b"), ofSource("A")])).toMatchObject({ read: 3, added: 2 });
+  });
+
+  const upstreamIds = ({ db }: TestCatalog) =>
+    db.sqlite.query("select upstream_id from upstream_ids order by 1").values().flat() as string[];
+});
+
+describe("instants (D-31)", () => {
+  test("each chunk has an instant of its own, later than the one before", async () => {
+    const catalog = aCatalog();
+    await catalog.take(many(2 * CHUNK + 1));
+    expect(instants(catalog)).toEqual([NOON, NOON + 1, NOON + 2].map(formatInstant));
+    const counts = catalog.db.sqlite.query("select count(*) from opportunities group by updated_at order by updated_at").values();
+    expect(counts.flat()).toEqual([CHUNK, CHUNK, 1]);
+  });
+
+  test("the clock may stand or go back: updated_at goes on", async () => {
+    const catalog = aCatalog();
+    await catalog.take([record("N1")]);
+    await catalog.take([record("N2")]);
+    catalog.clock.now -= DAY;
+    await catalog.take([record("N1", { title: "New" })]);
+    await refresh(catalog.db, catalog.clock.now);
+    expect(documentsOf(catalog.db).map(({ source, updated_at }) => [source.opportunity_id, updated_at])).toEqual([
+      ["N2", formatInstant(NOON + 1)],
+      ["N1", formatInstant(NOON + 2)],
+    ]);
+    expect(documentOf(catalog.db, "N1").created_at).toBe(formatInstant(NOON));
+  });
+
+  test("--as-of is the instant of what is found, plus 1 ms for each further chunk", async () => {
+    const catalog = aCatalog();
+    const asOf = Date.UTC(2021, 0, 6);
+    await catalog.take(many(CHUNK + 1), { asOf });
+    expect(instants(catalog)).toEqual(["2021-01-06T00:00:00.000Z", "2021-01-06T00:00:00.001Z"]);
+    expect(eventsOf(catalog.db, "N0")[0]?.detected_at).toBe("2021-01-06T00:00:00.000Z");
+  });
+
+  test("--as-of must be later than the newest change", async () => {
+    const catalog = aCatalog();
+    await catalog.take([record("N1")], { asOf: NOON });
+    const before = contentsOf(catalog.db);
+    for (const asOf of [NOON, NOON - 1]) {
+      await expect(catalog.take([record("N2")], { asOf })).rejects.toThrow("--as-of must be later");
+      await expect(catalog.take([record("N2")], { asOf, dryRun: true })).rejects.toThrow("--as-of must be later");
+    }
+    expect(contentsOf(catalog.db)).toBe(before);
+    expect(await catalog.take([record("N2")], { asOf: NOON + 1 })).toMatchObject({ added: 1 });
+  });
+
+  test("--as-of first plays the clock up to it, each turn at its own instant", async () => {
+    const catalog = aCatalog();
+    const [closes, opens] = [NOON + 30 * DAY, NOON + 2 * DAY];
+    const file = [record("N1", { dates: { opens_at: formatInstant(opens), closes_at: formatInstant(closes) } })];
+    await catalog.take(file, { asOf: NOON });
+    await catalog.take(file, { asOf: closes + DAY });
+    expect(eventsOf(catalog.db, "N1").map(({ type, severity, changes, detected_at }) => [type, severity, changes, detected_at])).toEqual([
+      ["opportunity_added", "informational", [], formatInstant(NOON)],
+      ["status_changed", "material", [{ field: "status", previous: "pre_release", current: "open" }], formatInstant(opens)],
+      [
+        "status_changed",
+        "informational",
+        [{ field: "status", previous: "open", current: "closing_soon" }],
+        formatInstant(closes - 14 * DAY),
+      ],
+      ["status_changed", "material", [{ field: "status", previous: "closing_soon", current: "closed" }], formatInstant(closes)],
+    ]);
+    expect(documentOf(catalog.db, "N1")).toMatchObject({ status: "closed", updated_at: formatInstant(closes) });
+    expect(faults(catalog)).toEqual([]);
+  });
+});
+
+describe("--snapshot (D-34)", () => {
+  const removal = (from: string) => ({
+    type: "opportunity_removed",
+    severity: "critical",
+    changed_fields: ["status"],
+    changes: [{ field: "status", previous: from, current: "archived" }],
+  });
+
+  test("archives what is missing, as one event", async () => {
+    const catalog = aCatalog();
+    await catalog.take([...many(9), record("gone", { dates: { closes_at: formatInstant(NOON + 5 * DAY) } })]);
+    catalog.clock.now += SECOND;
+    expect(await catalog.take(many(9), { snapshot: true })).toEqual({ ...NOTHING, read: 9, unchanged: 9, removed: 1, events: 1 });
+    expect(documentOf(catalog.db, "gone")).toMatchObject({ status: "archived", updated_at: formatInstant(NOON + SECOND) });
+    expect(eventsOf(catalog.db, "gone").slice(1)).toEqual([expect.objectContaining(removal("closing_soon"))]);
+    expect(await catalog.take(many(9), { snapshot: true })).toMatchObject({ removed: 0, events: 0 });
+    await refresh(catalog.db, NOON + 400 * DAY);
+    expect(eventsOf(catalog.db, "gone")).toHaveLength(2); // The clock does not move what is archived.
+    expect(faults(catalog)).toEqual([]);
+  });
+
+  test("leaves other sources, and what is archived already, alone", async () => {
+    const catalog = aCatalog();
+    await catalog.take([...many(9), record("old", { status: "archived" }), { source: { code: "B", opportunity_id: "N1" }, title: "T" }]);
+    const before = contentsOf(catalog.db);
+    expect(await catalog.take(many(9), { snapshot: true })).toMatchObject({ removed: 0 });
+    expect(contentsOf(catalog.db)).toBe(before);
+  });
+
+  test("refuses to remove more than 20 % of a source's live records, unless it is told that this is right", async () => {
+    const catalog = aCatalog();
+    await catalog.take([...many(10), record("old", { status: "archived" }), record("older", { status: "archived" })]);
+    expect(await catalog.take(many(8), { snapshot: true })).toMatchObject({ removed: 2 }); // 20 % is not more than 20 %.
+    const before = contentsOf(catalog.db);
+    await expect(catalog.take([...many(6), record("new")], { snapshot: true })).rejects.toThrow(
+      "it would remove 2 of the 8 live A records, more than 20 %; --allow-removals says that this is right",
+    );
+    expect(contentsOf(catalog.db)).toBe(before);
+    expect(await catalog.take(many(6), { snapshot: true, allowRemovals: true })).toMatchObject({ removed: 2 });
+  });
+
+  test("judges each source by itself", async () => {
+    const catalog = aCatalog();
+    const few = [record("B1"), record("B2")].map((each) => ({ ...each, source: { ...each.source, code: "B" } }));
+    await catalog.take([...many(20), ...few]);
+    await expect(catalog.take([...many(20), ...few.slice(1)], { snapshot: true })).rejects.toThrow("1 of the 2 live B records");
+  });
+
+  test("counts a rejected record as present, by its lineage, its id or an earlier id", async () => {
+    const catalog = aCatalog();
+    await catalog.take([
+      ...many(20),
+      record("now", { lineage: "L1", earlier_ids: ["then"] }),
+      record("M2", { lineage: "L2" }),
+      record("M3"),
+    ]);
+    const bad = { title: 5 };
+    const sent = [
+      ...many(20),
+      { ...record("then"), ...bad },
+      { ...record("M4"), lineage: "L2", ...bad },
+      { ...record("M3"), source: { code: "a", opportunity_id: "M3" }, ...bad },
+    ];
+    expect(await catalog.take(sent, { snapshot: true })).toMatchObject({ read: 23, rejected: 3, removed: 0, unchanged: 20 });
+  });
+
+  test("a source of which every record is rejected is not emptied", async () => {
+    const catalog = aCatalog();
+    await catalog.take(many(3));
+    const summary = await catalog.take(
+      many(3).map((each) => ({ ...each, title: null })),
+      { snapshot: true },
+    );
+    expect(summary).toMatchObject({ rejected: 3, removed: 0 });
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["blank lines", "\n\n"],
+  ])("a snapshot of %s removes nothing", async (_, content) => {
+    const catalog = aCatalog();
+    await catalog.take(many(3));
+    const before = contentsOf(catalog.db);
+    expect(await catalog.take(content, { snapshot: true })).toEqual(NOTHING);
+    expect(contentsOf(catalog.db)).toBe(before);
+  });
+
+  test.each([
+    ["a page about maintenance", "<!doctype html>\n<h1>Down for maintenance</h1>\n", "no line of it is a JSON object"],
+    ["an answer about maintenance", '{"message":"Down for maintenance"}', "ends with a record that cannot be read"],
+    [
+      "a file that ends in the middle",
+      many(10)
+        .map((each) => JSON.stringify(each))
+        .join("\n")
+        .slice(0, -9),
+      "as a file does that was cut off",
+    ],
+  ])("refuses %s, and changes nothing", async (_, content, reason) => {
+    const catalog = aCatalog();
+    await catalog.take(many(11));
+    const before = contentsOf(catalog.db);
+    await expect(catalog.take(content, { snapshot: true })).rejects.toThrow(reason);
+    expect(contentsOf(catalog.db)).toBe(before);
+  });
+
+  test("refuses a gzip file that ends in the middle", async () => {
+    const catalog = aCatalog();
+    await catalog.take(many(200));
+    const before = contentsOf(catalog.db);
+    const path = join(scratch, "cut.ndjson.gz");
+    writeFileSync(
+      path,
+      gzipSync(
+        many(200)
+          .map((each) => JSON.stringify(each))
+          .join("\n"),
+      ).subarray(0, -40),
+    );
+    await expect(catalog.takeFiles([path], { snapshot: true })).rejects.toThrow("Cannot read");
+    expect(contentsOf(catalog.db)).toBe(before);
+  });
+
+  test.each<[string, Partial<Draft>, string, string]>([
+    ["open", {}, "open", "critical"],
+    ["closing soon", { dates: { closes_at: formatInstant(NOON + 5 * DAY) } }, "closing_soon", "critical"],
+    ["closed", { dates: { closes_at: formatInstant(NOON - DAY) } }, "closed", "material"],
+    ["pre-release", { dates: { opens_at: formatInstant(NOON + DAY) } }, "pre_release", "material"],
+    ["what it states", { status: "awarded" }, "awarded", "material"],
+  ])("a removed record that comes back is %s again, with a status_changed", async (_, fields, status, severity) => {
+    const catalog = aCatalog();
+    const file = [record("back", fields), ...many(9)];
+    await catalog.take(file);
+    await catalog.take(many(9), { snapshot: true });
+    expect(documentOf(catalog.db, "back").status).toBe("archived");
+    expect(await catalog.take(file, { snapshot: true })).toMatchObject({ changed: 1, unchanged: 9, removed: 0 });
+    expect(documentOf(catalog.db, "back").status).toBe(status);
+    expect(eventsOf(catalog.db, "back").map(({ type, severity: each }) => [type, each])).toEqual([
+      ["opportunity_added", "informational"],
+      ["opportunity_removed", "critical"],
+      ["status_changed", severity],
+    ]);
+    expect(faults(catalog)).toEqual([]);
+  });
+});
+
+describe("status (D-37)", () => {
+  test("what states its status keeps it; stating none, it follows its dates; stating one again, it keeps that", async () => {
+    const catalog = aCatalog();
+    const dates = { closes_at: formatInstant(NOON + 20 * DAY) };
+    await catalog.take([record("N1", { status: "open", dates })]);
+    await refresh(catalog.db, NOON + 30 * DAY);
+    expect(documentOf(catalog.db, "N1").status).toBe("open");
+    expect(await catalog.take([record("N1", { dates })])).toMatchObject({ unchanged: 1, changed: 0, events: 0 });
+    await refresh(catalog.db, NOON + 10 * DAY);
+    expect(documentOf(catalog.db, "N1").status).toBe("closing_soon");
+    expect(await catalog.take([record("N1", { status: "closing_soon", dates })])).toMatchObject({ unchanged: 1, events: 0 });
+    await refresh(catalog.db, NOON + 30 * DAY);
+    expect(documentOf(catalog.db, "N1").status).toBe("closing_soon");
+    expect(faults(catalog)).toEqual([]);
+  });
+
+  test("a record without dates that states none is open; with created_at and updated_at of its own too", async () => {
+    const catalog = aCatalog();
+    const stamps = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-02T00:00:00Z" };
+    await catalog.take([{ ...record("N1"), ...stamps }, record("N2")]);
+    expect(documentOf(catalog.db, "N1")).toMatchObject({ status: "open", updated_at: "2026-01-02T00:00:00.000Z" });
+    expect(documentOf(catalog.db, "N2")).toMatchObject({ status: "open", updated_at: formatInstant(NOON) });
+    expect(faults(catalog)).toEqual([]);
+  });
+});
+
+describe("rejects (D-35)", () => {
+  test("a bad record is rejected alone, and kept with its line and the reason", async () => {
+    const catalog = aCatalog();
+    const bad = { source: { code: "A", opportunity_id: "N2" }, title: "T", colour: "red" };
+    const path = aFile([record("N1"), "", bad, "{not json", record("N3"), "[]"], "mixed.ndjson");
+    expect(await catalog.takeFiles([path])).toEqual({
+      ...NOTHING,
+      read: 5,
+      added: 2,
+      events: 2,
+      rejected: 3,
+      rejects: [`${path}.rejects.ndjson`],
+    });
+    expect(rejectsOf(`${path}.rejects.ndjson`)).toEqual([
+      { line: 3, reason: 'unknown field "colour"', record: bad },
+      { line: 4, reason: "the line must be a JSON object", record: "{not json" },
+      { line: 6, reason: "the line must be a JSON object", record: "[]" },
+    ]);
+  });
+
+  test("a line that is not UTF-8 is rejected alone", async () => {
+    const catalog = aCatalog();
+    const path = join(scratch, "latin.ndjson");
+    writeFileSync(
+      path,
+      Buffer.concat([Buffer.from(`${JSON.stringify(record("N1"))}\n{"title":"caf`), Buffer.from([0xe9]), Buffer.from('"}\n')]),
+    );
+    expect(await catalog.takeFiles([path])).toMatchObject({ added: 1, rejected: 1 });
+  });
+
+  test("go where --rejects says, those of all files", async () => {
+    const catalog = aCatalog();
+    const rejects = join(scratch, "rejects.ndjson");
+    const paths = [aFile([record("N1"), "{}"]), aFile([record("N2"), "x"])];
+    expect(await catalog.takeFiles(paths, { rejects })).toMatchObject({ added: 2, rejected: 2, rejects: [rejects] });
+    expect(rejectsOf(rejects).map(({ line, reason }) => [line, reason])).toEqual([
+      [2, "source.code is required"],
+      [2, "the line must be a JSON object"],
+    ]);
+  });
+
+  test("a dry run and a failed import leave no file behind", async () => {
+    const catalog = aCatalog();
+    const [dry, failed] = [aFile([record("N1"), "x"], "dry.ndjson"), aFile(["x", "y"], "failed.ndjson")];
+    expect(await catalog.takeFiles([dry], { dryRun: true })).toMatchObject({ rejected: 1, rejects: [] });
+    await expect(catalog.takeFiles([failed])).rejects.toThrow(`Cannot import ${failed}: no line of it is a JSON object`);
+    expect(readdirSync(scratch).filter((name) => name.startsWith("dry") || name.startsWith("failed"))).toEqual([
+      basename(dry),
+      basename(failed),
+    ]);
+  });
+
+  test("are not asked of a file without any", async () => {
+    const catalog = aCatalog();
+    const path = aFile([record("N1")], "good.ndjson");
+    await catalog.takeFiles([path]);
+    expect(existsSync(`${path}.rejects.ndjson`)).toBe(false);
+  });
+
+  test("a file of which one of two cannot be parsed changes nothing at all (D-33)", async () => {
+    const catalog = aCatalog();
+    await expect(catalog.takeFiles([aFile([record("N1")]), aFile("garbage\n")])).rejects.toThrow("no line of it is a JSON object");
+    expect(documentsOf(catalog.db)).toEqual([]);
+  });
+
+  const rejectsOf = (path: string) =>
+    readFileSync(path, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { line: number; reason: string; record: unknown });
+});
+
+describe("--dry-run", () => {
+  const soon = { dates: { closes_at: formatInstant(NOON + 20 * DAY) } };
+  const first = [...many(20), record("soon", soon), record("gone"), record("bad")];
+  const second = [
+    ...many(18),
+    record("N18", { title: "New", funding: { amount_max: "5" } }),
+    record("N18", { title: "Newer", status: "cancelled" }),
+    record("N19", { earlier_ids: ["N19a"] }),
+    record("soon", { ...soon, title: "Still there" }),
+    { ...record("bad"), title: null },
+    record("new"),
+  ];
+
+  test.each([
+    ["an import", {}],
+    ["a snapshot", { snapshot: true }],
+    ["a backfill", { asOf: NOON + 10 * DAY }],
+    ["a snapshot of later, when the clock has moved a status", { snapshot: true, asOf: NOON + 21 * DAY }],
+  ])("says what %s would come to, and stores nothing", async (_, given) => {
+    const catalog = aCatalog();
+    await catalog.take(first);
+    const before = [contentsOf(catalog.db), catalog.db.sqlite.query("select * from imports").values()];
+    const { rejects: _dry, ...rehearsed } = await catalog.take(second, { ...given, dryRun: true });
+    expect([contentsOf(catalog.db), catalog.db.sqlite.query("select * from imports").values()]).toEqual(before);
+    const { rejects: _real, ...real } = await catalog.take(second, given);
+    expect(rehearsed).toEqual(real);
+    expect(real).toMatchObject({ added: 1, rejected: 1, removed: "snapshot" in given ? 1 : 0 });
+  });
+});
+
+describe("export and import again", () => {
+  test("is exact, byte by byte, with all that is not served", async () => {
+    const catalog = aCatalog();
+    await catalog.take([
+      record("N1", {
+        summary: 'Quote " backslash \\ line\nbreak é 🚀 \u2028 </script>',
+        dates: { opens_at: "2026-03-05T00:00:00-05:00", closes_at: "2026-03-31T23:59:59-04:00" },
+        funding: { amount_min: "0.10", amount_max: "12345678901234567890.10" },
+        attachments: [{ name: "a", url: null }],
+        questions: [{ question: "Why?", answer: null }],
+        lineage: "L1",
+        earlier_ids: ["N0", "A0"],
+      }),
+      record("N2", { status: "Paused" }),
+      record("N3"),
+      ...many(20).slice(4),
+    ]);
+    catalog.clock.now += DAY;
+    await catalog.take([record("N2", { status: "Paused", title: "New" }), record("N9x", { lineage: "N9" })]);
+    await catalog.take([record("N1", { lineage: "L1", title: "" }), record("N3", { title: "Gone soon" })]);
+    await catalog.take(
+      [...many(20).slice(4, 9), record("N9x", { lineage: "N9" }), ...many(20).slice(10), record("N2"), record("N1", { lineage: "L1" })],
+      { snapshot: true },
+    );
+    await refresh(catalog.db, NOON + 10 * DAY);
+    const exported = [...exportLines(catalog.db)];
+
+    const copy = aCatalog();
+    copy.clock.now = NOON + 500 * DAY;
+    expect(await copy.take(exported)).toMatchObject({ read: exported.length, added: exported.length, rejected: 0 });
+    expect([...exportLines(copy.db)]).toEqual(exported);
+    expect(documentsOf(copy.db)).toEqual(documentsOf(catalog.db));
+    expect(faults(copy)).toEqual([]);
+
+    expect(await copy.take(exported)).toMatchObject({ unchanged: exported.length, added: 0, changed: 0 });
+    await refresh(copy.db, NOON + 500 * DAY);
+    expect(documentOf(copy.db, "N1").status).toBe(documentOf(catalog.db, "N1").status);
+    expect(faults(copy)).toEqual([]);
+  });
+
+  test("restores one source's part; what comes later comes after it", async () => {
+    const catalog = aCatalog();
+    await catalog.take([...many(3), { source: { code: "B", opportunity_id: "1" }, title: "T" }]);
+    expect([...exportLines(catalog.db, ["B"])]).toHaveLength(1);
+    const copy = aCatalog();
+    copy.clock.now = NOON - DAY;
+    await copy.take([...exportLines(catalog.db, ["A"]), JSON.stringify(record("own"))]);
+    expect(documentsOf(copy.db).map(({ source, updated_at }) => [source.opportunity_id, updated_at])).toEqual([
+      ...documentsOf(catalog.db)
+        .filter(({ source }) => source.opportunity_id.startsWith("N"))
+        .map(({ source }) => [source.opportunity_id, formatInstant(NOON)]),
+      ["own", formatInstant(NOON + 1)],
+    ] as [string, string][]);
+    await copy.take([record("N1", { title: "New" })]);
+    expect(documentOf(copy.db, "N1").updated_at).toBe(formatInstant(NOON + 2));
+  });
+
+  test("into a catalogue that has records, created_at and updated_at are its own", async () => {
+    const catalog = aCatalog();
+    await catalog.take(many(2));
+    const copy = aCatalog();
+    copy.clock.now = NOON + DAY;
+    await copy.take([record("own")]);
+    await copy.take([...exportLines(catalog.db)]);
+    expect(documentOf(copy.db, "N1")).toMatchObject({
+      created_at: formatInstant(NOON + DAY + 1),
+      updated_at: formatInstant(NOON + DAY + 1),
+    });
+  });
+
+  test("a restore is one transaction, however long", async () => {
+    const catalog = aCatalog();
+    await catalog.take(many(CHUNK + 5));
+    const exported = [...exportLines(catalog.db)];
+    const copy = aCatalog();
+    copy.db.sqlite.run("create temp table chunks (instant)");
+    copy.db.sqlite.run(
+      "create temp trigger note after update of last_instant on imports begin insert into chunks values (new.last_instant); end",
+    );
+    await copy.take(exported);
+    expect(copy.db.sqlite.query("select count(*) from chunks").values()).toEqual([[1]]);
+    expect([...exportLines(copy.db)]).toEqual(exported);
+  });
+});
+
+describe("an import that was killed", () => {
+  /** The disk is full after so many chunks: what was committed stays, as after a kill. */
+  async function cutShort(catalog: TestCatalog, content: readonly unknown[], chunks: number, given: object) {
+    const { sqlite } = catalog.db;
+    sqlite.run(`create temp table budget as select ${chunks} as left`);
+    sqlite.run(
+      "create temp trigger spend before update of last_instant on imports begin select raise(abort, 'disk full') from budget where left = 0; update budget set left = left - 1; end",
+    );
+    await expect(catalog.take(content, given)).rejects.toThrow("disk full");
+    sqlite.run("drop trigger spend");
+    sqlite.run("drop table budget");
+  }
+
+  const soon = record("soon", { dates: { closes_at: formatInstant(NOON + 15 * DAY) } });
+  const before = [...many(CHUNK + 300), soon];
+  const after = [soon, ...many(CHUNK + 100, { title: "New" }), ...Array.from({ length: 700 }, (_, n) => record(`M${n}`))];
+  const given = { asOf: NOON + 20 * DAY, snapshot: true };
+
+  test("after any number of chunks is completed by running it again, as if nothing had happened", async () => {
+    const whole = aCatalog();
+    await whole.take(before, { asOf: NOON });
+    expect(await whole.take(after, given)).toMatchObject({ changed: CHUNK + 100, added: 700, removed: 200 });
+
+    for (const chunks of [0, 1, 2]) {
+      const killed = aCatalog();
+      await killed.take(before, { asOf: NOON });
+      await cutShort(killed, after, chunks, given);
+      expect(faults(killed)).toEqual([]);
+      await killed.take(after, given);
+      expect(contentsOf(killed.db)).toBe(contentsOf(whole.db));
+      await expect(killed.take(after, given)).rejects.toThrow("--as-of must be later"); // It is finished now.
+    }
+  });
+
+  test("is refused as of its instant once something else was written", async () => {
+    const catalog = aCatalog();
+    await catalog.take(before, { asOf: NOON });
+    await cutShort(catalog, after, 1, { asOf: NOON + DAY });
+    await refresh(catalog.db, NOON + 3 * DAY);
+    await expect(catalog.take(after, { asOf: NOON + DAY })).rejects.toThrow("--as-of must be later");
+  });
+});
+
+function faults({ db }: TestCatalog): unknown[] {
+  return [...checkCatalog(db)];
+}
+
+test("a catalogue that was filled in memory holds what check promises", async () => {
+  const catalog = aCatalog(openCatalog(":memory:", NOON));
+  await catalog.take(many(3));
+  expect(faults(catalog)).toEqual([]);
+});

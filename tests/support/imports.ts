@@ -1,0 +1,132 @@
+/** Imports as an operator runs them, from files, into a catalogue that a test can look into. */
+import { afterAll } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CatalogDb, openCatalog } from "../../db/open.ts";
+import { importEvents } from "../../src/import/events.ts";
+import type { Format } from "../../src/import/format.ts";
+import { records } from "../../src/import/formats/records.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { importFiles } from "../../src/import/run.ts";
+import type { Options, Outcome, Workplace } from "../../src/import/workplace.ts";
+
+/** 2026-03-01T12:00:00Z */
+export const NOON = Date.UTC(2026, 2, 1, 12);
+export const SECOND = 1000;
+export const DAY = 86_400_000;
+
+/** A directory of this test file's own, gone when it is done. */
+export const scratch = mkdtempSync(join(tmpdir(), "fundfeed-"));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+let files = 0;
+
+/** A file with these lines (objects as JSON), or this text as it is. */
+export function aFile(content: readonly unknown[] | string, name = `file-${++files}.ndjson`): string {
+  const path = join(scratch, name);
+  const lines =
+    typeof content === "string" ? content : content.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
+  writeFileSync(path, lines);
+  return path;
+}
+
+export type Imported = Outcome & { told: string[] };
+type Given = Partial<Omit<Options, "files">> & { now?: number; format?: Format };
+
+/** A catalogue in memory, and what is done to it; its clock stands at `clock.now`. */
+export function aCatalog(db: CatalogDb = openCatalog(":memory:", NOON)) {
+  const clock = { now: NOON };
+  const place = (told: string[]): Workplace => ({
+    db,
+    directory: ":memory:",
+    now: () => clock.now,
+    tell: (message) => void told.push(message),
+    progress: () => undefined,
+  });
+  const optionsOf = (paths: readonly string[], given: Given): Options => ({
+    snapshot: false,
+    allowRemovals: false,
+    asOf: undefined,
+    dryRun: false,
+    rejects: undefined,
+    ...given,
+    files: paths,
+  });
+  return {
+    db,
+    clock,
+    /** Imports these records as one file. */
+    take: async (content: readonly (Draft | unknown)[] | string, given: Given = {}): Promise<Imported> => {
+      const told: string[] = [];
+      return { ...(await importFiles(place(told), given.format ?? records, optionsOf([aFile(content)], given))), told };
+    },
+    takeFiles: async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
+      const told: string[] = [];
+      return { ...(await importFiles(place(told), given.format ?? records, optionsOf(paths, given))), told };
+    },
+    takeEvents: async (content: readonly unknown[] | string, given: Given = {}): Promise<Imported> => {
+      const told: string[] = [];
+      return { ...(await importEvents(place(told), optionsOf([aFile(content)], given))), told };
+    },
+  };
+}
+
+export type TestCatalog = ReturnType<typeof aCatalog>;
+
+/** Every byte of what clients can be served or the next import goes by. */
+export function contentsOf({ sqlite }: CatalogDb): string {
+  const rows = (query: string) =>
+    sqlite
+      .query(query)
+      .values()
+      .map((row) => row.map((cell) => (cell instanceof Uint8Array ? cell.toHex() : cell)));
+  return JSON.stringify({
+    opportunities: rows("select * from opportunities order by seq"),
+    events: rows("select * from events order by seq"),
+    upstream_ids: rows("select * from upstream_ids order by 1, 2, 3"),
+  });
+}
+
+type Document = {
+  id: string;
+  source: { opportunity_id: string; [field: string]: unknown };
+  status: string;
+  title: string;
+  created_at: string;
+  updated_at: string;
+  [field: string]: unknown;
+};
+type EventDocument = {
+  type: string;
+  severity: string;
+  changed_fields: string[];
+  changes: unknown[];
+  detected_at: string;
+  [field: string]: unknown;
+};
+
+/** All records as the API returns them, the oldest in the list first. */
+export function documentsOf({ sqlite }: CatalogDb): Document[] {
+  return sqlite
+    .query<{ document: Uint8Array }, []>("select document from opportunities order by updated_at, id")
+    .all()
+    .map(({ document }) => JSON.parse(Buffer.from(document).toString()));
+}
+
+/** The record of an upstream id, as the API returns it. */
+export function documentOf(db: CatalogDb, upstreamId: string): Document {
+  const found = documentsOf(db).find(({ source }) => source.opportunity_id === upstreamId);
+  if (found === undefined) throw new Error(`There is no record ${upstreamId}`);
+  return found;
+}
+
+/** A record's history as the API returns it, in the order of its storing. */
+export function eventsOf({ sqlite }: CatalogDb, upstreamId: string): EventDocument[] {
+  return sqlite
+    .query<{ document: Uint8Array }, [string]>(
+      "select events.document from events join opportunities on opportunities.seq = opportunity_seq where source_opportunity_id = ? order by events.seq",
+    )
+    .all(upstreamId)
+    .map(({ document }) => JSON.parse(Buffer.from(document).toString()));
+}
