@@ -1,6 +1,6 @@
 /** Solicitations of SBIR.gov: the answer of its public API, one opportunity a topic, or the CSV export of its topic search. */
 import { parseInstantMs } from "../../instant.ts";
-import { comparable, summaryOf } from "../../plain-text.ts";
+import { plainText, summaryOf } from "../../plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
@@ -135,9 +135,9 @@ function lineageOf(number: string, topic: JsonObject, title: string, defense: bo
   const topicNumber = textOf(topic.topic_number);
   if (defense && topicNumber !== "") return topicNumber;
   const page = /sbir\.gov\/(\w+\/\w+)\/?$/.exec(textOf(topic.sbir_topic_link))?.[1] ?? "";
-  if (number === "") return page || topicNumber || comparable(title);
+  if (number === "") return page || topicNumber || plainText(title).toLowerCase();
   if (Object.keys(topic).length === 0) return number;
-  return `${number}|${topicNumber || page || comparable(title)}`;
+  return `${number}|${topicNumber || page || plainText(title).toLowerCase()}`;
 }
 
 function isDefense({ agency }: JsonObject): boolean {

@@ -1,0 +1,190 @@
+import { describe, expect, test } from "bun:test";
+import { sbirGov } from "../../../src/import/formats/sbir-gov.ts";
+import type { Draft } from "../../../src/import/record.ts";
+import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
+
+const NOW = "2025-09-14T12:00:00Z";
+
+/** A solicitation as the API answers it, told by what the test is about. */
+const aSolicitation = (fields: object = {}) => ({
+  solicitation_title: "Omnibus",
+  solicitation_number: "PA-1",
+  program: "SBIR",
+  phase: "Phase I",
+  agency: "HHS",
+  current_status: "open",
+  solicitation_topics: [],
+  ...fields,
+});
+
+async function draftOf(fields: object, now = NOW): Promise<Draft> {
+  const { drafts } = await readFormat(sbirGov, [textInput(JSON.stringify([aSolicitation(fields)]))], now);
+  return drafts[0] as Draft;
+}
+
+describe("real files", () => {
+  test.each([
+    ["sbir-gov/solicitations-20250912.json", "2025-09-12T12:00:00Z", 10, 10],
+    ["sbir-gov/solicitations-20250914.json", NOW, 15, 11], // One topic stands there five times.
+    ["sbir-gov/sbir-topics-20260617.csv", "2026-06-17T12:00:00Z", 21, 21],
+  ])("%s as of %s: %d topics, %d different, none refused", async (name, now, topics, different) => {
+    const { items, kept, refused, warnings } = await readFormat(sbirGov, [await realInput(name)], now);
+
+    expect([refused, warnings]).toEqual([[], []]);
+    expect([items.length, kept.size]).toEqual([topics, different]);
+    expect(countBy(kept.values(), ({ program, status }) => `${program?.type} ${status}`)).toEqual({ "SBIR null": different });
+  });
+
+  test("a topic of the API, field by field", async () => {
+    const { kept } = await readFormat(sbirGov, [await realInput("sbir-gov/solicitations-20250914.json")], NOW);
+
+    const draft = kept.get("PAR-24-221|PAR-24-221");
+    expect({ ...draft, summary: draft?.summary?.slice(0, 40), description: draft?.description?.slice(0, 40) }).toEqual({
+      source: { code: "SBIR_GOV", opportunity_id: "PAR-24-221", url: "https://www.sbir.gov/topics/11100" },
+      lineage: "PAR-24-221|PAR-24-221",
+      title:
+        "NINDS Renewal Awards of SBIR Phase II Grants (Phase IIB) for Clinical Trials and Clinical Research (R44 Clinical Trial Optional)",
+      summary: "Purpose NINDS is committed to advancing ",
+      description: "Purpose\r\n\r\nNINDS is committed to advanci",
+      status: null,
+      organization: { agency: "Department of Health and Human Services", sub_agency: "NIH" },
+      program: {
+        type: "SBIR",
+        solicitation_id: "PAR-24-221",
+        solicitation_title:
+          "NINDS Renewal Awards of SBIR Phase II Grants (Phase IIB) for Clinical Trials and Clinical Research (R44 Clinical Trial Optional)",
+        contract_class: "Phase II",
+      },
+      dates: {
+        posted_at: "2024-06-20T00:00:00-04:00",
+        opens_at: "2024-08-05T00:00:00-04:00",
+        closes_at: "2027-04-06T23:59:59-04:00",
+        response_at: "2026-01-05T23:59:59-05:00",
+      },
+      classifications: { keywords: [] },
+      attachments: [{ name: "Agency's announcement", url: "https://grants.nih.gov/grants/guide/pa-files/PAR-24-221.html" }],
+    });
+  });
+
+  test("a topic of the CSV export, field by field", async () => {
+    const { kept } = await readFormat(sbirGov, [await realInput("sbir-gov/sbir-topics-20260617.csv")], "2026-06-17T12:00:00Z");
+
+    const draft = kept.get("DON26BZ03-NV059");
+    expect({ ...draft, summary: null, description: draft?.description?.slice(0, 40) }).toEqual({
+      source: { code: "SBIR_GOV", opportunity_id: "DON26BZ03-NV059", url: "https://www.sbir.gov/topics/12755" },
+      lineage: "DON26BZ03-NV059",
+      title: "Real-time Zero Trust Data and Access Control for Combat Systems",
+      summary: null,
+      description: "The Navy relies on combat system data fo",
+      status: null,
+      organization: { agency: "Department of Defense", sub_agency: "NAVY" },
+      program: { type: "SBIR", solicitation_id: null, solicitation_title: null, contract_class: "Phase I, Phase II" },
+      dates: {
+        posted_at: "2026-06-03T00:00:00-04:00",
+        opens_at: "2026-06-24T00:00:00-04:00",
+        closes_at: "2026-07-22T23:59:59-04:00",
+        response_at: "2026-07-22T23:59:59-04:00",
+      },
+      classifications: { keywords: [] },
+      attachments: [{ name: "Agency's announcement", url: "https://www.dodsbirsttr.mil/topics-app/" }],
+    });
+  });
+});
+
+describe("topics", () => {
+  test("a solicitation without any is one opportunity", async () => {
+    const { lineage, source, title } = await draftOf({});
+    expect([lineage, source.opportunity_id, title]).toEqual(["PA-1", "PA-1", "Omnibus"]);
+  });
+
+  const link = "https://web.archive.org/web/20250624123601/https://www.sbir.gov/topics/12096";
+  test.each([
+    ["numbers", { solicitation_topics: [{ topic_number: "1", topic_title: "Cells" }] }, "PA-1|1", "1"],
+    [
+      "the page, where a number is missing",
+      { solicitation_topics: [{ topic_title: "Cells", sbir_topic_link: link }] },
+      "PA-1|topics/12096",
+      "PA-1",
+    ],
+    ["the title, where both are missing", { solicitation_topics: [{ topic_title: "Stem  Cells" }] }, "PA-1|stem cells", "PA-1"],
+    ["the title alone", { solicitation_number: null, solicitation_title: "Open Call" }, "open call", "open call"],
+    [
+      "the topic code of the Department of Defense",
+      { agency: "DOW", solicitation_topics: [{ topic_number: "N251-001" }] },
+      "N251-001",
+      "N251-001",
+    ],
+  ])("lineage and id come from %s", async (_, fields, lineage, id) => {
+    const draft = await draftOf(fields);
+    expect([draft.lineage, draft.source.opportunity_id]).toEqual([lineage, id]);
+  });
+
+  test("subtopics are told in the description", async () => {
+    const subtopics = [{ subtopic_number: "a", subtopic_title: "Left", subtopic_description: "One." }, {}];
+    const { description } = await draftOf({ solicitation_topics: [{ topic_number: "1", topic_description: "All.", subtopics }] });
+    expect(description).toBe("All.\n\na: Left\nOne.");
+  });
+});
+
+describe("dates and status", () => {
+  const due = ["2025/09/05", "2026/01/05"];
+  test.each([
+    ["between two due dates", "2025-10-01T00:00:00Z", { application_due_date: due, close_date: "2026/01/06" }, "2026-01-06", "2026-01-05"],
+    [
+      "after the last due date",
+      "2026-02-01T00:00:00Z",
+      { application_due_date: due, close_date: "2026/01/06" },
+      "2026-01-06",
+      "2026-01-05",
+    ],
+    ["before the first due date", "2025-09-05T12:00:00Z", { application_due_date: due }, "2026-01-05", "2025-09-05"],
+    ["one due date", NOW, { application_due_date: "2026-01-05" }, "2026-01-05", "2026-01-05"],
+    ["a close date alone", NOW, { close_date: "2026-01-05" }, "2026-01-05", "2026-01-05"],
+    [
+      "a topic's own close date",
+      NOW,
+      { close_date: "2026-01-05", solicitation_topics: [{ topic_closed_date: "2025-12-05" }] },
+      "2025-12-05",
+      "2025-12-05",
+    ],
+    ["no date", NOW, { close_date: "TBD" }, undefined, undefined],
+  ])("%s", async (_, now, fields, closes, response) => {
+    const { dates } = await draftOf(fields, now);
+    expect([dates?.closes_at?.slice(0, 10), dates?.response_at?.slice(0, 10)]).toEqual([closes, response]);
+  });
+
+  test.each([
+    ["Open", {}, null],
+    ["closed", {}, "closed"],
+    ["Future", { open_date: "2026-01-01" }, null],
+    ["Future", {}, "pre_release"],
+  ])("%s with %p gives the status %p", async (current_status, fields, status) => {
+    expect((await draftOf({ current_status, ...fields })).status).toBe(status);
+  });
+});
+
+test("BOTH is SBIR with STTR as a keyword; codes that are not known are told of", async () => {
+  const input = textInput(JSON.stringify([aSolicitation({ program: "BOTH", phase: "BOTH", agency: "NRC", current_status: "Paused" })]));
+  const { drafts, warnings } = await readFormat(sbirGov, [input]);
+  expect(drafts[0]).toMatchObject({
+    program: { type: "SBIR", contract_class: "Phase I, Phase II" },
+    classifications: { keywords: ["STTR"] },
+    organization: { agency: "NRC" },
+  });
+  expect(warnings).toEqual(['unknown status "Paused"', 'unknown agency "NRC"']);
+});
+
+test("an empty answer is no opportunity, and no fault", async () => {
+  expect((await readFormat(sbirGov, [textInput("[]")])).items).toEqual([]);
+});
+
+test.each([
+  ["a maintenance message", '{"message": "maintenance"}', "Cannot import test: it is not a JSON array"],
+  ["a maintenance page", "<html>maintenance</html>", "Cannot import test: the header has no column"],
+  ["an array of something else", '[{"Code": "ERROR", "Message": "busy"}]', "Cannot import test: element 1 is not a solicitation"],
+  ["an array that ends early", `[${JSON.stringify(aSolicitation())},`, "Cannot import test: it ends in the middle"],
+  ["deep JSON", '{"a":'.repeat(100_000), "Cannot import test: it is nested more than 100 deep"],
+  ["bytes that are not UTF-8", Buffer.from('[{"solicitation_title": "Caf\xe9"}]', "latin1"), "Cannot import test: it is not UTF-8 text"],
+])("%s is refused by name", async (_, text, message) => {
+  await expect(readFormat(sbirGov, [textInput(text)])).rejects.toThrow(message);
+});
