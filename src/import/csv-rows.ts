@@ -57,11 +57,10 @@ function rowOf(header: readonly string[], cells: readonly string[], line: number
 }
 
 async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<{ line: number; cells: string[] }> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
   let rest = "";
   let line = 1;
-  for await (const chunk of bytes) {
-    const text = rest + decoder.decode(chunk, { stream: true });
+  for await (const piece of decoded(bytes, encoding)) {
+    const text = rest + piece;
     let start = 0;
     for (let taken = takeRow(text, start, line); taken !== undefined; taken = takeRow(text, start, line)) {
       if (!isBlank(taken.cells)) yield { line, cells: taken.cells };
@@ -71,10 +70,23 @@ async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): 
     rest = text.slice(start);
     if (rest.length > ROW_MAX) throw new Error(`the row on line ${line} has more than ${ROW_MAX} characters: is a quote missing?`);
   }
-  const text = `${rest}${decoder.decode()}\n`; // The last row may end with the file.
+  const text = `${rest}\n`; // The last row may end with the file.
   const last = takeRow(text, 0, line);
   if (last === undefined) throw new Error(`the file ends inside the quoted field of the row on line ${line}`);
   if (!isBlank(last.cells)) yield { line, cells: last.cells };
+}
+
+async function* decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<string> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      throw new Error(`it is not ${encoding} text`);
+    }
+  };
+  for await (const chunk of bytes) yield decode(chunk);
+  yield decode();
 }
 
 /** The row from `start` on and where the next one begins; `undefined` when the text ends before the row does. */
