@@ -1,0 +1,109 @@
+/**
+ * What each hook costs, found by leaving it out. The product has no switches for that: this file starts the app with one of its modules
+ * replaced (`bun bench/hooks.ts "no quota" <data directory>` serves), and without arguments measures every variant beside the whole.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { plugin } from "bun";
+import { catalogueOf } from "./catalogue.ts";
+import { generatedId } from "./generate.ts";
+import { createBenchKey } from "./load.ts";
+import { measure } from "./pressure.ts";
+import { type Server, serve } from "./processes.ts";
+import { median, printAlone, round, type Section, table } from "./report.ts";
+
+const RECORDS = 100_000;
+const ROUNDS = 3;
+
+/** Module of src/ → what becomes of its text. "none of them" leaves routing, reading and joining. */
+type Replacements = Record<string, (text: string) => string>;
+
+const noKey: Replacements = {
+  "http/authenticate.ts": () => `
+    let known;
+    export const authenticate = async (access) => (known ??= access.keys.values().next().value);
+    export const requireSubscription = () => {};`,
+};
+const noQuota: Replacements = {
+  "quota/allowance.ts": () => `
+    const allowance = { limit: 1, remaining: 1, reset: 1, retryAfterSeconds: 0 };
+    export const takeRequest = (use) => ({ use, allowance });`,
+};
+const noHeaders: Replacements = { "http/respond.ts": (text) => text.replaceAll(/^ *headers\["[^"]+"\] = .*$/gm, "") };
+const noLog: Replacements = {
+  "log.ts": () => "export const createLog = () => ({ request() {}, failure() {}, flush() {} });",
+};
+
+const variants: Record<string, Replacements> = {
+  "all hooks": {},
+  "no key lookup": noKey,
+  "no quota": noQuota,
+  "no headers": noHeaders,
+  "no log line": noLog,
+  "none of them": { ...noKey, ...noQuota, ...noHeaders, ...noLog },
+};
+
+export async function hooksBenchmark(): Promise<Section> {
+  const directory = catalogueOf(RECORDS);
+  const headers = { Authorization: `Bearer ${await createBenchKey(directory)}` };
+  const paths = { list: "/opportunities", detail: `/opportunities/${generatedId(1, 4711)}` };
+  const servers: [string, Server][] = [];
+  try {
+    for (const name of Object.keys(variants)) servers.push([name, await serve([process.execPath, import.meta.path, name, directory])]);
+    const samples = new Map(servers.map(([name]) => [name, { list: [] as number[], detail: [] as number[] }]));
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const request of ["list", "detail"] as const) {
+        for (const [name, { address }] of servers) {
+          samples.get(name)?.[request].push((await measure(address + paths[request], headers, 2)).perSecond);
+        }
+      }
+    }
+    return report([...samples].map(([name, { list, detail }]) => ({ name, list: median(list), detail: median(detail) })));
+  } finally {
+    for (const [, server] of servers) await server.stop();
+  }
+}
+
+function report(rates: { name: string; list: number; detail: number }[]): Section {
+  const [whole] = rates;
+  const saved = (of: "list" | "detail", rate: number) => `${round(rate)} (${round(1e6 / (whole?.[of] ?? 0) - 1e6 / rate)} µs less)`;
+  const text = table(rates.map(({ name, list, detail }) => ({ Hooks: name, "list, requests/s": saved("list", list), "detail, requests/s": saved("detail", detail) })));
+  return { title: "What each hook costs", text, bars: [] };
+}
+
+async function serveVariant(variant: string, directory: string): Promise<void> {
+  const source = join(import.meta.dir, "../src");
+  plugin({
+    name: "hooks left out",
+    setup: (build) => {
+      for (const [path, replace] of Object.entries(variants[variant] ?? {})) {
+        const filter = new RegExp(`${join(source, path).replaceAll(".", "\\.")}$`);
+        build.onLoad({ filter }, ({ path }) => ({ contents: replace(readFileSync(path, "utf8")), loader: "ts" }));
+      }
+    },
+  });
+  const { openCatalog, openState } = await import("../db/open.ts");
+  const { createAccess } = await import("../src/accounts/access.ts");
+  const { createCatalog } = await import("../src/catalog.ts");
+  const { createApp } = await import("../src/http/app.ts");
+  const { listen } = await import("../src/http/listen.ts");
+  const { createLog } = await import("../src/log.ts");
+  const now = Date.now;
+  const app = createApp({
+    catalog: createCatalog(openCatalog(directory, now())),
+    access: await createAccess(openState(directory, now()), now()),
+    baseUrl: "http://127.0.0.1/v1",
+    assets: [],
+    now,
+    randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    log: createLog("json", (lines) => process.stderr.write(lines)),
+  });
+  const server = listen(app, { hostname: "127.0.0.1", port: 0 });
+  process.stdout.write(`listening on ${server.url.origin}/v1\n`);
+}
+
+if (import.meta.main) {
+  const [variant, directory] = process.argv.slice(2);
+  if (variant !== undefined && directory !== undefined) await serveVariant(variant, directory);
+  else await printAlone(hooksBenchmark);
+}

@@ -1,0 +1,117 @@
+/** Requests a second over HTTP: the product with everything on, beside the limit and the peer. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { catalogueOf } from "./catalogue.ts";
+import { generatedId } from "./generate.ts";
+import { measure } from "./pressure.ts";
+import { product, run, SERVER_CORE, type Server, serve, workDirectory } from "./processes.ts";
+import { atLeast, median, printAlone, round, type Section, table } from "./report.ts";
+
+const RECORDS = 100_000;
+const ROUNDS = 3;
+
+type Target = { name: string; server: Server; headers: Record<string, string> };
+type Request = { name: string; path: string; headers?: Record<string, string>; skip?: readonly string[] };
+
+export async function loadBenchmark(): Promise<Section> {
+  const directory = catalogueOf(RECORDS);
+  const targets = await startTargets(directory);
+  try {
+    return report(await measureAll(targets, await requestsTo(targets, generatedId(1, 4711))));
+  } finally {
+    for (const { server } of targets) await server.stop();
+  }
+}
+
+/** A data directory's key whose quotas no benchmark reaches. */
+export async function createBenchKey(directory: string): Promise<string> {
+  const data = ["--data", directory];
+  await run(SERVER_CORE, [...product, "plans", "set", "bench", "--daily", "1000000000", "--per-minute", "1000000000", ...data]);
+  return (await run(SERVER_CORE, [...product, "keys", "create", "--account", "bench", "--plan", "bench", ...data])).output.trim();
+}
+
+async function startTargets(directory: string): Promise<Target[]> {
+  const limit = (kind: string) => serve([process.execPath, join(import.meta.dir, "limit.ts"), kind, directory]);
+  const targets: Target[] = [
+    { name: "static bytes", server: await limit("static"), headers: {} },
+    { name: "rows", server: await limit("rows"), headers: {} },
+    {
+      name: "fundfeed",
+      server: await serve([...product, "serve", "--port", "0", "--data", directory]),
+      headers: { Authorization: `Bearer ${await createBenchKey(directory)}` },
+    },
+  ];
+  if (!existsSync(join(import.meta.dir, "peer/node_modules"))) return targets;
+  for (const [name, kind] of [
+    ["peer", "text"],
+    ["peer with bytes", "bytes"],
+  ] as const) {
+    const files = [join(directory, "catalog.db"), join(workDirectory, `peer-${kind}.db`)];
+    const server = await serve(["node", join(import.meta.dir, "peer/server.js"), kind, ...files]);
+    targets.push({ name, server, headers: { Authorization: "Bearer bench" } });
+  }
+  return targets;
+}
+
+/** The limit knows no filter and no validator: its list and detail stand for those too. */
+async function requestsTo(targets: readonly Target[], id: string): Promise<Request[]> {
+  const detail = `/opportunities/${id}`;
+  const fundfeed = targets.find(({ name }) => name === "fundfeed");
+  const answer = await fetch(`${fundfeed?.server.address}${detail}`, { headers: fundfeed?.headers ?? {} });
+  const skip = ["static bytes", "rows"];
+  return [
+    { name: "list", path: "/opportunities" },
+    { name: "status=open", path: "/opportunities?status=open", skip },
+    { name: "source=GRANTS_GOV", path: "/opportunities?source=GRANTS_GOV", skip },
+    { name: "detail", path: detail },
+    { name: "304", path: detail, headers: { "If-None-Match": answer.headers.get("etag") ?? "" }, skip },
+  ];
+}
+
+/** Requests a second by target and request. Rounds go over all targets in turn, so that a slow minute of the machine hits them alike. */
+type Rates = Map<string, Map<string, number>>;
+
+async function measureAll(targets: readonly Target[], requests: readonly Request[]): Promise<Rates> {
+  const samples = new Map<string, Map<string, number[]>>();
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const request of requests) {
+      for (const { name, server, headers } of targets) {
+        if (request.skip?.includes(name)) continue;
+        const { perSecond } = await measure(server.address + request.path, { ...headers, ...request.headers });
+        const ofTarget = samples.get(name) ?? new Map<string, number[]>();
+        samples.set(name, ofTarget.set(request.name, [...(ofTarget.get(request.name) ?? []), perSecond]));
+      }
+    }
+  }
+  const medians = (ofTarget: Map<string, number[]>) => new Map([...ofTarget].map(([name, values]) => [name, median(values)]));
+  return new Map([...samples].map(([name, ofTarget]) => [name, medians(ofTarget)]));
+}
+
+function report(rates: Rates): Section {
+  const of = (target: string, request: string) => rates.get(target)?.get(request) ?? Number.NaN;
+  const limitOf = (request: string) => of("rows", request === "detail" || request === "304" ? "detail" : "list");
+  const rows = [...rates].map(([target, ofTarget]) => {
+    const cells = ["list", "status=open", "source=GRANTS_GOV", "detail", "304"].map((request) => {
+      const rate = ofTarget.get(request);
+      return [request, rate === undefined ? "–" : `${round(rate)} (${round(rate / limitOf(request))})`];
+    });
+    return { "requests/s (× rows)": target, ...Object.fromEntries(cells) };
+  });
+  const ratio = (request: string, target: string, as = request) => of("fundfeed", request) / of(target, as);
+  return {
+    title: `Requests a second, ${RECORDS.toLocaleString("en-US")} records, 32 connections`,
+    text: table(rows),
+    bars: [
+      atLeast("list against rows", ratio("list", "rows"), 0.65, " ×"),
+      atLeast("list against the peer", ratio("list", "peer"), 6, " ×"),
+      atLeast("list against the peer with bytes", ratio("list", "peer with bytes"), 1.7, " ×"),
+      atLeast("list of one status against rows' list", ratio("status=open", "rows", "list"), 0.5, " ×"),
+      atLeast("list of one source against rows' list", ratio("source=GRANTS_GOV", "rows", "list"), 0.5, " ×"),
+      atLeast("detail against rows", ratio("detail", "rows"), 0.6, " ×"),
+      atLeast("detail against the peer", ratio("detail", "peer"), 1.7, " ×"),
+      atLeast("304 against the detail", ratio("304", "fundfeed", "detail"), 1, " ×"),
+    ],
+  };
+}
+
+if (import.meta.main) await printAlone(loadBenchmark);
