@@ -38,6 +38,8 @@ export const opportunities = sqliteTable(
     status_basis: text("status_basis").notNull(),
     /** When the clock next moves the status; null when it never will. */
     due_at: integer("due_at"),
+    /** What it has in common with records of the same opportunity in another source (`changes/link.ts`). */
+    link_key: text("link_key"),
     /** SHA-256 of the record's content: equal means unchanged (D-32). */
     hash: blob("hash", { mode: "buffer" }).notNull(),
     document: blob("document", { mode: "buffer" }).notNull(),
@@ -47,6 +49,7 @@ export const opportunities = sqliteTable(
   (table) => [
     uniqueIndex("opportunities_natural_key").on(table.source, table.lineage),
     index("opportunities_order").on(table.updated_at, table.id, table.facet_id),
+    index("opportunities_link").on(table.link_key, table.source).where(sql`link_key is not null`),
     index("opportunities_due").on(table.due_at).where(sql`due_at is not null`),
   ],
 );

@@ -7,6 +7,7 @@ import { opportunityId } from "../opportunities/identity.ts";
 import { dueAt, statusAt } from "../opportunities/status.ts";
 import { type Content, hashOf, readContent, renderDocument, renderSidecar, type StatusBasis } from "./content.ts";
 import { unapply, valueAt } from "./detect.ts";
+import { linkKeyOf } from "./link.ts";
 
 /** One broken promise: where, and what is wrong there. */
 export type Fault = { where: string; what: string };
@@ -22,6 +23,7 @@ type OpportunityRow = {
   facet_id: number;
   status_basis: StatusBasis;
   due_at: number | null;
+  link_key: string | null;
   hash: Uint8Array;
   document: Uint8Array;
   sidecar: Uint8Array;
@@ -64,6 +66,7 @@ function* recordFaults(db: CatalogDb, row: OpportunityRow): Iterable<string> {
   if (content.source.code !== row.source) yield "its source differs from its document's";
   if (content.source.opportunity_id !== row.source_opportunity_id) yield "its upstream id differs from its document's";
   if (!hashOf(content, row.status_basis).equals(row.hash)) yield "its hash is not its content's";
+  if (linkKeyOf(content) !== row.link_key) yield "its link key is not its content's";
   if (row.created_at > row.updated_at) yield "it was updated before it was created";
   yield* facetFaults(db.sqlite, row, content);
   yield* clockFaults(row, content);

@@ -8,6 +8,7 @@ import { dueAt, statusAt } from "../opportunities/status.ts";
 import { additionEvent, classify, removalEvent } from "./classify.ts";
 import { type Content, hashOf, type Incoming, readContent, renderDocument, renderSidecar, type StatusBasis } from "./content.ts";
 import { apply, detect } from "./detect.ts";
+import { linkKeyOf, otherSourceOf } from "./link.ts";
 
 /** A stored record, as far as deciding needs it. */
 export type Stored = {
@@ -22,7 +23,7 @@ export type Stored = {
   sidecar: Uint8Array;
 };
 
-/** What one record's arrival, removal or turn of the clock comes to. `served` says whether a client sees any of it. */
+/** What one record's arrival, removal or turn of the clock comes to. */
 export type Decision = {
   outcome: "added" | "changed" | "unchanged";
   content: Content;
@@ -133,6 +134,30 @@ export function decideRemoval(stored: Stored, instant: number): Decision {
   };
 }
 
+/** What it comes to that another source's record stands for the same opportunity. */
+export function decideLink(stored: Stored, canonicalId: string, instant: number): Decision {
+  const previous = readContent(stored.document, stored.sidecar);
+  const changes = detect(previous, { ...previous, relationships: { ...previous.relationships, canonical_id: canonicalId } });
+  return {
+    outcome: changes.length === 0 ? "unchanged" : "changed",
+    content: apply(previous, changes),
+    status_basis: stored.status_basis,
+    events: classify(stored.id, changes, instant),
+  };
+}
+
+/** The records of another source that stand for the same opportunity as this canonical one, and do not name a canonical record yet. */
+export function listToLink({ sqlite }: CatalogDb, canonical: Content): Stored[] {
+  const other = otherSourceOf(canonical.source.code);
+  const key = linkKeyOf(canonical);
+  if (other === undefined || key === null) return [];
+  return sqlite
+    .query<Stored, [string, string]>(
+      `${STORED} where link_key = ? and source = ? and cast(document as text) ->> '$.relationships.canonical_id' is null`,
+    )
+    .all(key, other);
+}
+
 /** What the clock makes of a record whose status follows its dates (D-37). */
 export function decideStatus(stored: Stored, instant: number): Decision {
   const previous = readContent(stored.document, stored.sidecar);
@@ -166,8 +191,8 @@ export function insert(
   const [createdAt, updatedAt] = restored === undefined ? [instant, instant] : [restored.created_at, restored.updated_at];
   const { seq } = db.sqlite
     .query<{ seq: number }, (string | number | null | Uint8Array)[]>(
-      `insert into opportunities (id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, due_at, hash, document, sidecar)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
+      `insert into opportunities (id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, due_at, link_key, hash, document, sidecar)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
     )
     .get(
       id,
@@ -179,6 +204,7 @@ export function insert(
       facetOf(db, content),
       status_basis,
       dueOf(decision, instant),
+      linkKeyOf(content),
       hashOf(content, status_basis),
       renderDocument(id, content, formatInstant(createdAt), formatInstant(updatedAt)),
       renderSidecar(content),
@@ -208,7 +234,7 @@ export function update(
   }
   db.sqlite
     .query(
-      `update opportunities set source_opportunity_id = ?, updated_at = ?, facet_id = ?, status_basis = ?, due_at = ?, hash = ?, document = ?, sidecar = ?
+      `update opportunities set source_opportunity_id = ?, updated_at = ?, facet_id = ?, status_basis = ?, due_at = ?, link_key = ?, hash = ?, document = ?, sidecar = ?
        where seq = ?`,
     )
     .run(
@@ -217,6 +243,7 @@ export function update(
       facetOf(db, content),
       status_basis,
       due,
+      linkKeyOf(content),
       hashOf(content, status_basis),
       renderDocument(stored.id, content, formatInstant(stored.created_at), formatInstant(instant)),
       renderSidecar(content),

@@ -17,10 +17,19 @@ export type Context = {
 
 /** One upstream record at its place in a file, counted from 1: line for text, element or row otherwise. */
 export type Item = { input: Input; line: number; raw: unknown } & (
-  | { record: Draft | { [field: string]: unknown } }
+  | {
+      record: Draft | { [field: string]: unknown };
+      /** The upstream tells only a part here: fields that the record leaves out keep what is stored. */
+      partial?: true;
+      /** Lineages that this record may follow from, the nearest first; the first that is known becomes its parent. */
+      parents?: readonly Parent[];
+    }
   /** Refused by the format. Source and lineage, where they could be read, keep it from looking removed (D-34). */
   | { reason: string; source?: string; lineage?: string }
 );
+
+/** `inFiles`: it is among the files' own records. */
+export type Parent = { lineage: string; inFiles: boolean };
 
 export type Format = {
   /** As on the command line. */

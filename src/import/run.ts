@@ -4,6 +4,7 @@ import {
   atNextInstant,
   type Decision,
   decide,
+  decideLink,
   decideRemoval,
   findStored,
   findStoredByRow,
@@ -11,16 +12,19 @@ import {
   isUnchanged,
   lineagesOfUpstreamId,
   listLive,
+  listToLink,
   newestInstant,
   nextInstant,
   turned,
   update,
 } from "../changes/commit.ts";
-import type { Incoming } from "../changes/content.ts";
+import { type Content, type Incoming, readContent } from "../changes/content.ts";
+import { findCanonicalId } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
 import { formatInstant } from "../instant.ts";
+import { opportunityId } from "../opportunities/identity.ts";
 import { listSources } from "../sources.ts";
-import type { Context, Format, Input, Item } from "./format.ts";
+import type { Context, Format, Input, Item, Parent } from "./format.ts";
 import type { OpenInput } from "./input.ts";
 import { judgeRecord, Rejection, readNaturalKey } from "./judge.ts";
 import type { Rejects } from "./rejects.ts";
@@ -71,7 +75,7 @@ async function judgeAll(
     endings.set(item.input, "known");
     if (judged.read % 500 === 0) progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
     try {
-      stage(db, staging, judged, judgeItem(item, names), restoring);
+      stage(db, staging, judged, judgeItem(db, item, names), restoring);
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
       judged.rejected++;
@@ -84,9 +88,42 @@ async function judgeAll(
   return judged;
 }
 
-function judgeItem(item: Item, names: ReadonlyMap<string, string>): Incoming {
+function judgeItem(db: CatalogDb, item: Item, names: ReadonlyMap<string, string>): Incoming {
   if ("reason" in item) throw new Rejection(item.reason);
-  return judgeRecord(item.record, names);
+  const incoming = judgeRecord(item.partial ? completed(db, item.record) : item.record, names);
+  return withRelationships(db, incoming, item.parents ?? []);
+}
+
+/** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
+function completed(db: CatalogDb, record: object): object {
+  const key = readNaturalKey(record);
+  const before = key === undefined ? undefined : findStored(db, key.source, key.lineage ?? key.upstreamId ?? "");
+  if (before === undefined) return record;
+  const { status: _status, ...content } = readContent(before.document, before.sidecar);
+  return filledIn(record, content);
+}
+
+function filledIn(record: object, stored: object): object {
+  const filled: Record<string, unknown> = { ...stored };
+  for (const [name, value] of Object.entries(record)) {
+    const old = filled[name];
+    if (value !== undefined) filled[name] = isPlainObject(value) && isPlainObject(old) ? filledIn(value, old) : value;
+  }
+  return filled;
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Parent and canonical record, where the record names none and one is known. */
+function withRelationships(db: CatalogDb, incoming: Incoming, parents: readonly Parent[]): Incoming {
+  const { source, relationships } = incoming.content;
+  const parent = parents.find(({ lineage, inFiles }) => inFiles || findStored(db, source.code, lineage) !== undefined);
+  const parent_id = relationships.parent_id ?? (parent === undefined ? null : opportunityId(source.code, parent.lineage));
+  const canonical_id = relationships.canonical_id ?? findCanonicalId(db, incoming.content);
+  if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return incoming;
+  return { ...incoming, content: { ...incoming.content, relationships: { parent_id, canonical_id } } };
 }
 
 function stage(db: CatalogDb, staging: Staging, judged: Judged, { restored, ...record }: Incoming, restoring: boolean): void {
@@ -180,7 +217,7 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
   const transactions = judged.newestRestored === undefined ? chunks(staging) : [everyOne(staging)];
   for (const chunk of transactions) {
     write((instant) => {
-      for (const incoming of chunk) count(summary, storeOne(db, incoming, instant, importId));
+      for (const incoming of chunk) for (const decision of storeOne(db, incoming, instant, importId)) count(summary, decision);
     });
     progress({ step: "writing", done: summary.added + summary.changed, share: (summary.added + summary.changed) / total });
   }
@@ -193,12 +230,23 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
   return summary;
 }
 
-function storeOne(db: CatalogDb, incoming: Incoming, instant: number, importId: number): Decision {
+function storeOne(db: CatalogDb, judged: Incoming, instant: number, importId: number): Decision[] {
+  const isRestored = judged.restored !== undefined;
+  const incoming = isRestored ? judged : withRelationships(db, judged, []); // The canonical record may be of this very import.
   const before = stored(db, incoming);
   const decision = decide(before, incoming, instant);
   if (before === undefined) insert(db, decision, incoming, instant, importId);
   else update(db, before, decision, incoming.earlier_ids, instant, importId);
-  return decision;
+  return isRestored ? [decision] : [decision, ...linkOthers(db, decision.content, incoming.lineage, instant, importId)];
+}
+
+/** Records of another source that have waited for this canonical one. */
+function linkOthers(db: CatalogDb, canonical: Content, lineage: string, instant: number, importId: number): Decision[] {
+  return listToLink(db, canonical).map((other) => {
+    const decision = decideLink(other, opportunityId(canonical.source.code, lineage), instant);
+    update(db, other, decision, [], instant, importId);
+    return decision;
+  });
 }
 
 function removeOne(db: CatalogDb, row: number, instant: number, importId: number): Decision | undefined {

@@ -45,6 +45,7 @@ CREATE TABLE `opportunities` (
 	`facet_id` integer NOT NULL,
 	`status_basis` text NOT NULL,
 	`due_at` integer,
+	`link_key` text,
 	`hash` blob NOT NULL,
 	`document` blob NOT NULL,
 	`sidecar` blob NOT NULL
@@ -53,6 +54,7 @@ CREATE TABLE `opportunities` (
 CREATE UNIQUE INDEX `opportunities_id_unique` ON `opportunities` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `opportunities_natural_key` ON `opportunities` (`source`,`lineage`);--> statement-breakpoint
 CREATE INDEX `opportunities_order` ON `opportunities` (`updated_at`,`id`,`facet_id`);--> statement-breakpoint
+CREATE INDEX `opportunities_link` ON `opportunities` (`link_key`,`source`) WHERE link_key is not null;--> statement-breakpoint
 CREATE INDEX `opportunities_due` ON `opportunities` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `settings` (
 	`name` text PRIMARY KEY NOT NULL,

@@ -3,11 +3,10 @@
  * and answers of Get Opportunities v2. All three become `Notice`s, and a notice becomes a draft.
  */
 import { parseInstantMs } from "../../instant.ts";
-import { opportunityId } from "../../opportunities/identity.ts";
 import { summaryOf } from "../../plain-text.ts";
 import { csvRows, encodingOf } from "../csv-rows.ts";
 import { easternDate, easternInstant } from "../eastern.ts";
-import type { Context, Format, Input, Item } from "../format.ts";
+import type { Context, Format, Input, Item, Parent } from "../format.ts";
 import { naming } from "../input.ts";
 import { type Around, firstCharacter, jsonElements } from "../json-elements.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
@@ -131,10 +130,10 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
       ...toDraft(notice, today, context),
       lineage: thread?.lineage ?? key ?? notice.id,
       earlier_ids: earlierIds,
-      relationships: { parent_id: parentOf(survey, notice) },
     };
-    if (thread === undefined) yield { ...place, record };
-    else yield* newestLast(thread, notice.id, { ...place, record });
+    const item: Item = { ...place, record, parents: parentsOf(survey, notice) };
+    if (thread === undefined) yield item;
+    else yield* newestLast(thread, notice.id, item);
   }
 }
 
@@ -327,11 +326,12 @@ function solicitationOf({ number, officeCode }: Identity): string | undefined {
 
 const PLACEHOLDER = /^(VARIOUS|MULTIPLE|TBD|N\/?A|NONE|UNKNOWN)?$/;
 
-/** The opportunity that the nearest earlier kind of notice of the same solicitation stands for, when it is in the same files. */
-function parentOf({ keys }: Survey, notice: Identity): string | null {
+/** The opportunities that earlier kinds of notice of the same solicitation stand for, the nearest first. */
+function parentsOf({ keys }: Survey, notice: Identity): Parent[] {
   const solicitation = solicitationOf(notice);
-  const earlier = kindOf(notice.baseType)?.after?.find((name) => keys.has(`${solicitation}|${name}`));
-  return earlier === undefined ? null : opportunityId(SOURCE, `${solicitation}|${earlier}`);
+  if (solicitation === undefined) return [];
+  const earlier = kindOf(notice.baseType)?.after ?? [];
+  return earlier.map((name) => `${solicitation}|${name}`).map((lineage) => ({ lineage, inFiles: keys.has(lineage) }));
 }
 
 async function surveyOf(inputs: readonly Input[]): Promise<Survey> {

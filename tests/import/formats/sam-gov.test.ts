@@ -3,7 +3,6 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { samGov } from "../../../src/import/formats/sam-gov.ts";
 import type { Draft } from "../../../src/import/record.ts";
-import { opportunityId } from "../../../src/opportunities/identity.ts";
 import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
 
 const DAILY = "sam-gov/daily";
@@ -123,7 +122,6 @@ describe("real files", () => {
         { name: "A1C Bishwa R. Neupane", email: "bishwa.neupane.1@us.af.mil", phone: "8439633704", role: "secondary" },
       ],
       attachments: [],
-      relationships: { parent_id: null },
     });
   });
 
@@ -161,7 +159,6 @@ describe("real files", () => {
       eligibility: { requirements: "Set-aside: Total Small Business Set-Aside (FAR 19.5)", geographic_scope: null },
       contacts: [{ name: "James Postell", email: "james.postell@va.gov", phone: "702-791-9000 x18936", role: "Contracting Officer" }],
       attachments: [],
-      relationships: { parent_id: null },
     });
   });
 
@@ -206,7 +203,6 @@ describe("real files", () => {
       },
       contacts: [{ name: "corey roundfield", email: "corey.roundfield@gsa.gov", phone: "720.656.0243", role: "primary" }],
       attachments: [],
-      relationships: { parent_id: null },
     });
     const special = kept.get("N0002426SN-20||Special Notice");
     expect(special?.organization).toEqual({ agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE NAVY", issuing_office: "NAVSEA HQ" });
@@ -374,13 +370,25 @@ describe("lineage", () => {
   });
 });
 
-test("the parent is the nearest earlier stage of the same number and office in the files", async () => {
+test("earlier stages of the same number and office may be the parent, the nearest first, whether they are in the files or not", async () => {
   const stage = (NoticeId: string, BaseType: string) => aRow({ NoticeId, BaseType, Type: BaseType, "Sol#": "S1", "AAC Code": "X1" });
-  const { drafts } = await readFormat(samGov, [
-    json(stage("d", "Award Notice"), stage("c", "Solicitation"), stage("a", "Sources Sought"), stage("e", "Special Notice")),
+  const items = [];
+  const input = json(stage("d", "Award Notice"), stage("c", "Solicitation"), stage("a", "Sources Sought"), stage("e", "Special Notice"));
+  for await (const item of samGov.read([input], { now: 0, warn: () => undefined })) items.push("record" in item ? item.parents : undefined);
+  expect(items).toEqual([
+    [
+      { lineage: "S1|X1|Solicitation", inFiles: true },
+      { lineage: "S1|X1|Combined Synopsis/Solicitation", inFiles: false },
+      { lineage: "S1|X1|Presolicitation", inFiles: false },
+      { lineage: "S1|X1|Sources Sought", inFiles: true },
+    ],
+    [
+      { lineage: "S1|X1|Presolicitation", inFiles: false },
+      { lineage: "S1|X1|Sources Sought", inFiles: true },
+    ],
+    [],
+    [],
   ]);
-  const id = (base: string) => opportunityId("SAM_GOV", `S1|X1|${base}`);
-  expect(drafts.map(({ relationships }) => relationships?.parent_id)).toEqual([id("Solicitation"), id("Sources Sought"), null, null]);
 });
 
 describe("odd and hostile files", () => {
