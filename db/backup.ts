@@ -2,42 +2,56 @@
 import { Database } from "bun:sqlite";
 import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type CatalogDb, fileNames, type StateDb } from "./open.ts";
+import { type CatalogDb, fileNames, refuseForeignFile, type StateDb } from "./open.ts";
 
 export type BackedUp = { name: string; bytes: number };
 
+const kinds = ["catalog", "state"] as const;
+
 /** A backup of what is committed now. An earlier backup in `directory` is replaced only once the new one is complete and checked. */
-export function backUp({ catalog, state }: { catalog: CatalogDb; state: StateDb }, directory: string): BackedUp[] {
+export function backUp(databases: { catalog: CatalogDb; state: StateDb }, directory: string): BackedUp[] {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const sources = [
-    { name: fileNames.catalog, sqlite: catalog.sqlite },
-    { name: fileNames.state, sqlite: state.sqlite },
-  ];
-  for (const { name, sqlite } of sources) {
-    const partial = join(directory, `${name}.partial`);
-    rmSync(partial, { force: true }); // `vacuum into` refuses a file that is there.
-    sqlite.query("vacuum into ?").run(partial);
-    checkCopy(partial);
-  }
-  return sources.map(({ name }) => {
-    putInPlace(join(directory, `${name}.partial`), join(directory, name));
-    return { name, bytes: statSync(join(directory, name)).size };
-  });
+  replaceBoth(directory, (kind, partial) => void databases[kind].sqlite.query("vacuum into ?").run(partial));
+  return kinds.map((kind) => ({ name: fileNames[kind], bytes: statSync(join(directory, fileNames[kind])).size }));
 }
 
 /** Replaces both files of `data` with those of a backup. Throws, with nothing changed, when the backup is damaged or the files are in use. */
 export function restore(directory: string, data: string): void {
-  for (const name of Object.values(fileNames)) {
-    if (!existsSync(join(directory, name))) throw new Error(`Cannot restore from ${directory}: it has no ${name}`);
-  }
+  for (const kind of kinds) refuseUnfinished(directory, fileNames[kind]);
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  for (const name of Object.values(fileNames)) {
-    const partial = join(data, `${name}.partial`);
-    copyFileSync(join(directory, name), partial);
-    checkCopy(partial);
+  replaceBoth(data, (kind, partial) => {
+    copyFileSync(join(directory, fileNames[kind]), partial);
+    refuseOpenFile(join(data, fileNames[kind]));
+  });
+}
+
+/** Both files or neither: each is made and checked beside the one that it replaces. */
+function replaceBoth(directory: string, make: (kind: (typeof kinds)[number], partial: string) => void): void {
+  const paths = kinds.map((kind) => ({
+    kind,
+    path: join(directory, fileNames[kind]),
+    partial: join(directory, `${fileNames[kind]}.partial`),
+  }));
+  try {
+    for (const { kind, partial } of paths) {
+      rmSync(partial, { force: true }); // `vacuum into` refuses a file that is there.
+      make(kind, partial);
+      checkCopy(partial, kind);
+    }
+    for (const { path, partial } of paths) putInPlace(partial, path);
+  } finally {
+    for (const { partial } of paths) rmSync(partial, { force: true });
   }
-  for (const name of Object.values(fileNames)) refuseOpenFile(join(data, name));
-  for (const name of Object.values(fileNames)) putInPlace(join(data, `${name}.partial`), join(data, name));
+}
+
+/** A backup is whole files. One that was served and not closed has its newest changes in a log beside them. */
+function refuseUnfinished(directory: string, name: string): void {
+  const path = join(directory, name);
+  if (!existsSync(path)) throw new Error(`Cannot restore from ${directory}: it has no ${name}`);
+  if (existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0)
+    throw new Error(
+      `Cannot restore from ${directory}: its ${name} is in use, or was not closed; stop what uses it, or run fundfeed check on it`,
+    );
 }
 
 /** Leaving write-ahead logging needs the file for oneself, so it fails while anybody else has it open. */
@@ -63,11 +77,12 @@ function putInPlace(from: string, to: string): void {
   renameSync(from, to);
 }
 
-function checkCopy(path: string): void {
+function checkCopy(path: string, kind: (typeof kinds)[number]): void {
   const sqlite = new Database(path, { readwrite: true });
   try {
     const result = sqlite.query<{ integrity_check: string }, []>("pragma integrity_check").get()?.integrity_check;
     if (result !== "ok") throw new Error(result ?? "no answer");
+    refuseForeignFile(sqlite, kind);
   } catch (error) {
     throw new Error(`Cannot trust the copy ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   } finally {

@@ -1,6 +1,6 @@
 /** Opens the two files of a data directory, creating and migrating them where needed. */
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import * as catalogSchema from "./catalog.ts";
@@ -24,7 +24,9 @@ export const fileNames = { catalog: "catalog.db", state: "state.db" };
 /** `directory` is a path, or ":memory:". Throws an Error with one sentence. */
 export function openCatalog(directory: string, now: number, waitMs = WRITER_WAITS_MS): CatalogDb {
   const sqlite = open(directory, "catalog", now, waitMs);
-  sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
+  // Looked for first: even an insert that does nothing would wait for a writer.
+  if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() === null)
+    sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
   return { sqlite, drizzle: drizzle(sqlite, { schema: catalogSchema }) };
 }
 
@@ -38,16 +40,15 @@ function open(directory: string, kind: "catalog" | "state", now: number, waitMs:
   let sqlite: Database | undefined;
   try {
     if (path !== ":memory:") mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const isNew = path === ":memory:" || !existsSync(path);
     sqlite = new Database(path, { create: true, strict: true });
     sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that a writer in another process is waited for from here on.
-    if (!isNew) refuseForeignFile(sqlite, kind);
+    const isMarked = refuseForeignFile(sqlite, kind);
     useWriteAheadLog(sqlite);
+    if (!isMarked) sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`); // Before the first table, in case we are killed in between.
     sqlite.run("pragma foreign_keys = on");
     sqlite.run(`pragma synchronous = ${kind === "catalog" ? "full" : "normal"}`); // state.db may forget a second (D-25).
     sqlite.run(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     migrate(sqlite, migrations[kind], now);
-    sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`);
     sqlite.run(`pragma busy_timeout = ${waitMs}`);
     return sqlite;
   } catch (error) {
@@ -56,11 +57,13 @@ function open(directory: string, kind: "catalog" | "state", now: number, waitMs:
   }
 }
 
-function refuseForeignFile(sqlite: Database, kind: "catalog" | "state"): void {
+/** Whether the file bears our mark already; one that is empty may get it. */
+export function refuseForeignFile(sqlite: Database, kind: "catalog" | "state"): boolean {
   const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };
-  if (application_id === APPLICATION_IDS[kind]) return;
+  if (application_id === APPLICATION_IDS[kind]) return true;
   const tables = sqlite.query<{ count: number }, []>("select count(*) as count from sqlite_master").get();
   if (application_id !== 0 || (tables !== null && tables.count > 0)) throw new Error(`it is not a fundfeed ${fileNames[kind]}`);
+  return false;
 }
 
 /** Two processes that switch a new file together can fail despite a busy timeout, so the mode is read first and the switch tried again. */

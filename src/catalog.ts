@@ -18,13 +18,23 @@ export function createCatalog(db: CatalogDb): Catalog {
  * has a later `updated_at` (D-31), so looking beyond the log's end finds it. `read` must be synchronous and short: a held snapshot
  * keeps the write-ahead log from being checkpointed. Every statement but the first is spared the file locks that it would take alone.
  */
-export function inSnapshot<T>({ db, log, facets }: Catalog, read: () => T): T {
-  db.sqlite.query("begin").run();
+export function inSnapshot<T>(catalog: Catalog, read: () => T): T {
+  const { sqlite } = catalog.db;
+  sqlite.query("begin").run();
   try {
-    if (appendNewer(log, db) > 0) readNewFacets(facets, db);
+    catchUp(catalog);
     return read();
   } finally {
-    db.sqlite.query("commit").run();
+    sqlite.query("commit").run();
+  }
+}
+
+function catchUp({ db, log, facets }: Catalog): void {
+  try {
+    if (appendNewer(log, db) > 0) readNewFacets(facets, db);
+  } catch (error) {
+    Object.assign(log, createListLog()); // Half a commit would never be completed: whoever asks next begins anew.
+    throw error;
   }
 }
 

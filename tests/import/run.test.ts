@@ -1,7 +1,7 @@
 /** Imports from beginning to end: what they store, what they leave alone, what they refuse (D-30 to D-36). */
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openCatalog } from "../../db/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
@@ -19,12 +19,15 @@ import {
   DAY,
   documentOf,
   documentsOf,
+  dropScratch,
   eventsOf,
+  inScratch,
   NOON,
   SECOND,
-  scratch,
   type TestCatalog,
 } from "../support/imports.ts";
+
+afterAll(dropScratch);
 
 const NOTHING = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0, rejects: [], told: [] };
 
@@ -160,7 +163,7 @@ describe("import", () => {
 
   test("takes blank lines, a byte-order mark, CRLF and gzip", async () => {
     const catalog = aCatalog();
-    const path = join(scratch, "packed.ndjson.gz");
+    const path = inScratch("packed.ndjson.gz");
     writeFileSync(path, gzipSync(`\ufeff\r\n${JSON.stringify(record("N1"))}\r\n\r\n  \n${JSON.stringify(record("N2"))}`));
     expect(await catalog.takeFiles([path])).toEqual({ ...NOTHING, read: 2, added: 2, events: 2 });
   });
@@ -387,7 +390,7 @@ describe("--snapshot (D-34)", () => {
     const catalog = aCatalog();
     await catalog.take(many(200));
     const before = contentsOf(catalog.db);
-    const path = join(scratch, "cut.ndjson.gz");
+    const path = inScratch("cut.ndjson.gz");
     writeFileSync(
       path,
       gzipSync(
@@ -471,7 +474,7 @@ describe("rejects (D-35)", () => {
 
   test("a line that is not UTF-8 is rejected alone", async () => {
     const catalog = aCatalog();
-    const path = join(scratch, "latin.ndjson");
+    const path = inScratch("latin.ndjson");
     writeFileSync(
       path,
       Buffer.concat([Buffer.from(`${JSON.stringify(record("N1"))}\n{"title":"caf`), Buffer.from([0xe9]), Buffer.from('"}\n')]),
@@ -481,7 +484,7 @@ describe("rejects (D-35)", () => {
 
   test("go where --rejects says, those of all files", async () => {
     const catalog = aCatalog();
-    const rejects = join(scratch, "rejects.ndjson");
+    const rejects = inScratch("rejects.ndjson");
     const paths = [aFile([record("N1"), "{}"]), aFile([record("N2"), "x"])];
     expect(await catalog.takeFiles(paths, { rejects })).toMatchObject({ added: 2, rejected: 2, rejects: [rejects] });
     expect(rejectsOf(rejects).map(({ line, reason }) => [line, reason])).toEqual([
@@ -495,7 +498,7 @@ describe("rejects (D-35)", () => {
     const [dry, failed] = [aFile([record("N1"), "x"], "dry.ndjson"), aFile(["x", "y"], "failed.ndjson")];
     expect(await catalog.takeFiles([dry], { dryRun: true })).toMatchObject({ rejected: 1, rejects: [] });
     await expect(catalog.takeFiles([failed])).rejects.toThrow(`Cannot import ${failed}: no line of it is a JSON object`);
-    expect(readdirSync(scratch).filter((name) => name.startsWith("dry") || name.startsWith("failed"))).toEqual([
+    expect(readdirSync(inScratch()).filter((name) => name.startsWith("dry") || name.startsWith("failed"))).toEqual([
       basename(dry),
       basename(failed),
     ]);

@@ -1,6 +1,5 @@
 /** Imports as an operator runs them, from files, into a catalogue that a test can look into. */
-import { afterAll } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CatalogDb, openCatalog } from "../../db/open.ts";
@@ -16,15 +15,28 @@ export const NOON = Date.UTC(2026, 2, 1, 12);
 export const SECOND = 1000;
 export const DAY = 86_400_000;
 
-/** A directory of this test file's own, gone when it is done. */
-export const scratch = mkdtempSync(join(tmpdir(), "fundfeed-"));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = join(tmpdir(), `fundfeed-test-${process.pid}`);
+
+/** A path in a directory of this process's own, which `afterAll(dropScratch)` removes. */
+export function inScratch(name = ""): string {
+  mkdirSync(scratch, { recursive: true });
+  return join(scratch, name);
+}
+
+/** A new directory in there. */
+export function aDirectory(): string {
+  return mkdtempSync(inScratch("directory-"));
+}
+
+export function dropScratch(): void {
+  rmSync(scratch, { recursive: true, force: true });
+}
 
 let files = 0;
 
 /** A file with these lines (objects as JSON), or this text as it is. */
 export function aFile(content: readonly unknown[] | string, name = `file-${++files}.ndjson`): string {
-  const path = join(scratch, name);
+  const path = inScratch(name);
   const lines =
     typeof content === "string" ? content : content.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
   writeFileSync(path, lines);

@@ -1,0 +1,127 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { backUp, restore } from "../../db/backup.ts";
+import { openCatalog, openState } from "../../db/open.ts";
+import { aDirectory, contentsOf, dropScratch, NOON } from "../support/imports.ts";
+import { anOpportunity, storeRecords } from "../support/records.ts";
+
+afterAll(dropScratch);
+
+/** A data directory with one record, and its backup. */
+function backedUp() {
+  const [data, copy] = [aDirectory(), aDirectory()];
+  const [catalog, state] = [openCatalog(data, NOON), openState(data, NOON)];
+  storeRecords(catalog, [anOpportunity()], NOON);
+  const contents = contentsOf(catalog);
+  const made = backUp({ catalog, state }, copy);
+  const close = () => {
+    catalog.sqlite.close();
+    state.sqlite.close();
+  };
+  return { data, copy, catalog, state, contents, made, close };
+}
+
+function contentsIn(directory: string): string {
+  const db = openCatalog(directory, NOON);
+  const contents = contentsOf(db);
+  db.sqlite.close();
+  return contents;
+}
+
+describe("backUp()", () => {
+  test("makes whole copies while the files are in use, which serve as a data directory", () => {
+    const { copy, catalog, contents, made, close } = backedUp();
+    expect(made.map(({ name, bytes }) => [name, bytes > 10_000])).toEqual([
+      ["catalog.db", true],
+      ["state.db", true],
+    ]);
+    expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db"]);
+    storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
+    expect(contentsIn(copy)).toBe(contents);
+    close();
+  });
+
+  test("sees what is committed, not what another is writing", () => {
+    const { data, catalog, state, contents, close } = backedUp();
+    const writer = openCatalog(data, NOON);
+    writer.sqlite.run("begin immediate");
+    writer.sqlite.run("delete from opportunities");
+    const copy = aDirectory();
+    backUp({ catalog, state }, copy);
+    expect(contentsIn(copy)).toBe(contents);
+    writer.sqlite.run("rollback");
+    writer.sqlite.close();
+    close();
+  });
+
+  test("replaces an earlier backup, and leaves it as it was when it fails", () => {
+    const { copy, catalog, state, contents, close } = backedUp();
+    storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
+    writeFileSync(join(copy, "catalog.db.partial"), "what a killed one left");
+    state.sqlite.close();
+    expect(() => backUp({ catalog, state }, copy)).toThrow();
+    expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db"]);
+    expect(contentsIn(copy)).toBe(contents);
+    catalog.sqlite.close();
+    close();
+  });
+});
+
+describe("restore()", () => {
+  test("puts both files back, and drops the log of what it replaces", () => {
+    const { data, copy, catalog, contents, close } = backedUp();
+    storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
+    close();
+    writeFileSync(join(data, "catalog.db-wal"), "what a killed one left");
+    restore(copy, data);
+    expect(contentsIn(data)).toBe(contents);
+    const elsewhere = join(aDirectory(), "new");
+    restore(copy, elsewhere);
+    expect(contentsIn(elsewhere)).toBe(contents);
+  });
+
+  test("refuses while a server has the files open, even one that does nothing", () => {
+    const { data, copy, contents, close } = backedUp();
+    expect(() => restore(copy, data)).toThrow(`Cannot restore over ${join(data, "catalog.db")}: a server or an import has it open`);
+    close();
+    const state = openState(data, NOON);
+    expect(() => restore(copy, data)).toThrow(`Cannot restore over ${join(data, "state.db")}`);
+    state.sqlite.close();
+    expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
+    expect(contentsIn(data)).toBe(contents);
+  });
+
+  test.each<[string, (copy: string) => void, string]>([
+    ["a part of the backup is missing", (copy) => rmSync(join(copy, "state.db")), "it has no state.db"],
+    ["a file is cut off", (copy) => truncateSync(join(copy, "state.db"), 8192), "Cannot trust the copy"],
+    ["a page is damaged", (copy) => damagePage(join(copy, "catalog.db")), "Cannot trust the copy"],
+    ["a file is another one", (copy) => cpSync(join(copy, "state.db"), join(copy, "catalog.db")), "it is not a fundfeed catalog.db"],
+    [
+      "it was served and is not closed",
+      (copy) => writeFileSync(join(copy, "catalog.db-wal"), "x"),
+      "its catalog.db is in use, or was not closed",
+    ],
+  ])("refuses when %s, and changes nothing", (_, damage, reason) => {
+    const { data, copy, contents, close } = backedUp();
+    close();
+    damage(copy);
+    expect(() => restore(copy, data)).toThrow(reason);
+    expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
+    expect(contentsIn(data)).toBe(contents);
+    expect(existsSync(join(data, "catalog.db.partial"))).toBe(false);
+  });
+});
+
+/** Overwrites the middle of a table's page. */
+function damagePage(path: string): void {
+  const sqlite = new Database(path, { readonly: true });
+  const { rootpage } = sqlite.query<{ rootpage: number }, []>("select rootpage from sqlite_master where name = 'opportunities'").get() ?? {
+    rootpage: 0,
+  };
+  sqlite.close();
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, (rootpage - 1) * 4096, (rootpage - 1) * 4096 + 100);
+  writeFileSync(path, bytes);
+}
