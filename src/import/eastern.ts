@@ -2,9 +2,16 @@
 
 /** The RFC 3339 date-time of a wall clock in the eastern time zone (`2026-07-01`, `23:59:59`); `undefined` when the date does not exist. */
 export function easternInstant(date: string, time: string): string | undefined {
-  const utc = Date.parse(`${date}T${time}Z`);
+  const wallClock = `${date}T${time}`;
+  const known = instants.get(wallClock);
+  if (known !== undefined) return known;
+  const utc = Date.parse(`${wallClock}Z`);
   if (Number.isNaN(utc) || !new Date(utc).toISOString().startsWith(date)) return undefined;
-  return `${date}T${time}${offsetOn(date, time, utc)}`;
+  // Standard time is tried first: of the hour that comes twice it is the second, and the hour that never comes is moved on.
+  const offset = offsetAt(utc + 5 * HOUR_MS) === "-05:00" ? "-05:00" : offsetAt(utc + 4 * HOUR_MS);
+  if (instants.size === INSTANTS_KEPT) instants.clear();
+  instants.set(wallClock, wallClock + offset);
+  return wallClock + offset;
 }
 
 /** The calendar date in the eastern time zone (`2026-07-01`) at an instant in milliseconds since 1970 UTC. */
@@ -12,20 +19,9 @@ export function easternDate(ms: number): string {
   return calendarDate.format(ms);
 }
 
-/** The offset changes at 02:00, so that a date's midnight and a second before the next one each have one of their own all year. */
-const offsets = new Map<string, string>();
-const OFFSETS_KEPT = 50_000;
-
-function offsetOn(date: string, time: string, utc: number): string {
-  const key = date + time;
-  const known = offsets.get(key);
-  if (known !== undefined) return known;
-  // Asked with standard time's offset first, as the hour that comes twice is then its second, and the one that never comes is moved on.
-  const offset = offsetAt(utc + 5 * HOUR_MS) === "-05:00" ? "-05:00" : offsetAt(utc + 4 * HOUR_MS);
-  if (offsets.size === OFFSETS_KEPT) offsets.clear();
-  offsets.set(key, offset);
-  return offset;
-}
+/** Asking `Intl` is slow, and one extract repeats a few thousand dates. */
+const instants = new Map<string, string>();
+const INSTANTS_KEPT = 50_000;
 
 function offsetAt(ms: number): string {
   const name = zone.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";

@@ -166,7 +166,21 @@ async function spool(bytes: AsyncIterable<Uint8Array>, directory: string): Promi
   }
 }
 
-/* Lines */
+/* Text */
+
+/** The text of UTF-8 bytes, piece by piece, without its byte-order mark. Throws where they are not UTF-8. */
+export async function* utf8Text(bytes: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+    } catch {
+      throw new Error("it is not UTF-8 text");
+    }
+  };
+  for await (const chunk of bytes) yield decode(chunk);
+  yield decode();
+}
 
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 /** So much of a line that is too long is shown. */

@@ -3,6 +3,8 @@
  * Brackets and strings are only told apart here; what is JSON and what is not, `JSON.parse` decides on each element and on the rest.
  */
 
+import { utf8Text } from "./input.ts";
+
 /** Longest element in characters. The longest real one, with the whole text of its announcement, has some 300,000. */
 const ELEMENT_MAX = 16_000_000;
 /** Longest text around the array: envelope members before and behind it. */
@@ -20,7 +22,7 @@ export type Around = (document: unknown) => void;
  */
 export async function* jsonElements(bytes: AsyncIterable<Uint8Array>, path = "", around: Around = () => {}): AsyncIterable<unknown> {
   const scan = createScan(path);
-  for await (const text of utf8(bytes)) yield* scan.take(text);
+  for await (const text of utf8Text(bytes)) yield* scan.take(text);
   around(scan.finish());
 }
 
@@ -32,19 +34,6 @@ export async function firstCharacter(bytes: AsyncIterable<Uint8Array>): Promise<
     if (first !== undefined) return first;
   }
   return "";
-}
-
-async function* utf8(bytes: AsyncIterable<Uint8Array>): AsyncIterable<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const decode = (chunk?: Uint8Array) => {
-    try {
-      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
-    } catch {
-      throw new Error("it is not UTF-8 text");
-    }
-  };
-  for await (const chunk of bytes) yield decode(chunk);
-  yield decode();
 }
 
 const [QUOTE, BACKSLASH, COMMA, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];

@@ -1,0 +1,64 @@
+/** Challenge.gov: the list of active prize competitions as JSON. */
+import { parseInstant } from "../../instant.ts";
+import { plainText } from "../../plain-text.ts";
+import type { Context, Format, Input, Item } from "../format.ts";
+import { naming } from "../input.ts";
+import { jsonElements } from "../json-elements.ts";
+import type { Draft } from "../record.ts";
+
+export const challengeGov: Format = {
+  name: "challenge-gov",
+  about: "Challenge.gov: the list of active prize competitions as JSON",
+  entry: /\.json$/i,
+  read,
+};
+
+const SOURCE = "CHALLENGE_GOV";
+
+async function* read(inputs: readonly Input[], _context: Context): AsyncIterable<Item> {
+  for (const input of inputs) {
+    let line = 0;
+    for await (const raw of naming(input, jsonElements(input.bytes()))) {
+      line++;
+      const item = { input, line, raw };
+      if (!isObject(raw)) yield { ...item, reason: "a challenge must be an object" };
+      else yield { ...item, ...readChallenge(raw) };
+    }
+  }
+}
+
+type Challenge = { [member: string]: unknown };
+
+/** The address of its page is the only thing that identifies a challenge; it may be on any host. */
+function readChallenge(challenge: Challenge): { record: Draft } | { reason: string; source?: string; lineage?: string } {
+  const text = (member: string) => (typeof challenge[member] === "string" ? challenge[member].trim() : "");
+  const url = text("details_url");
+  if (url === "") return { reason: "details_url must not be blank" };
+  const deadline = text("deadline");
+  if (deadline !== "" && parseInstant(deadline) === undefined) {
+    return { reason: `deadline must be a timestamp with an offset, not ${JSON.stringify(deadline)}`, source: SOURCE, lineage: url };
+  }
+  return {
+    record: {
+      source: { code: SOURCE, opportunity_id: url, url },
+      title: plainText(text("name")) || "Untitled",
+      summary: text("summary") || null,
+      organization: organizationOf(plainText(text("agency"))),
+      program: { type: "PRIZE" },
+      // `pub_date` is left out: it is when the list's collector first saw the challenge, not when it was published, and it is there
+      // only from 2021-02-04 on, when it would have been a date that changed in every challenge.
+      dates: { closes_at: deadline || null },
+    },
+  };
+}
+
+/** "Department - Bureau", or "Department, Bureau" where a department is named first: a comma alone is part of many names. */
+function organizationOf(agency: string): NonNullable<Draft["organization"]> {
+  const [, department = agency, bureau = null] =
+    /^(.+?) [-–—]+ (.+)$/.exec(agency) ?? /^((?:U\.?S\.? )?Department of [^,]+), (.+)$/.exec(agency) ?? [];
+  return { agency: department || null, sub_agency: bureau };
+}
+
+function isObject(value: unknown): value is Challenge {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

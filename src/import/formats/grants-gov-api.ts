@@ -1,0 +1,202 @@
+/** Answers of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
+import type { Context, Input, Item } from "../format.ts";
+import { draftOfGrant, emptyGrant, type Grant } from "../grant.ts";
+import {
+  applicantTypes,
+  type Coded,
+  type Codes,
+  fundingActivities,
+  fundingInstruments,
+  GRANTS_GOV,
+  pageOf,
+  readListings,
+} from "../grants-gov-codes.ts";
+import { jsonElements } from "../json-elements.ts";
+
+type JsonObject = { readonly [member: string]: unknown };
+
+/** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+
+/** One answer, with its envelope or without; or an array of details. */
+export async function* grantsGovAnswers(input: Input, first: string, context: Context): AsyncIterable<Item> {
+  let line = 0;
+  for await (const answer of first === "[" ? jsonElements(input.bytes()) : [await wholeDocument(input)]) {
+    for (const { raw, grant } of grantsOf(contentOf(answer), context)) {
+      line++;
+      if (grant.id === "") yield { input, line, raw, source: GRANTS_GOV, reason: "id must not be blank" };
+      else yield { input, line, raw, record: draftOfGrant(grant, context) };
+    }
+  }
+}
+
+/** What the envelope holds. Failure is told inside of it, whatever the HTTP status was. */
+function contentOf(answer: unknown): JsonObject {
+  const envelope = objectOf(answer);
+  if (envelope.errorcode !== undefined && envelope.errorcode !== 0)
+    throw new Error(`it is an error message of Grants.gov: ${envelope.errorcode} ${textOf(envelope.msg)}`.trim());
+  return "data" in envelope ? objectOf(envelope.data) : envelope;
+}
+
+function grantsOf(content: JsonObject, context: Context): { raw: unknown; grant: Grant }[] {
+  if (Array.isArray(content.oppHits)) {
+    warnOfMissing(content, content.oppHits.length, context);
+    return content.oppHits.map((hit) => ({ raw: hit, grant: grantOfHit(objectOf(hit), context) }));
+  }
+  if ("synopsis" in content || "forecast" in content) return [{ raw: content, grant: grantOfDetails(content, context) }];
+  throw new Error("it has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)");
+}
+
+function warnOfMissing({ hitCount }: JsonObject, hits: number, { warn }: Context): void {
+  if (typeof hitCount === "number" && hits < hitCount)
+    warn(`The search found ${hitCount} opportunities, and the file holds ${hits} of them`);
+}
+
+/* Hits */
+
+/** A hit says little: no amounts, no text, no eligibility. The extract or the details say the rest. */
+function grantOfHit(hit: JsonObject, { warn }: Context): Grant {
+  const id = textOf(hit.id);
+  return {
+    ...emptyGrant,
+    source: GRANTS_GOV,
+    id,
+    url: pageOf(id),
+    number: textOf(hit.number),
+    title: textOf(hit.title),
+    agency: textOf(hit.agency) || textOf(hit.agencyName),
+    status: statusOf(textOf(hit.oppStatus), textOf(hit.docType)),
+    listings: readListings(listOf(hit.cfdaList ?? hit.alnist).map(textOf), warn),
+    posted: isoDate(textOf(hit.openDate)),
+    opens: isoDate(textOf(hit.openDate)),
+    closes: isoDate(textOf(hit.closeDate)),
+  };
+}
+
+function statusOf(status: string, kind: string): Grant["status"] {
+  if (status === "archived" || status === "closed") return status;
+  return status === "forecasted" || kind === "forecast" ? "forecast" : "posted";
+}
+
+/** `07/31/2026` as `2026-07-31`. */
+function isoDate(text: string): string {
+  return text.replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, "$3-$1-$2");
+}
+
+/* Details */
+
+function grantOfDetails(details: JsonObject, { warn }: Context): Grant {
+  const forecast = details.docType === "forecast" || details.synopsis === undefined;
+  const body = objectOf(forecast ? details.forecast : details.synopsis);
+  const id = textOf(details.id);
+  const agency = textOf(objectOf(details.agencyDetails ?? body.agencyDetails).agencyName);
+  const topAgency = textOf(objectOf(details.topAgencyDetails ?? body.topAgencyDetails).agencyName);
+  const listings = listOf(details.cfdas ?? details.alns).map(objectOf);
+  const date = (member: string) => dateOf(textOf(body[`${member}Str`]), textOf(body[member]), warn);
+  const coded = (member: string, codes: Codes) => codedOf(listOf(body[member]), codes);
+  return {
+    ...emptyGrant,
+    source: GRANTS_GOV,
+    id,
+    url: pageOf(id),
+    number: textOf(details.opportunityNumber),
+    title: textOf(details.opportunityTitle),
+    // The body's own `agencyName` can hold a person.
+    agency: topAgency || agency,
+    subAgency: agency === topAgency || topAgency === "" ? "" : agency,
+    status: statusOf(textOf(details.ost).toLowerCase(), forecast ? "forecast" : "synopsis"),
+    category: textOf(objectOf(details.opportunityCategory).description),
+    categoryNote: textOf(details.opportunityCategoryExplanation),
+    instruments: coded("fundingInstruments", fundingInstruments),
+    activities: coded("fundingActivityCategories", fundingActivities),
+    activitiesNote: textOf(body.fundingActivityCategoryDesc),
+    listings: listings.map(({ cfdaNumber, alnNumber, programTitle }) => ({
+      number: textOf(cfdaNumber) || textOf(alnNumber),
+      title: textOf(programTitle),
+    })),
+    applicants: coded("applicantTypes", applicantTypes).map(({ label }) => label),
+    eligibility: textOf(body.applicantEligibilityDesc),
+    costSharing: body.costSharing === true ? "Yes" : body.costSharing === false ? "No" : "",
+    posted: date("postingDate"),
+    opens: date(forecast ? "estSynopsisPostingDate" : "postingDate"),
+    closes: date(forecast ? "estApplicationResponseDate" : "responseDate"),
+    closesNote: textOf(forecast ? body.estApplicationResponseDateDesc : body.responseDateDesc),
+    archives: date("archiveDate"),
+    awardFloor: textOf(body.awardFloor),
+    awardCeiling: textOf(body.awardCeiling),
+    totalFunding: textOf(body.estimatedFunding),
+    awards: textOf(body.numberOfAwards),
+    awardDate: forecast ? date("estAwardDate") : "",
+    startDate: forecast ? date("estProjectStartDate") : "",
+    fiscalYear: forecast ? textOf(body.fiscalYear) : "",
+    description: textOf(forecast ? body.forecastDesc : body.synopsisDesc),
+    contact: {
+      name: textOf(body.agencyContactName),
+      email: textOf(body.agencyContactEmail),
+      phone: textOf(body.agencyContactPhone),
+      text: textOf(body.agencyContactDesc),
+    },
+    attachments: attachmentsOf(details, body),
+  };
+}
+
+/** `2025-01-17-00-00-00`, else `Jan 17, 2025 12:00:00 AM EST`: the hour is padding. */
+function dateOf(digits: string, words: string, warn: Context["warn"]): string {
+  if (/^\d{4}-\d\d-\d\d/.test(digits)) return digits.slice(0, 10);
+  const [, month = "", day = "", year = ""] = /^([A-Z][a-z]{2}) (\d\d?), (\d{4})\b/.exec(words) ?? [];
+  const number = MONTHS.indexOf(month) + 1;
+  if (number > 0) return `${year}-${String(number).padStart(2, "0")}-${day.padStart(2, "0")}`;
+  if (words !== "") warn(`A date of an unknown kind is left out: "${words}"`);
+  return "";
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** The label as the extract would have it, so that one opportunity reads the same from both. */
+function codedOf(items: readonly unknown[], codes: Codes): Coded[] {
+  return items.map(objectOf).map(({ id, description }) => ({ code: textOf(id), label: codes[textOf(id)] ?? textOf(description) }));
+}
+
+function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachments"] {
+  const files = listOf(details.synopsisAttachmentFolders)
+    .flatMap((folder) => listOf(objectOf(folder).synopsisAttachments))
+    .map(objectOf);
+  const links = listOf(details.synopsisDocumentURLs).map(objectOf);
+  return [
+    { name: textOf(body.fundingDescLinkDesc), url: textOf(body.fundingDescLinkUrl) },
+    ...links.map(({ description, docUrl, url }) => ({ name: textOf(description), url: textOf(docUrl) || textOf(url) })),
+    ...files.map(({ id, fileName, fileDescription }) => ({
+      name: [textOf(fileName), textOf(fileDescription)].filter(Boolean).join(": "),
+      url: `https://apply07.grants.gov/grantsws/rest/opportunity/att/download/${textOf(id)}`,
+    })),
+  ];
+}
+
+/* JSON */
+
+async function wholeDocument(input: Input): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of input.bytes()) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`it has more than ${ANSWER_BYTES_MAX} bytes, as no answer has`);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+  } catch {
+    throw new Error("it is not JSON");
+  }
+}
+
+function objectOf(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : "";
+}

@@ -1,0 +1,226 @@
+/**
+ * Grants.gov: the daily XML extract (`GrantsDBExtract<date>v2.zip`), its predecessor of before 2016, and the answers of its API
+ * (`grants-gov-api.ts`), told apart by what is in the file.
+ */
+import { SaxesParser } from "saxes";
+import type { Context, Format, Input, Item } from "../format.ts";
+import { draftOfGrant, emptyGrant, type Grant } from "../grant.ts";
+import {
+  applicantTypes,
+  fundingActivities,
+  fundingInstruments,
+  GRANTS_GOV,
+  opportunityCategories,
+  pageOf,
+  readCodes,
+  readListings,
+} from "../grants-gov-codes.ts";
+import { naming, utf8Text } from "../input.ts";
+import { firstCharacter } from "../json-elements.ts";
+import { grantsGovAnswers } from "./grants-gov-api.ts";
+
+export const grantsGov: Format = {
+  name: "grants-gov",
+  about: "Grants.gov: the XML extract, or answers of search2 and fetchOpportunity as JSON",
+  entry: /\.xml$/i,
+  read,
+};
+
+/** An opportunity that is forecast and posted in one extract is posted, whichever comes last. */
+async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
+  const posted = new Set<string>();
+  for (const input of inputs) {
+    for await (const item of naming(input, readOne(input, posted, context))) yield item;
+  }
+}
+
+async function* readOne(input: Input, posted: Set<string>, context: Context): AsyncIterable<Item> {
+  const first = await firstCharacter(input.bytes());
+  if (first === "{" || first === "[") yield* grantsGovAnswers(input, first, context);
+  else if (first === "<") yield* readExtract(input, posted, context);
+  else throw new Error(first === "" ? "it is empty" : "it is neither XML nor JSON");
+}
+
+async function* readExtract(input: Input, posted: Set<string>, context: Context): AsyncIterable<Item> {
+  let line = 0;
+  for await (const raw of extractElements(input.bytes(), context)) {
+    line++;
+    const grant = raw.element.startsWith("FundingOpp") ? grantOfLegacyElement(raw, context) : grantOfElement(raw, context);
+    if (grant.id === "") {
+      yield { input, line, raw, source: GRANTS_GOV, reason: "OpportunityID must not be blank" };
+      continue;
+    }
+    if (grant.status === "posted") posted.add(grant.id);
+    else if (posted.has(grant.id)) continue;
+    yield { input, line, raw, record: draftOfGrant(grant, context) };
+  }
+}
+
+/* The present extract */
+
+/** One opportunity: its child elements by local name, each with all its texts; attributes as `Element@Attribute`. */
+type Element = { element: string; fields: { [name: string]: string[] } };
+
+function grantOfElement({ element, fields }: Element, { warn }: Context): Grant {
+  const text = (name: string) => fields[name]?.[0] ?? "";
+  const all = (name: string) => fields[name] ?? [];
+  const forecast = element === FORECAST;
+  const id = text("OpportunityID");
+  const [category] = readCodes(all("OpportunityCategory"), opportunityCategories, "opportunity category", warn);
+  return {
+    ...emptyGrant,
+    source: GRANTS_GOV,
+    id,
+    url: pageOf(id),
+    number: text("OpportunityNumber"),
+    title: text("OpportunityTitle"),
+    agency: text("AgencyName"),
+    status: forecast ? "forecast" : "posted",
+    category: category?.label ?? "",
+    categoryNote: text("OpportunityCategoryExplanation"),
+    instruments: readCodes(all("FundingInstrumentType"), fundingInstruments, "funding instrument", warn),
+    activities: readCodes(all("CategoryOfFundingActivity"), fundingActivities, "category of funding activity", warn),
+    activitiesNote: text("CategoryExplanation"),
+    listings: readListings(all("CFDANumbers"), warn),
+    applicants: readCodes(all("EligibleApplicants"), applicantTypes, "applicant type", warn).map(({ label }) => label),
+    eligibility: text("AdditionalInformationOnEligibility"),
+    costSharing: yesOrNo(text("CostSharingOrMatchingRequirement")),
+    posted: isoDate(text("PostDate")),
+    opens: isoDate(text(forecast ? "EstimatedSynopsisPostDate" : "PostDate")),
+    closes: isoDate(text(forecast ? "EstimatedSynopsisCloseDate" : "CloseDate")),
+    closesNote: text(forecast ? "EstimatedSynopsisCloseDateExplanation" : "CloseDateExplanation"),
+    archives: isoDate(text("ArchiveDate")),
+    awardFloor: text("AwardFloor"),
+    awardCeiling: text("AwardCeiling"),
+    totalFunding: text("EstimatedTotalProgramFunding"),
+    awards: text("ExpectedNumberOfAwards"),
+    awardDate: isoDate(text("EstimatedAwardDate")),
+    startDate: isoDate(text("EstimatedProjectStartDate")),
+    fiscalYear: text("FiscalYear"),
+    description: text("Description"),
+    contact: {
+      name: text("GrantorContactName"),
+      email: text("GrantorContactEmail"),
+      phone: text("GrantorContactPhoneNumber"),
+      text: text("GrantorContactText"),
+    },
+    attachments: [{ name: text("AdditionalInformationText"), url: text("AdditionalInformationURL") }],
+  };
+}
+
+/** The extract of before 2016 has no opportunity ids: its opportunities are known by their numbers. */
+function grantOfLegacyElement({ fields }: Element, { warn }: Context): Grant {
+  const text = (name: string) => (fields[name]?.[0] ?? "").replace(/^(None|Not Available)$/, "");
+  const all = (name: string) => fields[name] ?? [];
+  return {
+    ...emptyGrant,
+    source: GRANTS_GOV,
+    id: text("FundingOppNumber"),
+    number: text("FundingOppNumber"),
+    title: text("FundingOppTitle"),
+    agency: text("Agency"),
+    subAgency: text("Office"),
+    status: "posted",
+    instruments: readCodes(all("FundingInstrumentType"), fundingInstruments, "funding instrument", warn),
+    activities: readCodes(all("FundingActivityCategory"), fundingActivities, "category of funding activity", warn),
+    activitiesNote: text("OtherCategoryExplanation"),
+    listings: readListings(all("CFDANumber"), warn),
+    applicants: readCodes(all("EligibilityCategory"), applicantTypes, "applicant type", warn).map(({ label }) => label),
+    eligibility: text("AdditionalEligibilityInfo"),
+    costSharing: yesOrNo(text("CostSharing")),
+    posted: isoDate(text("PostDate")),
+    opens: isoDate(text("PostDate")),
+    closes: isoDate(text("ApplicationsDueDate")),
+    closesNote: text("ApplicationsDueDateExplanation"),
+    archives: isoDate(text("ArchiveDate")),
+    awardFloor: text("AwardFloor"),
+    awardCeiling: text("AwardCeiling"),
+    totalFunding: text("EstimatedFunding"),
+    awards: text("NumberOfAwards"),
+    description: text("FundingOppDescription"),
+    contact: { name: "", email: text("AgencyContact@AgencyEmailAddress"), phone: "", text: text("AgencyContact") },
+    attachments: [{ name: text("ObtainFundingOppText"), url: text("ObtainFundingOppText@FundingOppURL") }],
+  };
+}
+
+function yesOrNo(text: string): Grant["costSharing"] {
+  return /^y/i.test(text) ? "Yes" : /^n/i.test(text) ? "No" : "";
+}
+
+/** `07312026` as `2026-07-31`; what is no such date comes back as it is, and is warned of where it is needed. */
+function isoDate(text: string): string {
+  return text.replace(/^(\d\d)(\d\d)(\d{4})$/, "$3-$1-$2");
+}
+
+/* XML */
+
+const ROOT = "Grants";
+const FORECAST = "OpportunityForecastDetail_1_0";
+const RECORDS = new Set([FORECAST, "OpportunitySynopsisDetail_1_0", "FundingOppSynopsis", "FundingOppModSynopsis"]);
+
+/** Most characters of one element, and between two tags. The longest real description has some 100,000, and the schema says 18,000. */
+const TEXT_MAX = 1_000_000;
+const DEPTH_MAX = 10;
+
+/** Strictly XML, in constant memory: no entities but the five of XML itself, and a file must end where its root ends. */
+async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Context): AsyncIterable<Element> {
+  const parser = new SaxesParser({ xmlns: false });
+  let found: Element[] = [];
+  let record: Element = { element: "", fields: {} };
+  let content = "";
+  let depth = 0;
+  /** Characters since the parser last told of anything: so many it may be holding. */
+  let held = 0;
+
+  parser.on("error", ({ message }) => {
+    throw new Error(message.replace(/^(\d+):\d+: /, "line $1: "));
+  });
+  parser.on("opentag", ({ name, attributes }) => {
+    held = 0;
+    depth++;
+    const local = localName(name);
+    if (depth === 1 && local !== ROOT) throw new Error(`its root element is ${name}, not ${ROOT}`);
+    if (depth === 2) record = { element: local, fields: Object.create(null) }; // An element may be called anything, `constructor` too.
+    if (depth === 3) {
+      content = "";
+      for (const attribute in attributes) add(record, `${local}@${localName(attribute)}`, attributes[attribute] ?? "");
+    }
+    if (depth > DEPTH_MAX) throw new Error(`its elements are nested more than ${DEPTH_MAX} deep`);
+  });
+  const takeText = (text: string) => {
+    held = 0;
+    if (depth > 2) content += text;
+    if (content.length > TEXT_MAX) throw new Error(`an element has more than ${TEXT_MAX} characters`);
+  };
+  parser.on("text", takeText);
+  parser.on("cdata", takeText);
+  parser.on("closetag", ({ name }) => {
+    held = 0;
+    if (depth === 3) add(record, localName(name), content);
+    if (depth === 2 && RECORDS.has(record.element)) found.push(record);
+    else if (depth === 2) warn(`Unknown element ${name} is left out`);
+    depth--;
+  });
+
+  for await (const text of utf8Text(bytes)) {
+    held += text.length;
+    parser.write(text);
+    if (held > TEXT_MAX) throw new Error(`it has more than ${TEXT_MAX} characters without a tag`);
+    yield* found;
+    found = [];
+  }
+  parser.close();
+  yield* found;
+}
+
+function add({ fields }: Element, name: string, content: string): void {
+  const text = content.trim();
+  if (text === "") return;
+  const texts = fields[name];
+  if (texts === undefined) fields[name] = [text];
+  else texts.push(text);
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}

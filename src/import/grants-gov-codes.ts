@@ -1,0 +1,100 @@
+/** Grants.gov's codes and their labels, and how it names its pages. A code that is missing here passes through as it is, with a warning. */
+
+export const GRANTS_GOV = "GRANTS_GOV";
+
+export type Codes = Readonly<Record<string, string>>;
+
+export const opportunityCategories: Codes = {
+  D: "Discretionary",
+  M: "Mandatory",
+  C: "Continuation",
+  E: "Earmark",
+  O: "Other",
+};
+
+export const fundingInstruments: Codes = {
+  CA: "Cooperative Agreement",
+  G: "Grant",
+  PC: "Procurement Contract",
+  O: "Other",
+};
+
+export const fundingActivities: Codes = {
+  ACA: "Affordable Care Act",
+  AG: "Agriculture",
+  AR: "Arts",
+  BC: "Business and Commerce",
+  CD: "Community Development",
+  CP: "Consumer Protection",
+  DPR: "Disaster Prevention and Relief",
+  ED: "Education",
+  EIC: "Energy Infrastructure and Critical Mineral and Materials",
+  ELT: "Employment, Labor and Training",
+  EN: "Energy",
+  ENV: "Environment",
+  FN: "Food and Nutrition",
+  HL: "Health",
+  HO: "Housing",
+  HU: "Humanities",
+  IIJ: "Infrastructure Investment and Jobs Act",
+  IS: "Information and Statistics",
+  ISS: "Income Security and Social Services",
+  LJL: "Law, Justice and Legal Services",
+  NR: "Natural Resources",
+  O: "Other",
+  OZ: "Opportunity Zone Benefits",
+  RA: "Recovery Act",
+  RD: "Regional Development",
+  RT: "Recreation and Tourism",
+  ST: "Science and Technology and other Research and Development",
+  T: "Transportation",
+};
+
+export const applicantTypes: Codes = {
+  "00": "State governments",
+  "01": "County governments",
+  "02": "City or township governments",
+  "04": "Special district governments",
+  "05": "Independent school districts",
+  "06": "Public and State controlled institutions of higher education",
+  "07": "Native American tribal governments (Federally recognized)",
+  "08": "Public housing authorities/Indian housing authorities",
+  "11": "Native American tribal organizations (other than Federally recognized tribal governments)",
+  "12": "Nonprofits having a 501(c)(3) status with the IRS, other than institutions of higher education",
+  "13": "Nonprofits without 501(c)(3) status with the IRS, other than institutions of higher education",
+  "20": "Private institutions of higher education",
+  "21": "Individuals",
+  "22": "For-profit organizations other than small businesses",
+  "23": "Small businesses",
+  "25": 'Others (see text field entitled "Additional Information on Eligibility" for clarification)',
+  "99": "Unrestricted",
+};
+
+/** A code with its label; a code that is unknown is its own label. */
+export type Coded = { code: string; label: string };
+
+/** Codes out of texts that hold one or several of them, with their labels. */
+export function readCodes(texts: readonly string[], codes: Codes, what: string, warn: (message: string) => void): Coded[] {
+  return texts.flatMap((text) => text.split(/[\s,;]+/).filter((code) => code !== "")).map((code) => readCode(code, codes, what, warn));
+}
+
+function readCode(code: string, codes: Codes, what: string, warn: (message: string) => void): Coded {
+  if (!Object.hasOwn(codes, code)) warn(`Unknown ${what} "${code}" is kept as it is`);
+  return { code, label: codes[code] ?? code };
+}
+
+/** The opportunity's page at Grants.gov. */
+export function pageOf(id: string): string {
+  return `https://www.grants.gov/search-results-detail/${id}`;
+}
+
+/** Assistance listing numbers, of which one element can hold several. */
+export function readListings(texts: readonly string[], warn: (message: string) => void): { number: string; title: string }[] {
+  return texts
+    .flatMap((text) => text.split(/[\s,;]+/))
+    .filter((number) => !/^[0.]*$/.test(number)) // Zeros stand for none.
+    .map((number) => {
+      if (!/^\d\d\.[A-Z0-9]{3}[A-Z]?$/i.test(number)) warn(`Unusual assistance listing number "${number}" is kept as it is`);
+      return { number, title: "" };
+    });
+}
