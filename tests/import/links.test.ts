@@ -1,0 +1,123 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { Format, Item } from "../../src/import/format.ts";
+import { opportunityId } from "../../src/opportunities/identity.ts";
+import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import { aCatalog, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+/** The record as the API returns it. */
+function record({ db }: TestCatalog, source: string, upstreamId: string): Opportunity {
+  const found = documentsOf(db).find(({ id }) => id === opportunityId(source, upstreamId));
+  if (found === undefined) throw new Error(`There is no ${source} ${upstreamId}`);
+  return found as unknown as Opportunity;
+}
+
+const topic = (code: string, id = "N251-001") => ({ source: { code, opportunity_id: id }, title: "Quiet propellers" });
+const grant = (code: string, id: string, number: string) => ({
+  source: { code, opportunity_id: id },
+  title: "Soil",
+  program: { solicitation_id: number },
+});
+
+describe("the same opportunity in two sources", () => {
+  test("a topic of SBIR.gov names the portal's topic that came before it", async () => {
+    const catalog = aCatalog();
+    await catalog.take([topic("DSIP")]);
+    await catalog.take([topic("SBIR_GOV")]);
+    expect(record(catalog, "SBIR_GOV", "N251-001").relationships.canonical_id).toBe(opportunityId("DSIP", "N251-001"));
+    expect(record(catalog, "DSIP", "N251-001").relationships.canonical_id).toBeNull();
+  });
+
+  test("a topic that was there first is linked when the portal's arrives, with an event of its own", async () => {
+    const catalog = aCatalog();
+    await catalog.take([topic("SBIR_GOV")]);
+    expect(await catalog.take([topic("DSIP")])).toMatchObject({ added: 1, changed: 1, events: 2 });
+    expect(record(catalog, "SBIR_GOV", "N251-001").relationships.canonical_id).toBe(opportunityId("DSIP", "N251-001"));
+    expect(
+      eventsOf(catalog.db, "N251-001")
+        .filter(({ opportunity_id }) => opportunity_id === opportunityId("SBIR_GOV", "N251-001"))
+        .map(({ type, changed_fields }) => [type, changed_fields]),
+    ).toEqual([
+      ["opportunity_added", []],
+      ["field_updated", ["relationships.canonical_id"]],
+    ]);
+  });
+
+  test("importing either again changes nothing", async () => {
+    const catalog = aCatalog();
+    await catalog.take([topic("SBIR_GOV")]);
+    await catalog.take([topic("DSIP")]);
+    expect(await catalog.take([topic("SBIR_GOV"), topic("DSIP")])).toMatchObject({ unchanged: 2, events: 0 });
+  });
+
+  test("a grant is linked by its number, whatever its letter case", async () => {
+    const catalog = aCatalog();
+    await catalog.take([grant("SIMPLER_GRANTS_GOV", "b1a2", "par-25-001"), grant("GRANTS_GOV", "358302", "PAR-25-001")]);
+    expect(record(catalog, "SIMPLER_GRANTS_GOV", "b1a2").relationships.canonical_id).toBe(opportunityId("GRANTS_GOV", "358302"));
+  });
+
+  test("records of sources without a rule keep what they state", async () => {
+    const catalog = aCatalog();
+    await catalog.take([topic("ACME"), { ...topic("OWN"), relationships: { canonical_id: "x" } }]);
+    expect(record(catalog, "ACME", "N251-001").relationships.canonical_id).toBeNull();
+    expect(record(catalog, "OWN", "N251-001").relationships.canonical_id).toBe("x");
+  });
+});
+
+/** A format whose records are these. */
+function fixed(items: readonly Omit<Extract<Item, { record: unknown }>, "input" | "line" | "raw">[]): Format {
+  return {
+    name: "fixed",
+    about: "",
+    async *read([input]) {
+      for (const [index, item] of items.entries()) if (input !== undefined) yield { input, line: index + 1, raw: null, ...item };
+    },
+  };
+}
+
+describe("parents", () => {
+  const notice = (id: string) => ({ source: { code: "SAM_GOV", opportunity_id: id }, title: "Roof" });
+
+  test("the nearest that is stored or in the files becomes the parent, and a later import does not take it away", async () => {
+    const catalog = aCatalog();
+    await catalog.take([notice("sought")]);
+    const parents = (inFiles: boolean) => [
+      { lineage: "presolicitation", inFiles: false },
+      { lineage: "sought", inFiles },
+    ];
+    const format = fixed([{ record: notice("solicitation"), parents: parents(false) }]);
+    await catalog.take([{}], { format });
+    expect(record(catalog, "SAM_GOV", "solicitation").relationships.parent_id).toBe(opportunityId("SAM_GOV", "sought"));
+    expect(await catalog.take([{}], { format })).toMatchObject({ unchanged: 1, events: 0 });
+  });
+});
+
+describe("partial records", () => {
+  const whole = {
+    source: { code: "A", opportunity_id: "1" },
+    title: "One",
+    description: "Long text",
+    organization: { agency: "NASA", sub_agency: "JPL" },
+  };
+
+  test("keep what they leave out, and change what they say", async () => {
+    const catalog = aCatalog();
+    await catalog.take([whole]);
+    const part = { source: { code: "A", opportunity_id: "1" }, title: "Two", organization: { agency: "NSF" } };
+    await catalog.take([{}], { format: fixed([{ record: part, partial: true }]) });
+    expect(record(catalog, "A", "1")).toMatchObject({
+      title: "Two",
+      description: "Long text",
+      organization: { agency: "NSF", sub_agency: "JPL" },
+    });
+  });
+
+  test("a null that they state clears the field", async () => {
+    const catalog = aCatalog();
+    await catalog.take([whole]);
+    const part = { source: { code: "A", opportunity_id: "1" }, title: "One", description: null };
+    await catalog.take([{}], { format: fixed([{ record: part, partial: true }]) });
+    expect(record(catalog, "A", "1").description).toBeNull();
+  });
+});
