@@ -1,0 +1,167 @@
+/** `import events`: histories kept elsewhere join a record's own. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { checkCatalog } from "../../src/changes/check.ts";
+import { aCatalog, contentsOf, documentOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const event = (fields: object = {}) => ({
+  source: { code: "A", opportunity_id: "N1" },
+  type: "date_changed",
+  severity: "material",
+  summary: "Deadline moved",
+  changed_fields: ["dates.closes_at"],
+  changes: [{ field: "dates.closes_at", previous: null, current: "2025-06-01T00:00:00Z" }],
+  detected_at: "2025-05-01T02:00:00.5+02:00",
+  ...fields,
+});
+
+const NOTHING = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0, rejects: [], told: [] };
+
+async function withRecord(): Promise<TestCatalog> {
+  const catalog = aCatalog();
+  await catalog.take([{ source: { code: "A", opportunity_id: "N1" }, title: "T", earlier_ids: ["N0"] }]);
+  return catalog;
+}
+
+const imported = ({ db }: TestCatalog) => eventsOf(db, "N1").slice(1);
+
+describe("import events", () => {
+  test("stores an event as given; updated_at does not move", async () => {
+    const catalog = await withRecord();
+    const before = documentOf(catalog.db, "N1");
+    catalog.clock.now += 1000;
+    expect(await catalog.takeEvents([event()])).toEqual({ ...NOTHING, read: 1, events: 1 });
+    const { source: _, ...given } = event();
+    expect(imported(catalog)).toEqual([
+      { id: expect.any(String), opportunity_id: before.id, ...given, detected_at: "2025-05-01T00:00:00.500Z" },
+    ]);
+    expect(documentOf(catalog.db, "N1")).toEqual(before);
+    expect([...checkCatalog(catalog.db)]).toEqual([]);
+  });
+
+  test("stores the same event once, within a file and between files", async () => {
+    const catalog = await withRecord();
+    const [first, second] = [event(), event({ summary: null })];
+    expect(await catalog.takeEvents([first, first, second])).toEqual({ ...NOTHING, read: 3, events: 2, unchanged: 1 });
+    const before = contentsOf(catalog.db);
+    expect(await catalog.takeEvents([first, second, first])).toEqual({ ...NOTHING, read: 3, unchanged: 3 });
+    expect(contentsOf(catalog.db)).toBe(before);
+  });
+
+  test("tells events apart by every member", async () => {
+    const catalog = await withRecord();
+    const variants = [
+      event(),
+      event({ type: "field_updated" }),
+      event({ severity: "critical" }),
+      event({ summary: "Else" }),
+      event({ changed_fields: [] }),
+      event({ changes: [] }),
+      event({ detected_at: "2025-05-01T00:00:00.501Z" }),
+    ];
+    expect(await catalog.takeEvents(variants)).toMatchObject({ events: variants.length, unchanged: 0 });
+  });
+
+  test("finds its record by an earlier upstream id and by the code in either case", async () => {
+    const catalog = await withRecord();
+    expect(await catalog.takeEvents([event({ source: { code: "a", opportunity_id: "N0" } })])).toMatchObject({ events: 1, rejected: 0 });
+    expect(imported(catalog)).toHaveLength(1);
+    expect(await catalog.takeEvents([event()])).toMatchObject({ events: 0, unchanged: 1 });
+  });
+
+  test("stores types and severities that it does not know, and shows them as unknown", async () => {
+    const catalog = await withRecord();
+    await catalog.takeEvents([event({ type: "merged", severity: "urgent" })]);
+    expect(imported(catalog)).toEqual([expect.objectContaining({ type: "unknown", severity: "unknown" })]);
+    expect(catalog.db.sqlite.query("select type, severity from events where origin = 'imported'").values()).toEqual([["merged", "urgent"]]);
+    expect([...checkCatalog(catalog.db)]).toEqual([]);
+  });
+
+  test("takes values of any JSON type, as they are", async () => {
+    const catalog = await withRecord();
+    const changes = [
+      { field: "x", previous: { b: 1, a: [true, null] }, current: 0.5 },
+      { field: "y", previous: "\\u0000", current: false },
+    ];
+    await catalog.takeEvents([event({ changes })]);
+    expect(imported(catalog)[0]?.changes).toEqual(changes);
+  });
+
+  test("takes an absent summary and absent lists", async () => {
+    const catalog = await withRecord();
+    const { summary: _, changed_fields: __, changes: ___, ...least } = event();
+    await catalog.takeEvents([least]);
+    expect(imported(catalog)[0]).toMatchObject({ summary: null, changed_fields: [], changes: [] });
+  });
+
+  test("a dry run tells what would be stored, and stores nothing", async () => {
+    const catalog = await withRecord();
+    await catalog.takeEvents([event()]);
+    const before = contentsOf(catalog.db);
+    expect(await catalog.takeEvents([event(), event({ summary: "x" }), "bad"], { dryRun: true })).toMatchObject({
+      read: 3,
+      events: 1,
+      unchanged: 1,
+      rejected: 1,
+    });
+    expect(contentsOf(catalog.db)).toBe(before);
+  });
+
+  test("a bad event is rejected alone", async () => {
+    const catalog = await withRecord();
+    expect(await catalog.takeEvents([event(), "{", event({ source: { code: "A", opportunity_id: "N9" } })])).toMatchObject({
+      read: 3,
+      events: 1,
+      rejected: 2,
+    });
+  });
+
+  test.each([
+    ["--snapshot", { snapshot: true }],
+    ["--as-of", { asOf: 0 }],
+  ])("refuses %s", async (_, given) => {
+    const catalog = await withRecord();
+    await expect(catalog.takeEvents([event()], given)).rejects.toThrow("each event states its own instant");
+  });
+
+  test.each<[string, object, string]>([
+    ["a record that is not there", { source: { code: "A", opportunity_id: "N9" } }, 'no A record has the upstream id "N9"'],
+    ["a source that is not there", { source: { code: "B", opportunity_id: "N1" } }, 'no B record has the upstream id "N1"'],
+    ["no source", { source: undefined }, "source.code is required"],
+    ["a field of the source too many", { source: { code: "A", opportunity_id: "N1", name: "A" } }, 'unknown field "source.name"'],
+    ["no type", { type: undefined }, "type is required"],
+    ["a blank type", { type: " " }, "type must not be blank"],
+    ["a blank severity", { severity: "" }, "severity must not be blank"],
+    ["no instant", { detected_at: undefined }, "detected_at is required"],
+    [
+      "a bare date",
+      { detected_at: "2025-05-01" },
+      'detected_at must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00, not "2025-05-01"',
+    ],
+    ["an id of its own", { id: "1" }, 'unknown field "id"'],
+    ["changes that are text", { changes: "x" }, "changes must be an array"],
+    ["a change without a field", { changes: [{ previous: 1, current: 2 }] }, "changes[0].field is required"],
+    ["a change that is null", { changes: [null] }, "changes[0] must not be null"],
+    [
+      "NUL within a value",
+      { changes: [{ field: "x", previous: { a: "\0" } }] },
+      "changes[0].previous must not contain NUL or a lone surrogate",
+    ],
+    [
+      "a lone surrogate within a value",
+      { changes: [{ field: "x", current: ["\udead"] }] },
+      "changes[0].current must not contain NUL or a lone surrogate",
+    ],
+    [
+      "a lone surrogate as a name",
+      { changes: [{ field: "x", current: { "\ud800": 1 } }] },
+      "changes[0].current must not contain NUL or a lone surrogate",
+    ],
+  ])("rejects %s", async (_, fields, reason) => {
+    const catalog = await withRecord();
+    const { rejects } = await catalog.takeEvents([event(fields)]);
+    const [line] = (await Bun.file(rejects[0] ?? "").text()).split("\n");
+    expect(JSON.parse(line ?? "")).toMatchObject({ line: 1, reason });
+  });
+});

@@ -1,0 +1,58 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openStaging } from "../../src/import/staging.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const patient = { timeoutMs: 0, tell: () => undefined };
+
+describe("openStaging()", () => {
+  test("keeps the last of each key, in the order of their first arrival", async () => {
+    const staging = await openStaging(":memory:", patient);
+    staging.put("A", "1", "first");
+    staging.put("A", "2", "second");
+    staging.put("B", "1", null);
+    staging.put("A", "1", "last");
+    staging.put("A", "2", null);
+    staging.putPresent("A", "3");
+    staging.putPresent("A", "1");
+    expect(staging.page(0, 10).map(({ json }) => json)).toEqual(["last"]);
+    expect(staging.counts()).toEqual({ toWrite: 1, unchanged: 2 });
+    expect(["1", "2", "3", "4"].map((lineage) => staging.has("A", lineage))).toEqual([true, true, true, false]);
+    staging.put("A", "3", "good after bad");
+    expect(staging.counts()).toEqual({ toWrite: 2, unchanged: 2 });
+    staging.close();
+  });
+
+  test("gives pages that follow each other", async () => {
+    const staging = await openStaging(":memory:", patient);
+    for (let n = 0; n < 5; n++) staging.put("A", `${n}`, n === 2 ? null : `${n}`);
+    const first = staging.page(0, 2);
+    expect(first.map(({ json }) => json)).toEqual(["0", "1"]);
+    expect(staging.page(first[1]?.place ?? 0, 2).map(({ json }) => json)).toEqual(["3", "4"]);
+    staging.close();
+  });
+
+  test("lets one import at a time into a directory, and says so to the one that waits", async () => {
+    const directory = aDirectory();
+    const first = await openStaging(directory, patient);
+    const told: string[] = [];
+    const tell = () => void told.push("waiting");
+    await expect(openStaging(directory, { timeoutMs: 0, tell })).rejects.toThrow("another import is still writing to this data directory");
+    const second = openStaging(directory, { timeoutMs: 60_000, tell });
+    first.close();
+    (await second).close();
+    expect(told).toContain("waiting");
+  });
+
+  test("begins anew after an import that was killed, and leaves nothing behind", async () => {
+    const directory = aDirectory();
+    writeFileSync(join(directory, "import.staging"), "what a killed one left");
+    const staging = await openStaging(directory, patient);
+    expect(staging.counts()).toEqual({ toWrite: 0, unchanged: 0 });
+    staging.close();
+    expect(readdirSync(directory)).toEqual(["import.lock"]);
+  });
+});

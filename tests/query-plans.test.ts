@@ -1,0 +1,89 @@
+/** No request, no turn of the clock and no imported record reads a table from end to end. */
+import { afterAll, expect, test } from "bun:test";
+import type { CatalogDb } from "../db/open.ts";
+import { createCatalog } from "../src/catalog.ts";
+import { refresh, replayClock } from "../src/changes/refresh.ts";
+import { listEvents } from "../src/events/list.ts";
+import { findOpportunity } from "../src/opportunities/find.ts";
+import { opportunityId } from "../src/opportunities/identity.ts";
+import { listOpportunities } from "../src/opportunities/list.ts";
+import { aCatalog, DAY, dropScratch, NOON } from "./support/imports.ts";
+
+afterAll(dropScratch);
+
+/** Every statement that is prepared while `work` runs. */
+async function statementsOf({ sqlite }: CatalogDb, work: () => Promise<unknown>): Promise<Set<string>> {
+  const statements = new Set<string>();
+  const { query, prepare, run } = sqlite;
+  const noting =
+    <F extends (...given: never[]) => unknown>(method: F) =>
+    (...given: Parameters<F>): ReturnType<F> => {
+      statements.add(String(given[0]));
+      return method.apply(sqlite, given) as ReturnType<F>;
+    };
+  Object.assign(sqlite, { query: noting(query), prepare: noting(prepare), run: noting(run) });
+  try {
+    await work();
+  } finally {
+    Object.assign(sqlite, { query, prepare, run });
+  }
+  return statements;
+}
+
+const GROWS = /^SCAN (opportunities|events|facets|upstream_ids)/;
+const SORTS = /USE TEMP B-TREE/;
+
+/** The plans that read from end to end, or sort, something that grows. The few records of one upstream id may be sorted. */
+function scansOf({ sqlite }: CatalogDb, statements: ReadonlySet<string>): string[] {
+  return [...statements]
+    .filter((statement) => /^\s*(select|update|insert|delete)/i.test(statement))
+    .flatMap((statement) =>
+      (sqlite.query(`explain query plan ${statement}`).all() as { detail: string }[])
+        .filter(({ detail }) => GROWS.test(detail) || (SORTS.test(detail) && !statement.includes("upstream_id = ?")))
+        .map(({ detail }) => `${detail}: ${statement.replace(/\s+/g, " ")}`),
+    );
+}
+
+const record = (n: number, fields: object = {}) => ({
+  source: { code: n % 2 ? "A" : "B", opportunity_id: `N${n}` },
+  title: `T${n}`,
+  dates: { closes_at: new Date(NOON + (n + 20) * DAY).toISOString() },
+  ...fields,
+});
+
+test("lists, finds and histories are searches", async () => {
+  const { db, take } = aCatalog();
+  await take(Array.from({ length: 30 }, (_, n) => record(n)));
+  const statements = await statementsOf(db, async () => {
+    const catalog = createCatalog(db);
+    const since = { ms: NOON - 1, beyond: "" };
+    const all = { status: ["open"], source: ["A", "OTHER"], agency: "n", program_type: ["GRANT"], updated_since: since };
+    const { next } = await listOpportunities(catalog, {}, 5, null);
+    for (const filter of [{}, all, { source: ["A"], source_opportunity_id: "N1" }]) {
+      await listOpportunities(catalog, filter, 5, null);
+      await listOpportunities(catalog, filter, 5, next);
+    }
+    await take([record(99)]);
+    await listOpportunities(catalog, {}, 5, null);
+    await findOpportunity(catalog, opportunityId("A", "N1"));
+    await listEvents(catalog, opportunityId("A", "N1"), { type: ["date_changed"], since, include_insignificant: false }, 5, {
+      time: NOON,
+      id: "x",
+    });
+  });
+  expect(statements.size).toBeGreaterThan(15);
+  expect(scansOf(db, statements)).toEqual([]);
+});
+
+test("the clock finds what is due, and an import finds each record, by an index", async () => {
+  const { db, take, takeEvents } = aCatalog();
+  await take(Array.from({ length: 30 }, (_, n) => record(n)));
+  const statements = await statementsOf(db, async () => {
+    await refresh(db, NOON + 10 * DAY);
+    await replayClock(db, NOON + 12 * DAY);
+    await take([record(1, { title: "New", earlier_ids: ["M1"] }), record(99), { ...record(3), title: null }]);
+    await takeEvents([{ source: { code: "A", opportunity_id: "N1" }, type: "x", severity: "x", detected_at: "2026-01-01T00:00:00Z" }]);
+  });
+  expect(statements.size).toBeGreaterThan(15);
+  expect(scansOf(db, statements)).toEqual([]);
+});
