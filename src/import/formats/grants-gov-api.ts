@@ -12,6 +12,7 @@ import {
   readListings,
 } from "../grants-gov-codes.ts";
 import { jsonElements } from "../json-elements.ts";
+import type { Draft } from "../record.ts";
 
 type JsonObject = { readonly [member: string]: unknown };
 
@@ -22,13 +23,22 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 export async function* grantsGovAnswers(input: Input, first: string, context: Context): AsyncIterable<Item> {
   let line = 0;
   for await (const answer of first === "[" ? jsonElements(input.bytes()) : [await wholeDocument(input)]) {
-    for (const { raw, grant } of grantsOf(contentOf(answer), context)) {
+    for (const { raw, grant, part } of grantsOf(contentOf(answer), context)) {
       line++;
-      if (grant.id === "") yield { input, line, raw, source: GRANTS_GOV, reason: "id must not be blank" };
-      else yield { input, line, raw, record: draftOfGrant(grant, context) };
+      const item = { input, line, raw };
+      if (grant.id === "") yield { ...item, source: GRANTS_GOV, reason: "id must not be blank" };
+      else if (part) yield { ...item, record: partOf(grant, draftOfGrant(grant, context)), partial: true };
+      else yield { ...item, record: draftOfGrant(grant, context) };
     }
   }
 }
+
+type Found = {
+  raw: unknown;
+  grant: Grant;
+  /** It is a hit, which says little of its opportunity. */
+  part: boolean;
+};
 
 /** What the envelope holds. Failure is told inside of it, whatever the HTTP status was. */
 function contentOf(answer: unknown): JsonObject {
@@ -38,12 +48,12 @@ function contentOf(answer: unknown): JsonObject {
   return "data" in envelope ? objectOf(envelope.data) : envelope;
 }
 
-function grantsOf(content: JsonObject, context: Context): { raw: unknown; grant: Grant }[] {
+function grantsOf(content: JsonObject, context: Context): Found[] {
   if (Array.isArray(content.oppHits)) {
     warnOfMissing(content, content.oppHits.length, context);
-    return content.oppHits.map((hit) => ({ raw: hit, grant: grantOfHit(objectOf(hit), context) }));
+    return content.oppHits.map((hit) => ({ raw: hit, grant: grantOfHit(objectOf(hit), context), part: true }));
   }
-  if ("synopsis" in content || "forecast" in content) return [{ raw: content, grant: grantOfDetails(content, context) }];
+  if ("synopsis" in content || "forecast" in content) return [{ raw: content, grant: grantOfDetails(content, context), part: false }];
   throw new Error("it has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)");
 }
 
@@ -54,7 +64,28 @@ function warnOfMissing({ hitCount }: JsonObject, hits: number, { warn }: Context
 
 /* Hits */
 
-/** A hit says little: no amounts, no text, no eligibility. The extract or the details say the rest. */
+/** A hit has no amounts, no text, no eligibility: what the extract or the details have said of them stays. */
+function partOf(
+  grant: Grant,
+  { source, title, status, status_display = null, organization, program, dates, classifications }: Draft,
+): Draft {
+  const { type, solicitation_id = null, solicitation_title = null } = program ?? {};
+  const { posted_at = null, opens_at = null, closes_at = null } = dates ?? {};
+  const { tech_taxonomy = [] } = classifications ?? {};
+  const forecast = grant.status === "forecast";
+  return {
+    source,
+    title,
+    ...(status ? { status } : {}),
+    status_display,
+    organization: { agency: organization?.agency ?? null },
+    program: { solicitation_id, solicitation_title, ...(type ? { type } : {}) },
+    // Of a forecast the hit has only the day of its own publication.
+    dates: { posted_at, ...(forecast ? {} : { opens_at }), ...(forecast && closes_at === null ? {} : { closes_at }) },
+    ...(tech_taxonomy.length > 0 ? { classifications: { tech_taxonomy } } : {}),
+  };
+}
+
 function grantOfHit(hit: JsonObject, { warn }: Context): Grant {
   const id = textOf(hit.id);
   return {
