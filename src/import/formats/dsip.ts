@@ -51,8 +51,7 @@ const EXPORT_FIELDS: Readonly<Record<string, string>> = {
   phase_i_description_details_phase1description_with_html_removed: "phase1Description",
   phase_ii_description_details_phase2description_with_html_remove: "phase2Description",
   phase_iii_dual_use_details_phase3description_with_html_removed: "phase3Description",
-  baa_preface_upload_id_baaprefaceuploadid: "baaPrefaceUploadId",
-  baa_preface_title_baaprefaceuploadtitle: "baaPrefaceUploadTitle",
+  references_details_referencedocuments_array_formatted: "referenceDocuments",
 };
 
 const ENRICHED_FIELDS: Readonly<Record<string, string>> = {
@@ -82,6 +81,7 @@ const SECTIONS = [
   ["Phase I", "phase1Description"],
   ["Phase II", "phase2Description"],
   ["Phase III dual use applications", "phase3Description"],
+  ["References", "referenceDocuments"],
 ] as const;
 
 async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
@@ -96,7 +96,7 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
     const id = textOf(value.topicId);
     joined.add(id);
     if (textOf(value.topicCode) === "") yield { ...place, reason: "topicCode must not be blank", source: SOURCE };
-    else yield { ...place, record: toDraft({ ...value, ...questions.get(id), ...survey.details.get(id)?.value }, context) };
+    else yield { ...place, record: toDraft({ ...value, ...questions.get(id), ...survey.details.get(id)?.value }, context), partial: true };
   }
   for (const [id, { value: _, ...place }] of survey.details)
     if (!joined.has(id)) yield { ...place, reason: `no topic search answer among the files has the topic ${id}` };
@@ -209,18 +209,15 @@ function isQuestion(value: JsonObject): boolean {
 
 /* The draft */
 
+/** Search, details and questions tell different fields. What none of the files tells is left out: then what an earlier import stored holds. */
 function toDraft(topic: Topic, context: Context): Draft {
   const code = textOf(topic.topicCode);
-  const title = plainText(textOf(topic.topicTitle));
-  const closes = instantOf(topic.topicEndDate, "23:59:59");
   const opens = instantOf(topic.topicStartDate, "00:00:00");
-  const status = statusOf(textOf(topic.topicStatus), opens, context);
+  const closes = instantOf(topic.topicEndDate, "23:59:59");
   return {
     source: { code: SOURCE, opportunity_id: code, url: `${PORTAL}/topics-app/` },
-    title: title || code,
-    summary: summaryOf(textOf(topic.objective) || textOf(topic.description)),
-    description: descriptionOf(topic),
-    status,
+    title: plainText(textOf(topic.topicTitle)) || code,
+    status: statusOf(textOf(topic.topicStatus), opens, context),
     organization: {
       agency: "Department of Defense",
       sub_agency: textOf(topic.component) || null,
@@ -233,15 +230,22 @@ function toDraft(topic: Topic, context: Context): Draft {
       contract_class: phasesOf(topic.phaseHierarchy),
     },
     dates: { posted_at: instantOf(topic.topicPreReleaseStartDate, "00:00:00"), opens_at: opens, closes_at: closes, response_at: closes },
+    ...("baaInstructions" in topic ? { contacts: contactsOf(topic), attachments: attachmentsOf(topic) } : {}),
+    ...("objective" in topic ? detailsOf(topic) : {}),
+    ...("questions" in topic ? { questions: arrayOf(topic.questions).map(objectOf).map(questionOf) } : {}),
+  };
+}
+
+function detailsOf(topic: Topic) {
+  return {
+    summary: summaryOf(textOf(topic.objective) || textOf(topic.description)),
+    description: descriptionOf(topic),
     classifications: {
       keywords: keywordsOf(topic.keywords),
       technology_areas: listOf(topic.technologyAreas, /,\s*/),
       tech_taxonomy: listOf(topic.focusAreas, /\s*\|\s*/).map((area) => `DSIP_FOCUS:${area}`),
     },
     eligibility: { requirements: requirementsOf(topic) },
-    contacts: topic.showTpoc === false ? [] : arrayOf(topic.topicManagers).map(objectOf).map(contactOf),
-    attachments: attachmentsOf(topic),
-    questions: arrayOf(topic.questions).map(objectOf).map(questionOf),
   };
 }
 
@@ -254,8 +258,15 @@ function statusOf(status: string, opens: string | null, context: Context): strin
 }
 
 function descriptionOf(topic: Topic): string | null {
-  const sections = SECTIONS.map(([heading, field]) => [heading, textOf(topic[field])] as const).filter(([, text]) => text !== "");
+  const texts: Topic = { ...topic, referenceDocuments: referencesOf(topic.referenceDocuments) };
+  const sections = SECTIONS.map(([heading, field]) => [heading, textOf(texts[field])] as const).filter(([, text]) => text !== "");
   return sections.map(([heading, text]) => `<h3>${heading}</h3>\n${text}`).join("\n") || null;
+}
+
+function referencesOf(references: unknown): string {
+  if (!Array.isArray(references)) return textOf(references);
+  const items = references.map(objectOf).map(({ referenceTitle, url }) => `${textOf(referenceTitle)} ${textOf(url)}`.trim());
+  return items.length === 0 ? "" : `<ol>${items.map((item) => `<li>${item}</li>`).join("")}</ol>`;
 }
 
 /** `phaseHierarchy` is JSON inside a string: {"config": [{"displayValue": "I", "hasConfiguration": "Y"}]}. Old topics have none that is set up. */
@@ -282,26 +293,25 @@ function requirementsOf(topic: Topic): string | null {
   return [itar, level && `CMMC level: ${level}.`].filter(Boolean).join(" ") || null;
 }
 
-/** Address and telephone are withheld where the portal says that they are not to be shown. */
-function contactOf(manager: JsonObject): NonNullable<Draft["contacts"]>[number] {
-  return {
+/** The managers that the portal shows, without an address or telephone that it does not show. */
+function contactsOf(topic: Topic): NonNullable<Draft["contacts"]> {
+  const managers = topic.showTpoc === false ? [] : arrayOf(topic.topicManagers).map(objectOf);
+  return managers.map((manager) => ({
     name: textOf(manager.name) || null,
     email: (manager.emailDisplay !== "N" && textOf(manager.email)) || null,
     phone: (manager.phoneDisplay !== "N" && textOf(manager.phone)) || null,
     role: textOf(manager.assignmentType) || null,
-  };
+  }));
 }
 
+/** The announcement and the component's instructions. A new version of one has a new number. */
 function attachmentsOf(topic: Topic): NonNullable<Draft["attachments"]> {
-  const preface = { uploadId: topic.baaPrefaceUploadId, fileName: topic.baaPrefaceUploadTitle };
-  const uploads = [preface, ...arrayOf(topic.baaInstructions)].map(objectOf).map((upload) => {
-    const id = textOf(upload.uploadId).replace(/\.0$/, ""); // The export has made floats of them.
-    return { name: textOf(upload.fileName) || null, url: id === "" ? null : `${PORTAL}/submissions/api/public/download/${id}` };
-  });
-  const references = arrayOf(topic.referenceDocuments)
-    .map(objectOf)
-    .map(({ referenceTitle, url }) => ({ name: plainText(textOf(referenceTitle)) || null, url: textOf(url) || null }));
-  return [...uploads, ...references].filter(({ name, url }) => name !== null || url !== null);
+  const preface: JsonObject = { uploadId: topic.baaPrefaceUploadId, fileName: topic.baaPrefaceUploadTitle };
+  const uploads = [preface, ...arrayOf(topic.baaInstructions).map(objectOf)].filter(({ uploadId }) => textOf(uploadId) !== "");
+  return uploads.map(({ uploadId, fileName }) => ({
+    name: textOf(fileName) || null,
+    url: `${PORTAL}/submissions/api/public/download/${textOf(uploadId)}`,
+  }));
 }
 
 /** An answer is JSON inside a string, {"content": "<p>…", "length": …}, of which the content counts; several are joined. */

@@ -107,8 +107,9 @@ type Notice = Identity & {
   amount: string;
   awardee: string;
   contacts: { name: string; email: string; phone: string; role: string }[];
-  attachments: { name: string | null; url: string }[];
-  description: string;
+  /** These two are absent where the layout does not tell them: then what another one told holds. */
+  attachments?: { name: string | null; url: string }[];
+  description?: string;
 };
 
 type Found = { input: Input; line: number; raw: JsonObject };
@@ -131,7 +132,7 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
       lineage: thread?.lineage ?? key ?? notice.id,
       earlier_ids: earlierIds,
     };
-    const item: Item = { ...place, record, parents: parentsOf(survey, notice) };
+    const item: Item = { ...place, record, partial: true, parents: parentsOf(survey, notice) };
     if (thread === undefined) yield item;
     else yield* newestLast(thread, notice.id, item);
   }
@@ -221,12 +222,12 @@ function noticeOfRow(row: JsonObject): Notice {
     amount: text("Award$"),
     awardee: text("Awardee"),
     contacts: [contact("Primary"), contact("Secondary")],
-    attachments: linkOf(text("AdditionalInfoLink")),
+    ...(text("AdditionalInfoLink") === "" ? {} : { attachments: linkOf(text("AdditionalInfoLink")) }),
     description: text("Description"),
   };
 }
 
-/** `description` there is an address to be called for the text, so it says nothing. */
+/** `description` there is an address to be called for the text. */
 function noticeOfAnswer(answer: JsonObject): Notice {
   const place = objectOf(answer.placeOfPerformance);
   const award = objectOf(answer.award);
@@ -249,8 +250,7 @@ function noticeOfAnswer(answer: JsonObject): Notice {
     attachments: [
       ...arrayOf(answer.resourceLinks).map((url) => ({ name: null, url: textOf(url) })),
       ...linkOf(textOf(answer.additionalInfoLink)),
-    ],
-    description: "",
+    ].filter(({ url }) => url !== ""),
   };
 }
 
@@ -276,7 +276,7 @@ function contactOf(contact: JsonObject): Notice["contacts"][number] {
   };
 }
 
-function linkOf(url: string): Notice["attachments"] {
+function linkOf(url: string): { name: string; url: string }[] {
   return url === "" ? [] : [{ name: "Additional information", url }];
 }
 
@@ -425,6 +425,7 @@ function* newestLast(thread: Thread, id: string, item: Item): Iterable<Item> {
 /* The draft */
 
 function toDraft(notice: Notice, today: string, context: Context): Draft {
+  const { description, attachments } = notice;
   const kind = kindOf(notice.type);
   if (kind === undefined && notice.type !== "") context.warn(`unknown notice type "${notice.type}"`);
   const closes = instantOf(notice.deadline, "23:59:59", context);
@@ -432,8 +433,7 @@ function toDraft(notice: Notice, today: string, context: Context): Draft {
   return {
     source: { code: SOURCE, opportunity_id: notice.id, url: `https://sam.gov/opp/${notice.id}/view` },
     title: notice.title || notice.number || "Untitled",
-    summary: summaryOf(notice.description),
-    description: notice.description || null,
+    ...(description === undefined ? {} : { summary: summaryOf(description), description: description || null }),
     status,
     status_display: kind?.display === true ? notice.type : null,
     organization: { agency: notice.agency || null, sub_agency: notice.subAgency || null, issuing_office: notice.office || null },
@@ -452,7 +452,7 @@ function toDraft(notice: Notice, today: string, context: Context): Draft {
     },
     eligibility: { requirements: requirementsOf(notice), geographic_scope: notice.place.filter(isPlace).join(", ") || null },
     contacts: notice.contacts.filter(({ name, email, phone }) => name + email + phone !== "").map(emptyToNull),
-    attachments: notice.attachments.filter(({ url }) => url !== ""),
+    ...(attachments === undefined ? {} : { attachments }),
   };
 }
 

@@ -58,7 +58,7 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
   for (const input of inputs) {
     for await (const { line, raw } of naming(input, solicitationsIn(input)))
       for (const topic of topicsOf(raw))
-        yield { input, line, raw: { ...raw, solicitation_topics: [topic] }, record: toDraft(raw, topic, context) };
+        yield { input, line, raw: { ...raw, solicitation_topics: [topic] }, record: toDraft(raw, topic, context), partial: true };
   }
 }
 
@@ -113,8 +113,9 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: Context):
     },
     program: {
       type: programType({ program, title, number }),
-      solicitation_id: number || null,
-      solicitation_title: solicitationTitle || null,
+      // The export does not tell these: what the API told then holds.
+      ...("solicitation_number" in solicitation ? { solicitation_id: number || null } : {}),
+      ...("solicitation_title" in solicitation ? { solicitation_title: solicitationTitle || null } : {}),
       contract_class: phaseOf(textOf(solicitation.phase)),
     },
     dates: {

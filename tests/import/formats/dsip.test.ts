@@ -19,6 +19,7 @@ const aTopic = (fields: object = {}) => ({
   topicTitle: "Quiet pumps",
   topicStatus: "Open",
   program: "SBIR",
+  baaInstructions: [],
   ...fields,
 });
 const search = (...topics: object[]) => textInput(JSON.stringify({ total: topics.length, data: topics }), "search.json");
@@ -97,7 +98,6 @@ describe("real files", () => {
           url: "https://www.dodsbirsttr.mil/submissions/api/public/download/1720325",
         },
         { name: "Army_SBIR_254_R12.pdf", url: "https://www.dodsbirsttr.mil/submissions/api/public/download/1715189" },
-        { name: "https://radarindia.com/proceedings20Archive/IRSI-17/082.pdf", url: null },
       ],
       questions: [],
     });
@@ -108,13 +108,20 @@ describe("real files", () => {
       "<h3>Phase I</h3>",
       "<h3>Phase II</h3>",
       "<h3>Phase III dual use applications</h3>",
+      "<h3>References</h3>",
     ]);
     expect(questions).toHaveLength(7);
     expect(questions?.[5]).toEqual({
       question: "<p>How can I view the 11 September Reverse Pitch recording?</p>",
       answer: '<figure class="media"><oembed url="https://youtu.be/TLXV55ZE7Uk?si=r9uWaPHq5vEQM0yT"></oembed></figure>',
     });
-    expect(kept.get("A254-P050")?.questions).toEqual([]);
+  });
+
+  test("what no file tells of a topic is left out, so that an import keeps it", async () => {
+    const { kept, items } = await readFormat(dsip, await realInputs(SEARCH, DETAILS, QUESTIONS), NOW);
+    const draft = kept.get("A254-P050");
+    expect(Object.keys(draft ?? {})).toEqual(["source", "title", "status", "organization", "program", "dates", "contacts", "attachments"]);
+    expect(items.map((item) => "record" in item && item.partial)).toEqual([true, true]);
   });
 
   test("the enriched layout tells the same questions, keywords and dates of that topic", async () => {
@@ -158,11 +165,6 @@ describe("real files", () => {
         tech_taxonomy: ["DSIP_FOCUS:Sustainment & Logistics"],
       },
       eligibility: { requirements: "Export controlled (ITAR)." },
-      contacts: [],
-      attachments: [
-        { name: "DoD 25.4 SBIR BAA Preface_07022025.pdf", url: "https://www.dodsbirsttr.mil/submissions/api/public/download/1670405" },
-      ],
-      questions: [],
     });
   });
 
@@ -182,7 +184,7 @@ describe("questions", () => {
 
   test.each(["a1_1-questions.json", "N251-001.json"])("of a file named %s are that topic's", async (name) => {
     const { drafts } = await readFormat(dsip, [questions(name), search(aTopic(), aTopic({ topicId: "a1_2", topicCode: "N251-002" }))]);
-    expect(drafts.map((draft) => draft.questions)).toEqual([[{ question: "Why?", answer: null }], []]);
+    expect(drafts.map((draft) => draft.questions)).toEqual([[{ question: "Why?", answer: null }], undefined]);
   });
 
   test("may stand among the details of many topics", async () => {
@@ -232,7 +234,7 @@ test.each([
   ["<p>Open; Other, &amp; more</p>", ["Open", "Other, & more"]],
   ["", []],
 ])("keywords %p are %p", async (keywords, list) => {
-  expect((await draftOf({ keywords })).classifications?.keywords).toEqual(list);
+  expect((await draftOf({ objective: "", keywords })).classifications?.keywords).toEqual(list);
 });
 
 test.each([
@@ -257,8 +259,16 @@ test.each([
 });
 
 test("mark-up in titles, export control and a level of certification", async () => {
-  const draft = await draftOf({ topicTitle: "<p>Pumps &amp; <b>valves</b></p>", itar: true, cmmcLevel: "2" });
+  const draft = await draftOf({ topicTitle: "<p>Pumps &amp; <b>valves</b></p>", objective: "", itar: true, cmmcLevel: "2" });
   expect([draft.title, draft.eligibility?.requirements]).toEqual(["Pumps & valves", "Export controlled (ITAR). CMMC level: 2."]);
+});
+
+test("references stand at the end of the description", async () => {
+  const referenceDocuments = [{ referenceTitle: "<p>Pumps</p>" }, { referenceTitle: "Valves", url: "https://example.mil/v" }];
+  const { description } = await draftOf({ objective: "Less noise", referenceDocuments });
+  expect(description).toBe(
+    "<h3>Objective</h3>\nLess noise\n<h3>References</h3>\n<ol><li><p>Pumps</p></li><li>Valves https://example.mil/v</li></ol>",
+  );
 });
 
 test("phases that are not set up are not told; a hierarchy that is no JSON is none", async () => {

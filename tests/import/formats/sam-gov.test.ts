@@ -121,7 +121,6 @@ describe("real files", () => {
         { name: 'Roger "Dale" Crews', email: "roger.crews@us.af.mil", phone: "8439633568", role: "primary" },
         { name: "A1C Bishwa R. Neupane", email: "bishwa.neupane.1@us.af.mil", phone: "8439633704", role: "secondary" },
       ],
-      attachments: [],
     });
   });
 
@@ -158,7 +157,6 @@ describe("real files", () => {
       classifications: { tech_taxonomy: ["PSC:V301"], naics_codes: ["484210"], set_aside_types: ["SBA"] },
       eligibility: { requirements: "Set-aside: Total Small Business Set-Aside (FAR 19.5)", geographic_scope: null },
       contacts: [{ name: "James Postell", email: "james.postell@va.gov", phone: "702-791-9000 x18936", role: "Contracting Officer" }],
-      attachments: [],
     });
   });
 
@@ -175,8 +173,6 @@ describe("real files", () => {
       lineage: "EQ8PSCC250025|47PD51|Presolicitation",
       earlier_ids: [],
       title: "Aspinall Chambers Renovation",
-      summary: null,
-      description: null,
       status: "pre_release",
       status_display: null,
       organization: {
@@ -368,6 +364,23 @@ describe("lineage", () => {
     ]);
     expect([...kept.values()].map(({ source, earlier_ids }) => [source.opportunity_id, earlier_ids])).toEqual([["b", ["n1"]]]);
   });
+});
+
+test("what a layout does not tell is left out, so that an import keeps what another one told", async () => {
+  const answer = {
+    opportunitiesData: [{ noticeId: "a", title: "Roof", resourceLinks: ["https://sam.gov/1"], description: "https://api.sam.gov/a" }],
+  };
+  const { items, drafts } = await readFormat(samGov, [
+    textInput(JSON.stringify(answer)),
+    json(aRow()),
+    json(aRow({ AdditionalInfoLink: "https://x.mil", Description: "Text" })),
+  ]);
+  expect(items.map((item) => "record" in item && item.partial)).toEqual([true, true, true]);
+  expect(drafts.map(({ description, summary, attachments }) => [description, summary, attachments])).toEqual([
+    [undefined, undefined, [{ name: null, url: "https://sam.gov/1" }]],
+    [null, null, undefined],
+    ["Text", "Text", [{ name: "Additional information", url: "https://x.mil" }]],
+  ]);
 });
 
 test("earlier stages of the same number and office may be the parent, the nearest first, whether they are in the files or not", async () => {

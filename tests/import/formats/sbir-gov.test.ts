@@ -78,7 +78,7 @@ describe("real files", () => {
       description: "The Navy relies on combat system data fo",
       status: null,
       organization: { agency: "Department of Defense", sub_agency: "NAVY" },
-      program: { type: "SBIR", solicitation_id: null, solicitation_title: null, contract_class: "Phase I, Phase II" },
+      program: { type: "SBIR", contract_class: "Phase I, Phase II" },
       dates: {
         posted_at: "2026-06-03T00:00:00-04:00",
         opens_at: "2026-06-24T00:00:00-04:00",
