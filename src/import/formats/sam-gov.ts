@@ -78,7 +78,7 @@ const KINDS: readonly Kind[] = [
   { name: "Consolidate/(Substantially) Bundle", words: /bundle/i, display: true },
 ];
 
-/** What tells a notice and its revisions; here and below, what is blank or the text "null" is "". */
+/** By what a notice is known again, and its revisions. Here and below, what is blank or the word "null" is "". */
 type Identity = {
   id: string;
   title: string;
@@ -126,12 +126,8 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
     }
     const key = lineageKey(notice);
     const thread = key === undefined ? undefined : threadOf(survey, key, notice);
-    const earlierIds = thread === undefined ? [] : earlierIdsOf(thread, notice.id);
-    const record: Draft = {
-      ...toDraft(notice, today, context),
-      lineage: thread?.lineage ?? key ?? notice.id,
-      earlier_ids: earlierIds,
-    };
+    const lineage = thread?.lineage ?? key ?? notice.id;
+    const record: Draft = { ...toDraft(notice, today, context), lineage, earlier_ids: earlierIdsOf(thread, notice.id) };
     const item: Item = { ...place, record, partial: true, parents: parentsOf(survey, notice) };
     if (thread === undefined) yield item;
     else yield* newestLast(thread, notice.id, item);
@@ -304,7 +300,7 @@ type Survey = {
 };
 
 /** More notices than this under one solicitation number: the number is a placeholder. */
-const REVISIONS_MAX = 200;
+const REVISIONS_MAX = 100;
 
 /**
  * What a notice has in common with its revisions, which come under a new NoticeId (D-30): solicitation number, office, and the type
@@ -403,15 +399,14 @@ function wordsOf(title: string): Set<string> {
 }
 
 /** The revisions before the newest one, for the newest alone: it is the one that is stored. */
-function earlierIdsOf({ revisions }: Thread, id: string): string[] {
-  const ids = new Set(revisions.map((revision) => revision.id));
-  return revisions.at(-1)?.id === id ? [...ids].filter((each) => each !== id) : [];
+function earlierIdsOf(thread: Thread | undefined, id: string): string[] {
+  if (thread?.revisions.at(-1)?.id !== id) return [];
+  return [...new Set(thread.revisions.map((revision) => revision.id))].filter((each) => each !== id);
 }
 
 /** Files come newest first or in any order, and of one lineage the last record holds: the newest waits until the older ones have passed. */
 function* newestLast(thread: Thread, id: string, item: Item): Iterable<Item> {
-  const newest = thread.revisions.at(-1)?.id === id;
-  if (!newest) yield item;
+  if (thread.revisions.at(-1)?.id !== id) yield item;
   else {
     if (thread.held !== undefined) yield thread.held;
     thread.held = item;

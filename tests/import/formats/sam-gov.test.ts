@@ -337,9 +337,9 @@ describe("lineage", () => {
     ]);
   });
 
-  test("a number that hundreds share is a placeholder", async () => {
-    const rows = Array.from({ length: 201 }, (_, index) => ({ NoticeId: `n${index}`, "Sol#": "S1", "AAC Code": "X1" }));
-    expect(await keptOf(...rows)).toHaveLength(201);
+  test("a number that more than a hundred share is a placeholder", async () => {
+    const rows = Array.from({ length: 101 }, (_, index) => ({ NoticeId: `n${index}`, "Sol#": "S1", "AAC Code": "X1" }));
+    expect(await keptOf(...rows)).toHaveLength(101);
   });
 
   test("the same notice twice is one", async () => {
