@@ -2,7 +2,7 @@
 import type { Operation } from "../operation.ts";
 
 /** A record of the demo's sample, so that what the samples ask for can be found there. */
-export const SAMPLE_ID = "00000000-0000-0000-0000-000000000000";
+export const SAMPLE_ID = "eb7863be-c9fd-5a72-b348-a17b86f00b53";
 
 /** A query worth showing, by operation. */
 const queries: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ function curl({ url, needsKey }: Request): string {
 }
 
 function typeScript({ url, needsKey, isJson }: Request): string {
-  const options = needsKey ? ", {\n  headers: { Authorization: `Bearer ${process.env.FUNDFEED_KEY}` },\n}" : "";
+  const options = needsKey ? `, {\n  headers: { Authorization: \`Bearer \${process.env.FUNDFEED_KEY}\` },\n}` : "";
   return `const response = await fetch("${url}"${options});
 if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`);
 

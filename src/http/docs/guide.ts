@@ -1,0 +1,71 @@
+/** The guide: prose in Markdown, with the tables that the service itself works by. */
+import { type Rule, rules } from "../../changes/rules.ts";
+import { programTypes, statuses } from "../../opportunities/opportunity.ts";
+import { type ProblemCode, problemAnchor, problems } from "../problem.ts";
+import { LIST_ITEMS_MAX } from "../query.ts";
+import { API_VERSION } from "../respond.ts";
+import { exampleRecord } from "./examples.ts";
+import text from "./guide.md" with { type: "text" };
+
+export type Section = { id: string; title: string; markdown: string };
+
+/** A section for each `## Title {#id}` of the text; without an id, the title in lower case is one. */
+export function guideSections(baseUrl: string): Section[] {
+  const { id, updated_at } = exampleRecord;
+  const values: Readonly<Record<string, string>> = {
+    base_url: baseUrl,
+    id,
+    etag: `W/"${id}.${Date.parse(updated_at)}"`,
+    statuses: codes(statuses),
+    program_types: codes(programTypes),
+    events: eventTable(),
+    problems: problemTable(),
+    list_items_max: String(LIST_ITEMS_MAX),
+    version: API_VERSION,
+  };
+  const filled = text.replace(/\{\{(\w+)\}\}/g, (placeholder, name: string) => values[name] ?? placeholder);
+  return filled
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => {
+      const [, title = "", id = title.toLowerCase(), markdown = ""] = /^(.+?)(?: \{#(\w+)\})?\n([\s\S]*)$/.exec(section) ?? [];
+      return { id, title, markdown: markdown.trim() };
+    });
+}
+
+/** The guide as one text that stands alone: of the samples only curl's, links to the page. */
+export function guideText(baseUrl: string): string {
+  return guideSections(baseUrl)
+    .map(({ title, markdown }) => `## ${title}\n\n${markdown}`)
+    .join("\n\n")
+    .replace(/^```(?!sh|http)\w+ [\s\S]*?^```\n/gm, "")
+    .replace(/^```sh curl$/gm, "```sh")
+    .replace(/<\/?span[^>]*>/g, "")
+    .replaceAll("](#", `](${baseUrl}/docs#`);
+}
+
+/** Which difference gives which event, by type. */
+export function eventTable(): string {
+  return table(["Type", "Severity", "Fields", "When"], rules.map(eventRow));
+}
+
+function eventRow({ type, severity, fields, when }: Rule): string[] {
+  return [codes([type]), severity, fields.length === 0 ? "–" : codes(fields.map((field) => (field === "*" ? "any" : field))), when];
+}
+
+/** Each code stands in an element that the `type` of its problems leads to (D-22). */
+function problemTable(): string {
+  const rows = (Object.keys(problems) as ProblemCode[]).map((code) => {
+    const { status, title, description } = problems[code];
+    return [String(status), `<span id="${problemAnchor(code)}">${codes([code])}</span>`, `**${title}.** ${description}`];
+  });
+  return table(["Status", "Code", "Meaning"], rows);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function codes(words: readonly string[]): string {
+  return words.map((word) => `\`${word}\``).join(", ");
+}

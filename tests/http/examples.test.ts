@@ -1,0 +1,79 @@
+/** The description's examples are what the service answers over the demo's records. `WRITE=1 bun test examples` takes them down anew. */
+import { expect, test } from "bun:test";
+import examples from "../../src/http/docs/examples.json" with { type: "json" };
+import { EXAMPLE_BASE_URL } from "../../src/http/docs/examples.ts";
+import { SAMPLE_ID } from "../../src/http/docs/samples.ts";
+import { type ProblemCode, problems } from "../../src/http/problem.ts";
+import { BASE_URL, type TestApi } from "../support/api.ts";
+import { demoApi } from "../support/demo.ts";
+
+const FILE = new URL("../../src/http/docs/examples.json", import.meta.url).pathname;
+
+const requests = {
+  getMeta: "/meta",
+  listSources: "/sources",
+  listOpportunities: "/opportunities?status=open,closing_soon&program_type=GRANT&agency=national+science&limit=1",
+  getOpportunity: `/opportunities/${SAMPLE_ID}`,
+  listOpportunityEvents: `/opportunities/${SAMPLE_ID}/events?limit=2`,
+};
+
+const refusals: Record<ProblemCode, (api: TestApi) => Promise<Response>> = {
+  invalid_parameter: (api) => api.get("/opportunities?limit=0&updated_since=2026-02-30"),
+  unsupported_parameter: (api) => api.get("/opportunities?sort=title"),
+  invalid_cursor: (api) => api.get("/opportunities?cursor=W10"),
+  authentication_required: (api) => api.get("/opportunities", { key: null }),
+  insufficient_entitlement: async (api) => {
+    const { key, account } = await api.newKey();
+    api.state.sqlite.run("update accounts set subscription = 'inactive' where name = ?", [account]);
+    return api.get("/opportunities", { key });
+  },
+  not_found: (api) => api.get("/opportunities/0190c4a0-0000-7000-8000-0000000000ff"),
+  method_not_allowed: (api) => api.get("/opportunities", { method: "POST" }),
+  rate_limit_exceeded: async (api) => {
+    const { key } = await api.newKey({ daily: 1000, per_minute: 1 });
+    await api.get("/opportunities", { key });
+    return api.get("/opportunities", { key });
+  },
+  internal_error: async (api) => {
+    api.catalog.db.sqlite.run("alter table opportunities rename to elsewhere");
+    return api.get(`/opportunities/${SAMPLE_ID}`);
+  },
+  service_unavailable: async (api) => {
+    api.catalog.db.sqlite.close();
+    return api.get(`/opportunities/${SAMPLE_ID}`);
+  },
+};
+
+test("every example is an answer of the service over the demo's records", async () => {
+  expect(EXAMPLE_BASE_URL).toBe(BASE_URL);
+  const actual = await answers(await demoApi());
+  if (process.env.WRITE === "1") await Bun.write(FILE, `${JSON.stringify(actual, null, 2)}\n`);
+  else expect(masked(actual)).toEqual(masked(examples));
+});
+
+async function answers(api: TestApi): Promise<unknown> {
+  const operations: Record<string, unknown> = {};
+  for (const [operationId, path] of Object.entries(requests)) {
+    const response = await api.get(path);
+    expect(response.status).toBe(200);
+    operations[operationId] = await response.json();
+  }
+  const refused: Record<string, unknown> = {};
+  for (const [code, refuse] of Object.entries(refusals)) {
+    const response = await refuse(api);
+    expect(response.status).toBe(problems[code as ProblemCode].status);
+    refused[code] = await response.json();
+  }
+  return { operations, problems: refused };
+}
+
+/** Cursors are signed with each catalogue's own secret; request ids are random. */
+function masked(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (name, member) => {
+      if (name === "request_id") return "masked";
+      if (name === "next_cursor" && member !== null) return "masked";
+      return name === "next" && member !== null ? member.replace(/cursor=[\w-]+/, "cursor=masked") : member;
+    }),
+  );
+}

@@ -1,0 +1,87 @@
+/** The description: found valid by others' tools, complete, and locked by a snapshot. */
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
+import owasp from "@stoplight/spectral-owasp-ruleset";
+import { oas } from "@stoplight/spectral-rulesets";
+import { openapiDocument } from "../../src/http/openapi.ts";
+import { operations } from "../../src/http/operations.ts";
+import { problems } from "../../src/http/problem.ts";
+
+const BASE = "https://fundfeed.test/v1";
+const text = JSON.stringify(openapiDocument(BASE), null, 2);
+const document = JSON.parse(text);
+
+/** OWASP's rules that the specification decides otherwise, or that ask for what is not known. */
+const switchedOff = {
+  "owasp:api8:2023-define-cors-origin": "Keys do not belong in browsers: no Access-Control header is ever sent (D-4).",
+  "owasp:api2:2023-read-restricted": "/meta, /openapi.json and /docs need no key.",
+  "owasp:api8:2023-define-error-responses-401": "For the same paths: they are never answered with 401. All others describe it.",
+  "owasp:api4:2023-rate-limit-responses-429": "For the same paths: they are not counted. All others describe it.",
+  "owasp:api8:2023-define-error-validation": "For the same paths: they ignore parameters (D-6).",
+  "owasp:api4:2023-rate-limit": "Only an answer to a valid key has RateLimit headers (D-19).",
+  "owasp:api4:2023-string-limit": "Texts are those of the upstreams; a request is bounded as a whole, its head at 16 KiB.",
+  "owasp:api4:2023-string-restricted": "The same: free text has no format.",
+  "owasp:api4:2023-array-limit": "Arrays are those of the upstreams; a page is bounded by `limit`.",
+  "owasp:api4:2023-integer-limit": "`count` is bounded by `limit`.",
+};
+
+describe("the description", () => {
+  test("is valid OpenAPI 3.1", async () => {
+    const validator = new Validator();
+    expect(await validator.validate(structuredClone(document))).toMatchObject({ valid: true });
+    expect(validator.version).toBe("3.1");
+  });
+
+  test("passes Redocly's lint without a warning", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "fundfeed-openapi-"));
+    await Bun.write(join(directory, "openapi.json"), text);
+    const redocly = new URL("../../node_modules/@redocly/cli/bin/cli.js", import.meta.url).pathname;
+    const lint = Bun.spawn([process.execPath, redocly, "lint", "openapi.json", "--format=json"], {
+      cwd: directory,
+      env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+      stderr: "pipe",
+    });
+    const report = JSON.parse(await lint.stdout.text());
+    expect(report.problems).toEqual([]);
+    expect(report.totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
+    expect(await lint.exited).toBe(0);
+  });
+
+  test("leaves Spectral and OWASP's rules nothing to find, some switched off by name and reason", async () => {
+    const spectral = new Spectral();
+    const off = Object.fromEntries(Object.keys(switchedOff).map((rule) => [rule, "off" as const]));
+    spectral.setRuleset({ extends: [oas, [owasp, "all"]], rules: off } as RulesetDefinition);
+    const findings = await spectral.run(document);
+    expect(findings.map(({ code, message, path }) => `${code}: ${message} (${path.join(".")})`)).toEqual([]);
+  });
+
+  test("holds every operation, parameter and problem of the server's tables", () => {
+    expect(Object.keys(document.paths)).toEqual(operations.map(({ path }) => path));
+    for (const { path, operationId, parameters, problems: codes } of operations) {
+      const described = document.paths[path].get;
+      expect(described.operationId).toBe(operationId);
+      expect(described.summary).not.toBeEmpty();
+      const names = described.parameters.filter((parameter: { in: string }) => parameter.in !== "header");
+      expect(names.map(({ name }: { name: string }) => name)).toEqual(Object.keys(parameters ?? {}));
+      for (const code of codes) expect(Object.keys(described.responses)).toContain(String(problems[code].status));
+      expect(described["x-codeSamples"].map(({ label }: { label: string }) => label)).toEqual(["curl", "TypeScript", "Python", "Go"]);
+    }
+    for (const code of Object.keys(problems)) expect(document.info.description).toContain(`\`${code}\``);
+  });
+
+  test("gives a public base address wherever one stands, and closes every object of ours", () => {
+    expect(document.servers).toMatchObject([{ url: BASE }]);
+    expect(text).not.toContain("api.example.com");
+    for (const [name, schema] of Object.entries<{ type: string; additionalProperties: boolean }>(document.components.schemas)) {
+      expect({ name, ...schema }).toMatchObject({ name, type: "object", additionalProperties: false });
+    }
+  });
+
+  test("is locked: a change of it is a change of the interface", () => {
+    expect(text).toMatchSnapshot();
+  });
+});

@@ -1,0 +1,17 @@
+/** The service over real records: the Grants.gov part of the demo's sample, with the history that its three publications make. */
+import { sample } from "../../src/cli/demo-sample.ts";
+import type { Asset } from "../../src/http/routes/meta.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov.ts";
+import { importFiles } from "../../src/import/run.ts";
+import { type TestApi, testApi } from "./api.ts";
+
+export async function demoApi({ assets }: { assets?: readonly Asset[] } = {}): Promise<TestApi> {
+  const api = await testApi({ now: Date.UTC(2026, 7, 3, 14), ...(assets && { assets }) });
+  const place = { db: api.catalog.db, directory: ":memory:", now: () => api.clock.now, tell: () => undefined, progress: () => undefined };
+  for (const { format, file, asOf } of sample) {
+    if (format !== grantsGov.name) continue;
+    const options = { files: [file], snapshot: false, allowRemovals: false, asOf: Date.parse(asOf), dryRun: false, rejects: undefined };
+    await importFiles(place, grantsGov, options);
+  }
+  return api;
+}
