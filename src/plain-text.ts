@@ -2,7 +2,7 @@
 
 const SUMMARY_LENGTH = 500;
 /** The head of a long text that is tried first for its summary, and how much more than a summary it must give to be trusted. */
-const HEAD_LENGTH = 2000;
+const HEAD_LENGTH = 1500;
 const HEAD_MARGIN = 100;
 /** Text is decoded again while that changes it, as upstreams escape twice, but not for ever. */
 const DECODINGS_MAX = 8;
@@ -62,7 +62,7 @@ const TAG = /<[/!?]?[a-z][a-z0-9:-]*(?=[\s/>])[^<>]*>/gi;
 function tidy(text: string): string {
   return text
     .replace(/[\u00ad\u200b\u2060\ufeff]+/g, "")
-    .replace(/\s+/g, " ")
+    .replace(/\s{2,}|[^\S ]/g, " ") // Not single blanks, which are most of a text.
     .trim()
     .normalize("NFC");
 }

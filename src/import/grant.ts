@@ -209,7 +209,9 @@ function isWebAddress(text: string): boolean {
 }
 
 function oneLine(text: string): string {
-  return /[&\s]/.test(text) ? decodeEntities(text).replace(/\s+/g, " ").trim() : text;
+  return decodeEntities(text)
+    .replace(/\s{2,}|[^\S ]/g, " ")
+    .trim();
 }
 
 function distinct(texts: readonly string[]): string[] {

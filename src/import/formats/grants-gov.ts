@@ -2,7 +2,6 @@
  * Grants.gov: the daily XML extract (`GrantsDBExtract<date>v2.zip`), its predecessor of before 2016, and the answers of its API
  * (`grants-gov-api.ts`), told apart by what is in the file.
  */
-import { SaxesParser } from "saxes";
 import type { Context, Format, Input, Item } from "../format.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "../grant.ts";
 import {
@@ -17,6 +16,7 @@ import {
 } from "../grants-gov-codes.ts";
 import { naming, utf8Text } from "../input.ts";
 import { firstCharacter } from "../json-elements.ts";
+import { createXmlReader } from "../xml.ts";
 import { grantsGovAnswers } from "./grants-gov-api.ts";
 
 export const grantsGov: Format = {
@@ -149,7 +149,7 @@ function yesOrNo(text: string): Grant["costSharing"] {
 
 /** `07312026` as `2026-07-31`; what is no such date comes back as it is, and is warned of where it is needed. */
 function isoDate(text: string): string {
-  return text.replace(/^(\d\d)(\d\d)(\d{4})$/, "$3-$1-$2");
+  return /^\d{8}$/.test(text) ? `${text.slice(4)}-${text.slice(0, 2)}-${text.slice(2, 4)}` : text;
 }
 
 /* XML */
@@ -158,59 +158,42 @@ const ROOT = "Grants";
 const FORECAST = "OpportunityForecastDetail_1_0";
 const RECORDS = new Set([FORECAST, "OpportunitySynopsisDetail_1_0", "FundingOppSynopsis", "FundingOppModSynopsis"]);
 
-/** Most characters of one element, and between two tags. The longest real description has some 100,000, and the schema says 18,000. */
+/** Most characters of one element. The longest real description has some 100,000, and the schema says 18,000. */
 const TEXT_MAX = 1_000_000;
-const DEPTH_MAX = 10;
 
-/** Strictly XML, in constant memory: no entities but the five of XML itself, and a file must end where its root ends. */
 async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Context): AsyncIterable<Element> {
-  const parser = new SaxesParser({ xmlns: false });
   let found: Element[] = [];
   let record: Element = { element: "", fields: {} };
   let content = "";
   let depth = 0;
-  /** Characters since the parser last told of anything: so many it may be holding. */
-  let held = 0;
 
-  parser.on("error", ({ message }) => {
-    throw new Error(message.replace(/^(\d+):\d+: /, "line $1: "));
-  });
-  parser.on("opentag", ({ name, attributes }) => {
-    held = 0;
-    depth++;
-    const local = localName(name);
-    if (depth === 1 && local !== ROOT) throw new Error(`its root element is ${name}, not ${ROOT}`);
-    if (depth === 2) record = { element: local, fields: Object.create(null) }; // An element may be called anything, `constructor` too.
-    if (depth === 3) {
+  const xml = createXmlReader({
+    open(name, attributes) {
+      depth++;
+      if (depth === 1 && localName(name) !== ROOT) throw new Error(`its root element is ${name}, not ${ROOT}`);
+      if (depth === 2) record = { element: localName(name), fields: Object.create(null) }; // An element may be called anything.
+      if (depth !== 3) return;
       content = "";
-      for (const attribute in attributes) add(record, `${local}@${localName(attribute)}`, attributes[attribute] ?? "");
-    }
-    if (depth > DEPTH_MAX) throw new Error(`its elements are nested more than ${DEPTH_MAX} deep`);
-  });
-  const takeText = (text: string) => {
-    held = 0;
-    if (depth > 2) content += text;
-    if (content.length > TEXT_MAX) throw new Error(`an element has more than ${TEXT_MAX} characters`);
-  };
-  parser.on("text", takeText);
-  parser.on("cdata", takeText);
-  parser.on("closetag", ({ name }) => {
-    held = 0;
-    if (depth === 3) add(record, localName(name), content);
-    if (depth === 2 && RECORDS.has(record.element)) found.push(record);
-    else if (depth === 2) warn(`Unknown element ${name} is left out`);
-    depth--;
+      for (const attribute in attributes) add(record, `${localName(name)}@${localName(attribute)}`, attributes[attribute] ?? "");
+    },
+    text(text) {
+      if (depth > 2) content += text;
+      if (content.length > TEXT_MAX) throw new Error(`an element has more than ${TEXT_MAX} characters`);
+    },
+    close(name) {
+      if (depth === 3) add(record, localName(name), content);
+      if (depth === 2 && RECORDS.has(record.element)) found.push(record);
+      else if (depth === 2) warn(`Unknown element ${name} is left out`);
+      depth--;
+    },
   });
 
   for await (const text of utf8Text(bytes)) {
-    held += text.length;
-    parser.write(text);
-    if (held > TEXT_MAX) throw new Error(`it has more than ${TEXT_MAX} characters without a tag`);
+    xml.write(text);
     yield* found;
     found = [];
   }
-  parser.close();
-  yield* found;
+  xml.end();
 }
 
 function add({ fields }: Element, name: string, content: string): void {
@@ -222,5 +205,6 @@ function add({ fields }: Element, name: string, content: string): void {
 }
 
 function localName(name: string): string {
-  return name.slice(name.indexOf(":") + 1);
+  const colon = name.indexOf(":");
+  return colon === -1 ? name : name.slice(colon + 1);
 }
