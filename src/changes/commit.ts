@@ -8,7 +8,7 @@ import { dueAt, statusAt } from "../opportunities/status.ts";
 import { additionEvent, classify, removalEvent } from "./classify.ts";
 import { type Content, hashOf, type Incoming, readContent, renderDocument, renderSidecar, type StatusBasis } from "./content.ts";
 import { apply, detect } from "./detect.ts";
-import { linkKeyOf, otherSourceOf } from "./link.ts";
+import { linkKeyOf } from "./link.ts";
 
 /** A stored record, as far as deciding needs it. */
 export type Stored = {
@@ -54,8 +54,11 @@ export function findStored({ sqlite }: CatalogDb, source: string, lineage: strin
   return sqlite.query<Stored, [string, string]>(`${STORED} where source = ? and lineage = ?`).get(source, lineage) ?? undefined;
 }
 
-export function findStoredByRow({ sqlite }: CatalogDb, seq: number): Stored | undefined {
-  return sqlite.query<Stored, [number]>(`${STORED} where seq = ?`).get(seq) ?? undefined;
+/** The record of a row number that was read from the catalogue: rows are never deleted. */
+export function getStored({ sqlite }: CatalogDb, row: number): Stored {
+  const stored = sqlite.query<Stored, [number]>(`${STORED} where seq = ?`).get(row);
+  if (stored === null) throw new Error(`Cannot find the record of row ${row}; fundfeed check says what else is wrong`);
+  return stored;
 }
 
 /** Records whose turn has come at `until` (ms), the first due first. */
@@ -96,10 +99,13 @@ export function lineagesOfUpstreamId({ sqlite }: CatalogDb, source: string, upst
     .map(({ lineage }) => lineage);
 }
 
-/** Whether the stored record already says all that this one says (D-32), its earlier ids included. */
-export function isUnchanged(db: CatalogDb, stored: Stored | undefined, incoming: Incoming): stored is Stored {
-  if (stored === undefined || !hashOf(incoming.content, incoming.status_basis).equals(stored.hash)) return false;
-  return incoming.earlier_ids.every((id) => bearsUpstreamId(db, stored.seq, id));
+/** Whether what is stored already says all that this record says (D-32), its earlier ids included. Reads no document. */
+export function isUnchanged(db: CatalogDb, { content, lineage, status_basis, earlier_ids }: Incoming): boolean {
+  const stored = db.sqlite
+    .query<{ seq: number; hash: Uint8Array }, [string, string]>("select seq, hash from opportunities where source = ? and lineage = ?")
+    .get(content.source.code, lineage);
+  if (stored === null || !hashOf(content, status_basis).equals(stored.hash)) return false;
+  return earlier_ids.every((id) => bearsUpstreamId(db, stored.seq, id));
 }
 
 /** What the arrival of a record comes to at an instant (ms). Reads and writes nothing. */
@@ -144,18 +150,6 @@ export function decideLink(stored: Stored, canonicalId: string, instant: number)
     status_basis: stored.status_basis,
     events: classify(stored.id, changes, instant),
   };
-}
-
-/** The records of another source that stand for the same opportunity as this canonical one, and do not name a canonical record yet. */
-export function listToLink({ sqlite }: CatalogDb, canonical: Content): Stored[] {
-  const other = otherSourceOf(canonical.source.code);
-  const key = linkKeyOf(canonical);
-  if (other === undefined || key === null) return [];
-  return sqlite
-    .query<Stored, [string, string]>(
-      `${STORED} where link_key = ? and source = ? and cast(document as text) ->> '$.relationships.canonical_id' is null`,
-    )
-    .all(key, other);
 }
 
 /** What the clock makes of a record whose status follows its dates (D-37). */

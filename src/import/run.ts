@@ -7,19 +7,18 @@ import {
   decideLink,
   decideRemoval,
   findStored,
-  findStoredByRow,
+  getStored,
   insert,
   isUnchanged,
   lineagesOfUpstreamId,
   listLive,
-  listToLink,
   newestInstant,
   nextInstant,
   turned,
   update,
 } from "../changes/commit.ts";
-import { type Content, type Incoming, readContent } from "../changes/content.ts";
-import { findCanonicalId } from "../changes/link.ts";
+import { type Incoming, readContent } from "../changes/content.ts";
+import { countWaitingFor, findCanonicalId, listWaiting, type Waiting } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
 import { formatInstant } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
@@ -132,8 +131,7 @@ function stage(db: CatalogDb, staging: Staging, judged: Judged, { restored, ...r
   const incoming: Incoming = restoring && restored !== undefined ? { ...record, restored } : record;
   if (incoming.restored !== undefined)
     judged.newestRestored = Math.max(judged.newestRestored ?? incoming.restored.updated_at, incoming.restored.updated_at);
-  const same = isUnchanged(db, findStored(db, code, incoming.lineage), incoming);
-  staging.put(code, incoming.lineage, same ? null : JSON.stringify(incoming));
+  staging.put(code, incoming.lineage, isUnchanged(db, incoming) ? null : JSON.stringify(incoming));
 }
 
 /** A rejected record whose source and id can be read counts as present (D-34). False when they cannot. */
@@ -194,8 +192,11 @@ function rehearse(db: CatalogDb, begun: Begun, judged: Judged, staging: Staging,
     const before = stored(db, incoming);
     const replayed = before === undefined || begun.asOf === undefined ? before : turned(before, begun.asOf - 1);
     count(summary, decide(replayed, incoming, instant));
+    const waiting = countWaitingFor(db, incoming.content);
+    summary.changed += waiting;
+    summary.events += waiting;
   }
-  for (const row of missing) countRemoval(summary, removalOf(db, row, instant)?.decision);
+  for (const row of missing) countRemoval(summary, decideRemoval(getStored(db, row), instant));
   return summary;
 }
 
@@ -217,47 +218,46 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
   const transactions = judged.newestRestored === undefined ? chunks(staging) : [everyOne(staging)];
   for (const chunk of transactions) {
     write((instant) => {
-      for (const incoming of chunk) for (const decision of storeOne(db, incoming, instant, importId)) count(summary, decision);
+      for (const incoming of chunk) count(summary, storeOne(db, incoming, instant, importId));
     });
     progress({ step: "writing", done: summary.added + summary.changed, share: (summary.added + summary.changed) / total });
   }
-  for (let first = 0; first < missing.length; first += CHUNK) {
+  for (const rows of slices(missing)) {
     write((instant) => {
-      for (const row of missing.slice(first, first + CHUNK)) countRemoval(summary, removeOne(db, row, instant, importId));
+      for (const row of rows) countRemoval(summary, removeOne(db, row, instant, importId));
+    });
+  }
+  // After the records, so that no record changes twice at one instant. An export says itself what is linked.
+  const waiting = judged.newestRestored === undefined ? listWaiting(db, judged.sources) : [];
+  for (const pairs of slices(waiting)) {
+    write((instant) => {
+      for (const pair of pairs) count(summary, linkOne(db, pair, instant, importId));
     });
   }
   finishImport(db, importId, summary, now());
   return summary;
 }
 
-function storeOne(db: CatalogDb, judged: Incoming, instant: number, importId: number): Decision[] {
-  const isRestored = judged.restored !== undefined;
-  const incoming = isRestored ? judged : withRelationships(db, judged, []); // The canonical record may be of this very import.
+function storeOne(db: CatalogDb, incoming: Incoming, instant: number, importId: number): Decision {
   const before = stored(db, incoming);
   const decision = decide(before, incoming, instant);
   if (before === undefined) insert(db, decision, incoming, instant, importId);
   else update(db, before, decision, incoming.earlier_ids, instant, importId);
-  return isRestored ? [decision] : [decision, ...linkOthers(db, decision.content, incoming.lineage, instant, importId)];
+  return decision;
 }
 
-/** Records of another source that have waited for this canonical one. */
-function linkOthers(db: CatalogDb, canonical: Content, lineage: string, instant: number, importId: number): Decision[] {
-  return listToLink(db, canonical).map((other) => {
-    const decision = decideLink(other, opportunityId(canonical.source.code, lineage), instant);
-    update(db, other, decision, [], instant, importId);
-    return decision;
-  });
+function removeOne(db: CatalogDb, row: number, instant: number, importId: number): Decision {
+  const before = getStored(db, row);
+  const decision = decideRemoval(before, instant);
+  update(db, before, decision, [], instant, importId);
+  return decision;
 }
 
-function removeOne(db: CatalogDb, row: number, instant: number, importId: number): Decision | undefined {
-  const removal = removalOf(db, row, instant);
-  if (removal !== undefined) update(db, removal.before, removal.decision, [], instant, importId);
-  return removal?.decision;
-}
-
-function removalOf(db: CatalogDb, row: number, instant: number) {
-  const before = findStoredByRow(db, row);
-  return before === undefined ? undefined : { before, decision: decideRemoval(before, instant) };
+function linkOne(db: CatalogDb, { row, canonicalId }: Waiting, instant: number, importId: number): Decision {
+  const before = getStored(db, row);
+  const decision = decideLink(before, canonicalId, instant);
+  update(db, before, decision, [], instant, importId);
+  return decision;
 }
 
 function stored(db: CatalogDb, { content, lineage }: Incoming) {
@@ -268,6 +268,10 @@ function* chunks(staging: Staging): Iterable<Incoming[]> {
   for (let page = staging.page(0, CHUNK); page.length > 0; page = staging.page(page.at(-1)?.place ?? 0, CHUNK)) {
     yield page.map(({ json }) => JSON.parse(json) as Incoming); // Staged by this very import.
   }
+}
+
+function* slices<T>(items: readonly T[]): Iterable<readonly T[]> {
+  for (let first = 0; first < items.length; first += CHUNK) yield items.slice(first, first + CHUNK);
 }
 
 function* everyOne(staging: Staging): Iterable<Incoming> {
@@ -283,10 +287,9 @@ function count(summary: Summary, { outcome, events }: Decision): void {
   summary.events += events.length;
 }
 
-function countRemoval(summary: Summary, decision: Decision | undefined): void {
-  if (decision === undefined) return;
+function countRemoval(summary: Summary, { events }: Decision): void {
   summary.removed++;
-  summary.events += decision.events.length;
+  summary.events += events.length;
 }
 
 /** Tells each message once: a code that is unknown in ten thousand records is one piece of news. */
