@@ -1,6 +1,6 @@
 /**
  * RFC 4180, strictly: a stray or unclosed quote, or a row of another width than the header, fails the whole file, since nothing
- * behind it can be trusted. Native searches from quote to quote read some 800,000 rows a second, which csv-parse reads at 60,000.
+ * behind it can be trusted. Searching natively from quote to quote, it reads 240,000 rows a second of a file that csv-parse reads 60,000 of.
  */
 
 export type CsvRow = { [column: string]: string };
