@@ -16,7 +16,6 @@ import type { Draft } from "../record.ts";
 export const samGov: Format = {
   name: "sam-gov",
   about: "SAM.gov contract opportunities: the bulk CSV, daily rows as JSON, or answers of the v2 API",
-  entry: /\.csv$/i,
   read,
 };
 
