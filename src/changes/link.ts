@@ -18,16 +18,15 @@ export const linkRules: readonly LinkRule[] = [
   { canonical: "GRANTS_GOV", other: "SIMPLER_GRANTS_GOV", by: "the opportunity number", keyOf: ({ program }) => program.solicitation_id },
 ];
 
-/** What a record is linked by; `null` where no rule is about its source. Letter case and blanks do not count. */
+/**
+ * What a record is found by, or waits by, for the one that it has to do with; `null` where no rule is about its source, and where it
+ * names its canonical record already. Letter case and blanks do not count.
+ */
 export function linkKeyOf(content: Content): string | null {
   const { code } = content.source;
-  const key = linkRules.find(({ canonical, other }) => canonical === code || other === code)?.keyOf(content) ?? "";
-  return key.replace(/\s+/g, "").toUpperCase() || null;
-}
-
-/** The source whose records point to this one's. */
-export function otherSourceOf(source: string): string | undefined {
-  return linkRules.find(({ canonical }) => canonical === source)?.other;
+  const rule = linkRules.find(({ canonical, other }) => canonical === code || other === code);
+  if (rule === undefined || (rule.other === code && content.relationships.canonical_id !== null)) return null;
+  return (rule.keyOf(content) ?? "").replace(/\s+/g, "").toUpperCase() || null;
 }
 
 /** The id of the canonical record of the same opportunity, or `null` where there is none (yet). */
@@ -40,4 +39,29 @@ export function findCanonicalId({ sqlite }: CatalogDb, content: Content): string
       .query<{ id: string }, [string, string]>("select id from opportunities where link_key = ? and source = ? order by seq limit 1")
       .get(key, rule.canonical)?.id ?? null
   );
+}
+
+const WAITING = `
+  select seq as row, (select id from opportunities where link_key = waiting.link_key and source = ? order by seq limit 1) as canonicalId
+  from opportunities as waiting where source = ? and link_key is not null and canonicalId is not null order by seq`;
+
+/** The row number of a record that does not name its canonical one, although it is there. */
+export type Waiting = { row: number; canonicalId: string };
+
+/** The records that waited for a canonical one of these sources and have it by now. */
+export function listWaiting({ sqlite }: CatalogDb, sources: ReadonlySet<string>): Waiting[] {
+  return linkRules
+    .filter(({ canonical }) => sources.has(canonical))
+    .flatMap(({ canonical, other }) => sqlite.query<Waiting, [string, string]>(WAITING).all(canonical, other));
+}
+
+/** How many records wait for this one, which is not stored yet. */
+export function countWaitingFor({ sqlite }: CatalogDb, content: Content): number {
+  const rule = linkRules.find(({ canonical }) => canonical === content.source.code);
+  const key = linkKeyOf(content);
+  if (rule === undefined || key === null) return 0;
+  const row = sqlite
+    .query<{ count: number }, [string, string]>("select count(*) as count from opportunities where link_key = ? and source = ?")
+    .get(key, rule.other);
+  return row?.count ?? 0;
 }

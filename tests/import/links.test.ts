@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { checkCatalog } from "../../src/changes/check.ts";
 import type { Format, Item } from "../../src/import/format.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
@@ -49,6 +50,29 @@ describe("the same opportunity in two sources", () => {
     await catalog.take([topic("SBIR_GOV")]);
     await catalog.take([topic("DSIP")]);
     expect(await catalog.take([topic("SBIR_GOV"), topic("DSIP")])).toMatchObject({ unchanged: 2, events: 0 });
+  });
+
+  test("a record that changes in the import that links it has both changes in its history", async () => {
+    const catalog = aCatalog();
+    const simpler = grant("SIMPLER_GRANTS_GOV", "b1a2", "PAR-25-001");
+    await catalog.take([simpler]);
+    const changed = { ...simpler, contacts: [{ name: "Ann" }] };
+    const given = [changed, grant("GRANTS_GOV", "358302", "PAR-25-001")];
+    expect(await catalog.take(given)).toMatchObject({ added: 1, changed: 2, events: 3 });
+    expect(eventsOf(catalog.db, "b1a2").map(({ changed_fields }) => changed_fields)).toEqual([
+      [],
+      ["contacts"],
+      ["relationships.canonical_id"],
+    ]);
+    expect([...checkCatalog(catalog.db)]).toEqual([]);
+    expect(await catalog.take(given)).toMatchObject({ unchanged: 2, changed: 0 });
+  });
+
+  test("a dry run counts what would be linked", async () => {
+    const catalog = aCatalog();
+    await catalog.take([topic("SBIR_GOV")]);
+    const dry = await catalog.take([topic("DSIP")], { dryRun: true });
+    expect(dry).toEqual(await catalog.take([topic("DSIP")]));
   });
 
   test("a grant is linked by its number, whatever its letter case", async () => {
