@@ -14,6 +14,7 @@ import { importsCommand } from "./imports.ts";
 import { keysCommand } from "./keys.ts";
 import { openapiCommand } from "./openapi.ts";
 import { plansCommand } from "./plans.ts";
+import { pullCommand } from "./pull.ts";
 import { refreshCommand } from "./refresh.ts";
 import { serveCommand } from "./serve.ts";
 import { sourcesCommand } from "./sources.ts";
@@ -23,6 +24,7 @@ const commands = [
   demoCommand,
   serveCommand,
   importCommand,
+  pullCommand,
   exportCommand,
   refreshCommand,
   importsCommand,

@@ -42,7 +42,7 @@ function optionsOf(files: readonly string[], { snapshot, allowRemovals, asOf, dr
   return { files, snapshot: snapshot === true, allowRemovals: allowRemovals === true, asOf, dryRun: dryRun === true, rejects };
 }
 
-function inSentences(outcome: Outcome, dryRun: boolean): string {
+export function inSentences(outcome: Outcome, dryRun: boolean): string {
   const { read, added, changed, unchanged, removed, rejected, events } = outcome;
   const counts = { added, changed, unchanged, removed, rejected };
   const parts = Object.entries(counts).map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`);
@@ -50,7 +50,7 @@ function inSentences(outcome: Outcome, dryRun: boolean): string {
 }
 
 /** One line that a person watches: what is being done, how far it is, how fast it goes, and how long it will take. */
-function reporter({ machine }: Cli): (progress: Progress) => void {
+export function reporter({ machine }: Cli): (progress: Progress) => void {
   const started = machine.now();
   let shownAt = 0;
   let step = "";

@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Argument, type Command, InvalidArgumentError } from "commander";
+import type { Outcome, Workplace } from "../import/workplace.ts";
+import { formatInstant } from "../instant.ts";
+import type { Machine } from "../machine.ts";
+import type { Net } from "../pull/download.ts";
+import { type Pull, pull } from "../pull/pull.ts";
+import { repeat } from "../pull/repeat.ts";
+import { type Upstream, upstreams } from "../pull/upstreams.ts";
+import { answer, type Cli, type CommonOptions, command, duration, withCatalog } from "./command.ts";
+import { inSentences, reporter } from "./import.ts";
+
+type PullOptions = CommonOptions & {
+  every?: number;
+  keep?: string;
+  from?: URL;
+  allowHttp?: true;
+  allowRemovals?: true;
+  force?: true;
+  rejects?: string;
+};
+
+/** What a test replaces: nobody wants to wait there. */
+type Patience = Pick<Net, "timeouts" | "wait">;
+
+const TIMEOUTS = { answerMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
+const EVERY_MIN_MS = 60_000;
+/** `setTimeout` takes no more. */
+const WAIT_MAX_MS = 2 ** 31 - 1;
+
+const patience: Patience = {
+  timeouts: TIMEOUTS,
+  wait: (ms, stop) => sleep(Math.min(ms, WAIT_MAX_MS), undefined, { signal: stop }).catch(() => undefined),
+};
+
+export function pullCommand(cli: Cli, patient = patience): Command {
+  const names = upstreams.map(({ name }) => name);
+  const list = upstreams.map(({ name, about }) => `  ${name.padEnd(16)} ${about}`).join("\n");
+  return command("pull", "Fetch what an upstream publishes and import it")
+    .addArgument(new Argument("<source>", "the upstream").choices(names))
+    .option("--every <duration>", "do it again and again, such as every 6h, until SIGTERM or SIGINT", interval)
+    .option("--keep <dir>", "keep the fetched files in a directory of their own in there")
+    .option("--from <url>", "base address to fetch from (FUNDFEED_<SOURCE>_URL)", httpAddress)
+    .option("--allow-http", "fetch from a base address that is not https")
+    .option("--allow-removals", "let a snapshot remove more than 20 % of a source's live records")
+    .option("--force", "fetch and import what has not changed since the last pull, too")
+    .option("--rejects <file>", "where rejected records go (default: <source>.rejects.ndjson in the data directory)")
+    .addHelpText("after", `\nSources:\n${list}\n\nThe key that sam-gov-api needs is read from FUNDFEED_SAM_GOV_KEY.`)
+    .action(async (name: string, options: PullOptions) => {
+      const upstream = upstreams.find((each) => each.name === name);
+      if (upstream !== undefined) await untilCut(cli.machine, (stop) => run(cli, upstream, options, { ...patient, stop }));
+    });
+}
+
+/** The first signal ends things in good order; the second ends the program, which costs no more than being killed. */
+function untilCut(machine: Machine, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const cut = Promise.withResolvers<void>();
+  machine.onStopSignal(() => {
+    if (stop.signal.aborted) cut.reject(new Error("Cut off by a second signal"));
+    stop.abort();
+  });
+  return Promise.race([work(stop.signal), cut.promise]);
+}
+
+async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: Patience & { stop: AbortSignal }): Promise<void> {
+  const { machine } = cli;
+  const order = orderOf(machine, upstream, options);
+  const net = {
+    ...patient,
+    allowHttp: options.allowHttp === true,
+    now: machine.now,
+    random: () => randomOf(machine),
+    progress: downloads(cli),
+  };
+  const turn = () =>
+    withCatalog(cli, options, (db) => {
+      const place: Workplace = { db, directory: options.data, now: machine.now, tell: machine.tell, progress: reporter(cli) };
+      return pull(place, net, order);
+    }).finally(() => machine.showProgress(""));
+
+  if (options.every === undefined) {
+    const outcome = await turn();
+    const { rejects, ...summary } = summaryOf(upstream, outcome);
+    answer(cli, options, summary, sentenceOf(upstream, outcome));
+    for (const file of rejects) machine.tell(`Rejected records and the reasons are in ${file}`);
+    if (summary.rejected > 0) cli.exitCode = 3;
+    return;
+  }
+  await repeat(options.every, { now: machine.now, ...patient }, async () => {
+    const time = formatInstant(machine.now());
+    try {
+      const outcome = await turn();
+      machine.print(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${sentenceOf(upstream, outcome)}`);
+    } catch (error) {
+      if (!patient.stop.aborted) machine.tell(`${time} ${error instanceof Error ? error.message : error}`);
+    }
+  });
+}
+
+function orderOf({ env }: Machine, upstream: Upstream, { from, keep, force, allowRemovals, rejects }: PullOptions): Pull {
+  const { name, base, needsKey } = upstream;
+  const key = env.FUNDFEED_SAM_GOV_KEY ?? "";
+  if (needsKey && key === "") throw new Error(`Cannot pull ${name}: its key is missing from FUNDFEED_SAM_GOV_KEY`);
+  const variable = `FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`;
+  const address = from ?? readAddress(env[variable] ?? base);
+  if (address === undefined) throw new Error(`Cannot pull ${name}: ${variable} must be ${ADDRESS}`);
+  return { upstream, base: address, key: needsKey ? key : "", keep, force: force === true, allowRemovals: allowRemovals === true, rejects };
+}
+
+const NOTHING: Outcome = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0, rejects: [] };
+
+/** `fetched` is false when there was nothing new. */
+function summaryOf({ name }: Upstream, outcome: Outcome | undefined) {
+  return { source: name, fetched: outcome !== undefined, ...(outcome ?? NOTHING) };
+}
+
+function sentenceOf({ name }: Upstream, outcome: Outcome | undefined): string {
+  return `${name}: ${outcome === undefined ? "nothing new" : inSentences(outcome, false)}`;
+}
+
+function downloads({ machine }: Cli): Net["progress"] {
+  let shownAt = 0;
+  return (bytes, total) => {
+    if (machine.now() - shownAt < 200) return;
+    shownAt = machine.now();
+    machine.showProgress(
+      `fetching ${megabytes(bytes)}${total === undefined ? "" : ` of ${megabytes(total)}, ${Math.round((bytes / total) * 100)} %`}`,
+    );
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function randomOf({ randomBytes }: Machine): number {
+  return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
+}
+
+function interval(text: string): number {
+  const ms = duration(text);
+  if (ms < EVERY_MIN_MS) throw new InvalidArgumentError("It must be at least 1m.");
+  return ms;
+}
+
+const ADDRESS = "an http or https address without query, such as https://mirror.example.org/extracts/";
+
+function httpAddress(text: string): URL {
+  const url = readAddress(text);
+  if (url === undefined) throw new InvalidArgumentError(`It must be ${ADDRESS}.`);
+  return url;
+}
+
+function readAddress(text: string): URL | undefined {
+  const url = URL.parse(text.endsWith("/") ? text : `${text}/`);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "") return undefined;
+  return url;
+}

@@ -1,0 +1,60 @@
+/** Grants.gov: the daily XML extract, or the answers of its API to a search for all that is forecast and posted. */
+import { easternDate } from "../import/eastern.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../import/json-value.ts";
+import { savePages } from "./pages.ts";
+import { type Fetched, fetchFile, jsonAt, readJson, saveArray, type Visit } from "./visit.ts";
+
+const DAY_MS = 86_400_000;
+/** The extract of a day may come late or not at all. */
+const DAYS_BACK = 7;
+const EXTRACT_BYTES_MAX = 1024 ** 3;
+const SEARCH_ROWS = 1000;
+
+/** The newest extract of the last week; nothing when that is the one that was imported last. */
+export async function fetchGrantsGovExtract(visit: Visit): Promise<Fetched | undefined> {
+  for (let day = 0; day <= DAYS_BACK; day++) {
+    const name = `GrantsDBExtract${easternDate(visit.net.now() - day * DAY_MS).replaceAll("-", "")}v2.zip`;
+    const url = new URL(name, visit.base);
+    const known = visit.known?.url === url.href ? visit.known : undefined;
+    const types = ["application/zip", "application/x-zip-compressed", "application/octet-stream", "binary/octet-stream"];
+    const answer = await fetchFile(visit, name, { url, types, bytesMax: EXTRACT_BYTES_MAX }, known);
+    if (answer.outcome === "saved") return { files: [answer.path], known: { url: url.href, ...answer.validators } };
+    if (known !== undefined) return undefined; // Unchanged or gone: what lies further back is older than what we have.
+  }
+  throw new Error(`Cannot find an extract of the last ${DAYS_BACK} days at ${visit.base.origin}${visit.base.pathname}`);
+}
+
+/** The details of every opportunity that is forecast or posted. */
+export async function fetchGrantsGovApi(visit: Visit): Promise<Fetched> {
+  const { records } = await savePages(visit, "hits", {
+    request: (startRecordNum) =>
+      jsonAt(visit, "search2", {
+        keyword: "",
+        oppStatuses: "forecasted|posted",
+        rows: SEARCH_ROWS,
+        startRecordNum,
+        sortBy: "openDate|desc",
+      }),
+    read: (answer) => {
+      const { oppHits, hitCount } = dataOf(answer, "search2");
+      return { records: arrayOf(oppHits), total: hitCount };
+    },
+    id: ({ id }) => id,
+  });
+  return { files: [await saveArray(visit, "details.json", detailsOf(visit, [...records.keys()]))] };
+}
+
+async function* detailsOf(visit: Visit, ids: readonly string[]): AsyncIterable<string> {
+  for (const id of ids) {
+    const { text, value } = await readJson(visit, jsonAt(visit, "fetchOpportunity", { opportunityId: Number(id) }));
+    dataOf(value, "fetchOpportunity");
+    yield text;
+  }
+}
+
+/** A failure comes with 200, too: `errorcode` tells. */
+function dataOf(answer: unknown, call: string): JsonObject {
+  const { errorcode, msg, data } = objectOf(answer);
+  if (errorcode !== 0) throw new Error(`Cannot take the answer of ${call}: it has the error code ${textOf(errorcode)} (${textOf(msg)})`);
+  return objectOf(data);
+}

@@ -1,0 +1,89 @@
+/** One turn of a pull: fetch what an upstream publishes, import it as one, remember what it was. */
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { CatalogDb } from "../../db/open.ts";
+import { importFiles } from "../import/run.ts";
+import type { Outcome, Workplace } from "../import/workplace.ts";
+import { formatInstant } from "../instant.ts";
+import { version } from "../version.ts";
+import type { Net } from "./download.ts";
+import type { Upstream } from "./upstreams.ts";
+import type { Fetched, Known } from "./visit.ts";
+
+export type Pull = {
+  upstream: Upstream;
+  base: URL;
+  key: string;
+  /** Directory in which the fetched files stay. */
+  keep: string | undefined;
+  /** Fetches what has not changed, too. */
+  force: boolean;
+  allowRemovals: boolean;
+  rejects: string | undefined;
+};
+
+const DAY_MS = 86_400_000;
+
+/** Answers with nothing when the upstream has nothing new. Whatever fails before the import changes nothing. */
+export async function pull(place: Workplace, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
+  const { upstream, base, key, keep } = order;
+  dropLeftovers(place);
+  const name = `${upstream.name}-${stampOf(place.now())}`;
+  const directory = keep === undefined ? join(place.directory, `${PREFIX}${name}`) : join(keep, name);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  let fetched: Fetched | undefined;
+  try {
+    const known = order.force ? undefined : readKnown(place.db, upstream);
+    const hosts = [base.host, ...upstream.redirectsTo];
+    fetched = await upstream.fetch({ net: { ...net, hosts }, directory, base, key, known, requests: 0 });
+    return fetched === undefined ? undefined : await importFetched(place, order, fetched);
+  } finally {
+    if (fetched === undefined || keep === undefined) rmSync(directory, { recursive: true });
+  }
+}
+
+async function importFetched(place: Workplace, order: Pull, { files, known }: Fetched): Promise<Outcome> {
+  const { upstream, allowRemovals, rejects = join(place.directory, `${upstream.name}.rejects.ndjson`) } = order;
+  const options = { files, snapshot: upstream.snapshot, allowRemovals, asOf: undefined, dryRun: false, rejects };
+  const outcome = await importFiles(place, upstream.format, options);
+  if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot believe ${order.base.host}: what it published holds no records`);
+  if (known !== undefined) remember(place.db, upstream, known);
+  return outcome;
+}
+
+/* Files */
+
+const PREFIX = ".pull-";
+
+/** 2026-03-01T12:00:00.000Z as 20260301T120000.000Z */
+function stampOf(ms: number): string {
+  return formatInstant(ms).replaceAll(/[-:]/g, "");
+}
+
+/** What a killed pull left. A directory that is younger may be in use. */
+function dropLeftovers({ directory, now }: Workplace): void {
+  const yesterday = stampOf(now() - DAY_MS);
+  for (const name of readdirSync(directory)) {
+    if (name.startsWith(PREFIX) && name.slice(-yesterday.length) < yesterday) rmSync(join(directory, name), { recursive: true });
+  }
+}
+
+/* What was imported last is remembered in the catalogue itself, so that it is restored, copied and thrown away together with it. */
+
+/** Forgotten by a new version: it may read the same file differently. */
+function readKnown({ sqlite }: CatalogDb, { name }: Upstream): Known | undefined {
+  const row = sqlite.query<{ value: Uint8Array }, [string]>("select value from settings where name = ?").get(settingOf(name));
+  if (row === null) return undefined;
+  const { by, ...known } = JSON.parse(Buffer.from(row.value).toString()) as Known & { by: string }; // Written below.
+  return by === version ? known : undefined;
+}
+
+function remember({ sqlite }: CatalogDb, { name }: Upstream, known: Known): void {
+  sqlite
+    .query("insert into settings (name, value) values (?, ?) on conflict do update set value = excluded.value")
+    .run(settingOf(name), Buffer.from(JSON.stringify({ by: version, ...known })));
+}
+
+function settingOf(name: string): string {
+  return `pulled ${name}`;
+}

@@ -1,0 +1,98 @@
+/** Every upstream that publishes what can be fetched, as data. Challenge.gov publishes no list any more. */
+import type { Format } from "../import/format.ts";
+import { dsip } from "../import/formats/dsip.ts";
+import { grantsGov } from "../import/formats/grants-gov.ts";
+import { samGov } from "../import/formats/sam-gov.ts";
+import { sbirGov } from "../import/formats/sbir-gov.ts";
+import { fetchDsip } from "./dsip.ts";
+import { fetchGrantsGovApi, fetchGrantsGovExtract } from "./grants-gov.ts";
+import { fetchSamGovApi, fetchSamGovCsv } from "./sam-gov.ts";
+import { fetchSbirGov } from "./sbir-gov.ts";
+import type { Fetched, Visit } from "./visit.ts";
+
+export type Upstream = {
+  /** As on the command line. */
+  name: string;
+  about: string;
+  format: Format;
+  /** What is missing from it has been removed (D-34). */
+  snapshot: boolean;
+  /** Without a record it is broken, not empty. */
+  neverEmpty: boolean;
+  base: string;
+  /** Hosts beside the base's own that it may redirect to. */
+  redirectsTo: readonly string[];
+  /** Callers need a key. */
+  needsKey: boolean;
+  /** Nothing when there is nothing new. */
+  fetch: (visit: Visit) => Promise<Fetched | undefined>;
+};
+
+export const upstreams: readonly Upstream[] = [
+  {
+    name: "grants-gov",
+    about: "the daily XML extract of Grants.gov, a snapshot",
+    format: grantsGov,
+    snapshot: true,
+    neverEmpty: true,
+    base: "https://prod-grants-gov-chatbot.s3.amazonaws.com/extracts/",
+    redirectsTo: [],
+    needsKey: false,
+    fetch: fetchGrantsGovExtract,
+  },
+  {
+    name: "grants-gov-api",
+    about: "details of all that is forecast or posted from the API of Grants.gov, some 1,500 requests",
+    format: grantsGov,
+    snapshot: false,
+    neverEmpty: true,
+    base: "https://api.grants.gov/v1/api/",
+    redirectsTo: [],
+    needsKey: false,
+    fetch: fetchGrantsGovApi,
+  },
+  {
+    name: "sam-gov",
+    about: "the daily CSV of all active notices of SAM.gov",
+    format: samGov,
+    snapshot: false, // A notice that is missing has been archived, most often.
+    neverEmpty: true,
+    base: "https://sam.gov/api/prod/fileextractservices/v1/api/download/Contract%20Opportunities/datagov/",
+    redirectsTo: ["falextracts.s3.amazonaws.com", "s3.amazonaws.com"],
+    needsKey: false,
+    fetch: fetchSamGovCsv,
+  },
+  {
+    name: "sam-gov-api",
+    about: "the notices of the last three days from the API of SAM.gov, without their texts",
+    format: samGov,
+    snapshot: false,
+    neverEmpty: false,
+    base: "https://api.sam.gov/opportunities/v2/",
+    redirectsTo: [],
+    needsKey: true,
+    fetch: fetchSamGovApi,
+  },
+  {
+    name: "sbir-gov",
+    about: "the open solicitations of SBIR.gov",
+    format: sbirGov,
+    snapshot: false, // It holds only those that are open.
+    neverEmpty: false,
+    base: "https://api.www.sbir.gov/public/api/",
+    redirectsTo: [],
+    needsKey: false,
+    fetch: fetchSbirGov,
+  },
+  {
+    name: "dsip",
+    about: "open and pre-release topics of the DoD SBIR/STTR portal, with details and questions",
+    format: dsip,
+    snapshot: false, // It holds only those that are open or soon will be.
+    neverEmpty: false,
+    base: "https://www.dodsbirsttr.mil/",
+    redirectsTo: [],
+    needsKey: false,
+    fetch: fetchDsip,
+  },
+];
