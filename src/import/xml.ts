@@ -28,12 +28,14 @@ export function createXmlReader(handlers: XmlHandlers): { write: (text: string) 
     const text = held + chunk;
     let at = 0;
     try {
-      if (FORBIDDEN.test(chunk)) throw new Error("it has a character that XML does not allow");
+      if (FORBIDDEN.test(chunk)) throw new Error("a character that XML does not allow");
       for (let next = takeMarkup(text, at); next !== -1; next = takeMarkup(text, at)) at = next;
     } catch (error) {
-      throw new Error(`line ${line + newlinesIn(text, 0, at)}: ${error instanceof Error ? error.message : error}`);
+      throw new Error(
+        `line ${line + newlinesIn(text, Math.max(at, text.indexOf("<", at)))}: ${error instanceof Error ? error.message : error}`,
+      );
     }
-    line += newlinesIn(text, 0, at);
+    line += newlinesIn(text, at);
     held = text.slice(at);
     if (held.length > HELD_MAX) throw new Error(`line ${line}: more than ${HELD_MAX} characters without a tag`);
   }
@@ -168,8 +170,8 @@ function decodeReference(whole: string, name?: string, decimal?: string, hexadec
   return character;
 }
 
-function newlinesIn(text: string, start: number, end: number): number {
+function newlinesIn(text: string, end: number): number {
   let count = 0;
-  for (let at = text.indexOf("\n", start); at !== -1 && at < end; at = text.indexOf("\n", at + 1)) count++;
+  for (let at = text.indexOf("\n"); at !== -1 && at < end; at = text.indexOf("\n", at + 1)) count++;
   return count;
 }

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { firstCharacter, jsonElements } from "../../src/import/json-elements.ts";
+
+async function* inPieces(text: string, size: number) {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function read(text: string, path?: string, size = 7) {
+  const elements: unknown[] = [];
+  let around: unknown;
+  for await (const element of jsonElements(inPieces(text, size), path, (document) => {
+    around = document;
+  }))
+    elements.push(element);
+  return { elements, around };
+}
+
+describe("jsonElements()", () => {
+  const tricky = [1, 'a],\\"[{', { deep: [1, [2]], text: "é😀" }, null, []];
+
+  test.each([1, 2, 3, 1000])("reads elements in pieces of %d bytes", async (size) => {
+    expect(await read(` ${JSON.stringify(tricky, null, 2)}\n`, "", size)).toEqual({ elements: tricky, around: [] });
+  });
+
+  test("finds the array at a path, and tells of what stands around it", async () => {
+    const answer = { errorcode: 0, data: { other: [7], text: '"oppHits": [', oppHits: tricky, hitCount: 2 } };
+    expect(await read(JSON.stringify(answer), "data.oppHits")).toEqual({
+      elements: tricky,
+      around: { ...answer, data: { ...answer.data, oppHits: [] } },
+    });
+  });
+
+  test.each([
+    ["{}", "", "it is not a JSON array"],
+    ['"[1]"', "", "it is not a JSON array"],
+    ['{"x":{"data":[1]}}', "data", 'it has no array "data"'],
+    ['{"data":{}}', "data", 'it has no array "data"'],
+    ['{"data":[1],"data":[2]}', "data", 'it has the array "data" twice'],
+    ["", "", "it is not JSON"],
+    ["[1,2", "", "it ends in the middle, behind 1 elements"],
+    ["[1,]", "", "element 2 is not JSON"],
+    ["[1 2]", "", "element 1 is not JSON"],
+    ["[1]]", "", "it is not JSON"],
+    ["[1][2]", "", "it is not JSON"],
+    ['{"data":[1]', "data", "it is not JSON"],
+    ["[".repeat(200), "", "it is nested more than 100 deep"],
+    ['{"a":'.repeat(200), "", "it is nested more than 100 deep"],
+    [`{"a":"${"x".repeat(1_100_000)}`, "", "it is not a JSON array"],
+    [`["${"x".repeat(16_100_000)}`, "", "element 1 has more than 16000000 characters"],
+  ])("refuses %.30p with path %p: %s", async (text, path, fault) => {
+    expect(read(text, path, 65_536)).rejects.toThrow(fault);
+  });
+
+  test("refuses what is not UTF-8", async () => {
+    const bytes = (async function* () {
+      yield new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]);
+    })();
+    expect(jsonElements(bytes)[Symbol.asyncIterator]().next()).rejects.toThrow("it is not UTF-8 text");
+  });
+});
+
+test.each([
+  ["\ufeff \n[1]", "["],
+  ["<a/>", "<"],
+  ["  ", ""],
+  ["", ""],
+])("firstCharacter() of %p is %p", async (text, first) => {
+  expect(await firstCharacter(inPieces(text, 1))).toBe(first);
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test";
+import { createXmlReader } from "../../src/import/xml.ts";
+
+/** What a document says, one piece after another: `<name`, `@name=value`, text and `>`. */
+function read(document: string, size = document.length): string {
+  const said: string[] = [];
+  const xml = createXmlReader({
+    open(name, attributes) {
+      said.push(`<${name}`, ...Object.entries(attributes).map(([attribute, value]) => `@${attribute}=${value}`));
+    },
+    text: (text) => void said.push(text),
+    close: () => void said.push(">"),
+  });
+  for (let at = 0; at < document.length; at += size) xml.write(document.slice(at, at + size));
+  xml.end();
+  return said.join("");
+}
+
+describe("createXmlReader()", () => {
+  test.each([
+    ["<a/>", "<a>"],
+    ["<?xml version='1.0' encoding=\"utf-8\"?>\n<!-- c > -->\n<a>x</a>\n<!-- end -->", "<ax>"],
+    [`<a x="1>2" y = '&lt;&#65;"'>t &amp; &#x41;<![CDATA[<b>&amp;]]>z<b /></a >`, '<a@x=1>2@y=<A"t & A<b>&amp;z<b>>'],
+    ["<!DOCTYPE a SYSTEM 'http://example.com/a.dtd'><a>x</a>", "<ax>"],
+    ["<g:a xmlns:g='u'>é😀</g:a>", "<g:a@xmlns:g=ué😀>"],
+    ["<a>1\r\n2\r3</a>", "<a1\n2\n3>"],
+  ])("reads %p, in pieces of any size", (document, said) => {
+    for (const size of [1, 2, 5, 1000]) expect(read(document, size)).toBe(said);
+  });
+
+  test.each([
+    ["", "line 1: it ends without a whole root element"],
+    ["<a>\n<b>", "line 2: it ends inside <b>"],
+    ["<a><!-- </a>", "line 1: it ends inside <a>"],
+    ["<a>\n<b>\n</a>", "line 3: </a> where <b> is open"],
+    ["</a>", "line 1: </a> where nothing is open"],
+    ["<a></a><b/>", "line 1: a second root element"],
+    ["<a/>x", "line 1: it ends without a whole root element"],
+    ["x<a/>", "line 1: text outside the root element"],
+    ["<a>&nbsp;</a>", 'line 1: an "&" that begins no entity of XML'],
+    ["<a>R & D</a>", 'line 1: an "&" that begins no entity of XML'],
+    ["<a>&#0;</a>", "line 1: &#0; is no character of XML"],
+    ["<a>&#xD800;</a>", "line 1: &#xD800; is no character of XML"],
+    ["<a>\0</a>", "line 1: a character that XML does not allow"],
+    ["<a x=1/>", "line 1: <a x=1/> is no tag"],
+    ["<1/>", "line 1: <1/> is no tag"],
+    ["<a b='1' b='2'/>", "line 1: the attribute b is there twice"],
+    ["<?xml version='1.0' encoding='ISO-8859-1'?><a/>", "line 1: its encoding is ISO-8859-1, not UTF-8"],
+    ["<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", "line 1: declarations of a document type are refused: <!DOCTYPE a [<!ENTITY x 'y'>"],
+    ["<a>".repeat(200), "line 1: elements are nested more than 100 deep"],
+    [`<a>${"x".repeat(1_100_000)}`, "line 1: more than 1000000 characters without a tag"],
+    [`<a ${"b='1' ".repeat(200_000)}`, "line 1: more than 1000000 characters without a tag"],
+  ])("refuses %.40p: %s", (document, fault) => {
+    expect(() => read(document, 65_536)).toThrow(fault);
+  });
+});
