@@ -14,7 +14,7 @@ export type LinkRule = {
 };
 
 export const linkRules: readonly LinkRule[] = [
-  { canonical: "DSIP", other: "SBIR_GOV", by: "the topic code", keyOf: ({ source }) => source.opportunity_id },
+  { canonical: "DSIP", other: "SBIR_GOV", by: "the topic code of the Department of Defense", keyOf: topicCodeOf },
   { canonical: "GRANTS_GOV", other: "SIMPLER_GRANTS_GOV", by: "the opportunity number", keyOf: ({ program }) => program.solicitation_id },
 ];
 
@@ -27,6 +27,11 @@ export function linkKeyOf(content: Content): string | null {
   const rule = linkRules.find(({ canonical, other }) => canonical === code || other === code);
   if (rule === undefined || (rule.other === code && content.relationships.canonical_id !== null)) return null;
   return (rule.keyOf(content) ?? "").replace(/\s+/g, "").toUpperCase() || null;
+}
+
+/** Other agencies number their topics "1", "2" or "A1.02". */
+function topicCodeOf({ source, organization }: Content): string | null {
+  return source.code === "DSIP" || organization.agency === "Department of Defense" ? source.opportunity_id : null;
 }
 
 /** The id of the canonical record of the same opportunity, or `null` where there is none (yet). */

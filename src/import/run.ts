@@ -9,6 +9,7 @@ import {
   findStored,
   getStored,
   insert,
+  isStored,
   isUnchanged,
   lineagesOfUpstreamId,
   listLive,
@@ -118,7 +119,7 @@ function isPlainObject(value: unknown): value is object {
 /** Parent and canonical record, where the record names none and one is known. */
 function withRelationships(db: CatalogDb, incoming: Incoming, parents: readonly Parent[]): Incoming {
   const { source, relationships } = incoming.content;
-  const parent = parents.find(({ lineage, inFiles }) => inFiles || findStored(db, source.code, lineage) !== undefined);
+  const parent = parents.find(({ lineage, inFiles }) => inFiles || isStored(db, source.code, lineage));
   const parent_id = relationships.parent_id ?? (parent === undefined ? null : opportunityId(source.code, parent.lineage));
   const canonical_id = relationships.canonical_id ?? findCanonicalId(db, incoming.content);
   if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return incoming;

@@ -14,7 +14,11 @@ function record({ db }: TestCatalog, source: string, upstreamId: string): Opport
   return found as unknown as Opportunity;
 }
 
-const topic = (code: string, id = "N251-001") => ({ source: { code, opportunity_id: id }, title: "Quiet propellers" });
+const topic = (code: string, agency = "Department of Defense") => ({
+  source: { code, opportunity_id: "N251-001" },
+  title: "Quiet propellers",
+  organization: { agency },
+});
 const grant = (code: string, id: string, number: string) => ({
   source: { code, opportunity_id: id },
   title: "Soil",
@@ -43,6 +47,13 @@ describe("the same opportunity in two sources", () => {
       ["opportunity_added", []],
       ["field_updated", ["relationships.canonical_id"]],
     ]);
+  });
+
+  test("another agency's topic that bears the same code is another topic", async () => {
+    const catalog = aCatalog();
+    await catalog.take([topic("DSIP")]);
+    await catalog.take([topic("SBIR_GOV", "Department of Energy")]);
+    expect(record(catalog, "SBIR_GOV", "N251-001").relationships.canonical_id).toBeNull();
   });
 
   test("importing either again changes nothing", async () => {
