@@ -5,6 +5,7 @@
  * is counted here and written by `saveUse`, so that no request waits for a write (D-24, D-25).
  */
 import { and, eq } from "drizzle-orm";
+import { commitMark } from "../../db/commits.ts";
 import type { StateDb } from "../../db/open.ts";
 import * as schema from "../../db/state.ts";
 import { type Allowance, takeRequest, type Use } from "../quota/allowance.ts";
@@ -35,20 +36,32 @@ export type Access = {
   keys: Map<string, KnownKey>;
   dirty: Set<KnownKey>;
   overdue: Overdue[];
-  /** Moves with other connections' commits, and with this one's changes. */
-  seen: { version: number; changes: number };
+  commits: () => number;
+  /** As of the last look: of all commits, of those of other connections, and changes by this one. */
+  seen: { commits: number; version: number; changes: number };
 };
 
 export async function createAccess(db: StateDb, now: number): Promise<Access> {
-  const access: Access = { db, keys: new Map(), dirty: new Set(), overdue: [], seen: { version: -1, changes: -1 } };
-  await catchUp(access, now);
+  const access: Access = {
+    db,
+    keys: new Map(),
+    dirty: new Set(),
+    overdue: [],
+    commits: commitMark(db.sqlite),
+    seen: { commits: -1, version: -1, changes: -1 },
+  };
+  await keepUp(access, now);
   return access;
 }
 
-/** The key as it stands at this moment, or `undefined` when it is not one, is revoked or has expired. */
-export async function findKey(access: Access, text: string, now: number): Promise<KnownKey | undefined> {
+/** Takes in what was committed since the last time, if anything was: to be called at each request, before `findKey`. */
+export async function keepUp(access: Access, now: number): Promise<void> {
+  if (hasMoved(access)) await readKeys(access, now);
+}
+
+/** The key that a text is, or `undefined` when it is none, is revoked or has expired. Looks into memory alone. */
+export function findKey(access: Access, text: string, now: number): KnownKey | undefined {
   if (!isWellFormedKey(text)) return undefined;
-  if (hasMoved(access)) await catchUp(access, now);
   const key = access.keys.get(hashOfKey(text));
   return key === undefined || key.revoked || (key.expires_at !== null && key.expires_at <= now) ? undefined : key;
 }
@@ -74,7 +87,7 @@ export function useKey(access: Access, key: KnownKey, now: number): Allowance {
  * cannot be written: nothing is lost then, the next call writes it.
  */
 export async function saveUse(access: Access, now: number): Promise<void> {
-  if (hasMoved(access)) await catchUp(access, now);
+  await keepUp(access, now);
   if (access.dirty.size === 0 && access.overdue.length === 0) return;
   const { sqlite } = access.db;
   const known = new Set(Array.from(access.keys.values(), ({ id }) => id)); // A restored database may lack a key that was used.
@@ -103,9 +116,13 @@ export async function saveUse(access: Access, now: number): Promise<void> {
   access.seen.changes = changesOf(access.db);
 }
 
-/** Two statements: as one table-valued query they take half as long again. */
-function hasMoved({ db, seen }: Access): boolean {
-  return seen.version !== versionOf(db) || seen.changes !== changesOf(db);
+/** Whether anything was committed but by `saveUse`. */
+function hasMoved({ db, commits, seen }: Access): boolean {
+  const present = commits();
+  if (present === seen.commits) return false;
+  if (versionOf(db) !== seen.version || changesOf(db) !== seen.changes) return true;
+  seen.commits = present;
+  return false;
 }
 
 function versionOf({ sqlite }: StateDb): number {
@@ -116,8 +133,8 @@ function changesOf({ sqlite }: StateDb): number {
   return sqlite.query<{ changes: number }, []>("select total_changes() as changes").get()?.changes ?? 0;
 }
 
-async function catchUp(access: Access, now: number): Promise<void> {
-  const seen = { version: versionOf(access.db), changes: changesOf(access.db) }; // Before the rows: a later commit moves them again.
+async function readKeys(access: Access, now: number): Promise<void> {
+  const seen = { commits: access.commits(), version: versionOf(access.db), changes: changesOf(access.db) }; // Before the rows: a later commit moves them again.
   const { keys, accounts, plans, use } = schema;
   const day = dayOf(now);
   const rows = await access.db.drizzle

@@ -8,10 +8,10 @@ const CHALLENGE = 'Bearer realm="fundfeed"';
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /** The key that the request presents; throws where there is none or it is not valid. */
-export async function authenticate(access: Access, headers: Headers, now: number): Promise<KnownKey> {
+export function authenticate(access: Access, headers: Headers, now: number): KnownKey {
   const authorization = headers.get("authorization") ?? "";
   const sent = BEARER.exec(authorization)?.[1];
-  const key = sent === undefined ? undefined : await findKey(access, sent, now);
+  const key = sent === undefined ? undefined : findKey(access, sent, now);
   if (key !== undefined) return key;
 
   const wasSent = /^bearer *[^ ]/i.test(authorization);

@@ -61,7 +61,7 @@ describe("what another process commits", () => {
   test("the use of a key by two servers adds up with each save", async () => {
     const { key, id } = await api.newKey({ daily: 100, per_minute: 100 });
     const second = await createAccess(other, NOON);
-    const known = await findKey(second, key, NOON);
+    const known = findKey(second, key, NOON);
     if (known === undefined) throw new Error("the key is not known");
     for (let n = 0; n < 5; n++) useKey(second, known, NOON);
     for (let n = 0; n < 3; n++) await api.get("/sources", { key });
@@ -134,7 +134,7 @@ describe("saveUse()", () => {
     for (let n = 0; n < 4; n++) await api.get("/sources", { key });
     await api.saveUse();
     const access = await restarted(NOON);
-    const known = await findKey(access, key, NOON);
+    const known = findKey(access, key, NOON);
     if (known === undefined) throw new Error("the key is not known");
     expect(useKey(access, known, NOON).remaining).toBe(5);
     const listed = (await listKeys(other, NOON)).find((candidate) => candidate.id === id);
@@ -191,8 +191,8 @@ describe("saveUse()", () => {
 
 describe("findKey()", () => {
   test("knows no key that was never made, however well it is formed", async () => {
-    expect(await findKey(api.access, newKey(api.randomBytes), NOON)).toBeUndefined();
-    expect(await findKey(api.access, "x".repeat(4000), NOON)).toBeUndefined();
+    expect(findKey(api.access, newKey(api.randomBytes), NOON)).toBeUndefined();
+    expect(findKey(api.access, "x".repeat(4000), NOON)).toBeUndefined();
   });
 
   test("a request under way keeps its count while keys are read anew", async () => {
