@@ -55,7 +55,15 @@ export function findStored({ sqlite }: CatalogDb, source: string, lineage: strin
 }
 
 export function isStored({ sqlite }: CatalogDb, source: string, lineage: string): boolean {
-  return sqlite.query<unknown, [string, string]>("select 1 from opportunities where source = ? and lineage = ?").get(source, lineage) !== null;
+  return (
+    sqlite.query<unknown, [string, string]>("select 1 from opportunities where source = ? and lineage = ?").get(source, lineage) !== null
+  );
+}
+
+export function isStored({ sqlite }: CatalogDb, source: string, lineage: string): boolean {
+  return (
+    sqlite.query<unknown, [string, string]>("select 1 from opportunities where source = ? and lineage = ?").get(source, lineage) !== null
+  );
 }
 
 /** The record of a row number that was read from the catalogue: rows are never deleted. */
