@@ -35,6 +35,11 @@ export function openState(directory: string, now: number, waitMs = WRITER_WAITS_
   return { sqlite, drizzle: drizzle(sqlite, { schema: stateSchema }) };
 }
 
+/** Closes a database and every statement on it: Drizzle leaves its own open, and with them the file and its log. */
+export function close({ sqlite }: CatalogDb | StateDb): void {
+  sqlite.close(true);
+}
+
 function open(directory: string, kind: "catalog" | "state", now: number, waitMs: number): Database {
   const path = directory === ":memory:" ? directory : join(directory, fileNames[kind]);
   let sqlite: Database | undefined;

@@ -33,11 +33,15 @@ type EventRow = { id: string; detected_at: number; type: string; severity: strin
 
 /** Faults of the file itself: pages, indexes, references. A file whose pages are damaged is not looked into any further. */
 export function* checkFile(sqlite: Database, name: string): Iterable<Fault> {
-  for (const { integrity_check } of sqlite.query<{ integrity_check: string }, []>("pragma integrity_check").all()) {
-    if (integrity_check !== "ok") yield { where: name, what: integrity_check };
-  }
-  for (const row of sqlite.query<{ table: string; rowid: number }, []>("pragma foreign_key_check").all()) {
-    yield { where: name, what: `row ${row.rowid} of ${row.table} refers to nothing` };
+  try {
+    for (const { integrity_check } of sqlite.query<{ integrity_check: string }, []>("pragma integrity_check").all()) {
+      if (integrity_check !== "ok") yield { where: name, what: integrity_check };
+    }
+    for (const row of sqlite.query<{ table: string; rowid: number }, []>("pragma foreign_key_check").all()) {
+      yield { where: name, what: `row ${row.rowid} of ${row.table} refers to nothing` };
+    }
+  } catch (error) {
+    yield { where: name, what: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 

@@ -1,6 +1,6 @@
 /** What every command shares: its options, its databases, its ways of answering. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type CatalogDb, openCatalog, openState, type StateDb } from "../../db/open.ts";
+import { type CatalogDb, close, openCatalog, openState, type StateDb } from "../../db/open.ts";
 import { formatInstant, parseInstantMs } from "../instant.ts";
 import type { Machine } from "../machine.ts";
 
@@ -28,7 +28,7 @@ export async function withCatalog<T>({ machine }: Cli, { data }: CommonOptions, 
   try {
     return await work(db);
   } finally {
-    db.sqlite.close();
+    close(db);
   }
 }
 
@@ -37,7 +37,7 @@ export async function withState<T>({ machine }: Cli, { data }: CommonOptions, wo
   try {
     return await work(db);
   } finally {
-    db.sqlite.close();
+    close(db);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type CatalogDb, openCatalog, openState, type StateDb } from "../../db/open.ts";
+import { type CatalogDb, close, openCatalog, openState, type StateDb } from "../../db/open.ts";
 import { type Access, createAccess, saveUse } from "../accounts/access.ts";
 import { createCatalog } from "../catalog.ts";
 import { refresh } from "../changes/refresh.ts";
@@ -66,7 +66,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     return drained ? 0 : 1;
   } finally {
     log.flush();
-    for (const { sqlite } of Object.values(databases)) sqlite.close();
+    for (const db of Object.values(databases)) close(db);
   }
 }
 

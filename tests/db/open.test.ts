@@ -3,7 +3,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../db/migrate.ts";
-import { openCatalog, openState } from "../../db/open.ts";
+import { close, openCatalog, openState } from "../../db/open.ts";
+import { listSources } from "../../src/sources.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 
 afterAll(dropScratch);
@@ -35,6 +36,14 @@ describe("openCatalog() and openState()", () => {
     const second = openCatalog(directory, NOON);
     expect(secretOf(second)).toBe(secret);
     second.sqlite.close();
+  });
+
+  test("are whole files again once they are closed, whatever was asked of them", async () => {
+    const directory = aDirectory();
+    const db = openCatalog(directory, NOON);
+    await listSources(db);
+    close(db);
+    expect(readdirSync(directory)).toEqual(["catalog.db"]);
   });
 
   test("two that open a new directory together have the same secret", () => {

@@ -1,0 +1,208 @@
+/** `check` notices whatever can be told from the data: a sound catalogue is damaged in many ways, one at a time. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type CatalogDb, close, openCatalog } from "../../db/open.ts";
+import { checkCatalog, checkFile } from "../../src/changes/check.ts";
+import { refresh } from "../../src/changes/refresh.ts";
+import { formatInstant } from "../../src/instant.ts";
+import { aCatalog, aDirectory, DAY, dropScratch, NOON } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+let sound: string;
+
+/** A catalogue with additions, changes, a removal, turns of the clock and an imported event. */
+beforeAll(async () => {
+  const directory = aDirectory();
+  const catalog = aCatalog(openCatalog(directory, NOON));
+  const record = (n: number, fields: object = {}) => ({ source: { code: "A", opportunity_id: `N${n}` }, title: `Title ${n}`, ...fields });
+  const dated = { dates: { closes_at: formatInstant(NOON + 20 * DAY) }, attachments: [{ name: "a", url: null }] };
+  await catalog.take([record(1, dated), record(2, { status: "open" }), ...Array.from({ length: 8 }, (_, n) => record(n + 3))]);
+  catalog.clock.now += DAY;
+  await catalog.take([record(1, { ...dated, title: "New" }), record(2, { status: "closed", title: "Newer" })]);
+  await refresh(catalog.db, NOON + 10 * DAY);
+  await catalog.take([record(1, { ...dated, title: "Newest" }), ...Array.from({ length: 8 }, (_, n) => record(n + 2))], { snapshot: true });
+  await catalog.takeEvents([
+    { source: { code: "A", opportunity_id: "N1" }, type: "merged", severity: "x", detected_at: "2020-01-01T00:00:00Z" },
+  ]);
+  await catalog.take([{ source: { code: "DSIP", opportunity_id: "T1" }, title: "Topic" }]);
+  close(catalog.db);
+  sound = join(directory, "catalog.db");
+});
+
+function copied(): string {
+  const directory = aDirectory();
+  copyFileSync(sound, join(directory, "catalog.db"));
+  return directory;
+}
+
+function faultsAfter(damage: (db: CatalogDb) => void): string[] {
+  const db = openCatalog(copied(), NOON);
+  damage(db);
+  const faults = [...checkFile(db.sqlite, "catalog.db"), ...checkCatalog(db)].map(({ what }) => what);
+  db.sqlite.close();
+  return faults;
+}
+
+const N1 = "(select seq from opportunities where source_opportunity_id = 'N1')";
+const statements =
+  (...given: string[]) =>
+  ({ sqlite }: CatalogDb) => {
+    for (const statement of given) if (sqlite.run(statement).changes === 0) throw new Error(`Nothing was damaged by ${statement}`);
+  };
+const replaced = (table: string, column: string, from: string, to: string) =>
+  `update ${table} set ${column} = cast(replace(cast(${column} as text), '${from}', '${to}') as blob) where instr(cast(${column} as text), '${from}') > 0`;
+const newestOf = (row: string) =>
+  `(select seq from events where opportunity_seq = ${row} and origin = 'detected' order by detected_at desc, seq desc limit 1)`;
+
+describe("check", () => {
+  test("finds nothing wrong with a sound catalogue", () => {
+    expect(faultsAfter(() => undefined)).toEqual([]);
+  });
+
+  test.each<[string, (db: CatalogDb) => void, string]>([
+    ["a letter of a document", statements(replaced("opportunities", "document", "Newest", "Newert")), "its hash is not its content's"],
+    ["a document that is no JSON", statements("update opportunities set document = cast('{' as blob) where seq = 1"), "cannot be read"],
+    [
+      "a document written otherwise",
+      statements(replaced("opportunities", "document", '"title":', '"title": ')),
+      "its document is not what its columns say",
+    ],
+    [
+      "updated_at",
+      statements(`update opportunities set updated_at = updated_at + 1 where seq = ${N1}`),
+      "its document is not what its columns say",
+    ],
+    [
+      "created_at",
+      statements(`update opportunities set created_at = updated_at + 1 where seq = ${N1}`),
+      "it was updated before it was created",
+    ],
+    ["the hash", statements("update opportunities set hash = zeroblob(32) where seq = 1"), "its hash is not its content's"],
+    ["the sidecar", statements(replaced("opportunities", "sidecar", '"a"', '"b"')), "its hash is not its content's"],
+    [
+      "the id",
+      statements("update opportunities set id = '00000000-0000-5000-8000-000000000000' where seq = 1"),
+      "its id does not derive from source and lineage",
+    ],
+    ["the lineage", statements("update opportunities set lineage = 'x' where seq = 1"), "its id does not derive from source and lineage"],
+    ["the source", statements("update opportunities set source = 'B' where seq = 1"), "its source differs from its document's"],
+    [
+      "the upstream id",
+      statements("update opportunities set source_opportunity_id = 'x' where seq = 1"),
+      "its upstream id differs from its document's",
+    ],
+    [
+      "a facet",
+      statements("update facets set agency = 'x' where id = (select facet_id from opportunities where seq = 1)"),
+      "its facet is not its document's",
+    ],
+    ["the facet of a record", statements("update opportunities set facet_id = 99 where seq = 1"), "its facet is not its document's"],
+    [
+      "a turn of the clock that is lost",
+      statements(`update opportunities set due_at = null where seq = ${N1}`),
+      "the clock would never move it",
+    ],
+    [
+      "a turn of the clock that is none",
+      statements(`update opportunities set due_at = due_at - 1 where seq = ${N1}`),
+      "the clock would move it when there is nothing to move",
+    ],
+    [
+      "a turn of a stated status",
+      statements("update opportunities set due_at = 1 where status_basis = 'stated'"),
+      "it stated its status, and the clock would still move it",
+    ],
+    ["the status basis", statements(`update opportunities set status_basis = 'stated' where seq = ${N1}`), "its hash is not its content's"],
+    [
+      "an upstream id that is lost",
+      statements(`delete from upstream_ids where opportunity_seq = ${N1}`),
+      "it cannot be found by its upstream id",
+    ],
+    ["an upstream id of nothing", statements("insert into upstream_ids values ('x', 'A', 999)"), "1 upstream ids belong to no record"],
+    ["the link key", statements("update opportunities set link_key = 'X' where source = 'DSIP'"), "its link key is not its content's"],
+    ["a record that is lost", statements(`delete from opportunities where seq = ${N1}`), "events belong to no record"],
+    ["the newest event lost", statements(`delete from events where seq = ${newestOf(N1)}`), "its history does not lead to it"],
+    [
+      "the addition lost",
+      statements("delete from events where type = 'opportunity_added' and opportunity_seq = 3"),
+      "its history does not begin with its addition",
+    ],
+    ["every event lost", statements(`delete from events where opportunity_seq = ${N1}`), "its history does not begin with its addition"],
+    [
+      "a value in the history",
+      statements(replaced("events", "document", '"current":"New"', '"current":"Now"')),
+      "its history does not lead to it",
+    ],
+    [
+      "the name of a field in the history",
+      statements(replaced("events", "document", '"changed_fields":["title"]', '"changed_fields":["summary"]')),
+      "names other fields than it changes",
+    ],
+    [
+      "an event's instant",
+      statements(`update events set detected_at = detected_at + 1 where seq = ${newestOf(N1)}`),
+      "is not what its columns say",
+    ],
+    [
+      "an event's type",
+      statements("update events set type = 'funding_changed' where type = 'date_changed' or type = 'description_changed'"),
+      "shows another type or severity",
+    ],
+    [
+      "an event's severity",
+      statements("update events set severity = 'noise' where type = 'opportunity_removed'"),
+      "shows another type or severity",
+    ],
+    ["an event's record", statements(`update events set opportunity_seq = 3 where seq = ${newestOf(N1)}`), "is not what its columns say"],
+    ["an event's document", statements(`update events set document = cast('[]' as blob) where seq = ${newestOf(N1)}`), "cannot be read"],
+    ["an event's import", statements("update events set import_id = 99 where seq = 1"), "1 events name an import that is not there"],
+    ["an imported event's id", statements("update events set id = 'x' where origin = 'imported'"), "event x is not what its columns say"],
+    ["the cursor secret lost", statements("delete from settings"), "the cursor secret is missing"],
+    ["the cursor secret cut", statements("update settings set value = x'00'"), "the cursor secret is missing or not 32 bytes long"],
+  ])("notices %s", (_, damage, what) => {
+    const faults = faultsAfter(damage);
+    expect(faults.filter((fault) => fault.includes(what))).not.toEqual([]);
+  });
+
+  test.each<[string, (path: string) => void]>([
+    ["a page of a table", (path) => overwritePage(path, "opportunities")],
+    ["a page of an index", (path) => overwritePage(path, "opportunities_order")],
+    ["a file that was cut off", (path) => truncateSync(path, readFileSync(path).length - 8192)],
+  ])("notices damage to %s", (_, damage) => {
+    const path = join(copied(), "catalog.db");
+    damage(path);
+    const sqlite = new Database(path);
+    expect([...checkFile(sqlite, "catalog.db")]).not.toEqual([]);
+    sqlite.close();
+  });
+
+  test("notices an index with entries that are not its own", () => {
+    const directory = copied();
+    const db = openCatalog(directory, NOON);
+    const root = (name: string) =>
+      db.sqlite.query<{ rootpage: number }, [string]>("select rootpage from sqlite_master where name = ?").get(name)?.rootpage ?? 0;
+    const [page, other] = [root("opportunities_due"), root("facets_values")];
+    close(db);
+    const path = join(directory, "catalog.db");
+    const bytes = readFileSync(path);
+    bytes.copy(bytes, (page - 1) * 4096, (other - 1) * 4096, other * 4096); // One index now holds another's entries.
+    writeFileSync(path, bytes);
+    const sqlite = new Database(path);
+    expect([...checkFile(sqlite, "catalog.db")]).not.toEqual([]);
+    sqlite.close(true);
+  });
+});
+
+function overwritePage(path: string, name: string): void {
+  const sqlite = new Database(path);
+  const { rootpage } = sqlite.query<{ rootpage: number }, [string]>("select rootpage from sqlite_master where name = ?").get(name) ?? {
+    rootpage: 0,
+  };
+  sqlite.close();
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, (rootpage - 1) * 4096, (rootpage - 1) * 4096 + 200);
+  writeFileSync(path, bytes);
+}
