@@ -194,13 +194,14 @@ function requirementsOf({ applicants, eligibility, costSharing, closesNote }: Gr
 }
 
 const EMAIL = /[^\s@<>()",;:]+@[^\s@<>()",;:]+\.[a-z]{2,}/i;
-const PHONE = /(?:\+?1[-. ])?\(?\b\d{3}\)?[-. ]{1,2}\d{3}[-. ]\d{4}(?:\s*(?:x|ext\.?)\s*\d{1,6})?/i;
+const LABELLED_PHONE = /(?:\b|tele)phone(?: number)?[:\s]*([+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
+const US_PHONE = /((?:\+?1[-. ])?\(?\b\d{3}\)?[-. ]{0,2}\d{3}[-. ]?\d{4}\b(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
 
 function contactsOf({ contact }: Grant): NonNullable<Draft["contacts"]> {
   const text = plainText(contact.text);
   const name = oneLine(contact.name) || null;
   const email = EMAIL.exec(contact.email)?.[0] ?? EMAIL.exec(text)?.[0] ?? null;
-  const phone = oneLine(contact.phone) || PHONE.exec(text)?.[0] || null;
+  const phone = oneLine(contact.phone) || (LABELLED_PHONE.exec(text) ?? US_PHONE.exec(text))?.[1] || null;
   return name === null && email === null && phone === null ? [] : [{ name, email, phone, role: ROLE }];
 }
 

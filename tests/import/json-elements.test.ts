@@ -46,17 +46,29 @@ describe("jsonElements()", () => {
     ['{"data":[1]', "data", "it is not JSON"],
     ["[".repeat(200), "", "it is nested more than 100 deep"],
     ['{"a":'.repeat(200), "", "it is nested more than 100 deep"],
-    [`{"a":"${"x".repeat(1_100_000)}`, "", "it is not a JSON array"],
-    [`["${"x".repeat(16_100_000)}`, "", "element 1 has more than 16000000 characters"],
-  ])("refuses %.30p with path %p: %s", async (text, path, fault) => {
-    expect(read(text, path, 65_536)).rejects.toThrow(fault);
+  ])("refuses %p with path %p: %s", async (text, path, fault) => {
+    await expect(read(text, path, 65_536)).rejects.toThrow(fault);
+  });
+
+  test("holds no more than an element and what stands around the array", async () => {
+    await expect(read(`{"a":"${"x".repeat(1_100_000)}`, "b", 65_536)).rejects.toThrow('it has no array "b"');
+    await expect(read(`{"b":[],"a":"${"x".repeat(1_100_000)}`, "b", 65_536)).rejects.toThrow(
+      "it has more than 1000000 characters around the array",
+    );
+    await expect(read(`["${"x".repeat(16_100_000)}`, "", 65_536)).rejects.toThrow("element 1 has more than 16000000 characters");
+  });
+
+  test("takes its time in proportion to the text, brackets without number included", async () => {
+    const started = performance.now();
+    await expect(read(`{${'"x":{},'.repeat(120_000)}}`, "data", 65_536)).rejects.toThrow("it is not JSON");
+    expect(performance.now() - started).toBeLessThan(2000);
   });
 
   test("refuses what is not UTF-8", async () => {
     const bytes = (async function* () {
       yield new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]);
     })();
-    expect(jsonElements(bytes)[Symbol.asyncIterator]().next()).rejects.toThrow("it is not UTF-8 text");
+    await expect(jsonElements(bytes)[Symbol.asyncIterator]().next()).rejects.toThrow("it is not UTF-8 text");
   });
 });
 

@@ -48,9 +48,13 @@ describe("createXmlReader()", () => {
     ["<?xml version='1.0' encoding='ISO-8859-1'?><a/>", "line 1: its encoding is ISO-8859-1, not UTF-8"],
     ["<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", "line 1: declarations of a document type are refused: <!DOCTYPE a [<!ENTITY x 'y'>"],
     ["<a>".repeat(200), "line 1: elements are nested more than 100 deep"],
-    [`<a>${"x".repeat(1_100_000)}`, "line 1: more than 1000000 characters without a tag"],
-    [`<a ${"b='1' ".repeat(200_000)}`, "line 1: more than 1000000 characters without a tag"],
-  ])("refuses %.40p: %s", (document, fault) => {
+  ])("refuses %p: %s", (document, fault) => {
     expect(() => read(document, 65_536)).toThrow(fault);
+  });
+
+  test("holds no more than a megabyte", () => {
+    for (const document of [`<a>${"x".repeat(1_100_000)}`, `<a ${"b='1' ".repeat(200_000)}`, `<a><!--${"x".repeat(1_100_000)}`]) {
+      expect(() => read(document, 65_536)).toThrow("line 1: more than 1000000 characters without a tag");
+    }
   });
 });
