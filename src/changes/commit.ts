@@ -60,12 +60,6 @@ export function isStored({ sqlite }: CatalogDb, source: string, lineage: string)
   );
 }
 
-export function isStored({ sqlite }: CatalogDb, source: string, lineage: string): boolean {
-  return (
-    sqlite.query<unknown, [string, string]>("select 1 from opportunities where source = ? and lineage = ?").get(source, lineage) !== null
-  );
-}
-
 /** The record of a row number that was read from the catalogue: rows are never deleted. */
 export function getStored({ sqlite }: CatalogDb, row: number): Stored {
   const stored = sqlite.query<Stored, [number]>(`${STORED} where seq = ?`).get(row);
