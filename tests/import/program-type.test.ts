@@ -29,7 +29,7 @@ test("each rule has its example here, which no earlier rule takes", () => {
   );
 });
 
-test.each(examples)("programType(%p) is %s", (facts, type) => {
+test.each(examples)("programType(%j) is %s", (facts, type) => {
   expect(programType(facts)).toBe(type);
 });
 
@@ -46,7 +46,7 @@ test.each([
   [{ title: "Justification", noticeType: "Justification and Approval (J&A)" }, "CONTRACT"],
   [{ title: "Rural health", noticeType: "Consolidate/(Substantially) Bundle" }, "CONTRACT"],
   [{ title: "PACSOMETHING, BAAL and CSOX", instruments: ["G"] }, "GRANT"],
-] satisfies [ProgramFacts, ProgramType][])("programType(%p) is %s", (facts, type) => {
+] satisfies [ProgramFacts, ProgramType][])("programType(%j) is %s", (facts, type) => {
   expect(programType(facts)).toBe(type);
 });
 
