@@ -2,7 +2,7 @@
 
 const SUMMARY_LENGTH = 500;
 /** The head of a long text that is tried first for its summary, and how much more than a summary it must give to be trusted. */
-const HEAD_LENGTH = 1500;
+const HEAD_LENGTH = 1000;
 const HEAD_MARGIN = 100;
 /** Text is decoded again while that changes it, as upstreams escape twice, but not for ever. */
 const DECODINGS_MAX = 8;

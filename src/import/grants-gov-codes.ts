@@ -75,7 +75,11 @@ export type Coded = { code: string; label: string };
 
 /** Codes out of texts that hold one or several of them, with their labels. */
 export function readCodes(texts: readonly string[], codes: Codes, what: string, warn: (message: string) => void): Coded[] {
-  return texts.flatMap((text) => text.split(/[\s,;]+/).filter((code) => code !== "")).map((code) => readCode(code, codes, what, warn));
+  return texts.flatMap(separate).map((code) => readCode(code, codes, what, warn));
+}
+
+function separate(text: string): string[] {
+  return /[\s,;]/.test(text) ? text.split(/[\s,;]+/).filter((code) => code !== "") : [text];
 }
 
 function readCode(code: string, codes: Codes, what: string, warn: (message: string) => void): Coded {
@@ -91,7 +95,7 @@ export function pageOf(id: string): string {
 /** Assistance listing numbers, of which one element can hold several. */
 export function readListings(texts: readonly string[], warn: (message: string) => void): { number: string; title: string }[] {
   return texts
-    .flatMap((text) => text.split(/[\s,;]+/))
+    .flatMap(separate)
     .filter((number) => !/^[0.]*$/.test(number)) // Zeros stand for none.
     .map((number) => {
       if (!/^\d\d\.[A-Z0-9]{3}[A-Z]?$/i.test(number)) warn(`Unusual assistance listing number "${number}" is kept as it is`);

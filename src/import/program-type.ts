@@ -56,9 +56,12 @@ export function programType(facts: ProgramFacts): ProgramType {
     named: `${facts.title ?? ""}\n${facts.number ?? ""}`,
     title: facts.title ?? "",
     noticeType: facts.noticeType ?? "",
-    instruments: (facts.instruments ?? []).join(" "),
+    instruments: facts.instruments?.join(" ") ?? "",
   };
-  return programRules.find((rule) => parts.every((part) => rule[part]?.test(texts[part]) ?? true))?.type ?? "OTHER";
+  for (const { type, patterns } of prepared) if (patterns.every(([part, pattern]) => pattern.test(texts[part]))) return type;
+  return "OTHER";
 }
 
-const parts = ["program", "named", "title", "noticeType", "instruments"] as const;
+type Part = Exclude<keyof ProgramRule, "type">;
+
+const prepared = programRules.map(({ type, ...patterns }) => ({ type, patterns: Object.entries(patterns) as [Part, RegExp][] }));

@@ -177,7 +177,7 @@ async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Cont
       for (const attribute in attributes) add(record, `${localName(name)}@${localName(attribute)}`, attributes[attribute] ?? "");
     },
     text(text) {
-      if (depth > 2) content += text;
+      if (depth > 2) content = content === "" ? text : content + text;
       if (content.length > TEXT_MAX) throw new Error(`an element has more than ${TEXT_MAX} characters`);
     },
     close(name) {
