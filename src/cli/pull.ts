@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command, InvalidArgumentError } from "commander";
+import type { Summary } from "../import/remembered.ts";
 import type { Outcome, Workplace } from "../import/workplace.ts";
 import { formatInstant } from "../instant.ts";
 import type { Machine } from "../machine.ts";
@@ -35,7 +36,7 @@ const patience: Patience = {
 
 export function pullCommand(cli: Cli, patient = patience): Command {
   const names = upstreams.map(({ name }) => name);
-  const list = upstreams.map(({ name, about }) => `  ${name.padEnd(16)} ${about}`).join("\n");
+  const list = upstreams.map(({ name, about }) => `  ${name.padEnd(20)} ${about}`).join("\n");
   return command("pull", "Fetch what an upstream publishes and import it")
     .addArgument(new Argument("<source>", "the upstream").choices(names))
     .option("--every <duration>", "do it again and again, such as every 6h, until SIGTERM or SIGINT", interval)
@@ -81,10 +82,9 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
 
   if (options.every === undefined) {
     const outcome = await turn();
-    const { rejects, ...summary } = summaryOf(upstream, outcome);
-    answer(cli, options, summary, sentenceOf(upstream, outcome));
-    for (const file of rejects) machine.tell(`Rejected records and the reasons are in ${file}`);
-    if (summary.rejected > 0) cli.exitCode = 3;
+    answer(cli, options, summaryOf(upstream, outcome), sentenceOf(upstream, outcome));
+    tellRejects(machine, outcome);
+    if (outcome !== undefined && outcome.rejected > 0) cli.exitCode = 3;
     return;
   }
   await repeat(options.every, { now: machine.now, ...patient }, async () => {
@@ -92,6 +92,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
     try {
       const outcome = await turn();
       machine.print(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${sentenceOf(upstream, outcome)}`);
+      tellRejects(machine, outcome);
     } catch (error) {
       if (!patient.stop.aborted) machine.tell(`${time} ${error instanceof Error ? error.message : error}`);
     }
@@ -108,11 +109,16 @@ function orderOf({ env }: Machine, upstream: Upstream, { from, keep, force, allo
   return { upstream, base: address, key: needsKey ? key : "", keep, force: force === true, allowRemovals: allowRemovals === true, rejects };
 }
 
-const NOTHING: Outcome = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0, rejects: [] };
+const NOTHING: Summary = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0 };
 
 /** `fetched` is false when there was nothing new. */
-function summaryOf({ name }: Upstream, outcome: Outcome | undefined) {
-  return { source: name, fetched: outcome !== undefined, ...(outcome ?? NOTHING) };
+function summaryOf({ name }: Upstream, outcome: Outcome | undefined): Summary & { source: string; fetched: boolean } {
+  const { rejects: _, ...summary } = outcome ?? { ...NOTHING, rejects: [] };
+  return { source: name, fetched: outcome !== undefined, ...summary };
+}
+
+function tellRejects({ tell }: Machine, outcome: Outcome | undefined): void {
+  for (const file of outcome?.rejects ?? []) tell(`Rejected records and the reasons are in ${file}`);
 }
 
 function sentenceOf({ name }: Upstream, outcome: Outcome | undefined): string {

@@ -24,24 +24,28 @@ export async function fetchGrantsGovExtract(visit: Visit): Promise<Fetched | und
   throw new Error(`Cannot find an extract of the last ${DAYS_BACK} days at ${visit.base.origin}${visit.base.pathname}`);
 }
 
+/** Every opportunity that is forecast or posted at this hour, as hits of a search. */
+export async function fetchGrantsGovSearch(visit: Visit): Promise<Fetched> {
+  const { files } = await searchAll(visit);
+  return { files };
+}
+
 /** The details of every opportunity that is forecast or posted. */
-export async function fetchGrantsGovApi(visit: Visit): Promise<Fetched> {
-  const { records } = await savePages(visit, "hits", {
-    request: (startRecordNum) =>
-      jsonAt(visit, "search2", {
-        keyword: "",
-        oppStatuses: "forecasted|posted",
-        rows: SEARCH_ROWS,
-        startRecordNum,
-        sortBy: "openDate|desc",
-      }),
+export async function fetchGrantsGovDetails(visit: Visit): Promise<Fetched> {
+  const { records } = await searchAll(visit);
+  return { files: [await saveArray(visit, "details.json", detailsOf(visit, [...records.keys()]))] };
+}
+
+function searchAll(visit: Visit) {
+  const asked = { keyword: "", oppStatuses: "forecasted|posted", rows: SEARCH_ROWS, sortBy: "openDate|desc" };
+  return savePages(visit, "hits", {
+    request: (startRecordNum) => jsonAt(visit, "search2", { ...asked, startRecordNum }),
     read: (answer) => {
       const { oppHits, hitCount } = dataOf(answer, "search2");
       return { records: arrayOf(oppHits), total: hitCount };
     },
     id: ({ id }) => id,
   });
-  return { files: [await saveArray(visit, "details.json", detailsOf(visit, [...records.keys()]))] };
 }
 
 async function* detailsOf(visit: Visit, ids: readonly string[]): AsyncIterable<string> {

@@ -30,7 +30,8 @@ export async function pull(place: Workplace, net: Omit<Net, "hosts">, order: Pul
   dropLeftovers(place);
   const name = `${upstream.name}-${stampOf(place.now())}`;
   const directory = keep === undefined ? join(place.directory, `${PREFIX}${name}`) : join(keep, name);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (keep !== undefined) mkdirSync(keep, { recursive: true });
+  mkdirSync(directory, { mode: 0o700 });
   let fetched: Fetched | undefined;
   try {
     const known = order.force ? undefined : readKnown(place.db, upstream);

@@ -14,11 +14,13 @@ export async function fetchSbirGov(visit: Visit): Promise<Fetched> {
     if (!Array.isArray(value)) throw new Error(`Cannot take the answer of ${visit.base.host}: it is not a list of solicitations`);
     const before = seen.size;
     for (const solicitation of value) seen.add(keyOf(solicitation));
-    files.push(path);
-    if (seen.size > before) continue;
+    if (seen.size > before) {
+      files.push(path);
+      continue;
+    }
     if (value.length >= ROWS)
       throw new Error(`Cannot page through ${visit.base.host}: it answers with the same ${value.length} solicitations again`);
-    return { files };
+    return { files: files.length === 0 ? [path] : files };
   }
 }
 

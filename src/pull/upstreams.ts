@@ -5,7 +5,7 @@ import { grantsGov } from "../import/formats/grants-gov.ts";
 import { samGov } from "../import/formats/sam-gov.ts";
 import { sbirGov } from "../import/formats/sbir-gov.ts";
 import { fetchDsip } from "./dsip.ts";
-import { fetchGrantsGovApi, fetchGrantsGovExtract } from "./grants-gov.ts";
+import { fetchGrantsGovDetails, fetchGrantsGovExtract, fetchGrantsGovSearch } from "./grants-gov.ts";
 import { fetchSamGovApi, fetchSamGovCsv } from "./sam-gov.ts";
 import { fetchSbirGov } from "./sbir-gov.ts";
 import type { Fetched, Visit } from "./visit.ts";
@@ -41,15 +41,26 @@ export const upstreams: readonly Upstream[] = [
     fetch: fetchGrantsGovExtract,
   },
   {
-    name: "grants-gov-api",
-    about: "details of all that is forecast or posted from the API of Grants.gov, some 1,500 requests",
+    name: "grants-gov-search",
+    about: "dates and status of all that is forecast or posted at Grants.gov, for the hours between two extracts",
+    format: grantsGov,
+    snapshot: false, // It lacks what is closed.
+    neverEmpty: true,
+    base: "https://api.grants.gov/v1/api/",
+    redirectsTo: [],
+    needsKey: false,
+    fetch: fetchGrantsGovSearch,
+  },
+  {
+    name: "grants-gov-details",
+    about: "the same with all details, attachments and history, by one request for each: some 1,500",
     format: grantsGov,
     snapshot: false,
     neverEmpty: true,
     base: "https://api.grants.gov/v1/api/",
     redirectsTo: [],
     needsKey: false,
-    fetch: fetchGrantsGovApi,
+    fetch: fetchGrantsGovDetails,
   },
   {
     name: "sam-gov",

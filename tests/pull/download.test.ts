@@ -1,0 +1,376 @@
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { download, type Net, type Validators } from "../../src/pull/download.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+import { type Asked, aNet, NOW, play, playRaw, rawAnswer } from "./upstream.ts";
+
+afterAll(dropScratch);
+
+const BYTES = Buffer.from("0123456789".repeat(1000));
+const HEADERS = { "content-type": "text/csv" };
+const RESUMABLE = { ...HEADERS, "content-length": "10000", "accept-ranges": "bytes", etag: '"one"', connection: "close" };
+
+/** Downloads `<base>file.csv?key=secret`; `saved` is what stands in the file afterwards, if there is one. */
+async function fetched(base: string, given: Partial<Net> & { known?: Validators; bytesMax?: number } = {}) {
+  const { known, bytesMax = 100_000, ...netGiven } = given;
+  const path = join(aDirectory(), "file.csv");
+  const net = aNet(base, netGiven);
+  const wanted = { url: new URL("file.csv?key=secret", base), types: ["text/csv"], bytesMax };
+  const result = await download(net, wanted, path, known).catch((error: Error) => error.message);
+  const saved = existsSync(path) ? readFileSync(path).toString() : undefined;
+  return { result, saved, waits: net.waits, left: readdirSync(join(path, "..")) };
+}
+
+const whole = () => new Response(BYTES, { headers: HEADERS });
+const status = (code: number, headers: Record<string, string> = {}) => new Response("sorry", { status: code, headers });
+
+describe("download()", () => {
+  test("saves the answer and gives back its validators", async () => {
+    const upstream = play(
+      () => new Response(BYTES, { headers: { ...HEADERS, etag: 'W/"1"', "last-modified": "Mon, 03 Aug 2026 00:00:00 GMT" } }),
+    );
+    const { result, saved } = await fetched(upstream.base);
+    expect(result).toEqual({ outcome: "saved", validators: { etag: 'W/"1"', last_modified: "Mon, 03 Aug 2026 00:00:00 GMT" } });
+    expect(saved).toBe(BYTES.toString());
+    expect(Object.fromEntries(upstream.asked[0]?.headers ?? [])).toMatchObject({
+      accept: "text/csv",
+      "accept-encoding": "identity",
+      "user-agent": expect.stringMatching(/^Mozilla\/5\.0 \(compatible; fundfeed\/\d/),
+    });
+  });
+
+  test("reads what is packed on the way all the same", async () => {
+    const upstream = play(() => new Response(Bun.gzipSync(BYTES), { headers: { ...HEADERS, "content-encoding": "gzip" } }));
+    expect(await fetched(upstream.base)).toMatchObject({ result: { outcome: "saved" }, saved: BYTES.toString() });
+  });
+
+  test("says that there is nothing there, and leaves no file", async () => {
+    const { result, left } = await fetched(play(() => undefined).base);
+    expect(result).toEqual({ outcome: "missing" });
+    expect(left).toEqual([]);
+  });
+
+  test("asks on condition of what is known", async () => {
+    const known = { etag: '"one"', last_modified: null };
+    const upstream = play(({ headers }) => (headers.get("if-none-match") === '"one"' ? status(304) : whole()));
+    expect(await fetched(upstream.base, { known })).toMatchObject({ result: { outcome: "unchanged" }, left: [] });
+    expect(upstream.asked[0]?.headers.has("if-modified-since")).toBe(false);
+  });
+
+  test("believes no 304 that it has not asked for", async () => {
+    const { base } = play(() => status(304));
+    expect(await fetched(base)).toMatchObject({ result: `Cannot fetch ${base}file.csv: it answered 304`, left: [] });
+  });
+});
+
+describe("what passes", () => {
+  test.each([408, 425, 429, 500, 502, 503, 504])("is tried again after %i, later each time", async (code) => {
+    const upstream = play((_, turn) => (turn < 5 ? status(code) : whole()));
+    expect(await fetched(upstream.base)).toMatchObject({
+      result: { outcome: "saved" },
+      saved: BYTES.toString(),
+      waits: [1000, 2000, 4000, 8000],
+    });
+  });
+
+  test("is waited for up to half as long by chance", async () => {
+    const upstream = play((_, turn) => (turn < 3 ? status(503) : whole()));
+    expect(await fetched(upstream.base, { random: () => 0 })).toMatchObject({ waits: [500, 1000] });
+  });
+
+  test("is given up after five times", async () => {
+    const upstream = play(() => status(503));
+    const { result, waits, left } = await fetched(upstream.base);
+    expect(result).toBe(`Cannot fetch ${upstream.base}file.csv: it answered 503 (tried 5 times)`);
+    expect(upstream.asked).toHaveLength(5);
+    expect(waits).toHaveLength(4);
+    expect(left).toEqual([]);
+  });
+
+  test.each([
+    ["seconds", "7", 7000],
+    ["a date", new Date(NOW + 90_000).toUTCString(), 90_000],
+    ["a date that has passed", new Date(NOW - 90_000).toUTCString(), 0],
+    ["nonsense", "soon", 1000],
+  ])("is waited for as long as Retry-After says in %s", async (_, text, ms) => {
+    const upstream = play((_asked, turn) => (turn === 1 ? status(429, { "retry-after": text }) : whole()));
+    expect(await fetched(upstream.base, { random: () => (text === "soon" ? 1 : 0) })).toMatchObject({
+      result: { outcome: "saved" },
+      waits: [ms],
+    });
+  });
+
+  test("is not waited for when that would take too long", async () => {
+    const upstream = play(() => status(429, { "retry-after": "86400" }));
+    const { result, waits } = await fetched(upstream.base);
+    expect(result).toBe(`Cannot fetch ${upstream.base}file.csv: it answered 429, and asks to be left alone for 86400 s`);
+    expect(waits).toEqual([]);
+  });
+
+  test.each([400, 401, 403, 410, 206, 204])("does not include %i", async (code) => {
+    const upstream = play(() => new Response(code === 204 ? null : "sorry", { status: code }));
+    expect(await fetched(upstream.base)).toMatchObject({ result: `Cannot fetch ${upstream.base}file.csv: it answered ${code}`, waits: [] });
+    expect(upstream.asked).toHaveLength(1);
+  });
+
+  test("includes a connection that is reset, and one that cannot be made", async () => {
+    const upstream = await playRaw([
+      { write: "", ending: "reset" },
+      { write: rawAnswer("200 OK", { ...HEADERS, "content-length": "10000" }, BYTES.subarray(0, 4000)), ending: "reset" },
+      { write: rawAnswer("200 OK", { ...HEADERS, "content-length": "10000", connection: "close" }, BYTES), ending: "end" },
+    ]);
+    expect(await fetched(upstream.base)).toMatchObject({ result: { outcome: "saved" }, saved: BYTES.toString(), waits: [1000, 2000] });
+
+    const gone = "http://127.0.0.1:1/";
+    expect(await fetched(gone)).toMatchObject({
+      result: expect.stringMatching(/^Cannot fetch http:\/\/127\.0\.0\.1:1\/file\.csv: .* \(tried 5 times\)$/),
+    });
+  });
+
+  test("includes an answer that does not come, and one that falls silent", async () => {
+    const timeouts = { answerMs: 60, silenceMs: 60, totalMs: 5000 };
+    const silent = await playRaw(Array.from({ length: 5 }, () => ({ write: "", ending: "silence" as const })));
+    expect((await fetched(silent.base, { timeouts })).result).toBe(
+      `Cannot fetch ${silent.base}file.csv: it did not answer within 0.06 s (tried 5 times)`,
+    );
+    const half = rawAnswer("200 OK", { ...HEADERS, "content-length": "10000" }, BYTES.subarray(0, 4000));
+    const falling = await playRaw(Array.from({ length: 5 }, () => ({ write: half, ending: "silence" as const })));
+    expect((await fetched(falling.base, { timeouts })).result).toBe(
+      `Cannot fetch ${falling.base}file.csv: it fell silent for 0.06 s (tried 5 times)`,
+    );
+  });
+
+  test("includes one that takes too long, however busy it is", async () => {
+    const dripping = play(
+      () =>
+        new Response(
+          new ReadableStream({
+            async pull(controller) {
+              await Bun.sleep(5);
+              controller.enqueue("x");
+            },
+          }),
+          { headers: HEADERS },
+        ),
+    );
+    const { result, left } = await fetched(dripping.base, { timeouts: { answerMs: 5000, silenceMs: 5000, totalMs: 60 } });
+    expect(result).toBe(`Cannot fetch ${dripping.base}file.csv: it took longer than 0.06 s (tried 5 times)`);
+    expect(left).toEqual([]);
+  });
+
+  test("is not waited for after a stop", async () => {
+    const stop = new AbortController();
+    const upstream = play(() => status(503));
+    const { result } = await fetched(upstream.base, { stop: stop.signal, wait: async () => stop.abort() });
+    expect(result).toBe(`Cannot fetch ${upstream.base}file.csv: it was stopped`);
+    expect(upstream.asked).toHaveLength(1);
+  });
+
+  test("is not waited for when a stop comes in the middle of an answer", async () => {
+    const stop = new AbortController();
+    const upstream = await playRaw([{ write: rawAnswer("200 OK", RESUMABLE, BYTES.subarray(0, 4000)), ending: "silence" }]);
+    const { result, left } = await fetched(upstream.base, { stop: stop.signal, progress: () => stop.abort() });
+    expect(result).toBe(`Cannot fetch ${upstream.base}file.csv: it was stopped`);
+    expect(left).toEqual([]);
+  });
+});
+
+describe("a download that broke off", () => {
+  const half = rawAnswer("200 OK", RESUMABLE, BYTES.subarray(0, 4000));
+  const rest = (headers: Record<string, string> = {}) =>
+    rawAnswer(
+      "206 Partial Content",
+      { ...RESUMABLE, "content-length": "6000", "content-range": "bytes 4000-9999/10000", ...headers },
+      BYTES.subarray(4000),
+    );
+  const ranges = (asked: readonly Asked[]) => asked.map(({ headers }) => [headers.get("range"), headers.get("if-range")]);
+
+  test("goes on where it ended", async () => {
+    const upstream = await playRaw([
+      { write: half, ending: "silence" },
+      { write: rest(), ending: "end" },
+    ]);
+    expect(await fetched(upstream.base, { progress: upstream.hangUp })).toMatchObject({
+      result: { outcome: "saved" },
+      saved: BYTES.toString(),
+      waits: [1000],
+    });
+    expect(ranges(upstream.asked)).toEqual([
+      [null, null],
+      ["bytes=4000-", '"one"'],
+    ]);
+  });
+
+  test("begins anew when the file has changed meanwhile, as a 200 tells", async () => {
+    const other = Buffer.from("abc".repeat(2000));
+    const upstream = await playRaw([
+      { write: half, ending: "silence" },
+      { write: rawAnswer("200 OK", { ...RESUMABLE, "content-length": "6000", etag: '"two"' }, other), ending: "end" },
+    ]);
+    expect(await fetched(upstream.base, { progress: upstream.hangUp })).toMatchObject({
+      result: { outcome: "saved", validators: { etag: '"two"' } },
+      saved: other.toString(),
+    });
+  });
+
+  test.each([
+    ["another entity tag", rest({ etag: '"two"' })],
+    ["another size", rest({ "content-range": "bytes 4000-9999/10001" })],
+    ["another range", rest({ "content-range": "bytes 3000-8999/10000" })],
+    ["no range", rest({ "content-range": "" })],
+    ["nothing to give", rawAnswer("416 Range Not Satisfiable", { ...RESUMABLE, "content-length": "0" }, Buffer.alloc(0))],
+  ])("begins anew when the rest comes with %s", async (_, second) => {
+    const upstream = await playRaw([
+      { write: half, ending: "silence" },
+      { write: second, ending: "end" },
+      { write: rawAnswer("200 OK", RESUMABLE, BYTES), ending: "end" },
+    ]);
+    expect(await fetched(upstream.base, { progress: upstream.hangUp })).toMatchObject({
+      result: { outcome: "saved" },
+      saved: BYTES.toString(),
+      waits: [1000, 2000],
+    });
+    expect(ranges(upstream.asked)[2]).toEqual([null, null]);
+  });
+
+  test.each([
+    ["ranges are not offered", { "accept-ranges": "none" }],
+    ["its entity tag is weak", { etag: 'W/"one"' }],
+  ])("begins anew when %s", async (_, headers) => {
+    const upstream = await playRaw([
+      { write: rawAnswer("200 OK", { ...RESUMABLE, ...headers }, BYTES.subarray(0, 4000)), ending: "silence" },
+      { write: rawAnswer("200 OK", RESUMABLE, BYTES), ending: "end" },
+    ]);
+    expect(await fetched(upstream.base, { progress: upstream.hangUp })).toMatchObject({
+      result: { outcome: "saved" },
+      saved: BYTES.toString(),
+    });
+    expect(ranges(upstream.asked)[1]).toEqual([null, null]);
+  });
+
+  test("is never taken for the whole", async () => {
+    const upstream = await playRaw(
+      Array.from({ length: 5 }, () => ({
+        write: rawAnswer("200 OK", { ...RESUMABLE, "accept-ranges": "none" }, BYTES.subarray(0, 4000)),
+        ending: "end" as const,
+      })),
+    );
+    const { result, left } = await fetched(upstream.base);
+    expect(result).toMatch(/^Cannot fetch .*: .+ \(tried 5 times\)$/);
+    expect(left).toEqual([]);
+  });
+
+  test("is not taken for the whole when its pieces end early", async () => {
+    const pieces = rawAnswer("200 OK", { ...HEADERS, "transfer-encoding": "chunked" }, Buffer.from("5\r\nhello\r\n"));
+    const upstream = await playRaw(Array.from({ length: 5 }, () => ({ write: pieces, ending: "end" as const })));
+    expect((await fetched(upstream.base)).result).toMatch(/^Cannot fetch .* \(tried 5 times\)$/);
+  });
+});
+
+describe("what is refused at once", () => {
+  test.each([
+    ["text/html; charset=utf-8", "it is text/html, not text/csv"],
+    ["application/json", "it is application/json, not text/csv"],
+  ])("is an answer of type %p", async (type, reason) => {
+    const { base } = play(() => new Response(Buffer.from("<html>Down for maintenance</html>"), { headers: { "content-type": type } }));
+    expect(await fetched(base)).toMatchObject({ result: `Cannot fetch ${base}file.csv: ${reason}`, waits: [], left: [] });
+  });
+
+  test("is a file that says it is too large, and one that turns out to be", async () => {
+    const stated = play(() => new Response(BYTES, { headers: HEADERS }));
+    expect(await fetched(stated.base, { bytesMax: 9999 })).toMatchObject({
+      result: `Cannot fetch ${stated.base}file.csv: it has 10000 bytes, more than 9999`,
+      left: [],
+    });
+
+    const endless = play(() => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(BYTES) }), { headers: HEADERS }));
+    expect(await fetched(endless.base, { bytesMax: 50_000 })).toMatchObject({
+      result: `Cannot fetch ${endless.base}file.csv: it has more than 50000 bytes`,
+      waits: [],
+      left: [],
+    });
+  });
+
+  test("is an address without https, unless that is let pass", async () => {
+    const { base, asked } = play(whole);
+    const { host } = new URL(base);
+    expect(await fetched(base, { allowHttp: false })).toMatchObject({
+      result: `Cannot fetch ${base}file.csv: http://${host} is not https (--allow-http lets http pass)`,
+    });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("a redirect", () => {
+  const to = (location: string, code = 302) => new Response(null, { status: code, headers: { location } });
+
+  test.each([301, 302, 303, 307, 308])("with %i is followed to a host on the list", async (code) => {
+    const other = play(whole);
+    const upstream = play(() => to(`${other.base}signed?token=secret`, code));
+    const hosts = [upstream.base, other.base].map((base) => new URL(base).host);
+    expect(await fetched(upstream.base, { hosts })).toMatchObject({ result: { outcome: "saved" }, saved: BYTES.toString() });
+    expect(other.asked.map(({ path, query }) => [path, query.get("token")])).toEqual([["/signed", "secret"]]);
+  });
+
+  test("to another place of the same host is followed", async () => {
+    const upstream = play(({ path }) => (path === "/file.csv" ? to("/elsewhere/file.csv") : whole()));
+    expect(await fetched(upstream.base)).toMatchObject({ result: { outcome: "saved" } });
+  });
+
+  test.each([
+    ["another host", "https://evil.example/file.csv", "it redirects to evil.example, which is not one of its hosts"],
+    ["another port", "http://127.0.0.1:1/file.csv", "it redirects to 127.0.0.1:1, which is not one of its hosts"],
+    ["a host that looks alike", "https://127.0.0.1.evil.example/", "it redirects to 127.0.0.1.evil.example, which is not"],
+    ["a file", "file:///etc/passwd", "it redirects to , which is not one of its hosts"],
+    ["nowhere", "https://", "it redirects to nowhere"],
+  ])("to %s is refused by name", async (_, location, reason) => {
+    const { base } = play(() => to(location));
+    const { result, waits, left } = await fetched(base);
+    expect(result).toStartWith(`Cannot fetch ${base}file.csv: ${reason}`);
+    expect(waits).toEqual([]);
+    expect(left).toEqual([]);
+  });
+
+  test("that leads back to itself ends", async () => {
+    const upstream = play(() => to("/file.csv"));
+    expect(await fetched(upstream.base)).toMatchObject({
+      result: `Cannot fetch ${upstream.base}file.csv: it redirects more than 5 times`,
+      waits: [],
+    });
+    expect(upstream.asked).toHaveLength(6);
+  });
+
+  test("from https to http is refused, even where http is let pass", async () => {
+    const { host } = new URL("https://upstream.example/");
+    const network = spyOn(globalThis, "fetch").mockImplementation(
+      Object.assign(async () => to(`http://${host}/file.csv`), { preconnect: fetch.preconnect }),
+    );
+    try {
+      expect(await fetched(`https://${host}/`)).toMatchObject({
+        result: `Cannot fetch https://${host}/file.csv: it redirects from https to http://${host}`,
+        waits: [],
+      });
+      expect(network).toHaveBeenCalledTimes(1);
+    } finally {
+      network.mockRestore();
+    }
+  });
+
+  test("of something that is posted is refused", async () => {
+    const { base } = play(() => to("/elsewhere", 307));
+    const wanted = { url: new URL(base), types: ["application/json"], bytesMax: 1000, body: { opportunityId: 1 } };
+    const path = join(aDirectory(), "answer.json");
+    await expect(download(aNet(base), wanted, path)).rejects.toThrow("it redirects what is posted");
+  });
+});
+
+test("A key in a query is in no message", async () => {
+  const answers = [
+    () => status(403),
+    () => status(500),
+    () => new Response("x"),
+    () => new Response(null, { status: 302, headers: { location: "https://evil.example/?key=secret" } }),
+  ];
+  for (const answer of answers) expect((await fetched(play(answer).base)).result).not.toContain("secret");
+});

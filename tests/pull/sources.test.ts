@@ -1,0 +1,269 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { aDirectory, contentsOf, documentOf, documentsOf, dropScratch, eventsOf } from "../support/imports.ts";
+import { aPuller, play, realFile, realJson } from "./upstream.ts";
+
+afterAll(dropScratch);
+
+describe("pull sam-gov", () => {
+  const csv = realFile("sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz");
+  const headers = { "content-type": "application/octet-stream", etag: '"csv"', "accept-ranges": "bytes" };
+  const signed = "/signed/ContractOpportunitiesFullCSV.csv";
+
+  test("follows the redirect to the store, imports the active notices and removes none", async () => {
+    const puller = aPuller("sam-gov");
+    const beginning = csv.subarray(0, csv.indexOf('"\n"', 400_000) + 2); // 400 KB of whole rows are enough here.
+    const upstream = play(({ path, query, headers: sent }) => {
+      if (path !== signed) return new Response(null, { status: 303, headers: { location: `${signed}?X-Amz-Signature=secret` } });
+      if (sent.get("if-none-match") === '"csv"') return new Response(null, { status: 304 });
+      return query.has("X-Amz-Signature") ? new Response(beginning, { headers }) : undefined;
+    });
+
+    const outcome = await puller.turn(upstream.base);
+
+    expect(upstream.asked[0]).toMatchObject({ path: "/ContractOpportunitiesFullCSV.csv" });
+    expect(upstream.asked[0]?.query.get("privacy")).toBe("Public");
+    expect(outcome).toMatchObject({ rejected: 0, removed: 0 });
+    expect(outcome?.added).toBeGreaterThan(100);
+    expect(puller.db.sqlite.query("select snapshot from imports").all()).toEqual([{ snapshot: 0 }]);
+    expect(await puller.turn(upstream.base)).toBeUndefined();
+  });
+
+  test("believes no file that has a header and nothing else", async () => {
+    const puller = aPuller("sam-gov");
+    const { base } = play(() => new Response(csv.subarray(0, csv.indexOf("\n") + 1), { headers }));
+    await expect(puller.turn(base)).rejects.toThrow("what it published holds no records");
+    expect(puller.db.sqlite.query("select name from settings where name like 'pulled%'").all()).toEqual([]);
+  });
+
+  test("says when the file is not there", async () => {
+    const { base } = play(() => undefined);
+    await expect(aPuller("sam-gov").turn(base)).rejects.toThrow(`Cannot find ContractOpportunitiesFullCSV.csv at ${base}`);
+  });
+});
+
+describe("pull sam-gov-api", () => {
+  type Answer = { totalRecords: number; opportunitiesData: { noticeId: string }[] };
+  const real = realJson<Answer>("sam-gov/v2-search-20260202.json");
+
+  test("asks with the key for the last days, page by page", async () => {
+    const upstream = play(({ query }) => {
+      const offset = Number(query.get("offset")) * 3;
+      return Response.json({ ...real, totalRecords: 8, opportunitiesData: real.opportunitiesData.slice(offset, offset + 3) });
+    });
+    const puller = aPuller("sam-gov-api");
+
+    expect(await puller.turn(upstream.base, { key: "very-secret" })).toMatchObject({ read: 8, rejected: 0 });
+
+    expect(upstream.asked.map(({ path, query }) => [path, Object.fromEntries(query)])).toEqual(
+      ["0", "1", "2"].map((offset) => [
+        "/search",
+        { api_key: "very-secret", postedFrom: "07/31/2026", postedTo: "08/03/2026", limit: "1000", offset },
+      ]),
+    );
+  });
+
+  test("changes nothing when notices are missing", async () => {
+    const puller = aPuller("sam-gov-api");
+    await expect(puller.turn(play(() => Response.json(real)).base)).rejects.toThrow("there are said to be 9334, and its pages hold 8");
+    expect(documentsOf(puller.db)).toEqual([]);
+  });
+});
+
+describe("pull sbir-gov", () => {
+  const real = realJson<object[]>("sbir-gov/solicitations-20250914.json");
+  const paging = (rows: number) =>
+    play(({ query }) => Response.json(real.slice(Number(query.get("start")), Number(query.get("start")) + rows)));
+
+  test("takes pages until one has nothing new, and imports them as one", async () => {
+    const upstream = paging(4);
+    const puller = aPuller("sbir-gov");
+
+    const outcome = await puller.turn(upstream.base);
+
+    expect(upstream.asked.map(({ path, query }) => `${path}?${query}`)).toEqual(
+      [0, 4, 8, 10].map((start) => `/solicitations?open=1&rows=50&start=${start}`),
+    );
+    expect(outcome).toMatchObject({ rejected: 0 });
+    expect(puller.db.sqlite.query("select count(*) as count, snapshot from imports").all()).toEqual([{ count: 1, snapshot: 0 }]);
+  });
+
+  test("takes an upstream that knows no pages, as long as all fits into one", async () => {
+    const puller = aPuller("sbir-gov");
+    const all = await puller.turn(play(() => Response.json(real)).base);
+    expect(await puller.turn(paging(4).base)).toMatchObject({ unchanged: all?.added, changed: 0, added: 0 });
+
+    const many = Array.from({ length: 50 }, (_, index) => ({ ...real[0], solicitation_id: index }));
+    await expect(puller.turn(play(() => Response.json(many)).base)).rejects.toThrow("the same 50 solicitations again");
+  });
+
+  test("removes nothing when no solicitation is open", async () => {
+    const puller = aPuller("sbir-gov");
+    await puller.turn(paging(50).base);
+    expect(await puller.turn(play(() => Response.json([])).base)).toMatchObject({ read: 0, removed: 0 });
+  });
+
+  test.each([
+    ["a message of maintenance", () => Response.json({ message: "maintenance" }), "it is not a list of solicitations"],
+    ["no JSON", () => new Response("oops", { headers: { "content-type": "application/json" } }), "it is not JSON"],
+    ["a page of HTML", () => new Response("<html>", { headers: { "content-type": "text/html" } }), "it is text/html, not application/json"],
+    ["a list of something else", () => Response.json([{ hello: "world" }]), "is not a solicitation"],
+    ["a refusal", () => new Response("", { status: 403 }), "it answered 403"],
+    ["nothing at all", () => undefined, "it answered 404"],
+  ])("changes nothing when the answer is %s", async (_, answer, reason) => {
+    const puller = aPuller("sbir-gov");
+    await puller.turn(paging(50).base);
+    const before = contentsOf(puller.db);
+
+    await expect(puller.turn(play(answer).base)).rejects.toThrow(reason);
+
+    expect(contentsOf(puller.db)).toBe(before);
+    expect(puller.db.sqlite.query("select count(*) as count from imports").get()).toEqual({ count: 1 });
+    expect(readdirSync(puller.directory).filter((name) => name.startsWith(".pull"))).toEqual([]);
+  });
+});
+
+describe("pull dsip", () => {
+  type Topic = { topicId: string; topicCode: string; noOfPublishedQuestions: number | null };
+  const topics = realJson<{ data: Topic[] }>("dod-dsip/raw_api_search_correct_format.json").data;
+  const details = realJson<{ topicId: string }>("dod-dsip/raw_api_details_response.json");
+  const questions = realJson<object[]>("dod-dsip/raw_api_qa_response.json");
+  const asked = topics.find(({ topicId }) => topicId === details.topicId);
+  const SEARCH = "/topics/api/public/topics/search";
+
+  /** One topic a page; questions are published on the one that really has some. `change` has the last word. */
+  function portal(change: (path: string, page: number) => unknown = () => undefined) {
+    return play(({ path, query }) => {
+      const [, id, call] = /topics\/([^/]+)\/(details|questions)$/.exec(path) ?? [];
+      const page = Number(query.get("page"));
+      const said = change(path, page);
+      if (said !== undefined) return said instanceof Response ? said : Response.json(said);
+      if (path === "/core/api/public/dropdown/lookup") {
+        const labels = ["Closed", "Open", "Pre-Release"];
+        return Response.json(labels.map((label, index) => ({ label, value: String(700 + index), id: index })));
+      }
+      if (path === SEARCH) {
+        const data = topics.slice(page, page + 1).map((topic) => ({ ...topic, noOfPublishedQuestions: topic === asked ? 7 : 0 }));
+        return Response.json({ total: topics.length, data });
+      }
+      if (call === "details") return Response.json({ ...details, topicId: id });
+      return call === "questions" ? Response.json(questions) : undefined;
+    });
+  }
+
+  test("asks for the statuses, the open topics with every key, their details and their questions", async () => {
+    const upstream = portal();
+    const puller = aPuller("dsip");
+
+    expect(await puller.turn(upstream.base)).toMatchObject({ read: 2, added: 2, rejected: 0 });
+
+    const [lookup, ...rest] = upstream.asked;
+    expect([lookup?.path, lookup?.query.get("type")]).toEqual(["/core/api/public/dropdown/lookup", "topics.release_status"]);
+    const searches = rest.filter(({ path }) => path === SEARCH);
+    expect(searches.map(({ query }) => [query.get("size"), query.get("page")])).toEqual([
+      ["50", "0"],
+      ["50", "1"],
+    ]);
+    expect(JSON.parse(searches[0]?.query.get("searchParam") ?? "")).toEqual({
+      searchText: null,
+      components: null,
+      programYear: null,
+      solicitationCycleNames: ["openTopics"],
+      releaseNumbers: [],
+      topicReleaseStatus: [701, 702],
+      modernizationPriorities: [],
+      sortBy: "finalTopicCode,asc",
+      technologyAreaIds: [],
+      component: null,
+      program: null,
+    });
+    expect(
+      rest
+        .slice(2)
+        .map(({ path }) => path.replace("/topics/api/public/topics/", ""))
+        .toSorted(),
+    ).toEqual([...topics.map(({ topicId }) => `${topicId}/details`), `${asked?.topicId}/questions`].toSorted());
+    expect(documentOf(puller.db, asked?.topicCode ?? "").description).toContain("<h3>Objective</h3>");
+  });
+
+  test("finds a question that was answered since", async () => {
+    const puller = aPuller("dsip");
+    await puller.turn(portal((path) => (path.endsWith("/questions") ? questions.slice(1) : undefined)).base);
+    expect(await puller.turn(portal().base)).toMatchObject({ changed: 1, unchanged: 1, events: 1 });
+    expect(eventsOf(puller.db, asked?.topicCode ?? "").map(({ type }) => type)).toEqual(["opportunity_added", "qanda_updated"]);
+  });
+
+  test("keeps its requests 0.35 s apart", async () => {
+    const waits: number[] = [];
+    const upstream = portal();
+    await aPuller("dsip").turn(upstream.base, { net: { wait: async (ms) => void waits.push(ms) } });
+    expect(waits).toEqual(Array.from({ length: upstream.asked.length - 1 }, () => 350));
+  });
+
+  test.each([
+    [
+      "a status is unknown",
+      (path: string) => (path.endsWith("/lookup") ? [{ label: "Open", value: 591 }] : undefined),
+      "it has no statuses Open and Pre-Release",
+    ],
+    [
+      "a topic is missing",
+      (path: string) => (path === SEARCH ? { total: 3, data: topics } : undefined),
+      "there are said to be 3, and its pages hold 2",
+    ],
+    [
+      "the filters were ignored",
+      (path: string) => (path === SEARCH ? { total: 1, data: topics } : undefined),
+      "there are said to be 1, and its pages hold 2",
+    ],
+    ["a page says what went wrong", (path: string) => (path === SEARCH ? { errorMessages: ["no"] } : undefined), "its pages hold 0"],
+    [
+      "there are no details",
+      (path: string) => (path.endsWith("/details") ? new Response("", { status: 404 }) : undefined),
+      "it answered 404",
+    ],
+    ["the details are another topic's", (path: string) => (path.endsWith("/details") ? details : undefined), "it is not the topic"],
+    [
+      "the questions are none",
+      (path: string) => (path.endsWith("/questions") ? { message: "no" } : undefined),
+      "it has no list of questions",
+    ],
+    ["the portal is down", () => new Response("", { status: 503 }), "it answered 503 (tried 5 times)"],
+  ])("changes nothing when %s", async (_, change, reason) => {
+    const puller = aPuller("dsip");
+    await puller.turn(portal().base);
+    const before = contentsOf(puller.db);
+    await expect(puller.turn(portal(change).base)).rejects.toThrow(reason);
+    expect(contentsOf(puller.db)).toBe(before);
+  });
+
+  test("keeps the files where that is asked for, and they can be imported again", async () => {
+    const keep = aDirectory();
+    const puller = aPuller("dsip");
+    await puller.turn(portal().base, { keep });
+    expect(readdirSync(keep)).toEqual(["dsip-20260803T120000.000Z"]);
+    const kept = join(keep, "dsip-20260803T120000.000Z");
+    expect(readdirSync(kept).toSorted()).toEqual(["details.json", "topics-1.json", "topics-2.json"]);
+    expect(JSON.parse(readFileSync(join(kept, "details.json"), "utf8"))).toHaveLength(2);
+  });
+});
+
+describe("pull", () => {
+  const one = JSON.stringify([{ solicitation_title: "A title" }, { solicitation_number: "1", solicitation_title: "\u0000" }]);
+
+  test("keeps rejected records in the data directory", async () => {
+    const puller = aPuller("sbir-gov");
+    const outcome = await puller.turn(play(() => new Response(one, { headers: { "content-type": "application/json" } })).base);
+    expect(outcome).toMatchObject({ read: 2, added: 1, rejected: 1, rejects: [join(puller.directory, "sbir-gov.rejects.ndjson")] });
+    expect(existsSync(join(puller.directory, "sbir-gov.rejects.ndjson"))).toBe(true);
+  });
+
+  test("drops what a killed pull left the day before, and nothing that may be in use", async () => {
+    const puller = aPuller("sbir-gov");
+    const [old, young] = [".pull-dsip-20260802T115959.999Z", ".pull-sbir-gov-20260803T115959.999Z"];
+    for (const name of [old, young]) mkdirSync(join(puller.directory, name));
+    await puller.turn(play(() => Response.json([])).base);
+    expect(readdirSync(puller.directory).filter((name) => name.startsWith(".pull"))).toEqual([young]);
+  });
+});

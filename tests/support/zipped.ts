@@ -1,0 +1,39 @@
+/** A zip archive as the one of Grants.gov is made: streamed, so that sizes and checksum follow the data (bit 3 of the flags). */
+import { crc32, deflateRawSync } from "node:zlib";
+
+const STREAMED = 0x0008;
+const DEFLATED = 8;
+
+export function zipped(name: string, content: Uint8Array): Buffer {
+  const packed = deflateRawSync(content);
+  const title = Buffer.from(name);
+  const sums = numbers([4, crc32(content)], [4, packed.length], [4, content.length]);
+  const common = [
+    [2, 20],
+    [2, STREAMED],
+    [2, DEFLATED],
+    [4, 0x2101_0000],
+  ] as const;
+  const local = Buffer.concat([numbers([4, 0x04034b50], ...common, [4, 0], [4, 0], [4, 0], [2, title.length], [2, 0]), title]);
+  const descriptor = Buffer.concat([numbers([4, 0x08074b50]), sums]);
+  const entry = Buffer.concat([
+    numbers([4, 0x02014b50], [2, 20], ...common),
+    sums,
+    numbers([2, title.length], [2, 0], [2, 0], [2, 0], [2, 0], [4, 0], [4, 0]),
+    title,
+  ]);
+  const start = local.length + packed.length + descriptor.length;
+  const end = numbers([4, 0x06054b50], [2, 0], [2, 0], [2, 1], [2, 1], [4, entry.length], [4, start], [2, 0]);
+  return Buffer.concat([local, packed, descriptor, entry, end]);
+}
+
+/** Little-endian numbers, each with its size in bytes. */
+function numbers(...fields: readonly (readonly [size: 2 | 4, value: number])[]): Buffer {
+  return Buffer.concat(
+    fields.map(([size, value]) => {
+      const bytes = Buffer.alloc(size);
+      bytes.writeUIntLE(value, 0, size);
+      return bytes;
+    }),
+  );
+}
