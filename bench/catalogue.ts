@@ -1,7 +1,9 @@
 /** Makes a catalogue of the generated records and their histories through the product's own writer, faster than by imports: one transaction, no fsync. */
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openCatalog } from "../db/open.ts";
+import { imports } from "../db/catalog.ts";
+import { migrations } from "../db/migrate.ts";
+import { type CatalogDb, openCatalog } from "../db/open.ts";
 import { decide, insert, insertImportedEvent } from "../src/changes/commit.ts";
 import { type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../src/events/event.ts";
 import { judgeRecord } from "../src/import/judge.ts";
@@ -19,7 +21,7 @@ const LONG_HISTORY = 5000;
 
 /** The data directory of the catalogue with so many records and twice as many events; made when it is not there yet. */
 export function catalogueOf(records: number): string {
-  const directory = join(workDirectory, `catalogue-${records}`);
+  const directory = join(workDirectory, `catalogue-${records}-${shape}`);
   if (existsSync(directory)) return directory;
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -28,11 +30,23 @@ export function catalogueOf(records: number): string {
   return directory;
 }
 
+/** What a catalogue's content depends on; when it changes, catalogues are made anew. */
+const shape = Bun.hash
+  .crc32(
+    [...migrations.catalog, ...migrations.state].map(({ sql }) => sql).join() + readFileSync(join(import.meta.dir, "generate.ts"), "utf8"),
+  )
+  .toString(36);
+
 function fill(directory: string, records: number): void {
   const db = openCatalog(directory, Date.now());
   db.sqlite.run("pragma synchronous = off");
   db.sqlite.run("pragma cache_size = -1000000");
   db.sqlite.run("begin");
+  const { id: importId } = db.drizzle
+    .insert(imports)
+    .values({ format: "records", files: "[]", sources: "[]", snapshot: 0, started_at: BEGAN, finished_at: BEGAN, counts: "{}" })
+    .returning()
+    .get();
   const random = randomOf(SEED, -2);
   const names = new Map<string, string>();
   let [chunk, leftInChunk] = [0, 0];
@@ -45,38 +59,33 @@ function fill(directory: string, records: number): void {
     // Three of ten changed since, a few dozen at an instant, so that the newest stand anywhere on disk.
     const updated_at = random() < 0.3 ? BEGAN + (records / 400 + Math.floor((random() * records) / 100)) * CHUNK_EVERY_MS : created_at;
     const incoming = { ...judgeRecord(generateRecord(SEED, index), names), restored: { created_at, updated_at } };
-    insert(db, decide(undefined, incoming, updated_at), incoming, updated_at, 0);
+    insert(db, decide(undefined, incoming, updated_at), incoming, updated_at, importId);
     const id = opportunityId(incoming.content.source.code, incoming.lineage);
     const further = index === 0 ? LONG_HISTORY : Math.floor(Math.log(1 - random()) / Math.log(0.5)); // One on average.
-    for (let event = 0; event < further; event++) addEvent(db, index + 1, id, event, created_at, updated_at, random);
+    for (let event = 0; event < further; event++)
+      addEvent(db, index + 1, generatedEvent(id, event, created_at, updated_at, random), importId);
   }
   db.sqlite.run("commit");
   db.sqlite.run("pragma wal_checkpoint(truncate)");
   db.sqlite.close();
 }
 
-function addEvent(
-  db: ReturnType<typeof openCatalog>,
-  row: number,
-  opportunity_id: string,
-  number: number,
-  from: number,
-  to: number,
-  random: () => number,
-): void {
-  const type = eventTypes[1 + Math.floor((eventTypes.length - 1) * random())] as EventType;
-  const severity = severities[Math.floor(severities.length * random())] as Severity;
-  const detected_at = from + Math.floor(random() * ((to - from) / CHUNK_EVERY_MS + 1)) * CHUNK_EVERY_MS;
+/** The `number`th further event of a record that was added and last changed at these instants. */
+function generatedEvent(opportunity_id: string, number: number, added: number, changed: number, random: () => number): OpportunityEvent {
   const change = { field: "dates.closes_at", previous: "2026-01-02T23:59:59-05:00", current: "2026-01-09T23:59:59-05:00" };
-  const event: OpportunityEvent = {
+  return {
     id: uuid5(`${opportunity_id}\n${number}`),
     opportunity_id,
-    type,
-    severity,
+    type: eventTypes[1 + Math.floor((eventTypes.length - 1) * random())] as EventType,
+    severity: severities[Math.floor(severities.length * random())] as Severity,
     summary: `${change.field} changed from ${change.previous} to ${change.current}`,
     changed_fields: [change.field],
     changes: [change],
-    detected_at: formatInstant(detected_at),
+    detected_at: formatInstant(added + Math.floor(random() * ((changed - added) / CHUNK_EVERY_MS + 1)) * CHUNK_EVERY_MS),
   };
-  insertImportedEvent(db, row, event, { type, severity, detected_at }, 0);
+}
+
+function addEvent(db: CatalogDb, row: number, event: OpportunityEvent, importId: number): void {
+  const { type, severity, detected_at } = event;
+  insertImportedEvent(db, row, event, { type, severity, detected_at: Date.parse(detected_at) }, importId);
 }

@@ -62,17 +62,32 @@ export function generateRecord(seed: number, index: number, changed = false) {
     description,
     status: pick(STATUS_SHARES, random),
     status_display: random() < 0.5 ? "Posted" : null,
-    organization: { agency: `${department} - ${bureau}`, sub_agency: bureau, issuing_office: random() < 0.5 ? `${bureau} Division ${agency % 7}` : null },
-    program: { type: programTypeOf(source, random), solicitation_id: number, solicitation_title: title, contract_class: "Cooperative Agreement" },
+    organization: {
+      agency: `${department} - ${bureau}`,
+      sub_agency: bureau,
+      issuing_office: random() < 0.5 ? `${bureau} Division ${agency % 7}` : null,
+    },
+    program: {
+      type: programTypeOf(source, random),
+      solicitation_id: number,
+      solicitation_title: title,
+      contract_class: "Cooperative Agreement",
+    },
     funding: random() < 0.7 ? { amount_min: "0.00", amount_max: amount, display: `Up to $${amount} per award` } : null,
-    dates: { posted_at: eastern(postedAt, 0), opens_at: eastern(postedAt, 0), closes_at: eastern(changed ? closesAt - 7 * DAY_MS : closesAt, 86_399) },
+    dates: {
+      posted_at: eastern(postedAt, 0),
+      opens_at: eastern(postedAt, 0),
+      closes_at: eastern(changed ? closesAt - 7 * DAY_MS : closesAt, 86_399),
+    },
     classifications: {
       keywords: [words(random, 2), words(random, 2), words(random, 1)],
       tech_taxonomy: [`ALN:${10 + (agency % 80)}.${100 + (index % 800)}`, "FAC:ST"],
       naics_codes: random() < 0.4 ? [String(541_000 + Math.floor(999 * random()))] : [],
     },
     eligibility: { requirements: text(random, 150 + Math.floor(450 * random())) },
-    contacts: [{ name: capitalised(words(random, 2)), email: `office${agency}@example.gov`, phone: "202-555-0100", role: "Grantor contact" }],
+    contacts: [
+      { name: capitalised(words(random, 2)), email: `office${agency}@example.gov`, phone: "202-555-0100", role: "Grantor contact" },
+    ],
   };
 }
 

@@ -67,7 +67,13 @@ export async function hooksBenchmark(): Promise<Section> {
 function report(rates: { name: string; list: number; detail: number }[]): Section {
   const [whole] = rates;
   const saved = (of: "list" | "detail", rate: number) => `${round(rate)} (${round(1e6 / (whole?.[of] ?? 0) - 1e6 / rate)} µs less)`;
-  const text = table(rates.map(({ name, list, detail }) => ({ Hooks: name, "list, requests/s": saved("list", list), "detail, requests/s": saved("detail", detail) })));
+  const text = table(
+    rates.map(({ name, list, detail }) => ({
+      Hooks: name,
+      "list, requests/s": saved("list", list),
+      "detail, requests/s": saved("detail", detail),
+    })),
+  );
   return { title: "What each hook costs", text, bars: [] };
 }
 

@@ -21,7 +21,8 @@ const detailHead = Buffer.from('{"data":');
 const detailTail = Buffer.from("}");
 const comma = Buffer.from(",");
 
-const listBody = () => Buffer.concat([listHead, ...newest.all().flatMap(({ document }, index) => (index === 0 ? [document] : [comma, document])), listTail]);
+const listBody = () =>
+  Buffer.concat([listHead, ...newest.all().flatMap(({ document }, index) => (index === 0 ? [document] : [comma, document])), listTail]);
 const detailBody = (id: string) => Buffer.concat([detailHead, one.get(id)?.document ?? new Uint8Array(), detailTail]);
 
 const stored = { list: listBody(), detail: listBody().subarray(0, 3000) };

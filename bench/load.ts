@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { catalogueOf } from "./catalogue.ts";
 import { generatedId } from "./generate.ts";
 import { measure } from "./pressure.ts";
-import { product, run, SERVER_CORE, type Server, serve, workDirectory } from "./processes.ts";
+import { product, run, SERVER_CORE, type Server, serve } from "./processes.ts";
 import { atLeast, median, printAlone, round, type Section, table } from "./report.ts";
 
 const RECORDS = 100_000;
@@ -46,7 +46,7 @@ async function startTargets(directory: string): Promise<Target[]> {
     ["peer", "text"],
     ["peer with bytes", "bytes"],
   ] as const) {
-    const files = [join(directory, "catalog.db"), join(workDirectory, `peer-${kind}.db`)];
+    const files = [join(directory, "catalog.db"), join(directory, `peer-${kind}.db`)];
     const server = await serve(["node", join(import.meta.dir, "peer/server.js"), kind, ...files]);
     targets.push({ name, server, headers: { Authorization: "Bearer bench" } });
   }

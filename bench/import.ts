@@ -1,0 +1,140 @@
+/** Records a second and memory of `import`, on one core with the whole input judged first, and what readers feel meanwhile. */
+import { Database } from "bun:sqlite";
+import { cpSync, existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { catalogueOf } from "./catalogue.ts";
+import { generateRecord } from "./generate.ts";
+import { createBenchKey } from "./load.ts";
+import { type Finished, LOAD_CORE, product, run, serve, workDirectory } from "./processes.ts";
+import { atLeast, atMost, megabytes, printAlone, quantile, type Section, table } from "./report.ts";
+
+const RECORDS = 100_000;
+/** As large as the real extract was in 2026: 82,000 synopses in some 320 MB. */
+const SYNOPSES = 82_000;
+const DESCRIPTION_TIMES = 4;
+const EXTRACT = join(import.meta.dir, "../../shared/data/grants-gov/derived/GrantsDBExtract20250821v2.reconstructed.xml.gz");
+const RESIDENT_MB = 300;
+
+export async function importBenchmark(): Promise<Section> {
+  const first = await writeRecords("first.ndjson", false);
+  const changed = await writeRecords("changed.ndjson", true);
+  const added = await importInto(emptyDirectory("import"), "records", first);
+  const updated = await importInto(join(workDirectory, "import"), "records", changed);
+  const unchanged = await importInto(join(workDirectory, "import"), "records", changed);
+  const runs: [string, number, Finished][] = [
+    ["records, first", RECORDS, added],
+    ["records, every one changed", RECORDS, updated],
+    ["records, none changed", RECORDS, unchanged],
+  ];
+  if (existsSync(EXTRACT)) {
+    const extract = await writeExtract();
+    const directory = emptyDirectory("import-grants-gov");
+    runs.push(["Grants.gov extract, first", SYNOPSES, await importInto(directory, "grants-gov", extract)]);
+    runs.push(["Grants.gov extract, none changed", SYNOPSES, await importInto(directory, "grants-gov", extract)]);
+  }
+  const readers = await readersMeanwhile(changed);
+
+  const perSecond = (records: number, { seconds }: Finished) => records / seconds;
+  const rows = runs.map(([name, records, done]) => ({
+    Import: name,
+    records,
+    "records/s": perSecond(records, done),
+    seconds: done.seconds,
+    "peak MB": megabytes(done.peakBytes),
+  }));
+  const text = `${table(rows)}\n\nReaders' p99 (200 requests/s): ${readers.idleMs.toFixed(1)} ms idle, ${readers.busyMs.toFixed(1)} ms while an import of changed records writes.`;
+  const bars = [
+    atLeast("import, first", perSecond(RECORDS, added), 6000, " records/s"),
+    atLeast("import, changed", perSecond(RECORDS, updated), 4000, " records/s"),
+    atLeast("import, unchanged", perSecond(RECORDS, unchanged), 20_000, " records/s"),
+    ...runs.map(([name, , { peakBytes }]) => atMost(`resident while importing ${name}`, megabytes(peakBytes), RESIDENT_MB, " MB")),
+    atMost("readers' p99 while an import writes, against idle", readers.busyMs / readers.idleMs, 3, " ×"),
+  ];
+  return { title: "Imports", text, bars };
+}
+
+function importInto(directory: string, format: string, file: string): Promise<Finished> {
+  return run(LOAD_CORE, [...product, "import", format, file, "--data", directory]);
+}
+
+function emptyDirectory(name: string): string {
+  const directory = join(workDirectory, name);
+  rmSync(directory, { recursive: true, force: true });
+  return directory;
+}
+
+async function writeRecords(name: string, changed: boolean): Promise<string> {
+  return await writeLines(name, RECORDS, (index) => `${JSON.stringify(generateRecord(1, index, changed))}\n`);
+}
+
+/** The real synopses over and over, each time under other ids and with the description's usual length, which the sample cut off. */
+async function writeExtract(): Promise<string> {
+  const xml = new TextDecoder().decode(Bun.gunzipSync(await Bun.file(EXTRACT).bytes()));
+  const synopses = xml.match(/\t<OpportunitySynopsisDetail_1_0>[\s\S]*?<\/OpportunitySynopsisDetail_1_0>\n/g) ?? [];
+  const head = xml.slice(0, xml.indexOf(synopses[0] ?? ""));
+  const synopsis = (index: number) =>
+    (synopses[index % synopses.length] ?? "")
+      .replace(/(<OpportunityID>)\d+/, `$1${1_000_000 + index}`)
+      .replace(/(<Description>)([^<]*)/, (_, tag, text) => tag + text.repeat(DESCRIPTION_TIMES));
+  return await writeLines(
+    "extract.xml",
+    SYNOPSES,
+    (index) => (index === 0 ? head : "") + synopsis(index) + (index === SYNOPSES - 1 ? "</Grants>\n" : ""),
+  );
+}
+
+async function writeLines(name: string, count: number, line: (index: number) => string): Promise<string> {
+  const path = join(workDirectory, name);
+  const out = Bun.file(path).writer();
+  for (let index = 0; index < count; index++) {
+    out.write(line(index));
+    if (index % 1000 === 0) await out.flush();
+  }
+  await out.end();
+  return path;
+}
+
+/** p99 of a light, steady load on a server before, and while another process writes changes of every record. */
+async function readersMeanwhile(changed: string): Promise<{ idleMs: number; busyMs: number }> {
+  const directory = emptyDirectory("readers");
+  cpSync(catalogueOf(RECORDS), directory, { recursive: true });
+  const headers = { Authorization: `Bearer ${await createBenchKey(directory)}` };
+  const server = await serve([...product, "serve", "--port", "0", "--data", directory]);
+  try {
+    const read = async () => {
+      const started = performance.now();
+      await (await fetch(`${server.address}/opportunities?status=open`, { headers })).arrayBuffer();
+      const took = performance.now() - started;
+      await Bun.sleep(Math.max(0, 5 - took));
+      return took;
+    };
+    for (let request = 0; request < 400; request++) await read();
+    const idle: number[] = [];
+    for (let request = 0; request < 1000; request++) idle.push(await read());
+
+    const importing = { done: false };
+    const imported = importInto(directory, "records", changed).finally(() => {
+      importing.done = true;
+    });
+    const hasWritten = watch(directory);
+    const busy: number[] = [];
+    while (!importing.done) {
+      const took = await read();
+      if (hasWritten()) busy.push(took);
+    }
+    await imported;
+    return { idleMs: quantile(idle, 0.99), busyMs: quantile(busy, 0.99) };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Whether anything has been committed since. */
+function watch(directory: string): () => boolean {
+  const db = new Database(join(directory, "catalog.db"), { readonly: true });
+  const newest = db.query<[number], []>("select max(updated_at) from opportunities");
+  const before = newest.values().flat()[0] ?? 0;
+  return () => (newest.values().flat()[0] ?? 0) > before;
+}
+
+if (import.meta.main) await printAlone(importBenchmark);

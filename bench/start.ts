@@ -1,0 +1,56 @@
+/** From the command to `listening`, and memory at rest. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { catalogueOf } from "./catalogue.ts";
+import { product, residentBytes, run, SERVER_CORE, serve } from "./processes.ts";
+import { atMost, median, megabytes, printAlone, type Section, table } from "./report.ts";
+
+const RECORDS = 1_000_000;
+const SMALLER = 100_000;
+const ROUNDS = 3;
+/** After this long a server that nobody asks is at rest. */
+const REST_MS = 3000;
+
+const binary = join(import.meta.dir, "../dist/fundfeed");
+
+export async function startBenchmark(): Promise<Section> {
+  const programs: [string, string[]][] = [
+    ["bun src/main.ts", product],
+    ...(existsSync(binary) ? [["binary", [binary]] as [string, string[]]] : []),
+  ];
+  const rows = [];
+  for (const [name, program] of programs) {
+    for (const records of [SMALLER, RECORDS]) rows.push({ Program: name, records, ...(await starts(program, catalogueOf(records))) });
+    rows.push({ Program: name, records: "version", "listening, ms": (await versionSeconds(program)) * 1000, "resident, MB": "–" });
+  }
+  const million = rows.find(({ records }) => records === RECORDS);
+  return {
+    title: "Start",
+    text: table(rows),
+    bars: [
+      atMost("start to listening at 1,000,000 records", Number(million?.["listening, ms"]), 1000, " ms"),
+      atMost("resident at rest at 1,000,000 records", Number(million?.["resident, MB"]), 150, " MB"),
+    ],
+  };
+}
+
+async function starts(program: string[], directory: string) {
+  const times: number[] = [];
+  const resident: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const server = await serve([...program, "serve", "--port", "0", "--data", directory]);
+    times.push(server.startedInMs);
+    await Bun.sleep(REST_MS);
+    resident.push(megabytes(await residentBytes(server.process.pid)));
+    await server.stop();
+  }
+  return { "listening, ms": median(times), "resident, MB": median(resident) };
+}
+
+async function versionSeconds(program: string[]): Promise<number> {
+  const runs: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) runs.push((await run(SERVER_CORE, [...program, "version"])).seconds);
+  return median(runs);
+}
+
+if (import.meta.main) await printAlone(startBenchmark);
