@@ -127,12 +127,11 @@ function sentenceOf({ name }: Upstream, outcome: Outcome | undefined): string {
 
 function downloads({ machine }: Cli): Net["progress"] {
   let shownAt = 0;
-  return (bytes, total) => {
+  return (bytes, total, place) => {
     if (machine.now() - shownAt < 200) return;
     shownAt = machine.now();
-    machine.showProgress(
-      `fetching ${megabytes(bytes)}${total === undefined ? "" : ` of ${megabytes(total)}, ${Math.round((bytes / total) * 100)} %`}`,
-    );
+    const share = total === undefined ? "" : ` of ${megabytes(total)}, ${Math.round((bytes / total) * 100)} %`;
+    machine.showProgress(`fetching answer ${place}: ${megabytes(bytes)}${share}`);
   };
 }
 

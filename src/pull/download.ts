@@ -26,7 +26,8 @@ export type Net = {
   /** Returns early when `stop` says so. */
   wait: (ms: number, stop: AbortSignal) => Promise<void>;
   stop: AbortSignal;
-  progress: (bytes: number, total: number | undefined) => void;
+  /** Told of each piece; `place` counts the answers of one visit. */
+  progress: (bytes: number, total: number | undefined, place?: number) => void;
 };
 
 /** Until an answer begins, between two pieces of it, and for all of it. */
@@ -77,14 +78,13 @@ type Copy = { file: FileHandle; bytes: number; total: number | undefined; etag: 
 
 async function persist(net: Net, wanted: Wanted, copy: Copy, known: Validators | undefined): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
+    if (net.stop.aborted) throw new Error("it was stopped");
     try {
       return await askOnce(net, wanted, copy, known);
     } catch (error) {
-      if (net.stop.aborted) throw new Error("it was stopped");
       if (!(error instanceof Passing)) throw error;
       if (attempt === ATTEMPTS_MAX) throw new Error(`${error.message} (tried ${attempt} times)`);
       await net.wait(delayMs(error, attempt, net), net.stop);
-      if (net.stop.aborted) throw new Error("it was stopped");
     }
   }
 }
@@ -99,8 +99,9 @@ function delayMs({ retryAfterMs, message }: Passing, attempt: number, { random }
 async function askOnce(net: Net, wanted: Wanted, copy: Copy, known: Validators | undefined): Promise<Answer> {
   const watch = watchOver(net);
   try {
-    const resumed = copy.bytes > 0 && copy.etag !== undefined;
-    const conditions = resumed ? { range: `bytes=${copy.bytes}-`, "if-range": copy.etag ?? "" } : conditionsOf(known);
+    const tag = copy.bytes > 0 ? copy.etag : undefined;
+    const resumed = tag !== undefined;
+    const conditions = resumed ? { range: `bytes=${copy.bytes}-`, "if-range": tag } : conditionsOf(known);
     const answer = await follow(net, wanted, conditions, watch);
     if (answer.status === 304 && known !== undefined && !resumed) return { outcome: "unchanged" };
     if (answer.status === 404) return { outcome: "missing" };

@@ -28,9 +28,11 @@ const JSON_BYTES_MAX = 64 * 1024 ** 2;
 /** Saves an answer under a name; what it is conditional on is up to the caller. */
 export async function fetchFile(visit: Visit, name: string, wanted: Wanted, known?: Validators): Promise<Answer & { path: string }> {
   const { net, directory } = visit;
-  if (visit.requests++ > 0) await net.wait(PACE_MS, net.stop);
+  const place = ++visit.requests;
+  if (place > 1) await net.wait(PACE_MS, net.stop);
   const path = join(directory, name);
-  return { ...(await download(net, wanted, path, known)), path };
+  const counted = { ...net, progress: (bytes: number, total: number | undefined) => net.progress(bytes, total, place) };
+  return { ...(await download(counted, wanted, path, known)), path };
 }
 
 /** A request for JSON below the base address. */

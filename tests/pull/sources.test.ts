@@ -250,6 +250,18 @@ describe("pull dsip", () => {
 });
 
 describe("pull", () => {
+  test("keeps the files that could not be imported, too, and nothing when there is nothing", async () => {
+    const keep = join(aDirectory(), "kept");
+    const puller = aPuller("sbir-gov");
+    await expect(puller.turn(play(() => Response.json([{ hello: "world" }])).base, { keep })).rejects.toThrow("is not a solicitation");
+    const [kept = ""] = readdirSync(keep);
+    expect(readdirSync(join(keep, kept))).toContain("solicitations-1.json");
+
+    puller.clock.now += 1;
+    await expect(puller.turn(play(() => undefined).base, { keep })).rejects.toThrow("404");
+    expect(readdirSync(keep)).toEqual([kept]);
+  });
+
   const one = JSON.stringify([{ solicitation_title: "A title" }, { solicitation_number: "1", solicitation_title: "\u0000" }]);
 
   test("keeps rejected records in the data directory", async () => {
