@@ -56,7 +56,8 @@ const tags = {
   Service: "The service itself: needs no key and is not counted.",
 };
 
-function tagOf({ path, needsKey }: Operation): keyof typeof tags {
+/** The group that an operation is shown in. */
+export function tagOf({ path, needsKey }: Operation): keyof typeof tags {
   if (!needsKey) return "Service";
   return path.startsWith("/sources") ? "Sources" : "Opportunities";
 }
@@ -119,8 +120,7 @@ const conditions: Members[] = [
 
 function describeResponses(operation: Operation, baseUrl: string): Members {
   const { needsKey, isConditional, path } = operation;
-  const codes: readonly ProblemCode[] = [...operation.problems, ...(needsKey ? keyProblems : []), ...commonProblems];
-  const byStatus = Map.groupBy(codes, (code) => problems[code].status);
+  const byStatus = Map.groupBy(problemsOf(operation), (code) => problems[code].status);
   const responseHeaders = {
     ...referToHeaders(alwaysSent),
     ...(needsKey && referToHeaders(rateLimit)),
@@ -139,6 +139,11 @@ function describeResponses(operation: Operation, baseUrl: string): Members {
       }),
     ),
   };
+}
+
+/** Every problem that an operation can be refused with. */
+export function problemsOf({ problems, needsKey }: Operation): ProblemCode[] {
+  return [...problems, ...(needsKey ? keyProblems : []), ...commonProblems];
 }
 
 function describeContent({ contentType, schema, operationId }: Operation): Members {

@@ -1,0 +1,74 @@
+/** `/openapi.json`, `/docs` and the files of that page, made once for a public base address. Nothing in them comes from elsewhere. */
+import { readFileSync } from "node:fs";
+import pageScript from "./docs/page.client.js" with { type: "text" };
+import pageStyle from "./docs/page.css" with { type: "text" };
+import { docsPage } from "./docs/page.ts";
+import scalarFile from "./docs/scalar-1.72.1.js.gz" with { type: "file" };
+import { openapiDocument } from "./openapi.ts";
+import type { Asset } from "./routes/meta.ts";
+
+/** The page loads its own files only and connects to nothing, so that no key can leave it. Scalar cannot do without inline styles. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The description for programs, the page for people, and what the page loads. */
+export function descriptionAssets(baseUrl: string): Asset[] {
+  const description = openapiDocument(baseUrl);
+  const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(pageStyle));
+  const script = hashedFile("page", "js", JAVASCRIPT, Bun.gzipSync(pageScript));
+  const scalar = hashedFile("scalar", "js", JAVASCRIPT, new Uint8Array(readFileSync(scalarFile)));
+  const reference = hashedFile("reference", "js", JAVASCRIPT, Bun.gzipSync(referenceScript(description, baseUrl)));
+  const page = docsPage(baseUrl, { style: style.path, script: script.path, scalar: scalar.path, reference: reference.path });
+  return [
+    { path: "/openapi.json", contentType: "application/json", body: bytes(JSON.stringify(description)) },
+    {
+      path: "/docs",
+      contentType: "text/html; charset=utf-8",
+      body: bytes(page),
+      headers: { "Content-Security-Policy": CONTENT_SECURITY_POLICY, "Referrer-Policy": "no-referrer" },
+    },
+    style,
+    script,
+    scalar,
+    reference,
+  ];
+}
+
+const JAVASCRIPT = "text/javascript; charset=utf-8";
+
+/** A compressed file that has its hash in its name: it may be kept for ever. */
+function hashedFile(name: string, extension: string, contentType: string, body: Uint8Array<ArrayBuffer>): Asset {
+  const hash = Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 12);
+  const headers = { "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" };
+  return { path: `/docs/${name}-${hash}.${extension}`, contentType, body, headers };
+}
+
+/** Mounts Scalar's reference. Whatever could send a request, and so a key, from a browser is switched off. */
+function referenceScript(description: ReturnType<typeof openapiDocument>, baseUrl: string): string {
+  const info = {
+    ...(description.info as object),
+    description: `What each operation takes and answers. [The guide](${baseUrl}/docs) says how to use them.`,
+  };
+  const configuration = {
+    slug: "reference",
+    content: { ...description, info },
+    hideTestRequestButton: true,
+    hideClientButton: true,
+    hiddenClients: true, // The samples are those of the description.
+    hideDarkModeToggle: true,
+    showDeveloperTools: "never",
+    documentDownloadType: "none",
+    defaultOpenAllTags: true,
+    operationTitleSource: "summary",
+    withDefaultFonts: false,
+    persistAuth: false,
+    telemetry: false,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+  };
+  return `showReference(${JSON.stringify(configuration)});`;
+}
+
+function bytes(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
+}

@@ -1,0 +1,129 @@
+// The page works without this: it puts samples into tabs, offers to copy them, and shows Scalar's reference beside the guide.
+
+const root = document.documentElement;
+const files = document.currentScript.dataset;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+root.classList.add("scripted");
+
+// Samples: one tab for each language. The language chosen is shown in all of them.
+function showLanguage(language) {
+  for (const group of document.querySelectorAll(".samples")) {
+    const tabs = [...group.querySelectorAll("[role=tab]")];
+    const chosen = tabs.find((tab) => tab.textContent === language);
+    if (chosen === undefined) continue;
+    for (const tab of tabs) {
+      const isChosen = tab === chosen;
+      tab.setAttribute("aria-selected", String(isChosen));
+      tab.tabIndex = isChosen ? 0 : -1;
+      document.getElementById(tab.getAttribute("aria-controls")).hidden = !isChosen;
+    }
+  }
+}
+
+function makeTabs(group, number) {
+  const list = document.createElement("div");
+  list.setAttribute("role", "tablist");
+  list.setAttribute("aria-label", "Language");
+  for (const [index, figure] of [...group.querySelectorAll("figure")].entries()) {
+    figure.id = `sample-${number}-${index}`;
+    figure.setAttribute("role", "tabpanel");
+    const tab = document.createElement("button");
+    tab.type = "button";
+    tab.textContent = figure.dataset.language;
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-controls", figure.id);
+    tab.addEventListener("click", () => {
+      const before = tab.getBoundingClientRect().top;
+      showLanguage(tab.textContent);
+      scrollBy(0, tab.getBoundingClientRect().top - before); // Other samples change their height too.
+    });
+    list.append(tab);
+  }
+  list.addEventListener("keydown", ({ key, target }) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+    if (step === undefined) return;
+    const tabs = [...list.children];
+    const next = tabs[(tabs.indexOf(target) + step + tabs.length) % tabs.length];
+    next.focus();
+    next.click();
+  });
+  group.prepend(list);
+}
+
+function addCopyButton(figure) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(figure.querySelector("code").textContent);
+    button.textContent = "Copied";
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 1500);
+  });
+  figure.append(button);
+}
+
+for (const [number, group] of document.querySelectorAll(".samples").entries()) if (group.children.length > 1) makeTabs(group, number);
+if (navigator.clipboard) for (const figure of document.querySelectorAll(".samples figure")) addCopyButton(figure);
+showLanguage("curl");
+
+// The guide's own anchors show the guide; any other is a place in the reference (`#reference/tag/…`, where Scalar finds it by itself at first).
+const guide = document.getElementById("guide");
+const reference = document.getElementById("reference");
+
+function showView() {
+  const anchor = decodeURIComponent(location.hash.slice(1));
+  const target = anchor === "" ? guide : document.getElementById(anchor);
+  const isGuide = target !== null && guide.contains(target);
+  guide.hidden = !isGuide;
+  reference.hidden = isGuide;
+  for (const link of document.querySelectorAll("[data-view]")) {
+    if ((link.dataset.view === "guide") === isGuide) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (!isGuide) loadReference();
+  target?.scrollIntoView();
+}
+
+let isLoading = false;
+function loadReference() {
+  if (isLoading) return;
+  isLoading = true;
+  load(files.scalar, () => load(files.reference));
+}
+
+function load(src, then) {
+  const script = document.createElement("script");
+  script.src = src;
+  script.addEventListener("load", () => then?.());
+  document.head.append(script);
+}
+
+// Called by the reference's own file, once Scalar is there.
+// biome-ignore lint/correctness/noUnusedVariables: it is called from another file.
+function showReference(configuration) {
+  document.getElementById("scalar").replaceChildren();
+  const shown = window.Scalar.createApiReference("#scalar", { ...configuration, forceDarkModeState: dark.matches ? "dark" : "light" });
+  dark.addEventListener("change", () =>
+    shown.updateConfiguration({ ...configuration, forceDarkModeState: dark.matches ? "dark" : "light" }),
+  );
+}
+
+addEventListener("hashchange", showView);
+showView();
+
+// Which section is being read.
+const links = new Map([...document.querySelectorAll(".sections a")].map((link) => [link.hash.slice(1), link]));
+const observer = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      for (const link of links.values()) link.removeAttribute("aria-current");
+      links.get(target.id)?.setAttribute("aria-current", "true");
+    }
+  },
+  { rootMargin: "-10% 0px -80% 0px" },
+);
+for (const id of links.keys()) observer.observe(document.getElementById(id));

@@ -1,0 +1,128 @@
+/** The page for people: the guide and the operations as plain HTML, which needs no script to be read. */
+import { problemsOf, tagOf } from "../openapi.ts";
+import type { Operation } from "../operation.ts";
+import { operations } from "../operations.ts";
+import { problemAnchor, problems } from "../problem.ts";
+import type { Parameters } from "../query.ts";
+import { guideSections, type Section } from "./guide.ts";
+import { highlighted } from "./highlight.ts";
+
+/** Paths of the page's files, below the base address. */
+type Files = { style: string; script: string; scalar: string; reference: string };
+
+export function docsPage(baseUrl: string, { style, script, scalar, reference }: Files): string {
+  const sections = [
+    ...guideSections(baseUrl),
+    { id: "operations", title: "Operations", markdown: operations.map(operationEntry).join("\n\n") },
+  ];
+  const base = Bun.escapeHTML(baseUrl);
+  const relative = (path: string) => path.slice(1); // The page itself is at `docs`.
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>fundfeed API</title>
+<meta name="description" content="US federal funding opportunities with their history: guide and reference of the API.">
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="${relative(style)}">
+<script defer src="${relative(script)}" data-scalar="${relative(scalar)}" data-reference="${relative(reference)}"></script>
+</head>
+<body>
+<a class="skip" href="#overview">Skip to the guide</a>
+<header class="bar">
+<a class="brand" href="#"><img src="${ICON}" alt="" width="24" height="24">fundfeed <small>API v1</small></a>
+<nav aria-label="Views">
+<a href="#" data-view="guide" aria-current="page">Guide</a>
+<a href="#reference" data-view="reference">Reference</a>
+<a href="openapi.json">OpenAPI</a>
+</nav>
+</header>
+<div id="guide">
+<nav class="sections" aria-label="Sections">
+<details open><summary>On this page</summary>
+<ol>
+${sections.map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join("\n")}
+</ol>
+</details>
+</nav>
+<main>
+<div class="hero">
+<h1>Federal funding opportunities, with their history</h1>
+<p>Every grant, contract and topic that US federal sources publish, in one model, with what changed in each of them. Read-only JSON over HTTP.</p>
+<dl><div><dt>Base address</dt><dd><code>${base}</code></dd></div><div><dt>Description</dt><dd><a href="openapi.json">OpenAPI 3.1</a></dd></div></dl>
+</div>
+${sections.map(sectionHtml).join("\n")}
+</main>
+</div>
+<div id="reference" hidden><div id="scalar"><p class="loading">The reference is being loaded …</p></div></div>
+</body>
+</html>
+`;
+}
+
+/** A point on a rising line, as an image that needs no request. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0d7a68"/><path d="M7 22l6-7 5 4 7-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/><circle cx="25" cy="9" r="3" fill="#ffd166"/></svg>',
+)}`;
+
+function sectionHtml({ id, title, markdown }: Section): string {
+  return `<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title"><a href="#${id}">${title}</a></h2>
+${markdownHtml(markdown)}
+</section>`;
+}
+
+/** Each run of samples becomes one group; `### Title {#id}` has that id; tables may be wider than a phone. */
+function markdownHtml(markdown: string): string {
+  const groups: string[] = [];
+  const withoutSamples = markdown.replace(/(?:^```\w+.*\n[\s\S]*?\n```$\n?)+/gm, (run) => {
+    groups.push(
+      `<div class="samples">${run
+        .matchAll(/^```(\w+) ?(.*)\n([\s\S]*?)\n```$/gm)
+        .map(sampleHtml)
+        .toArray()
+        .join("")}</div>`,
+    );
+    return `\n<!--samples ${groups.length - 1}-->\n\n`;
+  });
+  return Bun.markdown
+    .html(withoutSamples)
+    .replace(/<!--samples (\d+)-->/g, (_, index: string) => groups[Number(index)] ?? "")
+    .replace(/<h3>(.*?) \{#([\w-]+)\}<\/h3>/g, '<h3 id="$2"><a href="#$2">$1</a></h3>')
+    .replaceAll("<table>", '<div class="table" tabindex="0"><table>')
+    .replaceAll("</table>", "</table></div>");
+}
+
+function sampleHtml([, language = "", label = "", source = ""]: RegExpExecArray): string {
+  const name = label || language;
+  return `<figure data-language="${name}"><figcaption>${name}</figcaption><pre tabindex="0"><code>${highlighted(source, language)}</code></pre></figure>`;
+}
+
+function operationEntry(operation: Operation): string {
+  const { operationId, path, summary, description, needsKey, parameters } = operation;
+  return [
+    `### \`GET\` ${path} {#operation-${operationId}}`,
+    `${summary}. ${description}`,
+    parameterTable(parameters),
+    `${needsKey ? "Needs a key." : "Needs no key."} Refused with ${refusals(operation)}. [Answers and samples](#${referenceAnchor(operation)})`,
+  ].join("\n\n");
+}
+
+function parameterTable(parameters: Parameters | null): string {
+  const rows = Object.entries(parameters ?? {}).map(([name, { description, fallback }]) => {
+    return `| \`${name}\` | ${description}${fallback === undefined ? "" : ` Default: \`${fallback}\`.`} |`;
+  });
+  return rows.length === 0 ? "" : ["| Parameter | Meaning |", "|---|---|", ...rows].join("\n");
+}
+
+function refusals(operation: Operation): string {
+  const byStatus = problemsOf(operation).toSorted((left, right) => problems[left].status - problems[right].status);
+  return byStatus.map((code) => `[${problems[code].status} \`${code}\`](#${problemAnchor(code)})`).join(", ");
+}
+
+/** Where Scalar shows the operation. */
+function referenceAnchor(operation: Operation): string {
+  return `reference/tag/${tagOf(operation).toLowerCase()}/GET${operation.path}`;
+}

@@ -1,0 +1,145 @@
+/** The page in a real browser: Debian's Chromium, which CI installs. `SHOTS=directory` keeps a picture of each view. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { descriptionAssets } from "../../src/http/docs.ts";
+import { listen } from "../../src/http/listen.ts";
+import { type ProblemCode, problemAnchor, problems } from "../../src/http/problem.ts";
+import { testApi } from "../support/api.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const isThere = existsSync(CHROMIUM);
+if (!isThere) process.stderr.write(`SKIPPED: the tests of /docs in a browser need ${CHROMIUM} (apt-get install chromium)\n`);
+
+const FLAGS =
+  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
+const widths = { desktop: { width: 1360, height: 900 }, phone: { width: 390, height: 844 } };
+const FIRST_PAINT_MS_MAX = 1000;
+
+describe.skipIf(!isThere)("/docs in a browser", () => {
+  let browser: Browser;
+  let server: ReturnType<typeof listen>;
+  let origin: string;
+
+  beforeAll(async () => {
+    server = listen({ fetch: (request) => app.fetch(request) }, { hostname: "127.0.0.1", port: 0 });
+    origin = `http://127.0.0.1:${server.port}`;
+    const app = await testApi({ assets: descriptionAssets(`${origin}/v1`) });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" ") });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop(true);
+  });
+
+  for (const [device, viewport] of Object.entries(widths)) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      test(`is quiet, its own and quick: ${device}, ${colorScheme}`, async () => {
+        const { page, complaints, foreign, paint } = await open({ viewport, colorScheme });
+        await page.goto(`${origin}/v1/docs`);
+        expect(await paint()).toBeLessThan(FIRST_PAINT_MS_MAX);
+        await expectFits(page);
+        await shot(page, `guide-${device}-${colorScheme}`);
+
+        await page.click("[data-view=reference]");
+        await page.getByRole("heading", { name: "List opportunities" }).waitFor();
+        expect(await page.locator("#guide").isVisible()).toBe(false);
+        expect(await page.locator("input:not([type=checkbox]), textarea, [type=password]").count()).toBe(0);
+        expect(await page.getByText(/test request|send request|auth token/i).count()).toBe(0);
+        await expectFits(page);
+        await shot(page, `reference-${device}-${colorScheme}`);
+
+        expect(await page.evaluate("localStorage.length + sessionStorage.length + document.cookie.length")).toBe(0);
+        expect(complaints).toEqual([]);
+        expect(foreign).toEqual([]);
+        await page.context().close();
+      }, 30_000);
+    }
+  }
+
+  test("shows a problem's description at the address that its type gives", async () => {
+    const { page } = await open({ viewport: widths.phone });
+    for (const code of Object.keys(problems) as ProblemCode[]) {
+      await page.goto("about:blank");
+      await page.goto(`${origin}/v1/docs#${problemAnchor(code)}`);
+      const entry = page.locator(`#${problemAnchor(code)}`);
+      expect(await entry.textContent()).toBe(code);
+      const top = (await entry.boundingBox())?.y ?? -1;
+      expect(top).toBeGreaterThan(50); // Below the bar.
+      expect(top).toBeLessThan(widths.phone.height - 50);
+    }
+    await shot(page, "problem-phone");
+    await page.context().close();
+  }, 30_000);
+
+  test("leads from an operation in the guide to its place in the reference and back", async () => {
+    const { page } = await open({ viewport: widths.desktop });
+    await page.goto(`${origin}/v1/docs#operation-listOpportunityEvents`);
+    await page.locator('a[href^="#reference/"][href$="/events"]').click();
+    const heading = page.getByRole("heading", { name: "Change history of one opportunity" });
+    await heading.waitFor();
+    await until(page, "scrollY > 1000");
+    await page.goBack();
+    expect(await page.locator("#operation-listOpportunityEvents").isVisible()).toBe(true);
+    expect(await page.locator("#reference").isVisible()).toBe(false);
+    await page.context().close();
+  }, 30_000);
+
+  test("is usable by keyboard", async () => {
+    const { page } = await open({ viewport: widths.desktop });
+    await page.goto(`${origin}/v1/docs`);
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement?.className")).toBe("skip");
+    const tab = page.getByRole("tab", { name: "curl" }).first();
+    await tab.focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await page.evaluate("document.activeElement?.textContent")).toBe("TypeScript");
+    expect(await page.getByRole("tab", { name: "TypeScript", selected: true }).count()).toBe(3);
+    await page.context().close();
+  }, 30_000);
+
+  test("is a page to read without JavaScript", async () => {
+    const { page } = await open({ viewport: widths.desktop, javaScriptEnabled: false });
+    await page.goto(`${origin}/v1/docs`);
+    expect(await page.getByRole("heading", { name: "Errors" }).isVisible()).toBe(true);
+    expect(await page.getByRole("link", { name: "Reference", exact: true }).isVisible()).toBe(false);
+    expect(await page.getByText("async function sync").isVisible()).toBe(true);
+    await shot(page, "no-script");
+    await page.context().close();
+  }, 30_000);
+
+  /** A fresh page, and what it says and asks for. */
+  async function open(options: Parameters<Browser["newContext"]>[0]) {
+    const page = await (await browser.newContext(options)).newPage();
+    const complaints: string[] = [];
+    const foreign: string[] = [];
+    page.on("console", (message) => /error|warning/.test(message.type()) && complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("requestfailed", (request) => complaints.push(request.url()));
+    page.on(
+      "request",
+      (request) => /^(data:|about:)/.test(request.url()) || request.url().startsWith(origin) || foreign.push(request.url()),
+    );
+    const paint = async () => {
+      await until(page, 'performance.getEntriesByName("first-contentful-paint").length > 0');
+      return page.evaluate<number>('performance.getEntriesByName("first-contentful-paint")[0].startTime');
+    };
+    return { page, complaints, foreign, paint };
+  }
+});
+
+/** Asks again and again, since the page's policy forbids what Playwright would wait with. The test's time limit ends it. */
+async function until(page: Page, expression: string): Promise<void> {
+  while (!(await page.evaluate(expression))) await Bun.sleep(20);
+}
+
+/** Nothing is wider than the screen. */
+async function expectFits(page: Page): Promise<void> {
+  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+}
+
+async function shot(page: Page, name: string): Promise<void> {
+  if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`) });
+}

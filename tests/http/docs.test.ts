@@ -1,0 +1,104 @@
+/** The page as it is sent: what must be readable without a script, and what it must never hold. */
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { openState } from "../../db/open.ts";
+import { listPlans } from "../../src/accounts/plan.ts";
+import { rules } from "../../src/changes/rules.ts";
+import { descriptionAssets } from "../../src/http/docs.ts";
+import { openapiDocument } from "../../src/http/openapi.ts";
+import { operations } from "../../src/http/operations.ts";
+import { type ProblemCode, problems, problemType } from "../../src/http/problem.ts";
+import { BASE_URL, testApi } from "../support/api.ts";
+
+const assets = descriptionAssets(BASE_URL);
+const api = await testApi({ assets });
+const text = async (path: string) => (await api.get(path, { key: null })).text();
+const html = await text("/docs");
+const files = assets.map(({ path }) => path).filter((path) => path.startsWith("/docs/"));
+
+describe("GET /docs", () => {
+  test("is a page that may load its own files only and connect to nothing", async () => {
+    const { status, headers } = await api.get("/docs", { key: null });
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get("cache-control")).toBe("public, max-age=3600");
+    const again = await api.get("/docs", { key: null, headers: { "If-None-Match": headers.get("etag") ?? "" } });
+    expect(again.status).toBe(304);
+  });
+
+  test("describes every problem where its type leads, without a script", () => {
+    for (const code of Object.keys(problems) as ProblemCode[]) {
+      const [page, anchor] = problemType(BASE_URL, code).split("#");
+      expect(page).toBe(`${BASE_URL}/docs`);
+      expect(html).toContain(`<tr><td>${problems[code].status}</td><td><span id="${anchor}"><code>${code}</code></span></td>`);
+      expect(html).toContain(problems[code].title);
+    }
+  });
+
+  test("lists every operation, parameter and event rule, and says where the description is", () => {
+    for (const { operationId, path, parameters } of operations) {
+      expect(html).toContain(`<h3 id="operation-${operationId}"><a href="#operation-${operationId}"><code>GET</code> ${path}</a></h3>`);
+      for (const name of Object.keys(parameters ?? {})) expect(html).toContain(`<td><code>${name}</code></td>`);
+    }
+    for (const { type, severity, when } of rules)
+      expect(html).toMatch(new RegExp(`<code>${type}</code></td><td>${severity}</td><td>.*</td><td>${when}</td>`));
+    expect(html).toContain('href="openapi.json"');
+  });
+
+  test("has an element for every place that it links to, and each id once", () => {
+    const ids = html
+      .matchAll(/ id="([^"]+)"/g)
+      .map(([, id]) => id)
+      .toArray();
+    expect(ids.length).toBe(new Set(ids).size);
+    const places = html
+      .matchAll(/ href="#([^"]+)"/g)
+      .map(([, place = ""]) => place)
+      .filter((place) => !place.startsWith("reference/"));
+    for (const place of places) expect(ids).toContain(place);
+    expect(html).not.toMatch(/\{\{|\{#|<!--/);
+  });
+
+  test("never asks for a key, holds no script of its own and loads nothing foreign", () => {
+    expect(html).not.toMatch(/<(input|form|textarea|iframe|object|base)\b/);
+    expect(html).not.toMatch(/<script(?![^>]* src="docs\/)/);
+    expect(html).not.toMatch(/ on\w+=/);
+    for (const [, address = ""] of html.matchAll(/<(?:script|link|img)\b[^>]*? (?:src|href)="([^"]*)"/g)) {
+      expect(address).toMatch(/^(docs\/[\w.-]+|data:image\/svg\+xml,.*)$/);
+    }
+  });
+
+  test("names the plans of a new installation", async () => {
+    for (const { name, daily, per_minute } of await listPlans(openState(":memory:", 0))) {
+      const cells = [daily, per_minute].map((quota) => `<td align="right">${quota.toLocaleString("en-US")}</td>`);
+      expect(html).toContain(`<td><code>${name}</code></td>${cells.join("")}`);
+    }
+  });
+});
+
+describe("the files of the page", () => {
+  test.each(files)("%s is compressed and may be kept for ever", async (path) => {
+    const { status, headers } = await api.get(path, { key: null });
+    expect(status).toBe(200);
+    expect(path).toMatch(/^\/docs\/\w+-[0-9a-f]{12}\.(js|css)$/);
+    expect(headers.get("content-encoding")).toBe("gzip");
+    expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(html).toContain(path.slice(1));
+  });
+
+  test("hold Scalar 1.72.1 as published", () => {
+    const file = readFileSync(new URL("../../src/http/docs/scalar-1.72.1.js.gz", import.meta.url));
+    expect(Bun.CryptoHasher.hash("sha256", Bun.gunzipSync(file), "hex")).toBe(
+      "bf091006bdc3af6067af77c2f534812e3e633e94a94e87138069f570f33b762c",
+    );
+  });
+});
+
+test("GET /openapi.json is the description for the public base address", async () => {
+  const response = await api.get("/openapi.json", { key: null });
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openapiDocument(BASE_URL))));
+});
