@@ -100,13 +100,13 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
 }
 
 function orderOf({ env }: Machine, upstream: Upstream, { from, keep, force, allowRemovals, rejects }: PullOptions): Pull {
-  const { name, base, needsKey } = upstream;
-  const key = env.FUNDFEED_SAM_GOV_KEY ?? "";
-  if (needsKey && key === "") throw new Error(`Cannot pull ${name}: its key is missing from FUNDFEED_SAM_GOV_KEY`);
+  const { name, base, keyFrom } = upstream;
+  const key = keyFrom === undefined ? undefined : (env[keyFrom] ?? "");
+  if (key === "") throw new Error(`Cannot pull ${name}: its key is missing from ${keyFrom}`);
   const variable = `FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`;
   const address = from ?? readAddress(env[variable] ?? base);
   if (address === undefined) throw new Error(`Cannot pull ${name}: ${variable} must be ${ADDRESS}`);
-  return { upstream, base: address, key: needsKey ? key : "", keep, force: force === true, allowRemovals: allowRemovals === true, rejects };
+  return { upstream, base: address, key, keep, force: force === true, allowRemovals: allowRemovals === true, rejects };
 }
 
 const NOTHING: Summary = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0 };

@@ -13,7 +13,7 @@ import type { Fetched, Known } from "./visit.ts";
 export type Pull = {
   upstream: Upstream;
   base: URL;
-  key: string;
+  key: string | undefined;
   /** Directory in which the fetched files stay. */
   keep: string | undefined;
   /** Fetches what has not changed, too. */

@@ -25,7 +25,7 @@ export async function fetchSamGovApi(visit: Visit): Promise<Fetched> {
   const { files } = await savePages(visit, "notices", {
     request: (_, page) => {
       const query = new URLSearchParams({
-        api_key: visit.key,
+        api_key: visit.key ?? "",
         postedFrom: `${from}`,
         postedTo: `${to}`,
         limit: `${API_LIMIT}`,

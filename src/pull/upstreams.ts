@@ -22,8 +22,8 @@ export type Upstream = {
   base: string;
   /** Hosts beside the base's own that it may redirect to. */
   redirectsTo: readonly string[];
-  /** Callers need a key. */
-  needsKey: boolean;
+  /** The environment variable that holds the key which it asks of its callers. */
+  keyFrom?: string;
   /** Nothing when there is nothing new. */
   fetch: (visit: Visit) => Promise<Fetched | undefined>;
 };
@@ -37,7 +37,6 @@ export const upstreams: readonly Upstream[] = [
     neverEmpty: true,
     base: "https://prod-grants-gov-chatbot.s3.amazonaws.com/extracts/",
     redirectsTo: [],
-    needsKey: false,
     fetch: fetchGrantsGovExtract,
   },
   {
@@ -48,7 +47,6 @@ export const upstreams: readonly Upstream[] = [
     neverEmpty: true,
     base: "https://api.grants.gov/v1/api/",
     redirectsTo: [],
-    needsKey: false,
     fetch: fetchGrantsGovSearch,
   },
   {
@@ -59,7 +57,6 @@ export const upstreams: readonly Upstream[] = [
     neverEmpty: true,
     base: "https://api.grants.gov/v1/api/",
     redirectsTo: [],
-    needsKey: false,
     fetch: fetchGrantsGovDetails,
   },
   {
@@ -70,7 +67,6 @@ export const upstreams: readonly Upstream[] = [
     neverEmpty: true,
     base: "https://sam.gov/api/prod/fileextractservices/v1/api/download/Contract%20Opportunities/datagov/",
     redirectsTo: ["falextracts.s3.amazonaws.com", "s3.amazonaws.com"],
-    needsKey: false,
     fetch: fetchSamGovCsv,
   },
   {
@@ -81,7 +77,7 @@ export const upstreams: readonly Upstream[] = [
     neverEmpty: false,
     base: "https://api.sam.gov/opportunities/v2/",
     redirectsTo: [],
-    needsKey: true,
+    keyFrom: "FUNDFEED_SAM_GOV_KEY",
     fetch: fetchSamGovApi,
   },
   {
@@ -92,7 +88,6 @@ export const upstreams: readonly Upstream[] = [
     neverEmpty: false,
     base: "https://api.www.sbir.gov/public/api/",
     redirectsTo: [],
-    needsKey: false,
     fetch: fetchSbirGov,
   },
   {
@@ -103,7 +98,6 @@ export const upstreams: readonly Upstream[] = [
     neverEmpty: false,
     base: "https://www.dodsbirsttr.mil/",
     redirectsTo: [],
-    needsKey: false,
     fetch: fetchDsip,
   },
 ];

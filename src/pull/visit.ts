@@ -9,7 +9,7 @@ export type Visit = {
   /** Base address, ending in "/". */
   base: URL;
   /** What the upstream asks of its callers, where it does. */
-  key: string;
+  key: string | undefined;
   /** The file that was imported last, where it is worth asking whether it has changed. */
   known: Known | undefined;
   requests: number;

@@ -126,7 +126,7 @@ export function aPuller(source: string) {
   const clock = { now: NOW };
   const told: string[] = [];
   const place: Workplace = { db, directory, now: () => clock.now, tell: (message) => void told.push(message), progress: () => undefined };
-  const order = { upstream, key: "", keep: undefined, force: false, allowRemovals: true, rejects: undefined };
+  const order = { upstream, key: undefined, keep: undefined, force: false, allowRemovals: true, rejects: undefined };
   const waits: number[] = [];
   return {
     db,
