@@ -47,7 +47,7 @@ ${sections.map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join
 </ol>
 </details>
 </nav>
-<main>
+<main class="prose">
 <div class="hero">
 <h1>Federal funding opportunities, with their history</h1>
 <p>Every grant, contract and topic that US federal sources publish, in one model, with what changed in each of them. Read-only JSON over HTTP.</p>
