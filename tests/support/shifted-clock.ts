@@ -1,4 +1,4 @@
 /** Preloaded into a process of the program, sets its clock wrong by FUNDFEED_TEST_CLOCK_SHIFT milliseconds. */
-const shift = Number(process.env.FUNDFEED_TEST_CLOCK_SHIFT ?? 0);
+const shift = Math.round(Number(process.env.FUNDFEED_TEST_CLOCK_SHIFT ?? 0));
 const rightNow = Date.now;
 Date.now = () => rightNow() + shift;
