@@ -10,6 +10,7 @@ import type { Asset } from "../../src/http/routes/meta.ts";
 import type { Draft } from "../../src/import/record.ts";
 import type { RequestEntry } from "../../src/log.ts";
 import { addSource } from "../../src/sources.ts";
+import { expectDescribed } from "./described.ts";
 import { storeRecords } from "./records.ts";
 
 export const BASE_URL = "https://api.example.com/v1";
@@ -81,7 +82,8 @@ export async function testApi({
     request: (entry: RequestEntry) => void entries.push(entry),
     failure: (_: number, error: unknown, request_id: string | null) => void failures.push({ error, request_id }),
   };
-  const { fetch } = createApp({ catalog, access, baseUrl: BASE_URL, assets, now: () => clock.now, randomBytes, log });
+  const app = createApp({ catalog, access, baseUrl: BASE_URL, assets, now: () => clock.now, randomBytes, log });
+  const fetch = (request: Request) => app.fetch(request).then((response) => expectDescribed(request, response));
 
   const send: TestApi["send"] = (path, { key: other, method = "GET", headers = {} } = {}) => {
     const authorization = other === null ? {} : { Authorization: `Bearer ${other ?? key}` };

@@ -1,0 +1,85 @@
+/** Whether an answer is one that the description knows: its status, headers and body. */
+import { expect } from "bun:test";
+import Ajv from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { pathStart } from "../../src/http/call.ts";
+import { EXAMPLE_BASE_URL } from "../../src/http/docs/examples.ts";
+import { openapiDocument } from "../../src/http/openapi.ts";
+import { operations } from "../../src/http/operations.ts";
+
+type Described = {
+  description: string;
+  headers: Record<string, Header | { $ref: string }>;
+  content?: Record<string, unknown>;
+};
+type Header = { required: boolean; schema: { type?: string } };
+type Responses = Record<string, Described | { $ref: string }>;
+type Description = {
+  paths: Record<string, { get: { responses: Responses } }>;
+  components: { responses: Record<string, Described>; headers: Record<string, Header> };
+};
+
+const description: Description = JSON.parse(JSON.stringify(openapiDocument(EXAMPLE_BASE_URL)));
+const ajv = addFormats(new Ajv({ strict: false, validateSchema: false, allErrors: true, coerceTypes: false }));
+ajv.addSchema(description, "description");
+
+const routes = operations.map(({ path }) => ({ path, pattern: new RegExp(`^/v1${path.replace(/\{\w+\}/g, "[^/]+")}$`) }));
+
+/** Checks an answer to any request against the description, and hands it on. */
+export async function expectDescribed({ method, url, headers }: Request, response: Response): Promise<Response> {
+  const path = url.slice(pathStart(url)).replace(/\?.*$/s, "");
+  if (path.startsWith("/v1/docs/")) return response; // A file that the page loads: no operation.
+  const isMisdirected = headers.get("host")?.includes(","); // Two Host lines: refused on any path, like an unknown one.
+  const described = describedResponse(method, isMisdirected ? "/" : path, response.status);
+  const where = `${method} ${path} ${response.status}`;
+  if (described === undefined) throw new Error(`Not described: ${where}`);
+  expectHeaders(described.headers, response.headers, where);
+  expectBody(described, response.headers, await response.clone().text(), where);
+  return response;
+}
+
+/** The response of the description, with the place it stands at. */
+function describedResponse(method: string, path: string, status: number): (Described & { at: string[] }) | undefined {
+  const shared = (name: string) => ({ ...(description.components.responses[name] as Described), at: ["components", "responses", name] });
+  if (method !== "GET" && method !== "OPTIONS") return status === 405 ? shared("MethodNotAllowed") : undefined;
+  const route = routes.find(({ pattern }) => pattern.test(path));
+  if (route === undefined) return status === 404 || status === 400 ? withoutRateLimit(shared("NotFound")) : undefined;
+  if (method === "OPTIONS") return status === 204 ? { ...withoutRateLimit(shared("MethodNotAllowed")), content: {} } : undefined;
+
+  const response = description.paths[route.path]?.get.responses[status];
+  if (response === undefined) return undefined;
+  if ("$ref" in response) return shared(response.$ref.replace(/^.*\//, ""));
+  return { ...response, at: ["paths", route.path, "get", "responses", String(status)] };
+}
+
+/** An unknown path and OPTIONS need no key. */
+function withoutRateLimit<T extends Described>(described: T): T {
+  return { ...described, headers: Object.fromEntries(Object.entries(described.headers).filter(([name]) => !name.startsWith("RateLimit"))) };
+}
+
+function expectHeaders(described: Described["headers"], sent: Headers, where: string): void {
+  for (const [name, known] of Object.entries(description.components.headers)) {
+    const header = described[name];
+    const value = sent.get(name);
+    if (header === undefined) expect({ where, name, value }).toEqual({ where, name, value: null });
+    else if (value !== null)
+      expectValid(["components", "headers", name, "schema"], known.schema.type === "integer" ? Number(value) : value, where);
+    else if ("$ref" in header || header.required) throw new Error(`${where} lacks ${name}`);
+  }
+}
+
+function expectBody({ content = {}, at }: Described & { at: string[] }, headers: Headers, body: string, where: string): void {
+  const [type] = Object.keys(content);
+  if (type === undefined) return expect({ where, body }).toEqual({ where, body: "" });
+  expect(headers.get("content-type")?.replace(/;.*$/, "")).toBe(type);
+  expectValid([...at, "content", type, "schema"], type.endsWith("json") ? JSON.parse(body) : body, where);
+}
+
+/** Checks a value against the schema at a place in the description. */
+function expectValid(place: readonly string[], value: unknown, where: string): void {
+  const pointer = place.map((name) => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/");
+  const validate = ajv.getSchema(`description#/${pointer}`);
+  if (validate === undefined) throw new Error(`The description has no ${pointer}`);
+  const isValid = validate(value);
+  expect({ where, errors: isValid ? null : validate.errors }).toEqual({ where, errors: null });
+}
