@@ -19,8 +19,8 @@ export type Context = {
 export type Item = { input: Input; line: number; raw: unknown } & (
   | {
       record: Draft | { [field: string]: unknown };
-      /** The upstream tells only a part here: fields that the record leaves out keep what is stored. */
-      partial?: true;
+      /** The upstream tells only a part here: fields that the record leaves out keep what is stored, with "adds" also the items of lists. */
+      partial?: "omits" | "adds";
       /** Lineages that this record may follow from, the nearest first; the first that is known becomes its parent. */
       parents?: readonly Parent[];
     }

@@ -90,24 +90,27 @@ async function judgeAll(
 
 function judgeItem(db: CatalogDb, item: Item, names: ReadonlyMap<string, string>): Incoming {
   if ("reason" in item) throw new Rejection(item.reason);
-  const incoming = judgeRecord(item.partial ? completed(db, item.record) : item.record, names);
+  const incoming = judgeRecord(item.partial === undefined ? item.record : completed(db, item.record, item.partial === "adds"), names);
   return withRelationships(db, incoming, item.parents ?? []);
 }
 
 /** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
-function completed(db: CatalogDb, record: object): object {
+function completed(db: CatalogDb, record: object, adds: boolean): object {
   const key = readNaturalKey(record);
   const before = key === undefined ? undefined : findStored(db, key.source, key.lineage ?? key.upstreamId ?? "");
   if (before === undefined) return record;
   const { status: _status, ...content } = readContent(before.document, before.sidecar);
-  return filledIn(record, content);
+  return filledIn(record, content, adds);
 }
 
-function filledIn(record: object, stored: object): object {
+function filledIn(record: object, stored: object, adds: boolean): object {
   const filled: Record<string, unknown> = { ...stored };
   for (const [name, value] of Object.entries(record)) {
     const old = filled[name];
-    if (value !== undefined) filled[name] = isPlainObject(value) && isPlainObject(old) ? filledIn(value, old) : value;
+    if (value === undefined) continue;
+    if (isPlainObject(value) && isPlainObject(old)) filled[name] = filledIn(value, old, adds);
+    else
+      filled[name] = adds && Array.isArray(value) && Array.isArray(old) ? [...old, ...value.filter((item) => !old.includes(item))] : value;
   }
   return filled;
 }

@@ -140,7 +140,7 @@ describe("partial records", () => {
     const catalog = aCatalog();
     await catalog.take([whole]);
     const part = { source: { code: "A", opportunity_id: "1" }, title: "Two", organization: { agency: "NSF" } };
-    await catalog.take([{}], { format: fixed([{ record: part, partial: true }]) });
+    await catalog.take([{}], { format: fixed([{ record: part, partial: "omits" }]) });
     expect(record(catalog, "A", "1")).toMatchObject({
       title: "Two",
       description: "Long text",
@@ -148,11 +148,25 @@ describe("partial records", () => {
     });
   });
 
+  test("add to the lists that are stored where they say so, and replace them otherwise", async () => {
+    const catalog = aCatalog();
+    const listing = (...tech_taxonomy: string[]) => ({ ...whole, classifications: { tech_taxonomy } });
+    const taxonomy = () => record(catalog, "A", "1").classifications.tech_taxonomy;
+    await catalog.take([listing("FAC:ST", "ALN:15.808")]);
+    expect(await catalog.take([{}], { format: fixed([{ record: listing("ALN:15.808"), partial: "adds" }]) })).toMatchObject({
+      unchanged: 1,
+    });
+    await catalog.take([{}], { format: fixed([{ record: listing("ALN:15.815"), partial: "adds" }]) });
+    expect(taxonomy()).toEqual(["FAC:ST", "ALN:15.808", "ALN:15.815"]);
+    await catalog.take([{}], { format: fixed([{ record: listing("FAC:ST"), partial: "omits" }]) });
+    expect(taxonomy()).toEqual(["FAC:ST"]);
+  });
+
   test("a null that they state clears the field", async () => {
     const catalog = aCatalog();
     await catalog.take([whole]);
     const part = { source: { code: "A", opportunity_id: "1" }, title: "One", description: null };
-    await catalog.take([{}], { format: fixed([{ record: part, partial: true }]) });
+    await catalog.take([{}], { format: fixed([{ record: part, partial: "omits" }]) });
     expect(record(catalog, "A", "1").description).toBeNull();
   });
 });

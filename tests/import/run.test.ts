@@ -442,6 +442,16 @@ describe("status (D-37)", () => {
     expect(faults(catalog)).toEqual([]);
   });
 
+  test("what stated too early that it is closed follows its dates when it is closed indeed", async () => {
+    const catalog = aCatalog();
+    const dates = { closes_at: formatInstant(NOON + 20 * DAY) };
+    await catalog.take([record("N1", { status: "closed", dates })]);
+    catalog.clock.now += 30 * DAY;
+    expect(await catalog.take([record("N1", { dates })])).toMatchObject({ unchanged: 1 });
+    expect(documentOf(catalog.db, "N1")).toMatchObject({ status: "closed", updated_at: formatInstant(NOON) });
+    expect(faults(catalog)).toEqual([]);
+  });
+
   test("a record without dates that states none is open; with created_at and updated_at of its own too", async () => {
     const catalog = aCatalog();
     const stamps = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-02T00:00:00Z" };

@@ -96,7 +96,8 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
     const id = textOf(value.topicId);
     joined.add(id);
     if (textOf(value.topicCode) === "") yield { ...place, reason: "topicCode must not be blank", source: SOURCE };
-    else yield { ...place, record: toDraft({ ...value, ...questions.get(id), ...survey.details.get(id)?.value }, context), partial: true };
+    else
+      yield { ...place, record: toDraft({ ...value, ...questions.get(id), ...survey.details.get(id)?.value }, context), partial: "omits" };
   }
   for (const [id, { value: _, ...place }] of survey.details)
     if (!joined.has(id)) yield { ...place, reason: `no topic search answer among the files has the topic ${id}` };

@@ -27,7 +27,7 @@ export async function* grantsGovAnswers(input: Input, first: string, context: Co
       line++;
       const item = { input, line, raw };
       if (grant.id === "") yield { ...item, source: GRANTS_GOV, reason: "id must not be blank" };
-      else if (part) yield { ...item, record: partOf(grant, draftOfGrant(grant, context)), partial: true };
+      else if (part) yield { ...item, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
       else yield { ...item, record: draftOfGrant(grant, context) };
     }
   }

@@ -127,7 +127,7 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
     const thread = key === undefined ? undefined : threadOf(survey, key, notice);
     const lineage = thread?.lineage ?? key ?? notice.id;
     const record: Draft = { ...toDraft(notice, today, context), lineage, earlier_ids: earlierIdsOf(thread, notice.id) };
-    const item: Item = { ...place, record, partial: true, parents: parentsOf(survey, notice) };
+    const item: Item = { ...place, record, partial: "omits", parents: parentsOf(survey, notice) };
     if (thread === undefined) yield item;
     else yield* newestLast(thread, notice.id, item);
   }

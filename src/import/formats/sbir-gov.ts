@@ -58,7 +58,7 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
   for (const input of inputs) {
     for await (const { line, raw } of naming(input, solicitationsIn(input)))
       for (const topic of topicsOf(raw))
-        yield { input, line, raw: { ...raw, solicitation_topics: [topic] }, record: toDraft(raw, topic, context), partial: true };
+        yield { input, line, raw: { ...raw, solicitation_topics: [topic] }, record: toDraft(raw, topic, context), partial: "omits" };
   }
 }
 

@@ -199,7 +199,7 @@ describe("real files", () => {
     const { items } = await readFormat(grantsGov, [await realInput("grants-gov/search2-sample-202607.json")], "2026-07-26T12:00:00Z");
     const [hit, forecasted] = items;
 
-    expect(hit).toMatchObject({ line: 1, partial: true });
+    expect(hit).toMatchObject({ line: 1, partial: "adds" });
     expect(hit).toHaveProperty("record", {
       source: { code: "GRANTS_GOV", opportunity_id: "363293", url: "https://www.grants.gov/search-results-detail/363293" },
       title: "American Innovation Hub: AI & Digital Skills",
