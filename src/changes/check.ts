@@ -4,7 +4,7 @@ import type { CatalogDb } from "../../db/open.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { formatInstant } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
-import { dueAt, statusAt } from "../opportunities/status.ts";
+import { statusAt } from "../opportunities/status.ts";
 import { type Content, hashOf, readContent, renderDocument, renderSidecar, type StatusBasis } from "./content.ts";
 import { unapply, valueAt } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
@@ -30,6 +30,9 @@ type OpportunityRow = {
 };
 
 type EventRow = { id: string; detected_at: number; type: string; severity: string; origin: string; document: Uint8Array };
+
+/** The last instant that a date can name. */
+const END_OF_TIME = 8.64e15;
 
 /** Faults of the file itself: pages, indexes, references. A file whose pages are damaged is not looked into any further. */
 export function* checkFile(sqlite: Database, name: string): Iterable<Fault> {
@@ -89,10 +92,10 @@ function* facetFaults(sqlite: Database, row: OpportunityRow, { status, organizat
   if (expected.some((value, index) => value !== actual[index])) yield "its facet is not its document's";
 }
 
-function* clockFaults({ status_basis, due_at, updated_at }: OpportunityRow, { status, dates }: Content): Iterable<string> {
+function* clockFaults({ status_basis, due_at }: OpportunityRow, { status, dates }: Content): Iterable<string> {
   if (status_basis === "stated" && due_at !== null) yield "it stated its status, and the clock would still move it (D-37)";
   if (status_basis !== "dates") return;
-  if (due_at === null && dueAt(status, dates, updated_at) !== null)
+  if (due_at === null && statusAt(dates, END_OF_TIME) !== status)
     yield "its status follows its dates, and the clock would never move it (D-37)";
   if (due_at !== null && statusAt(dates, due_at) === status) yield "the clock would move it when there is nothing to move (D-37)";
 }
