@@ -12,6 +12,7 @@ import { healthCommand } from "./health.ts";
 import { importCommand } from "./import.ts";
 import { importsCommand } from "./imports.ts";
 import { keysCommand } from "./keys.ts";
+import { mirrorCommand } from "./mirror.ts";
 import { openapiCommand } from "./openapi.ts";
 import { plansCommand } from "./plans.ts";
 import { pullCommand } from "./pull.ts";
@@ -26,6 +27,7 @@ const commands = [
   importCommand,
   pullCommand,
   exportCommand,
+  mirrorCommand,
   refreshCommand,
   importsCommand,
   explainCommand,

@@ -1,0 +1,184 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { formatInstant } from "../instant.ts";
+import type { Machine } from "../machine.ts";
+import { type Feed, Refused } from "../mirror/feed.ts";
+import { openNdjsonStore } from "../mirror/ndjson-store.ts";
+import { openSqliteStore } from "../mirror/sqlite-store.ts";
+import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
+import { type Summary, syncOnce } from "../mirror/sync.ts";
+import { repeat } from "../pull/repeat.ts";
+import { type Cli, type CommonOptions, command, duration, inWords } from "./command.ts";
+
+type MirrorOptions = CommonOptions & {
+  into: string;
+  format?: Format;
+  every?: number;
+  events?: true;
+  source?: string[];
+  keyFile?: string;
+  allowHttp?: true;
+};
+
+const formats = ["ndjson", "sqlite"] as const;
+type Format = (typeof formats)[number];
+
+const EVERY_MIN_MS = 10_000;
+/** Waits that are worth a line of their own. */
+const LONG_WAIT_MS = 60_000;
+/** `setTimeout` takes no more. */
+const WAIT_MAX_MS = 2 ** 31 - 1;
+
+/** What a test replaces: nobody wants to wait there. */
+type Patience = { wait: (ms: number, stop?: AbortSignal) => Promise<void>; timeoutMs?: number };
+
+const patience: Patience = {
+  wait: (ms, stop) => sleep(Math.min(ms, WAIT_MAX_MS), undefined, stop === undefined ? {} : { signal: stop }).catch(() => undefined),
+};
+
+export function mirrorCommand(cli: Cli, patient = patience): Command {
+  const mirror = command("mirror", "Keep a copy of what a server publishes in step, through its API alone")
+    .argument("<base-url>", "the server's base address, ending in /v1", baseAddress)
+    .option("--into <file>", "the copy; - prints each new or changed record", "-")
+    .addOption(new Option("--format <format>", "of the copy (default: by the file's ending)").choices(formats))
+    .option("--every <duration>", "bring it in step again and again, such as every 5m, until SIGTERM or SIGINT", interval)
+    .option("--events", "copy the history of each changed record, too: one more request for each")
+    .option("--source <codes>", "only these sources; repeated or with commas", sourceCodes)
+    .option("--key-file <file>", "read the key from there instead of from FUNDFEED_KEY")
+    .option("--allow-http", "send the key to another machine over plain http")
+    .addHelpText(
+      "after",
+      `
+The key is read from FUNDFEED_KEY, never from the command line.
+A copy goes on where it was ended, by whatever: run the same command again.
+
+  .ndjson, .jsonl          one document a line, newest first, each record followed by its events
+  .db, .sqlite, .sqlite3   tables "opportunities" and "events" with a JSON "document" each`,
+    );
+  return mirror.action(async (baseUrl: string, options: MirrorOptions) => {
+    if (!isPrivate(baseUrl) && !options.allowHttp) mirror.error(`error: ${baseUrl} is not https (--allow-http lets http pass)`);
+    const format = formatOf(options);
+    if (format === undefined) mirror.error(`error: the ending of ${options.into} tells no format; add --format ndjson or --format sqlite`);
+    else if (options.into === "-" && format !== "ndjson") mirror.error("error: a database cannot be printed; name a file with --into");
+    else await run(cli, baseUrl, format, options, patient);
+  });
+}
+
+async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOptions, { wait, timeoutMs }: Patience): Promise<void> {
+  const { machine } = cli;
+  const stop = new AbortController();
+  machine.onStopSignal(() => stop.abort());
+  const scope: Scope = { baseUrl, source: options.source ?? [], events: options.events === true };
+  const feed: Feed = {
+    baseUrl,
+    key: readKey(machine, options.keyFile),
+    fetch: (request) => fetch(request),
+    sleep: wait,
+    random: () => Buffer.from(machine.randomBytes(4)).readUInt32BE() / 2 ** 32,
+    stop: stop.signal,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    waiting: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.tell)(`waiting ${inWords(ms)}: ${reason}`),
+  };
+  const store = openStore(machine, format, options.into, scope);
+  const turn = () =>
+    syncOnce({ ...feed, ...scope, store, progress: reporter(machine) })
+      .catch((error) => {
+        throw new Error(`Cannot mirror ${baseUrl}: ${error instanceof Error ? error.message : error}`, { cause: error });
+      })
+      .finally(() => machine.showProgress(""));
+  try {
+    if (options.every === undefined) report(cli, options, await turn());
+    else await repeat(options.every, { now: machine.now, wait, stop: stop.signal }, () => keepOn(cli, options, turn, stop.signal));
+  } finally {
+    await store.close();
+  }
+}
+
+/** What passes is told, and tried again at the next turn. */
+async function keepOn(cli: Cli, options: MirrorOptions, turn: () => Promise<Summary>, stop: AbortSignal): Promise<void> {
+  const time = formatInstant(cli.machine.now());
+  try {
+    report(cli, options, await turn(), time);
+  } catch (error) {
+    if (stop.aborted) return;
+    if (!(error instanceof Error) || error.cause instanceof Refused) throw error;
+    cli.machine.tell(`${time} ${error.message}`);
+  }
+}
+
+/** On standard output, unless the records themselves go there. */
+function report({ machine }: Cli, { json, into }: MirrorOptions, summary: Summary, time?: string): void {
+  const { records, events, mark } = summary;
+  const say = into === "-" ? machine.tell : machine.print;
+  const sentence = `${counted(records, "record")}, ${counted(events, "event")}; in step with ${mark ?? "an empty catalogue"}`;
+  say(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
+}
+
+function reporter({ now, showProgress }: Machine): (summary: Summary) => void {
+  const started = now();
+  let shownAt = 0;
+  return ({ records, events }) => {
+    if (now() - shownAt < 200) return;
+    shownAt = now();
+    const rate = Math.round(records / Math.max(0.001, (shownAt - started) / 1000));
+    showProgress(`mirroring ${counted(records, "record")}, ${counted(events, "event")}, ${rate.toLocaleString("en-US")}/s`);
+  };
+}
+
+function counted(count: number, name: string): string {
+  return `${count.toLocaleString("en-US")} ${name}${count === 1 ? "" : "s"}`;
+}
+
+function openStore(machine: Machine, format: Format, into: string, scope: Scope): Store {
+  if (into === "-") return openPrintingStore(machine.print);
+  return format === "sqlite" ? openSqliteStore(into, scope) : openNdjsonStore(into, scope);
+}
+
+function formatOf({ into, format }: MirrorOptions): Format | undefined {
+  if (format !== undefined) return format;
+  if (into === "-" || /\.(ndjson|jsonl)$/i.test(into)) return "ndjson";
+  return /\.(db|sqlite3?)$/i.test(into) ? "sqlite" : undefined;
+}
+
+function readKey({ env }: Machine, file: string | undefined): string {
+  const key = (file === undefined ? (env.FUNDFEED_KEY ?? "") : readKeyFile(file)).trim();
+  const from = file ?? "FUNDFEED_KEY";
+  if (key === "") throw new Error(`Cannot mirror: there is no key in ${from}`);
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error(`Cannot mirror: what is in ${from} is not a key`);
+  return key;
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Error(`Cannot read the key: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function interval(text: string): number {
+  const ms = duration(text);
+  if (ms < EVERY_MIN_MS) throw new InvalidArgumentError("It must be at least 10s.");
+  return ms;
+}
+
+function sourceCodes(text: string, earlier: string[] = []): string[] {
+  const codes = text.split(",").map((code) => code.trim().toUpperCase());
+  if (codes.includes("")) throw new InvalidArgumentError("It must be source codes with commas between them.");
+  return [...new Set([...earlier, ...codes])].sort();
+}
+
+function baseAddress(text: string): string {
+  const url = URL.parse(text);
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "";
+  const address = isPlain ? url.href.replace(/\/+$/, "") : "";
+  if (!address.endsWith("/v1")) throw new InvalidArgumentError("It must be an http or https address that ends in /v1.");
+  return address;
+}
+
+/** Whether nobody on the way to that address can read the key. */
+function isPrivate(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

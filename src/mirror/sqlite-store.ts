@@ -1,0 +1,66 @@
+/** A copy in an SQLite file. Pages and the walk are kept in one transaction, so a walk that ended early goes on at its next page. */
+import { Database } from "bun:sqlite";
+import { type Entry, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
+
+/** "ffmr" in ASCII. */
+const APPLICATION_ID = 0x66666d72;
+const WAIT_MS = 30_000;
+
+const TABLES = `
+create table if not exists opportunities (id text primary key, updated_at text not null, document text not null) strict;
+create table if not exists events (
+  id text primary key, opportunity_id text not null references opportunities, detected_at text not null, document text not null
+) strict;
+create index if not exists events_by_opportunity on events (opportunity_id, detected_at);
+create table if not exists mirror (only integer primary key check (only = 1), scope text not null, since text, newest text, cursor text) strict;
+`;
+
+export function openSqliteStore(path: string, scope: Scope): Store {
+  const sqlite = open(path, scope);
+  const walk = sqlite.query<Walk, []>("select since, newest, cursor from mirror");
+  const putWalk = sqlite.query("update mirror set since = $since, newest = $newest, cursor = $cursor");
+  const putOpportunity = sqlite.query(
+    "insert into opportunities values ($id, $at, $text) on conflict (id) do update set updated_at = $at, document = $text",
+  );
+  const putEvent = sqlite.query(
+    "insert into events values ($id, $of, $at, $text) on conflict (id) do update set opportunity_id = $of, detected_at = $at, document = $text",
+  );
+  const keep = sqlite.transaction((entries: readonly Entry[], next: Walk) => {
+    for (const { id, at, text, history } of entries) {
+      putOpportunity.run({ id, at, text });
+      for (const event of history) putEvent.run({ ...event, of: id });
+    }
+    putWalk.run(next);
+  });
+  return {
+    begin: async (afresh) => {
+      if (afresh) sqlite.run("update mirror set newest = null, cursor = null");
+      return walk.get() ?? { since: null, newest: null, cursor: null };
+    },
+    keep: async (entries, next) => keep.immediate(entries, next),
+    close: async () => sqlite.close(true),
+  };
+}
+
+function open(path: string, scope: Scope): Database {
+  let sqlite: Database | undefined;
+  try {
+    sqlite = new Database(path, { create: true, strict: true });
+    sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
+    refuseForeignFile(sqlite);
+    sqlite.run("pragma journal_mode = wal"); // Whoever reads the copy does not wait for us.
+    sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
+    sqlite.run(TABLES);
+    sqlite.query("insert into mirror (only, scope) values (1, ?) on conflict do nothing").run(scopeText(scope));
+    requireScope(sqlite.query<{ scope: string }, []>("select scope from mirror").get()?.scope ?? "", scope);
+    return sqlite;
+  } catch (error) {
+    sqlite?.close();
+    throw new Error(`Cannot keep a copy in ${path}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function refuseForeignFile(sqlite: Database): void {
+  const isOurs = sqlite.query<{ application_id: number }, []>("pragma application_id").get()?.application_id === APPLICATION_ID;
+  if (!isOurs && sqlite.query("select 1 from sqlite_master").get() !== null) throw new Error("it is a database of something else");
+}
