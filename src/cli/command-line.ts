@@ -1,6 +1,7 @@
 /** The command line: one commander program, one file per command, one place that turns faults into exit codes. */
 import { Command, CommanderError } from "commander";
 import type { Machine } from "../machine.ts";
+import { version } from "../version.ts";
 import { accountsCommand } from "./accounts.ts";
 import { backupCommand, restoreCommand } from "./backup.ts";
 import { checkCommand } from "./check.ts";
@@ -48,6 +49,7 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
   const cli: Cli = { machine, exitCode: 0 };
   const program = new Command("fundfeed")
     .description("US federal innovation funding from every source, with its history, from one binary.")
+    .version(version, "-V, --version", "print the version")
     .addHelpText(
       "after",
       "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected.",
@@ -71,6 +73,5 @@ function speakThrough(command: Command, machine: Machine): void {
     .exitOverride()
     .showSuggestionAfterError()
     .showHelpAfterError("(--help shows what there is)")
-    .helpCommand(false)
     .configureOutput({ writeOut: (text) => machine.print(text.trimEnd()), writeErr: (text) => machine.tell(text.trimEnd()) });
 }

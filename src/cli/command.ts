@@ -12,7 +12,7 @@ export type CommonOptions = { data: string; json?: true };
 export function command(name: string, about: string): Command {
   return new Command(name)
     .description(about)
-    .addOption(new Option("--data <dir>", "data directory").env("FUNDFEED_DATA").default("fundfeed-data"))
+    .addOption(new Option("--data <dir>", "data directory").env("FUNDFEED_DATA").default("fundfeed-data").argParser(nonBlank))
     .option("--json", "print one JSON document instead of text");
 }
 
@@ -77,6 +77,23 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
       throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
     return number;
   };
+}
+
+/** Any text but a blank one. */
+export function nonBlank(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It must not be blank.");
+  return text;
+}
+
+/** A public base address, without the slash at its end. */
+export function baseAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "") {
+    throw new InvalidArgumentError("It must be an http or https address without query, such as https://api.example.org/v1.");
+  }
+  const address = text.replace(/\/+$/, "");
+  if (!address.endsWith("/v1")) throw new InvalidArgumentError("It must end in /v1, such as https://api.example.org/v1.");
+  return address;
 }
 
 /** An RFC 3339 timestamp, in milliseconds since 1970 UTC. */

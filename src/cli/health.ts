@@ -1,22 +1,34 @@
 import { type Command, Option } from "commander";
-import { answer, type Cli, type CommonOptions, command } from "./command.ts";
+import { answer, baseAddress, type Cli, type CommonOptions, command } from "./command.ts";
 
 const TIMEOUT_MS = 2000;
 
 export function healthCommand(cli: Cli): Command {
   return command("health", "Ask a running server whether it answers; exit with 1 when it does not (for container health checks)")
-    .addOption(new Option("--url <url>", "base address to ask").env("FUNDFEED_HEALTH_URL").default("http://127.0.0.1:8080/v1"))
-    .action(async (options: CommonOptions & { url: string }) => {
-      const { status } = await ask(`${options.url.replace(/\/+$/, "")}/meta`);
-      if (status !== 200) throw new Error(`Cannot call ${options.url} healthy: /meta answered ${status}`);
-      answer(cli, options, { url: options.url, status }, `${options.url} answers`);
+    .addOption(
+      new Option("--url <url>", "base address to ask (default: http://127.0.0.1:<FUNDFEED_PORT or 8080>/v1)")
+        .env("FUNDFEED_HEALTH_URL")
+        .argParser(baseAddress),
+    )
+    .action(async (options: CommonOptions & { url?: string }) => {
+      const { url = `http://127.0.0.1:${cli.machine.env.FUNDFEED_PORT ?? 8080}/v1` } = options;
+      const { status } = await ask(`${url}/meta`);
+      if (status !== 200) throw new Error(`Cannot call ${url} healthy: /meta answered ${status}`);
+      answer(cli, options, { url, status }, `${url} answers`);
     });
 }
 
+/** Directly: what a proxy answers says nothing of the server. */
 async function ask(url: string): Promise<Response> {
   try {
-    return await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" });
+    return await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error", proxy: "" });
   } catch (error) {
-    throw new Error(`Cannot reach ${url}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`Cannot reach ${url}: ${reason(error)}`, { cause: error });
   }
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === "TimeoutError") return `no answer within ${TIMEOUT_MS / 1000} s`;
+  return "code" in error && /REFUSED/i.test(String(error.code)) ? "nothing listens there" : error.message;
 }

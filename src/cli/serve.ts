@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { type CatalogDb, close, openCatalog, openState, type StateDb } from "../../db/open.ts";
 import { type Access, createAccess, saveUse } from "../accounts/access.ts";
 import { createCatalog } from "../catalog.ts";
@@ -8,7 +8,7 @@ import { descriptionAssets } from "../http/docs.ts";
 import { listen } from "../http/listen.ts";
 import { createLog, type Log, type LogFormat, logFormats } from "../log.ts";
 import type { Machine } from "../machine.ts";
-import { type Cli, type CommonOptions, command, wholeNumber } from "./command.ts";
+import { baseAddress, type Cli, type CommonOptions, command, nonBlank, wholeNumber } from "./command.ts";
 
 /** How often use is written to state.db (D-25), and how often the clock looks for statuses whose date has passed (D-37: a minute late at most). */
 const SAVE_MS = 500;
@@ -22,7 +22,12 @@ export type ServeOptions = CommonOptions & { host: string; port: number; baseUrl
 
 export function serveCommand(cli: Cli): Command {
   return command("serve", "Serve the API; SIGTERM or SIGINT ends it after the requests under way")
-    .addOption(new Option("--host <address>", "address to listen on").env("FUNDFEED_HOST").default("127.0.0.1"))
+    .addOption(
+      new Option("--host <address>", "address to listen on; 0.0.0.0 is every one of the machine's")
+        .env("FUNDFEED_HOST")
+        .default("127.0.0.1")
+        .argParser(nonBlank),
+    )
     .addOption(
       new Option("--port <n>", "port to listen on; 0 takes a free one")
         .env("FUNDFEED_PORT")
@@ -46,6 +51,7 @@ export function serveCommand(cli: Cli): Command {
 export async function serve(machine: Machine, options: ServeOptions): Promise<number> {
   const { now } = machine;
   const log = createLog(options.logFormat, machine.writeLog);
+  const stopSignals = watchStopSignals(machine); // First: whoever reads "listening on …" may stop it at once.
   const databases = openDatabases(options.data, now());
   try {
     const access = await createAccess(databases.state, now());
@@ -59,7 +65,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     const clock = repeat(CLOCK_MS, now, log, () => moveClock(databases.clock, now()));
     machine.print(`listening on ${baseUrl}`);
 
-    const drained = await stopped(machine, server);
+    const drained = await stopped(stopSignals, server);
     clearInterval(saving);
     clearInterval(clock);
     await saveLastUse(access, now(), log);
@@ -106,18 +112,20 @@ function repeat(everyMs: number, now: () => number, log: Log, work: () => Promis
   return setInterval(turn, everyMs);
 }
 
-/** Resolves once the server has stopped: true when it drained, false when a second signal or the time limit cut it. */
-async function stopped(machine: Machine, server: ReturnType<typeof listen>): Promise<boolean> {
+type StopSignals = { first: Promise<void>; second: Promise<void> };
+
+function watchStopSignals(machine: Machine): StopSignals {
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
   let signals = 0;
   machine.onStopSignal(() => (++signals === 1 ? first : second).resolve());
-  await first.promise;
-  const drained = await Promise.race([
-    server.stop().then(() => true),
-    second.promise.then(() => false),
-    Bun.sleep(DRAIN_MS).then(() => false),
-  ]);
+  return { first: first.promise, second: second.promise };
+}
+
+/** Resolves once the server has stopped: true when it drained, false when a second signal or the time limit cut it. */
+async function stopped({ first, second }: StopSignals, server: ReturnType<typeof listen>): Promise<boolean> {
+  await first;
+  const drained = await Promise.race([server.stop().then(() => true), second.then(() => false), Bun.sleep(DRAIN_MS).then(() => false)]);
   if (!drained) await server.stop(true);
   return drained;
 }
@@ -128,14 +136,4 @@ async function saveLastUse(access: Access, now: number, log: Log): Promise<void>
   } catch (error) {
     log.failure(now, error, null);
   }
-}
-
-function baseAddress(text: string): string {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "") {
-    throw new InvalidArgumentError("It must be an http or https address without query, such as https://api.example.org/v1.");
-  }
-  const address = text.replace(/\/+$/, "");
-  if (!address.endsWith("/v1")) throw new InvalidArgumentError("It must end in /v1, such as https://api.example.org/v1.");
-  return address;
 }
