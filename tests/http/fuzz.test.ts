@@ -84,6 +84,11 @@ function requestTo(path: string, parameters: fc.Arbitrary<{ pairs: Pair[]; segme
   });
 }
 
+/** Operations with more parameters are asked more often. */
+function weighed<T>({ length }: readonly Parameter[], arbitrary: fc.Arbitrary<T>) {
+  return { weight: 1 + length * 4, arbitrary };
+}
+
 const conditions = fc.record(
   {
     "If-None-Match": fc.oneof(
@@ -100,7 +105,10 @@ const valid = fc.oneof(
   ...operations.map(({ path, parameters }) => {
     const query = parameters.filter((parameter) => parameter.in === "query" && parameter.name !== "cursor");
     const pairs = fc.record(Object.fromEntries(query.map(({ name, schema }) => [name, allowed(schema)])), { requiredKeys: [] });
-    return requestTo(path, fc.record({ pairs: pairs.map((values) => Object.entries(values) as Pair[]), segment: id, headers: conditions }));
+    return weighed(
+      parameters,
+      requestTo(path, fc.record({ pairs: pairs.map((values) => Object.entries(values) as Pair[]), segment: id, headers: conditions })),
+    );
   }),
 );
 
@@ -118,7 +126,7 @@ const any = fc.oneof(
       id,
       junk.map((text) => text.replace(/[/?#\\]/g, "-")),
     );
-    return requestTo(path, fc.record({ pairs: fc.array(pair, { maxLength: 5 }), segment, headers: conditions }));
+    return weighed(parameters, requestTo(path, fc.record({ pairs: fc.array(pair, { maxLength: 5 }), segment, headers: conditions })));
   }),
 );
 
