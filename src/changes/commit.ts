@@ -9,6 +9,7 @@ import { additionEvent, classify, removalEvent } from "./classify.ts";
 import { type Content, hashOf, type Incoming, readContent, renderDocument, renderSidecar, type StatusBasis } from "./content.ts";
 import { apply, detect } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
+import { pastEvents } from "./past.ts";
 
 /** A stored record, as far as deciding needs it. */
 export type Stored = {
@@ -250,6 +251,15 @@ export function update(
       stored.seq,
     );
   storeEvents(db, stored.seq, decision.events, importId);
+}
+
+/** Stores what the upstream tells of a record's past (`Incoming.past`), each event once, and tells how many were new. */
+export function storePast(db: CatalogDb, incoming: Incoming, importId: number): number {
+  const stored = findStored(db, incoming.content.source.code, incoming.lineage);
+  if (stored === undefined || incoming.past === undefined) return 0;
+  const events = pastEvents(stored.id, incoming, stored.created_at);
+  const given = ({ type, severity, detected_at }: OpportunityEvent) => ({ type, severity, detected_at: Date.parse(detected_at) });
+  return events.filter((event) => insertImportedEvent(db, stored.seq, event, given(event), importId)).length;
 }
 
 /** Stores an event of another history (`import events`). False when the same is there already. */

@@ -15,9 +15,13 @@ export type Incoming = {
   earlier_ids: string[];
   status_basis: StatusBasis;
   content: Content;
+  /** Earlier states that the upstream itself tells of, the oldest first; each until (ms) it was superseded. */
+  past?: PastState[];
   /** Of a record that `export` wrote: restored into an empty catalogue, otherwise ignored. */
   restored?: { created_at: number; updated_at: number };
 };
+
+export type PastState = { content: Content; status_basis: StatusBasis; until: number };
 
 /** SHA-256 of what the upstream says: not of a status that only the clock gave, nor of the offset in which a date is written. */
 export function hashOf(content: Content, basis: StatusBasis): Buffer {

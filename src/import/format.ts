@@ -21,12 +21,17 @@ export type Item = { input: Input; line: number; raw: unknown } & (
       record: Draft | { [field: string]: unknown };
       /** The upstream tells only a part here: fields that the record leaves out keep what is stored, with "adds" also the items of lists. */
       partial?: "omits" | "adds";
+      /** What the upstream tells of the record's earlier states, the oldest first. */
+      past?: readonly PastState[];
       /** Lineages that this record may follow from, the nearest first; the first that is known becomes its parent. */
       parents?: readonly Parent[];
     }
   /** Refused by the format. Source and lineage, where they could be read, keep it from looking removed (D-34). */
   | { reason: string; source?: string; lineage?: string }
 );
+
+/** A whole earlier state, and when it was superseded, in milliseconds since 1970 UTC. */
+export type PastState = { record: Draft; until: number };
 
 /** `inFiles`: it is among the files' own records. */
 export type Parent = { lineage: string; inFiles: boolean };

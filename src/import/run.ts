@@ -15,6 +15,7 @@ import {
   listLive,
   newestInstant,
   nextInstant,
+  storePast,
   turned,
   update,
 } from "../changes/commit.ts";
@@ -91,7 +92,11 @@ async function judgeAll(
 function judgeItem(db: CatalogDb, item: Item, names: ReadonlyMap<string, string>): Incoming {
   if ("reason" in item) throw new Rejection(item.reason);
   const incoming = judgeRecord(item.partial === undefined ? item.record : completed(db, item.record, item.partial === "adds"), names);
-  return withRelationships(db, incoming, item.parents ?? []);
+  const past = item.past?.map(({ record, until }) => {
+    const { content, status_basis } = judgeRecord(record, names);
+    return { content, status_basis, until };
+  });
+  return { ...withRelationships(db, incoming, item.parents ?? []), ...(past === undefined ? {} : { past }) };
 }
 
 /** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
@@ -222,7 +227,10 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
   const transactions = judged.newestRestored === undefined ? chunks(staging) : [everyOne(staging)];
   for (const chunk of transactions) {
     write((instant) => {
-      for (const incoming of chunk) count(summary, storeOne(db, incoming, instant, importId));
+      for (const incoming of chunk) {
+        count(summary, storeOne(db, incoming, instant, importId));
+        if (incoming.past !== undefined) summary.events += storePast(db, incoming, importId);
+      }
     });
     progress({ step: "writing", done: summary.added + summary.changed, share: (summary.added + summary.changed) / total });
   }

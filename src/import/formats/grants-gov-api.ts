@@ -1,5 +1,7 @@
 /** Answers of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
-import type { Context, Input, Item } from "../format.ts";
+import { parseInstantMs } from "../../instant.ts";
+import { easternInstant } from "../eastern.ts";
+import type { Context, Input, Item, PastState } from "../format.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "../grant.ts";
 import {
   applicantTypes,
@@ -28,7 +30,7 @@ export async function* grantsGovAnswers(input: Input, first: string, context: Co
       const item = { input, line, raw };
       if (grant.id === "") yield { ...item, source: GRANTS_GOV, reason: "id must not be blank" };
       else if (part) yield { ...item, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
-      else yield { ...item, record: draftOfGrant(grant, context) };
+      else yield { ...item, record: draftOfGrant(grant, context), ...pastOf(objectOf(raw), grant.id, context) };
     }
   }
 }
@@ -169,6 +171,39 @@ function grantOfDetails(details: JsonObject, { warn }: Context): Grant {
     },
     attachments: attachmentsOf(details, body),
   };
+}
+
+/** Revisions that were superseded, as the details list them: each has the details' own layout. */
+function pastOf(details: JsonObject, id: string, context: Context): { past?: PastState[] } {
+  const past = listOf(details.opportunityHistoryDetails)
+    .map(objectOf)
+    .map((revision) => ({ revision, until: actionInstant(textOf(objectOf(revision.synopsis ?? revision.forecast).actionDate)) }))
+    .flatMap(({ revision, until }) => (until === undefined ? [] : [{ record: pastDraft(revision, details, id, context), until }]))
+    .toSorted((one, other) => one.until - other.until);
+  return past.length === 0 ? {} : { past };
+}
+
+/** What a revision leaves out, such as the names of agencies, is as it is today. */
+function pastDraft(
+  revision: JsonObject,
+  { opportunityHistoryDetails: _past, ...details }: JsonObject,
+  id: string,
+  context: Context,
+): Draft {
+  const { synopsis: _synopsis, forecast: _forecast, ...rest } = details;
+  const docType = revision.synopsis === undefined ? "forecast" : "synopsis";
+  return draftOfGrant(grantOfDetails({ ...rest, ...revision, docType, id }, context), context);
+}
+
+/** `Feb 03, 2025 09:44:28 AM EST` in milliseconds since 1970 UTC. */
+function actionInstant(words: string): number | undefined {
+  const [, date = "", clock = "", half = ""] = /^(\S+ \d\d?, \d{4}) (\d\d:\d\d:\d\d) ([AP]M)/.exec(words) ?? [];
+  const hour = (Number(clock.slice(0, 2)) % 12) + (half === "PM" ? 12 : 0);
+  const instant = easternInstant(
+    dateOf("", date, () => undefined),
+    `${String(hour).padStart(2, "0")}${clock.slice(2)}`,
+  );
+  return instant === undefined ? undefined : parseInstantMs(instant);
 }
 
 /** `2025-01-17-00-00-00`, else `Jan 17, 2025 12:00:00 AM EST`: the hour is padding. */

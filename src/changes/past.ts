@@ -1,0 +1,22 @@
+/** Earlier states that an upstream tells of itself become history from before the record was known here. */
+import type { OpportunityEvent } from "../events/event.ts";
+import { statusAt } from "../opportunities/status.ts";
+import { classify } from "./classify.ts";
+import type { Content, Incoming, StatusBasis } from "./content.ts";
+import { detect } from "./detect.ts";
+
+type State = { content: Content; status_basis: StatusBasis };
+
+/** The events between a record's past states and the present one that lie before it was known (ms): later ones were detected here. */
+export function pastEvents(id: string, present: Incoming, knownSince: number): OpportunityEvent[] {
+  const past = present.past ?? [];
+  return past.flatMap((state, index) => {
+    const next = past[index + 1] ?? present;
+    return state.until < knownSince ? classify(id, detect(seenAt(state, state.until), seenAt(next, state.until)), state.until) : [];
+  });
+}
+
+/** With the status that its dates gave then, so that only what the upstream changed differs, and not what the clock did. */
+function seenAt({ content, status_basis }: State, instant: number): Content {
+  return status_basis === "dates" ? { ...content, status: statusAt(content.dates, instant) } : content;
+}

@@ -1,0 +1,34 @@
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { checkCatalog } from "../../src/changes/check.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov.ts";
+import { aCatalog, documentOf, dropScratch, eventsOf } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const details = join(import.meta.dir, "../../../shared/data/grants-gov/opportunity-details-358302.json");
+
+test("the revisions in Grants.gov's own history become events at the time when they really happened, once", async () => {
+  const catalog = aCatalog();
+  expect(await catalog.takeFiles([details], { format: grantsGov })).toMatchObject({ added: 1, events: 2 });
+
+  const [, past] = eventsOf(catalog.db, "358302");
+  // Its `synopsisModifiedFields` say the same: the eligibility text was changed on Feb 03, 2025 09:44:28 AM EST.
+  expect(past).toMatchObject({
+    type: "field_updated",
+    severity: "material",
+    changed_fields: ["eligibility.requirements"],
+    detected_at: "2025-02-03T14:44:28.000Z",
+  });
+  expect(past?.changes).toHaveLength(1);
+
+  expect(await catalog.takeFiles([details], { format: grantsGov })).toMatchObject({ unchanged: 1, events: 0 });
+  expect([...checkCatalog(catalog.db)]).toEqual([]);
+});
+
+test("a revision that was superseded after the record was known here adds nothing: it was detected then", async () => {
+  const catalog = aCatalog();
+  await catalog.takeFiles([details], { format: grantsGov, asOf: Date.parse("2025-01-20T00:00:00Z") });
+  expect(eventsOf(catalog.db, "358302").map(({ type }) => type)).toEqual(["opportunity_added"]);
+  expect(documentOf(catalog.db, "358302").created_at).toBe("2025-01-20T00:00:00.000Z");
+});
