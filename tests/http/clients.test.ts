@@ -5,9 +5,9 @@ import createClient, { type Client } from "openapi-fetch";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import { BASE_URL, type TestApi } from "../support/api.ts";
 import { sixtyApi, U, X } from "../support/sixty.ts";
-import type { components, paths } from "./api-types.ts";
+import type { paths } from "./api-types.ts";
 
-type Schemas = components["schemas"];
+type ListQuery = paths["/opportunities"]["get"]["parameters"]["query"];
 
 const FILE = new URL("./api-types.ts", import.meta.url).pathname;
 const HEAD = "// biome-ignore-all lint: written by openapi-typescript.\n// biome-ignore-all format: the same.\n";
@@ -40,13 +40,13 @@ describe("a client of openapi-fetch", () => {
   });
 
   test("reads all pages of a filtered list", async () => {
-    const found: Schemas["Opportunity"][] = [];
+    const found: { id: string; status: string }[] = [];
     let cursor: string | null = null;
     do {
-      const query = { status: ["open" as const, "closed" as const], limit: 5, ...(cursor !== null && { cursor }) };
-      const page: Schemas["OpportunityPage"] | undefined = (await client.GET("/opportunities", { params: { query } })).data;
-      found.push(...(page?.data ?? []));
-      cursor = page?.meta.next_cursor ?? null;
+      const query: ListQuery = { status: ["open", "closed"], limit: 5, ...(cursor !== null && { cursor }) };
+      const { data } = await client.GET("/opportunities", { params: { query } });
+      found.push(...(data?.data ?? []));
+      cursor = data?.meta.next_cursor ?? null;
     } while (cursor !== null);
     expect(found).toHaveLength(15);
     expect(new Set(found.map(({ status }) => status))).toEqual(new Set(["open", "closed"]));
