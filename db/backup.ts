@@ -1,32 +1,41 @@
 /** Copies of both files that are consistent, checked and whole, or not there at all; and the way back. */
 import { Database } from "bun:sqlite";
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type CatalogDb, fileNames, refuseForeignFile, type StateDb } from "./open.ts";
+import { reasonOf } from "./reason.ts";
 
 export type BackedUp = { name: string; bytes: number };
 
 const kinds = ["catalog", "state"] as const;
+type Kind = (typeof kinds)[number];
 
 /** A backup of what is committed now. An earlier backup in `directory` is replaced only once the new one is complete and checked. */
 export function backUp(databases: { catalog: CatalogDb; state: StateDb }, directory: string): BackedUp[] {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  replaceBoth(directory, (kind, partial) => void databases[kind].sqlite.query("vacuum into ?").run(partial));
-  return kinds.map((kind) => ({ name: fileNames[kind], bytes: statSync(join(directory, fileNames[kind])).size }));
+  return naming(`Cannot back up to ${directory}`, () => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    refuseSame(directory, dirname(databases.catalog.sqlite.filename));
+    for (const kind of kinds) refuseInUse(directory, kind, { orDamaged: true });
+    replaceBoth(directory, (kind, partial) => void databases[kind].sqlite.query("vacuum into ?").run(partial));
+    return kinds.map((kind) => ({ name: fileNames[kind], bytes: statSync(join(directory, fileNames[kind])).size }));
+  });
 }
 
 /** Replaces both files of `data` with those of a backup. Throws, with nothing changed, when the backup is damaged or the files are in use. */
 export function restore(directory: string, data: string): void {
-  for (const kind of kinds) refuseUnfinished(directory, fileNames[kind]);
-  mkdirSync(data, { recursive: true, mode: 0o700 });
-  replaceBoth(data, (kind, partial) => {
-    copyFileSync(join(directory, fileNames[kind]), partial);
-    refuseOpenFile(join(data, fileNames[kind]));
+  naming(`Cannot restore from ${directory}`, () => {
+    for (const kind of kinds) refuseUnfinished(directory, fileNames[kind]);
+  });
+  naming(`Cannot restore ${data}`, () => {
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    refuseSame(directory, data);
+    for (const kind of kinds) refuseInUse(data, kind, { orDamaged: false });
+    replaceBoth(data, (kind, partial) => copyFileSync(join(directory, fileNames[kind]), partial));
   });
 }
 
 /** Both files or neither: each is made and checked beside the one that it replaces. */
-function replaceBoth(directory: string, make: (kind: (typeof kinds)[number], partial: string) => void): void {
+function replaceBoth(directory: string, make: (kind: Kind, partial: string) => void): void {
   const paths = kinds.map((kind) => ({
     kind,
     path: join(directory, fileNames[kind]),
@@ -44,26 +53,37 @@ function replaceBoth(directory: string, make: (kind: (typeof kinds)[number], par
   }
 }
 
+function refuseSame(backup: string, data: string): void {
+  if (realpathSync(backup) === realpathSync(data)) throw new Error("it is the data directory itself");
+}
+
 /** A backup is whole files. One that was served and not closed has its newest changes in a log beside them. */
 function refuseUnfinished(directory: string, name: string): void {
   const path = join(directory, name);
-  if (!existsSync(path)) throw new Error(`Cannot restore from ${directory}: it has no ${name}`);
+  if (!existsSync(path)) throw new Error(`it has no ${name}`);
   if (existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0)
-    throw new Error(
-      `Cannot restore from ${directory}: its ${name} is in use, or was not closed; stop what uses it, or run fundfeed check on it`,
-    );
+    throw new Error(`its ${name} is in use, or was not closed; stop what uses it, or run fundfeed check on it`);
 }
 
-/** Leaving write-ahead logging needs the file for oneself, so it fails while anybody else has it open. */
-function refuseOpenFile(path: string): void {
+/**
+ * Leaving write-ahead logging needs the file for oneself, so it fails while anybody else has it open. Another program's file is never
+ * replaced; a damaged one only by a restore, whose purpose that is.
+ */
+function refuseInUse(directory: string, kind: Kind, refuse: { orDamaged: boolean }): void {
+  const path = join(directory, fileNames[kind]);
   if (!existsSync(path)) return;
   const sqlite = new Database(path, { readwrite: true });
   try {
     sqlite.run("pragma busy_timeout = 1000");
+    refuseForeignFile(sqlite, kind);
     const mode = sqlite.query<{ journal_mode: string }, []>("pragma journal_mode = delete").get()?.journal_mode;
     if (mode !== "delete") throw new Error("it is in use");
   } catch (error) {
-    throw new Error(`Cannot restore over ${path}: a server or an import has it open; stop that first`, { cause: error });
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && !refuse.orDamaged) return;
+    if (code.startsWith("SQLITE_BUSY"))
+      throw new Error(`${fileNames[kind]} is in use: a server or an import has it open; stop that first`, { cause: error });
+    throw new Error(`${fileNames[kind]} there must not be replaced: ${reasonOf(error)}`, { cause: error });
   } finally {
     sqlite.close();
   }
@@ -77,15 +97,23 @@ function putInPlace(from: string, to: string): void {
   renameSync(from, to);
 }
 
-function checkCopy(path: string, kind: (typeof kinds)[number]): void {
+function checkCopy(path: string, kind: Kind): void {
   const sqlite = new Database(path, { readwrite: true });
   try {
     const result = sqlite.query<{ integrity_check: string }, []>("pragma integrity_check").get()?.integrity_check;
     if (result !== "ok") throw new Error(result ?? "no answer");
     refuseForeignFile(sqlite, kind);
   } catch (error) {
-    throw new Error(`Cannot trust the copy ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`the copy of ${fileNames[kind]} cannot be trusted: ${reasonOf(error)}`, { cause: error });
   } finally {
     sqlite.close();
+  }
+}
+
+function naming<T>(action: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new Error(`${action}: ${reasonOf(error)}`, { cause: error });
   }
 }

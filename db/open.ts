@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import * as catalogSchema from "./catalog.ts";
 import { migrate, migrations } from "./migrate.ts";
+import { reasonOf } from "./reason.ts";
 import * as stateSchema from "./state.ts";
 
 export type CatalogDb = { sqlite: Database; drizzle: BunSQLiteDatabase<typeof catalogSchema> };
@@ -58,7 +59,7 @@ function open(directory: string, kind: "catalog" | "state", now: number, waitMs:
     return sqlite;
   } catch (error) {
     sqlite?.close();
-    throw new Error(`Cannot open ${path}: ${reason(error)}`, { cause: error });
+    throw new Error(`Cannot open ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -83,11 +84,4 @@ function useWriteAheadLog(sqlite: Database): void {
       Bun.sleepSync(50);
     }
   }
-}
-
-function reason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  if (/file is not a database/i.test(message)) return "it is not a database file";
-  if (/unable to open database file|EACCES|EROFS|readonly|read-only/i.test(message)) return `the directory must be writable (${message})`;
-  return message;
 }

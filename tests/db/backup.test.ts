@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { backUp, restore } from "../../db/backup.ts";
 import { openCatalog, openState } from "../../db/open.ts";
@@ -69,7 +69,63 @@ describe("backUp()", () => {
   });
 });
 
+describe("backUp() refuses, and changes nothing,", () => {
+  test("the data directory itself, by whatever name", () => {
+    const { data, catalog, state, contents, close } = backedUp();
+    const alias = join(aDirectory(), "alias");
+    symlinkSync(data, alias);
+    for (const directory of [data, alias]) {
+      expect(() => backUp({ catalog, state }, directory)).toThrow(`Cannot back up to ${directory}: it is the data directory itself`);
+    }
+    close();
+    expect(contentsIn(data)).toBe(contents);
+  });
+
+  test("a backup that is being served", () => {
+    const { copy, catalog, state, contents, close } = backedUp();
+    const served = openCatalog(copy, NOON);
+    expect(() => backUp({ catalog, state }, copy)).toThrow(`Cannot back up to ${copy}: catalog.db is in use`);
+    served.sqlite.close();
+    expect(contentsIn(copy)).toBe(contents);
+    close();
+  });
+
+  test.each<[string, (path: string) => void]>([
+    ["a file that is no database", (path) => writeFileSync(path, "a letter ".repeat(1000))],
+    ["another program's database", (path) => new Database(path, { create: true }).run("create table t (a)")],
+    ["a directory of that name", (path) => mkdirSync(path)],
+  ])("over %s", (_, make) => {
+    const { catalog, state, close } = backedUp();
+    const directory = aDirectory();
+    make(join(directory, "state.db"));
+    expect(() => backUp({ catalog, state }, directory)).toThrow(`Cannot back up to ${directory}: `);
+    expect(readdirSync(directory)).toEqual(["state.db"]);
+    close();
+  });
+});
+
 describe("restore()", () => {
+  test("puts both files back where they are damaged, which is what it is for", () => {
+    for (const damage of [
+      (path: string) => truncateSync(path, 5000),
+      (path: string) => writeFileSync(path, "not a database at all ".repeat(100)),
+      (path: string) => damagePage(path),
+    ]) {
+      const { data, copy, contents, close } = backedUp();
+      close();
+      damage(join(data, "catalog.db"));
+      restore(copy, data);
+      expect(contentsIn(data)).toBe(contents);
+    }
+  });
+
+  test("refuses the backup itself as the data directory", () => {
+    const { copy, contents, close } = backedUp();
+    close();
+    expect(() => restore(copy, copy)).toThrow(`Cannot restore ${copy}: it is the data directory itself`);
+    expect(contentsIn(copy)).toBe(contents);
+  });
+
   test("puts both files back, and drops the log of what it replaces", () => {
     const { data, copy, catalog, contents, close } = backedUp();
     storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
@@ -84,10 +140,10 @@ describe("restore()", () => {
 
   test("refuses while a server has the files open, even one that does nothing", () => {
     const { data, copy, contents, close } = backedUp();
-    expect(() => restore(copy, data)).toThrow(`Cannot restore over ${join(data, "catalog.db")}: a server or an import has it open`);
+    expect(() => restore(copy, data)).toThrow(`Cannot restore ${data}: catalog.db is in use: a server or an import has it open`);
     close();
     const state = openState(data, NOON);
-    expect(() => restore(copy, data)).toThrow(`Cannot restore over ${join(data, "state.db")}`);
+    expect(() => restore(copy, data)).toThrow(`Cannot restore ${data}: state.db is in use`);
     state.sqlite.close();
     expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
     expect(contentsIn(data)).toBe(contents);
@@ -95,8 +151,8 @@ describe("restore()", () => {
 
   test.each<[string, (copy: string) => void, string]>([
     ["a part of the backup is missing", (copy) => rmSync(join(copy, "state.db")), "it has no state.db"],
-    ["a file is cut off", (copy) => truncateSync(join(copy, "state.db"), 8192), "Cannot trust the copy"],
-    ["a page is damaged", (copy) => damagePage(join(copy, "catalog.db")), "Cannot trust the copy"],
+    ["a file is cut off", (copy) => truncateSync(join(copy, "state.db"), 8192), "the copy of state.db cannot be trusted"],
+    ["a page is damaged", (copy) => damagePage(join(copy, "catalog.db")), "the copy of catalog.db cannot be trusted"],
     ["a file is another one", (copy) => cpSync(join(copy, "state.db"), join(copy, "catalog.db")), "it is not a fundfeed catalog.db"],
     [
       "it was served and is not closed",

@@ -146,7 +146,11 @@ describe("openCatalog() refuses, with one sentence,", () => {
       edited("update migrations set hash = 'x' where n = 1"),
       "its migration 0000_initial differs from this program's",
     ],
-    ["a directory in its place", (path) => mkdirSync(path), "the directory must be writable (unable to open database file)"],
+    [
+      "a directory in its place",
+      (path) => mkdirSync(path),
+      "it cannot be opened: the directory and its files must be readable and writable",
+    ],
   ])("%s", (_, make, reason) => {
     expect(refusal(make)).toBe(`Cannot open …/catalog.db: ${reason}`);
   });
