@@ -1,5 +1,6 @@
 /** The program: argv and environment → one command. The only place that reads process, clock and randomness, or exits. */
 import { writeSync } from "node:fs";
+import { reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import type { Machine } from "./machine.ts";
 
@@ -23,16 +24,17 @@ const machine: Machine = {
 
 process.exit(await runCommandLine(process.argv.slice(2), machine));
 
-/** Whole, at once and in order; a reader that went away (EPIPE) is no failure of ours. */
-function write(descriptor: number, text: string): void {
+/** Whole, at once and in order. Nobody may be there to read it any more: then a command ends, and a log goes on unread. */
+function write(descriptor: 1 | 2, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
       const code = error instanceof Error && "code" in error ? error.code : undefined;
+      if (descriptor === 2 && code !== "EAGAIN") return; // A full disk or a log's reader that died must not end the service.
       if (code === "EPIPE") process.exit(0);
-      if (code !== "EAGAIN") throw error;
+      if (code !== "EAGAIN") throw new Error(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
       Bun.sleepSync(1); // A pipe that is full for the moment.
     }
   }

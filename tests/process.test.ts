@@ -239,7 +239,7 @@ describe("a running server", () => {
     const refused = await home.run(["restore", "copy"]);
     expect([refused.code, refused.err]).toEqual([
       1,
-      "Cannot restore over fundfeed-data/catalog.db: a server or an import has it open; stop that first\n",
+      "Cannot restore fundfeed-data: catalog.db is in use: a server or an import has it open; stop that first\n",
     ]);
     const copy = await home.serve(["serve", "--port", "0", "--data", "copy"]);
     expect((await copy.get("/sources", key)).status).toBe(200);
@@ -308,21 +308,17 @@ describe("restore", () => {
 describe("demo", () => {
   test("serves its sample with lines that work when pasted, and removes its directory at the end", async () => {
     const home = aHome();
-    const child = home.start(["demo", "--port", "0"], { env: { TMPDIR: home.directory } });
-    const pieces: string[] = [];
-    for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
-      pieces.push(piece);
-      if (pieces.join("").includes("listening on ")) break;
-    }
-    const text = pieces.join("");
+    const demo = await home.serve(["demo", "--port", "0"], { env: { TMPDIR: home.directory } });
     const directories = () => readdirSync(home.directory).filter((name) => name.startsWith("fundfeed-demo-"));
     expect(directories()).toHaveLength(1);
-    const lines = text.split("\n").filter((line) => /^ {2}(export|curl)/.test(line));
+    const lines = demo
+      .printed()
+      .split("\n")
+      .filter((line) => /^ {2}(export|curl)/.test(line));
     expect(lines.length).toBeGreaterThan(4);
     const pasted = Bun.spawnSync(["sh", "-c", lines.map((line) => line.replace("curl -s", "curl -sf")).join(" && ")]);
     expect([pasted.exitCode, pasted.stdout.includes('"has_more":true')]).toEqual([0, true]);
-    child.kill("SIGTERM");
-    expect([await child.exited, directories()]).toEqual([0, []]);
+    expect([await demo.stop(), directories()]).toEqual([0, []]);
   });
 });
 

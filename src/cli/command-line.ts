@@ -1,5 +1,6 @@
 /** The command line: one commander program, one file per command, one place that turns faults into exit codes. */
 import { Command, CommanderError } from "commander";
+import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../machine.ts";
 import { version } from "../version.ts";
 import { accountsCommand } from "./accounts.ts";
@@ -63,9 +64,15 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     machine.showProgress("");
-    machine.tell(error instanceof Error ? error.message : String(error));
+    machine.tell(sentenceOf(argv[0] ?? "", error));
     return 1;
   }
+}
+
+/** What this program refuses says so itself; what the machine refuses is said here. */
+function sentenceOf(command: string, error: unknown): string {
+  const reason = reasonOf(error);
+  return reason.startsWith("Cannot ") ? reason : `Cannot finish ${command}: ${reason}`;
 }
 
 function speakThrough(command: Command, machine: Machine): void {

@@ -1,3 +1,5 @@
+import { get as getPlainly } from "node:http";
+import { get as getSecurely } from "node:https";
 import { type Command, Option } from "commander";
 import { answer, baseAddress, type Cli, type CommonOptions, command } from "./command.ts";
 
@@ -12,23 +14,25 @@ export function healthCommand(cli: Cli): Command {
     )
     .action(async (options: CommonOptions & { url?: string }) => {
       const { url = `http://127.0.0.1:${cli.machine.env.FUNDFEED_PORT ?? 8080}/v1` } = options;
-      const { status } = await ask(`${url}/meta`);
+      const status = await ask(`${url}/meta`);
       if (status !== 200) throw new Error(`Cannot call ${url} healthy: /meta answered ${status}`);
       answer(cli, options, { url, status }, `${url} answers`);
     });
 }
 
-/** Directly: what a proxy answers says nothing of the server. */
-async function ask(url: string): Promise<Response> {
-  try {
-    return await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error", proxy: "" });
-  } catch (error) {
-    throw new Error(`Cannot reach ${url}: ${reason(error)}`, { cause: error });
-  }
+/** Not with fetch(), which would ask a proxy that the environment names: what a proxy answers says nothing of the server. */
+async function ask(url: string): Promise<number> {
+  const get = url.startsWith("https:") ? getSecurely : getPlainly;
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const request = get(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
+    response.resume();
+    resolve(response.statusCode ?? 0);
+  });
+  request.on("error", (error) => reject(new Error(`Cannot reach ${url}: ${reason(error)}`, { cause: error })));
+  return promise;
 }
 
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `no answer within ${TIMEOUT_MS / 1000} s`;
+function reason(error: Error): string {
+  if (error.name === "TimeoutError" || error.name === "AbortError") return `no answer within ${TIMEOUT_MS / 1000} s`;
   return "code" in error && /REFUSED/i.test(String(error.code)) ? "nothing listens there" : error.message;
 }

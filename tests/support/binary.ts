@@ -39,6 +39,8 @@ export type Server = {
   base: string;
   port: number;
   pid: number;
+  /** All that it wrote on standard output up to the line "listening on …". */
+  printed: () => string;
   /** All that it wrote on standard error so far. */
   log: () => string;
   /** GET of a path below /v1. */
@@ -130,9 +132,11 @@ export function aHome(): Home {
 async function serving(child: Bun.Subprocess<"pipe", "pipe", "pipe">): Promise<Server> {
   let log = "";
   const logged = (async () => {
-    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) log += text;
+    const decoder = new TextDecoder();
+    for await (const piece of child.stderr) log += decoder.decode(piece, { stream: true });
   })();
-  const base = await listeningAt(child.stdout);
+  const printed = await untilListening(child.stdout);
+  const [, base] = LISTENING.exec(printed) ?? [];
   if (base === undefined) {
     await logged;
     throw new Error(`It does not listen: ${log}`);
@@ -145,6 +149,7 @@ async function serving(child: Bun.Subprocess<"pipe", "pipe", "pipe">): Promise<S
     base,
     port: Number(new URL(base).port),
     pid: child.pid,
+    printed: () => printed,
     log: () => log,
     get: (path, key) => fetch(base + path, { headers: key === undefined ? {} : { Authorization: `Bearer ${key}` } }),
     kill: (signal) => child.kill(signal),
@@ -156,14 +161,16 @@ async function serving(child: Bun.Subprocess<"pipe", "pipe", "pipe">): Promise<S
   };
 }
 
-async function listeningAt(stdout: ReadableStream<Uint8Array>): Promise<string | undefined> {
+const LISTENING = /^listening on (\S+)$/m;
+
+async function untilListening(stdout: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";
-  for await (const piece of stdout.pipeThrough(new TextDecoderStream())) {
-    text += piece;
-    const [, base] = /^listening on (\S+)$/m.exec(text) ?? [];
-    if (base !== undefined) return base;
+  const decoder = new TextDecoder();
+  for await (const piece of stdout) {
+    text += decoder.decode(piece, { stream: true });
+    if (LISTENING.test(text)) break;
   }
-  return undefined;
+  return text;
 }
 
 /** A file of the demo's sample: real publications, cut to a few hundred records. */
