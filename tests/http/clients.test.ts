@@ -7,7 +7,7 @@ import { BASE_URL, type TestApi } from "../support/api.ts";
 import { sixtyApi, U, X } from "../support/sixty.ts";
 import type { paths } from "./api-types.ts";
 
-type ListQuery = paths["/opportunities"]["get"]["parameters"]["query"];
+type ListQuery = NonNullable<paths["/opportunities"]["get"]["parameters"]["query"]>;
 
 const FILE = new URL("./api-types.ts", import.meta.url).pathname;
 const HEAD = "// biome-ignore-all lint: written by openapi-typescript.\n// biome-ignore-all format: the same.\n";
