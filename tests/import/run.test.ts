@@ -683,6 +683,20 @@ describe("an import that was killed", () => {
     }
   });
 
+  test("because the disk was full keeps what it committed, and is completed by running it again", async () => {
+    const whole = aCatalog();
+    await whole.take(after, { asOf: NOON });
+    const full = aCatalog();
+    const pages = full.db.sqlite.query<{ page_count: number }, []>("pragma page_count").get()?.page_count ?? 0;
+    full.db.sqlite.run(`pragma max_page_count = ${pages + 700}`);
+    await expect(full.take(after, { asOf: NOON })).rejects.toThrow("full");
+    expect(instants(full)).toEqual([formatInstant(NOON)]);
+    expect(faults(full)).toEqual([]);
+    full.db.sqlite.run("pragma max_page_count = 1000000");
+    await full.take(after, { asOf: NOON });
+    expect(contentsOf(full.db)).toBe(contentsOf(whole.db));
+  });
+
   test("is refused as of its instant once something else was written", async () => {
     const catalog = aCatalog();
     await catalog.take(before, { asOf: NOON });
