@@ -1,0 +1,168 @@
+/** What cannot be done: one sentence on standard error, exit code 1, and not a byte changed. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { close, openCatalog, openState } from "../../db/open.ts";
+import { fundfeed } from "../support/command-line.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const RECORD = { source: { code: "OWN", opportunity_id: "1" }, title: "A title" };
+
+/** A data directory with a record and a key, closed. */
+let data: string;
+beforeAll(async () => {
+  data = aDirectory();
+  const path = join(aDirectory(), "one.ndjson");
+  writeFileSync(path, JSON.stringify(RECORD));
+  await fundfeed(["import", "records", path, "--data", data]);
+  await fundfeed(["keys", "create", "--account", "Acme", "--data", data]);
+});
+
+/** Every file below a directory with its bytes. */
+function bytesIn(directory: string): Map<string, string> {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return new Map(files.map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name)).toHex()]));
+}
+
+async function expectRefusal(args: readonly string[], directory: string, sentence: string): Promise<void> {
+  const before = bytesIn(directory);
+  const { code, out, err } = await fundfeed(args);
+  expect({ code, out, err: err.replaceAll(directory, "…") }).toEqual({ code: 1, out: "", err: `${sentence}\n` });
+  expect(bytesIn(directory)).toEqual(before);
+}
+
+describe("a data directory that is none", () => {
+  test.each<[string, (directory: string) => string, string]>([
+    ["is a file", (directory) => inFile(directory), "Cannot open …/file/state.db: a file is where a directory should be"],
+    [
+      "lies below a file",
+      (directory) => join(inFile(directory), "x"),
+      "Cannot open …/file/x/state.db: a file is where a directory should be",
+    ],
+    ["cannot be made", () => "/proc/fundfeed", "Cannot open /proc/fundfeed/state.db: the directory cannot be made there"],
+  ])("%s", async (_, make, sentence) => {
+    const directory = aDirectory();
+    await expectRefusal(["plans", "list", "--data", make(directory)], directory, sentence);
+  });
+
+  function inFile(directory: string): string {
+    writeFileSync(join(directory, "file"), "");
+    return join(directory, "file");
+  }
+});
+
+describe("a database that is none of this program's", () => {
+  const edited = (statement: string) => (path: string) => {
+    openState(join(path, ".."), 0).sqlite.close();
+    const sqlite = new Database(path);
+    sqlite.run(statement);
+    sqlite.close();
+  };
+  const DAMAGED = "it is damaged; put a backup back with: fundfeed restore";
+
+  test.each<[string, (path: string) => void, string]>([
+    ["text", (path) => writeFileSync(path, "not a database ".repeat(500)), "it is not a database file"],
+    ["another program's", (path) => new Database(path, { create: true }).run("create table t (a)"), "it is not a fundfeed state.db"],
+    ["a directory", (path) => mkdirSync(path), "it cannot be opened: the directory and its files must be readable and writable"],
+    ["of a newer version", edited("insert into migrations values (99, 'x', 'x', 0)"), "it was made by a newer version of fundfeed"],
+    ["cut off", (path) => damage(path, (bytes) => bytes.subarray(0, 5000)), DAMAGED],
+    ["overwritten in the middle", (path) => damage(path, (bytes) => bytes.fill(0xa5, 4096)), DAMAGED],
+  ])("%s", async (_, make, reason) => {
+    const directory = aDirectory();
+    make(join(directory, "state.db"));
+    for (const args of [
+      ["keys", "list"],
+      ["keys", "create", "--account", "A"],
+      ["serve", "--port", "0"],
+    ]) {
+      if (args[0] === "serve") close(openCatalog(directory, 0));
+      await expectRefusal([...args, "--data", directory], directory, `Cannot open …/state.db: ${reason}`);
+    }
+  });
+
+  function damage(path: string, change: (bytes: Uint8Array) => Uint8Array): void {
+    edited("select 1")(path);
+    writeFileSync(path, change(readFileSync(path)));
+  }
+});
+
+describe("an input that cannot be read", () => {
+  const packed = gzipSync(`${JSON.stringify(RECORD)}\n`);
+
+  test.each<[string, string, Uint8Array | string | undefined, string]>([
+    ["records", "is missing", undefined, "Cannot read …/input: there is no such file"],
+    ["records", "is a cut gzip file", packed.subarray(0, -9), "Cannot read …/input: the gzip file ends in the middle"],
+    [
+      "records",
+      "is a damaged gzip file",
+      Buffer.concat([packed.subarray(0, 12), packed.subarray(20)]),
+      "Cannot read …/input: the gzip file is damaged (",
+    ],
+    ["records", "is no line of objects", "hello\n", "Cannot import …/input: "],
+    ["grants-gov", "is not XML", "hello", "Cannot import …/input: "],
+    ["challenge-gov", "is not JSON", "hello", "Cannot import …/input: "],
+    ["sam-gov", "is not CSV of that source", "a,b\n1,2\n", "Cannot import …/input: "],
+    ["events", "is no line of objects", "hello\n", "Cannot import …/input: "],
+  ])("import %s: it %s", async (format, _, content, begin) => {
+    const directory = aDirectory();
+    cpSync(data, directory, { recursive: true });
+    const input = join(directory, "input");
+    if (content !== undefined) writeFileSync(input, content);
+    const before = bytesIn(directory);
+    const { code, out, err } = await fundfeed(["import", format, input, "--data", directory]);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err.replaceAll(directory, "…")).toStartWith(begin);
+    expect(err.trimEnd().split("\n")).toHaveLength(1);
+    const after = bytesIn(directory);
+    after.delete(join(directory, "import.lock"));
+    before.delete(join(directory, "import.lock"));
+    expect(after).toEqual(before);
+  });
+
+  test("import records: a directory, and a second file that is missing", async () => {
+    const path = join(aDirectory(), "one.ndjson");
+    writeFileSync(path, JSON.stringify({ ...RECORD, title: "Another" }));
+    for (const [files, sentence] of [
+      [["/tmp"], "Cannot read /tmp: it is a directory"],
+      [[path, `${path}.no`], `Cannot read ${path}.no: there is no such file`],
+    ] as const) {
+      await expectRefusal(["import", "records", ...files, "--data", data], data, sentence);
+    }
+  });
+});
+
+describe("what there is not", () => {
+  test.each([
+    ["keys revoke key_x", 'Cannot revoke key "key_x": there is no key of that id'],
+    ["keys create --account Acme --plan gold", 'Cannot set account "Acme": there is no plan "gold" (there are: trial, starter, paid)'],
+    ["keys create --account New --plan gold", 'Cannot create account "New": there is no plan "gold" (there are: trial, starter, paid)'],
+    ["keys create --account= ", 'Cannot create account "": its name is blank'],
+    ["accounts create Acme", 'Cannot create account "Acme": there is one of that name'],
+    ["accounts set Nobody --plan paid", 'Cannot set account "Nobody": there is no such account'],
+    ["plans set = --daily 1 --per-minute 1".replace("=", "\u0007"), "Cannot set plan: its name holds characters that are not text"],
+    ["sources add a/b --name n --description d", 'Cannot add source "a/b": a code is 1 to 64 letters, digits, "_", "-" or "."'],
+    ["sources add other --name n --description d", "Cannot add source OTHER: it means every source that the catalogue does not name"],
+    ["sources remove nope", "Cannot remove source NOPE: the catalogue does not name it"],
+    ["explain nope", "Cannot explain event nope: there is no event of that id"],
+    ["restore /nowhere", "Cannot restore from /nowhere: it has no catalog.db"],
+    ["backup /proc/fundfeed", "Cannot back up to /proc/fundfeed: the directory cannot be made there"],
+    ["health --url http://127.0.0.1:1/v1", "Cannot reach http://127.0.0.1:1/v1/meta: nothing listens there"],
+    ["serve --port 0 --host nope.invalid", "Cannot listen on nope.invalid:0: it is no address of this machine"],
+    ["serve --port 0 --host 203.0.113.7", "Cannot listen on 203.0.113.7:0: it is no address of this machine"],
+  ])("fundfeed %s", async (line, sentence) => {
+    await expectRefusal([...line.trimEnd().split(" "), "--data", data], data, sentence);
+  });
+
+  test("sources status --max-age: a source whose last import is older", async () => {
+    const db = new Database(join(data, "catalog.db"));
+    db.run("update imports set finished_at = finished_at - 7200000");
+    db.close();
+    const { code, err } = await fundfeed(["sources", "status", "--max-age", "1h", "--data", data]);
+    expect([code, err]).toEqual([1, "Older than 60 minutes: OWN\n"]);
+    expect((await fundfeed(["sources", "status", "--max-age", "3h", "--data", data])).code).toBe(0);
+  });
+});

@@ -1,0 +1,114 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fundfeed } from "../support/command-line.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const PORT = "It must be a whole number from 0 to 65535.";
+const DURATION = "It must be a number with a unit: 90s, 15m, 6h or 2d.";
+const ADDRESS = "It must be an http or https address without query, such as https://api.example.org/v1.";
+
+describe("what is not a command line exits 2, says why, and touches nothing", () => {
+  test.each([
+    ["nope", "error: unknown command 'nope'"],
+    ["serv", "error: unknown command 'serv'\n(Did you mean serve?)"],
+    ["keys crate", "error: unknown command 'crate'\n(Did you mean create?)"],
+    ["serve --prot 1", "error: unknown option '--prot'\n(Did you mean --port?)"],
+    ["serve extra", "error: too many arguments for 'serve'. Expected 0 arguments but got 1: extra."],
+    ["serve --port", "error: option '--port <n>' argument missing"],
+    ["serve --port x", `error: option '--port <n>' argument 'x' is invalid. ${PORT}`],
+    ["serve --port -1", `error: option '--port <n>' argument '-1' is invalid. ${PORT}`],
+    ["serve --port 1e3", `error: option '--port <n>' argument '1e3' is invalid. ${PORT}`],
+    ["serve --port 65536", `error: option '--port <n>' argument '65536' is invalid. ${PORT}`],
+    ["serve --host=", "error: option '--host <address>' argument '' is invalid. It must not be blank."],
+    ["serve --data=", "error: option '--data <dir>' argument '' is invalid. It must not be blank."],
+    ["serve --base-url x", `error: option '--base-url <url>' argument 'x' is invalid. ${ADDRESS}`],
+    ["serve --base-url ftp://x/v1", `error: option '--base-url <url>' argument 'ftp://x/v1' is invalid. ${ADDRESS}`],
+    ["serve --base-url http://u:p@x/v1", `error: option '--base-url <url>' argument 'http://u:p@x/v1' is invalid. ${ADDRESS}`],
+    ["serve --base-url http://x/v1?a", `error: option '--base-url <url>' argument 'http://x/v1?a' is invalid. ${ADDRESS}`],
+    [
+      "serve --base-url http://x",
+      "error: option '--base-url <url>' argument 'http://x' is invalid. It must end in /v1, such as https://api.example.org/v1.",
+    ],
+    ["serve --log-format xml", "error: option '--log-format <format>' argument 'xml' is invalid. Allowed choices are json, text."],
+    ["demo --port x", `error: option '--port <n>' argument 'x' is invalid. ${PORT}`],
+    ["import", "error: missing required argument 'format'"],
+    ["import records", "error: missing required argument 'file'"],
+    [
+      "import record x",
+      "error: command-argument value 'record' is invalid for argument 'format'. Allowed choices are records, grants-gov, ",
+    ],
+    [
+      "import records x --as-of yesterday",
+      "error: option '--as-of <timestamp>' argument 'yesterday' is invalid. It must be an RFC 3339 timestamp with an offset such as ",
+    ],
+    ["import records x --as-of 2026-02-30T00:00:00Z", "error: option '--as-of <timestamp>' argument '2026-02-30T00:00:00Z' is invalid."],
+    ["import records x --snapshots", "error: unknown option '--snapshots'\n(Did you mean --snapshot?)"],
+    ["pull nope", "error: command-argument value 'nope' is invalid for argument 'source'."],
+    ["export --source", "error: option '--source <code...>' argument missing"],
+    ["explain", "error: missing required argument 'event-id'"],
+    ["sources add X", "error: required option '--name <name>' not specified"],
+    ["sources add X --name N", "error: required option '--description <text>' not specified"],
+    ["sources remove", "error: missing required argument 'code'"],
+    ["sources status --max-age 5", `error: option '--max-age <duration>' argument '5' is invalid. ${DURATION}`],
+    [
+      "plans set p --daily 0 --per-minute 1",
+      "error: option '--daily <n>' argument '0' is invalid. It must be a whole number from 1 to 1000000000.",
+    ],
+    ["plans set p --daily 5", "error: required option '--per-minute <n>' not specified"],
+    ["accounts create", "error: missing required argument 'name'"],
+    [
+      "accounts set A --subscription maybe",
+      "error: option '--subscription <state>' argument 'maybe' is invalid. Allowed choices are active, inactive.",
+    ],
+    ["keys create", "error: required option '--account <name>' not specified"],
+    ["keys revoke", "error: missing required argument 'id'"],
+    ["backup", "error: missing required argument 'dir'"],
+    ["restore", "error: missing required argument 'dir'"],
+    ["health --url nonsense", `error: option '--url <url>' argument 'nonsense' is invalid. ${ADDRESS}`],
+    ["openapi --base-url nonsense", `error: option '--base-url <url>' argument 'nonsense' is invalid. ${ADDRESS}`],
+  ])("fundfeed %s", async (line, message) => {
+    const data = join(aDirectory(), "data");
+    const args = line.split(" ");
+    const { code, out, err } = await fundfeed(/(--port|--source|--data=)$/.test(line) ? args : [...args, "--data", data]);
+    expect({ code, out, begins: err.startsWith(message) || err }).toEqual({ code: 2, out: "", begins: true });
+    expect(err).toEndWith("(--help shows what there is)\n");
+    expect(existsSync(data)).toBe(false);
+  });
+
+  test.each(["keys", "sources", "plans", "accounts", "imports"])("fundfeed %s shows its members", async (group) => {
+    const { code, out, err } = await fundfeed([group]);
+    expect([code, out, err.startsWith(`Usage: fundfeed ${group} [options] [command]`)]).toEqual([2, "", true]);
+  });
+});
+
+describe("--help", () => {
+  test("of the program names every command; help and no argument are the same", async () => {
+    const { code, out, err } = await fundfeed(["--help"]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(await fundfeed([])).toEqual({ code, out, err });
+    expect(await fundfeed(["help"])).toEqual({ code, out, err });
+    expect((await fundfeed(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  test("of every command says in a sentence what it does, and what each option and argument is", async () => {
+    const walk = async (path: readonly string[]): Promise<void> => {
+      const { code, out, err } = await fundfeed([...path, "--help"]);
+      expect([path, code, err]).toEqual([path, 0, ""]);
+      const [, ...sections] = out.split(/\n\n(?=Options:|Arguments:|Commands:)/);
+      expect(out).toMatch(/^Usage: fundfeed.*\n\n[A-Z]/);
+      const entries = sections.flatMap((section) => section.split("\n").filter((line) => /^ {2}\S/.test(line)));
+      const members: string[] = [];
+      for (const section of sections) {
+        if (!section.startsWith("Commands:")) continue;
+        members.push(...[...section.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "").filter((name) => name !== "help"));
+      }
+      for (const entry of entries) expect(entry).toMatch(/^ {2}\S.*\S {2,}\S|^ {2}\S+$|^ {2}-/);
+      if (members.length === 0) expect(out).toContain("--json");
+      for (const member of members) await walk([...path, member]);
+    };
+    await walk([]);
+  });
+});
