@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
-import { type CatalogDb, close, openCatalog, openState, type StateDb } from "../../db/open.ts";
-import { type Access, createAccess, saveUse } from "../accounts/access.ts";
-import { createCatalog } from "../catalog.ts";
+import type { CatalogDb } from "../../db/open.ts";
+import { type Access, saveUse } from "../accounts/access.ts";
 import { refresh } from "../changes/refresh.ts";
 import { createApp } from "../http/app.ts";
 import { descriptionAssets } from "../http/docs.ts";
@@ -9,14 +8,15 @@ import { listen } from "../http/listen.ts";
 import { createLog, type Log, type LogFormat, logFormats } from "../log.ts";
 import type { Machine } from "../machine.ts";
 import { baseAddress, type Cli, type CommonOptions, command, nonBlank, wholeNumber } from "./command.ts";
+import { openStores, type Stores } from "./stores.ts";
 
 /** How often use is written to state.db (D-25), and how often the clock looks for statuses whose date has passed (D-37: a minute late at most). */
 const SAVE_MS = 500;
 const CLOCK_MS = 15_000;
+/** How often the files are looked at: somebody may have put others in their place. */
+const LOOK_MS = 2000;
 /** How long a stop waits for the requests under way. */
 const DRAIN_MS = 10_000;
-/** How long the server's own small writes wait for another writer: for that long it answers nobody. */
-const OWN_WRITES_WAIT_MS = 100;
 
 export type ServeOptions = CommonOptions & { host: string; port: number; baseUrl?: string; logFormat: LogFormat };
 
@@ -52,37 +52,43 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   const { now } = machine;
   const log = createLog(options.logFormat, machine.writeLog);
   const stopSignals = watchStopSignals(machine); // First: whoever reads "listening on …" may stop it at once.
-  const databases = openDatabases(options.data, now());
+  let stores = await openStores(options.data, now());
   try {
-    const access = await createAccess(databases.state, now());
-    const catalog = createCatalog(databases.catalog);
     // The public address is known only once the port is.
     const server = listen({ fetch: (request) => app.fetch(request) }, { hostname: options.host, port: options.port });
     const baseUrl = options.baseUrl ?? `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port}/v1`;
-    const app = createApp({ catalog, access, baseUrl, assets: descriptionAssets(baseUrl), now, randomBytes: machine.randomBytes, log });
+    const assets = descriptionAssets(baseUrl);
+    const appOver = ({ catalog, access }: Stores) =>
+      createApp({ catalog, access, baseUrl, assets, now, randomBytes: machine.randomBytes, log });
+    let app = appOver(stores);
 
-    const saving = repeat(SAVE_MS, now, log, () => saveUse(access, now()));
-    const clock = repeat(CLOCK_MS, now, log, () => moveClock(databases.clock, now()));
+    const reopenReplaced = async () => {
+      if (!stores.areReplaced()) return;
+      const replaced = stores;
+      stores = await openStores(options.data, now());
+      app = appOver(stores);
+      replaced.close();
+      log.failure(
+        now(),
+        new Error(`The files in ${options.data} were replaced under the server: it serves the new ones from here on`),
+        null,
+      );
+    };
+    const turns = [
+      repeat(SAVE_MS, now, log, () => saveUse(stores.access, now())),
+      repeat(CLOCK_MS, now, log, () => moveClock(stores.clock, now())),
+      repeat(LOOK_MS, now, log, reopenReplaced),
+    ];
     machine.print(`listening on ${baseUrl}`);
 
     const drained = await stopped(stopSignals, server);
-    clearInterval(saving);
-    clearInterval(clock);
-    await saveLastUse(access, now(), log);
+    for (const turn of turns) clearInterval(turn);
+    await saveLastUse(stores.access, now(), log);
     return drained ? 0 : 1;
   } finally {
     log.flush();
-    for (const db of Object.values(databases)) close(db);
+    stores.close();
   }
-}
-
-/** The clock writes through a connection of its own: what it commits is then seen like any other process's commit. */
-function openDatabases(directory: string, now: number): { catalog: CatalogDb; clock: CatalogDb; state: StateDb } {
-  return {
-    catalog: openCatalog(directory, now),
-    clock: openCatalog(directory, now, OWN_WRITES_WAIT_MS),
-    state: openState(directory, now, OWN_WRITES_WAIT_MS),
-  };
 }
 
 /** An import that is writing at this moment goes first; the next look is soon. */
