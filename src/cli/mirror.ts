@@ -9,7 +9,7 @@ import { openSqliteStore } from "../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
 import { type Summary, syncOnce } from "../mirror/sync.ts";
 import { repeat } from "../pull/repeat.ts";
-import { type Cli, type CommonOptions, command, duration, inWords } from "./command.ts";
+import { baseAddress, type Cli, type CommonOptions, command, duration, inWords } from "./command.ts";
 
 type MirrorOptions = CommonOptions & {
   into: string;
@@ -167,14 +167,6 @@ function sourceCodes(text: string, earlier: string[] = []): string[] {
   const codes = text.split(",").map((code) => code.trim().toUpperCase());
   if (codes.includes("")) throw new InvalidArgumentError("It must be source codes with commas between them.");
   return [...new Set([...earlier, ...codes])].sort();
-}
-
-function baseAddress(text: string): string {
-  const url = URL.parse(text);
-  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "";
-  const address = isPlain ? url.href.replace(/\/+$/, "") : "";
-  if (!address.endsWith("/v1")) throw new InvalidArgumentError("It must be an http or https address that ends in /v1.");
-  return address;
 }
 
 /** Whether nobody on the way to that address can read the key. */

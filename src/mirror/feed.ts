@@ -122,8 +122,9 @@ async function exchange(feed: Feed, target: string): Promise<{ status: number; h
     const answer = await fetch(request);
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
   } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
     if (timeout.aborted) throw new Passing(`it did not answer within ${timeoutMs / 1000} s`);
-    throw new Passing(error instanceof Error ? error.message.replace(/\.$/, "") : String(error));
+    throw new Passing(/unable to connect/i.test(reason) ? "nothing answers there" : reason.replace(/\.$/, ""));
   }
 }
 

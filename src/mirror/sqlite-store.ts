@@ -49,6 +49,7 @@ function open(path: string, scope: Scope): Database {
     sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
     refuseForeignFile(sqlite);
     sqlite.run("pragma journal_mode = wal"); // Whoever reads the copy does not wait for us.
+    sqlite.run("pragma synchronous = normal"); // Power that fails may take the last pages, and then the walk with them.
     sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
     sqlite.run(TABLES);
     sqlite.query("insert into mirror (only, scope) values (1, ?) on conflict do nothing").run(scopeText(scope));

@@ -1,0 +1,212 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CommanderError } from "commander";
+import type { Cli } from "../../src/cli/command.ts";
+import { runCommandLine } from "../../src/cli/command-line.ts";
+import { mirrorCommand } from "../../src/cli/mirror.ts";
+import { NOON, type TestApi, testApi } from "../support/api.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+import { contentsOfLines, publish, served } from "./mirrored.ts";
+
+afterAll(dropScratch);
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** A server on this machine with so many records; `before` each request something may happen. */
+async function serving(count: number, before: (asked: number) => Promise<Response | undefined> = async () => undefined) {
+  const api = await testApi();
+  publish(api, 0, count, "Title");
+  let asked = 0;
+  const fetch = async (request: Request) => (await before(++asked)) ?? api.fetch(request);
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+  closing.push(() => server.stop(true));
+  return { api, baseUrl: `http://127.0.0.1:${server.port}/v1` };
+}
+
+/** Waits of that length and more are the pace. */
+const EVERY_MS = 40_000;
+
+/** Runs `mirror` in a process of its own, so to speak: what it printed and told, and a way to signal it. */
+function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUNDFEED_KEY: api.key }) {
+  const [printed, told, shown]: [string[], string[], string[]] = [[], [], []];
+  const clock = { now: NOON };
+  let signal = () => {};
+  const machine: Cli["machine"] = {
+    env,
+    now: () => clock.now,
+    randomBytes: (count) => new Uint8Array(count),
+    print: (text) => void printed.push(text),
+    tell: (text) => void told.push(text),
+    showProgress: (line) => void shown.push(line),
+    writeLog: () => undefined,
+    onStopSignal: (stop) => {
+      signal = stop;
+    },
+  };
+  /** Called after each wait for the next turn; when there are none left, the signal comes. */
+  const afterwards: (() => void)[] = [];
+  const wait = async (ms: number) => {
+    clock.now += ms;
+    if (ms >= EVERY_MS) (afterwards.shift() ?? signal)();
+  };
+  const cli: Cli = { machine, exitCode: 0 };
+  return {
+    machine,
+    printed,
+    told,
+    shown,
+    afterwards,
+    signal: () => signal(),
+    /** What it failed with, if it did. */
+    run: async (...args: string[]): Promise<string | undefined> => {
+      const command = mirrorCommand(cli, { wait }).exitOverride();
+      command.configureOutput({ writeErr: () => undefined });
+      try {
+        await command.parseAsync(args, { from: "user" });
+        return undefined;
+      } catch (error) {
+        return error instanceof CommanderError ? `usage: ${error.message}` : (error as Error).message;
+      } finally {
+        expect([...printed, ...told, ...shown].join("\n")).not.toContain(api.key);
+      }
+    },
+  };
+}
+
+describe("fundfeed mirror", () => {
+  test("is a command that keeps a copy, and exits with 0", async () => {
+    const { api, baseUrl } = await serving(120);
+    const file = join(aDirectory(), "copy.jsonl");
+    const { machine, printed, shown } = aCommand(api);
+    expect(await runCommandLine(["mirror", `${baseUrl}/`, "--into", file, "--events"], machine)).toBe(0);
+    expect(contentsOfLines(readFileSync(file, "utf8"))).toEqual(served(api));
+    expect(printed).toEqual([expect.stringMatching(/^120 records, 120 events; in step with 2026-03-01T12:00:00.\d{3}Z$/)]);
+    expect(shown[0]).toStartWith("mirroring 100 records, 100 events, ");
+    expect(shown.at(-1)).toBe("");
+  });
+
+  test("prints the records when there is no file, and the summary beside them", async () => {
+    const { api, baseUrl } = await serving(3);
+    const { run, printed, told } = aCommand(api);
+    expect(await run(baseUrl)).toBeUndefined();
+    expect(contentsOfLines(`${printed.join("\n")}\n`).opportunities).toEqual(served(api).opportunities);
+    expect(told).toEqual([expect.stringMatching(/^3 records, 0 events; in step with /)]);
+  });
+
+  test("knows a database by its ending, and answers with JSON where that is asked for", async () => {
+    const { api, baseUrl } = await serving(3);
+    const { run, printed } = aCommand(api);
+    expect(await run(baseUrl, "--into", join(aDirectory(), "copy.db"), "--json")).toBeUndefined();
+    expect(printed.map((text) => JSON.parse(text))).toEqual([{ records: 3, events: 0, mark: "2026-03-01T12:00:00.000Z" }]);
+  });
+
+  test("takes only the sources that are asked for", async () => {
+    const { api, baseUrl } = await serving(6);
+    const { run, printed } = aCommand(api);
+    expect(await run("--source", "sam,x", "--source", "X", baseUrl)).toBeUndefined();
+    expect(printed.map((line) => JSON.parse(line).source.code)).toEqual(["SAM", "SAM", "SAM"]);
+  });
+
+  test("reads the key from a file", async () => {
+    const { api, baseUrl } = await serving(1);
+    const file = join(aDirectory(), "key");
+    writeFileSync(file, `${api.key}\n`);
+    expect(await aCommand(api, {}).run(baseUrl, "--key-file", file)).toBeUndefined();
+    expect(await aCommand(api, {}).run(baseUrl, "--key-file", `${file}s`)).toStartWith("Cannot read the key: ENOENT");
+  });
+
+  test.each([
+    [{}, "there is no key in FUNDFEED_KEY"],
+    [{ FUNDFEED_KEY: " " }, "there is no key in FUNDFEED_KEY"],
+    [{ FUNDFEED_KEY: "two words" }, "what is in FUNDFEED_KEY is not a key"],
+  ])("needs a key: %p", async (env, reason) => {
+    expect(await aCommand({ key: "none" }, env).run("https://api.example.org/v1")).toBe(`Cannot mirror: ${reason}`);
+  });
+
+  test("says what the server has against it, and exits with 1", async () => {
+    const { baseUrl } = await serving(1);
+    const { machine, told } = aCommand({ key: "" }, { FUNDFEED_KEY: "ffk_live_wrong" });
+    expect(await runCommandLine(["mirror", baseUrl], machine)).toBe(1);
+    expect(told.at(-1)).toMatch(/^Cannot mirror http:\/\/127.0.0.1:\d+\/v1: it answered 401 authentication_required: .* \(request \w+\)$/);
+    expect(told.join()).not.toContain("wrong");
+  });
+
+  test.each([
+    [["http://api.example.org/v1"], "http://api.example.org/v1 is not https (--allow-http lets http pass)"],
+    [["http://localhost.example.org/v1"], "is not https"],
+    [["http://127.0.0.1.example.org/v1"], "is not https"],
+    [["https://api.example.org"], "It must end in /v1"],
+    [["https://user:secret@api.example.org/v1"], "It must be an http or https address"],
+    [["ftp://api.example.org/v1"], "It must be an http or https address"],
+    [["https://api.example.org/v1", "--into", "copy.txt"], "the ending of copy.txt tells no format"],
+    [["https://api.example.org/v1", "--format", "sqlite"], "a database cannot be printed"],
+    [["https://api.example.org/v1", "--format", "csv"], "Allowed choices are ndjson, sqlite"],
+    [["https://api.example.org/v1", "--every", "1s"], "It must be at least 10s"],
+    [["https://api.example.org/v1", "--source", "A,,B"], "It must be source codes"],
+    [[], "missing required argument 'base-url'"],
+  ])("exits with 2 for %p", async (args, message) => {
+    const { machine, told } = aCommand({ key: "k" });
+    expect(await runCommandLine(["mirror", ...args], machine)).toBe(2);
+    expect(told.join("\n")).toContain(message);
+  });
+
+  test.each(["http://localhost:1/v1", "http://127.9.9.9:1/v1", "http://[::1]:1/v1"])(
+    "sends the key over http to this machine: %s",
+    async (url) => {
+      expect(await aCommand({ key: "k" }).run(url)).toBe(`Cannot mirror ${url}: nothing answers there (tried 6 times)`);
+    },
+  );
+});
+
+describe("fundfeed mirror --every", () => {
+  test("brings the copy in step again and again, and ends with 0 when it is told to", async () => {
+    const { api, baseUrl } = await serving(3);
+    const { run, printed, afterwards } = aCommand(api);
+    const file = join(aDirectory(), "copy.ndjson");
+    afterwards.push(() => publish(api, 1, 2, "Changed"));
+    expect(await run(baseUrl, "--into", file, "--every", "5m")).toBeUndefined();
+    expect(printed).toEqual([
+      expect.stringMatching(/^2026-03-01T12:00:00.000Z 3 records, 0 events; in step with /),
+      expect.stringMatching(/^2026-03-01T12:05:00.000Z 1 record, 0 events; in step with /),
+    ]);
+    expect(contentsOfLines(readFileSync(file, "utf8")).opportunities).toEqual(served(api).opportunities);
+  });
+
+  test("tells what passes and tries again, and ends with what would not pass", async () => {
+    let answer = (): Response | undefined => undefined;
+    const { api, baseUrl } = await serving(3, async () => answer());
+    const { run, told, printed, afterwards } = aCommand(api);
+    afterwards.push(
+      () => {
+        answer = () => new Response("", { status: 500 });
+      },
+      () => {
+        answer = () => Response.json({ code: "insufficient_entitlement" }, { status: 403 });
+      },
+    );
+    const outcome = await run(baseUrl, "--into", join(aDirectory(), "copy.db"), "--every", "1m", "--json");
+    expect(outcome).toBe(`Cannot mirror ${baseUrl}: it answered 403 insufficient_entitlement`);
+    expect(told).toEqual([expect.stringMatching(/^2026-03-01T12:01:00.000Z Cannot mirror .*: it answered 500 \(tried 6 times\)$/)]);
+    expect(printed.map((text) => JSON.parse(text))).toMatchObject([{ time: "2026-03-01T12:00:00.000Z", records: 3 }]);
+  });
+});
+
+describe("a stop signal", () => {
+  test.each(["ndjson", "db"])("ends a walk between two pages of a copy in .%s, and the next run completes it", async (ending) => {
+    const { api, baseUrl } = await serving(250, async (asked) => {
+      if (asked === 2) first.signal();
+      return undefined;
+    });
+    const first = aCommand(api);
+    const file = join(aDirectory(), `copy.${ending}`);
+    expect(await first.run(baseUrl, "--into", file)).toBe(`Cannot mirror ${baseUrl}: it was stopped`);
+    expect(existsSync(`${file}.partial`)).toBe(false);
+    const second = aCommand(api);
+    expect(await second.run(baseUrl, "--into", file)).toBeUndefined();
+    expect(second.printed).toEqual([expect.stringMatching(ending === "db" ? /^150 records/ : /^250 records/)]);
+  });
+});

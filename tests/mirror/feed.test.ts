@@ -1,0 +1,177 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import type { Feed } from "../../src/mirror/feed.ts";
+import { openPrintingStore } from "../../src/mirror/store.ts";
+import { syncOnce } from "../../src/mirror/sync.ts";
+import { type TestApi, testApi } from "../support/api.ts";
+import { dropScratch } from "../support/imports.ts";
+import { aClient, publish } from "./mirrored.ts";
+
+afterAll(dropScratch);
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function serving(count: number): Promise<TestApi> {
+  const api = await testApi();
+  publish(api, 0, count, "Title");
+  return api;
+}
+
+/** How many records came, or what was said instead. */
+async function outcomeOf(feed: Feed): Promise<number | string> {
+  const store = openPrintingStore(() => undefined);
+  return syncOnce({ ...feed, store }).then(
+    ({ records }) => records,
+    (error) => error.message,
+  );
+}
+
+/** A client whose first answers are these. */
+function aClientAnswered(api: TestApi, ...answers: (() => Response | Promise<Response>)[]) {
+  return aClient(api, (request) => Promise.resolve(answers.shift()?.() ?? api.fetch(request)));
+}
+
+describe("a limit that is used up", () => {
+  test("is waited for as long as Retry-After says, minute after minute", async () => {
+    const api = await serving(1000);
+    const { key } = await api.newKey({ daily: 1000, per_minute: 3 });
+    const client = aClient(api);
+    expect(await outcomeOf({ ...client, key, random: () => 0 })).toBe(1000);
+    expect(client.waits).toEqual(Array(7).fill(20_000));
+  });
+
+  test("is waited for until the next day, and the wait is told", async () => {
+    const api = await serving(250);
+    const { key } = await api.newKey({ daily: 2, per_minute: 60 });
+    const told: string[] = [];
+    expect(await outcomeOf({ ...aClient(api), key, waiting: (ms, reason) => void told.push(`${ms} ${reason}`) })).toBe(250);
+    expect(told).toEqual([
+      expect.stringMatching(/^43200500 it answered 429 rate_limit_exceeded: The 2 requests of this day are used up; .* \(request \w+\)$/),
+    ]);
+  });
+
+  test("is waited for until the date that is given instead of seconds, by the server's own clock", async () => {
+    const headers = { Date: "Sun, 01 Mar 2026 12:00:00 GMT", "Retry-After": "Sun, 01 Mar 2026 12:00:07 GMT" };
+    const client = aClientAnswered(await serving(1), () => new Response("", { status: 429, headers }));
+    expect(await outcomeOf(client)).toBe(1);
+    expect(client.waits).toEqual([7500]);
+  });
+});
+
+describe("what may pass", () => {
+  const html = () => new Response("<h1>Bad gateway</h1>", { status: 502, headers: { "Content-Type": "text/html" } });
+  const brokenOff = () => new Response('{"data":[{"id":"', { headers: { "Content-Type": "application/json" } });
+  const reset = () => Promise.reject(new Error("The socket connection was closed unexpectedly."));
+  const unavailable = () => Response.json({ code: "service_unavailable" }, { status: 503, headers: { "Retry-After": "5" } });
+  const limitless = () => new Response("", { status: 429 });
+
+  test("is tried again, later each time", async () => {
+    const client = aClientAnswered(await serving(1), html, brokenOff, reset, unavailable, limitless);
+    expect(await outcomeOf(client)).toBe(1);
+    expect(client.waits).toEqual([750, 1500, 3000, 5500, 12_000]);
+  });
+
+  test.each([
+    [html, "it answered 502 (tried 6 times)"],
+    [brokenOff, "its answer is not JSON, or broke off (tried 6 times)"],
+    [reset, "The socket connection was closed unexpectedly (tried 6 times)"],
+    [unavailable, "it answered 503 service_unavailable (tried 6 times)"],
+  ])("is given up after a while", async (answer, message) => {
+    const client = aClientAnswered(await serving(1), ...Array(6).fill(answer));
+    expect(await outcomeOf(client)).toBe(message);
+    expect(client.asked).toHaveLength(6);
+  });
+
+  test("is a connection that ends in the middle of an answer", async () => {
+    const api = await serving(120);
+    let connections = 0;
+    const server = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"data":[');
+        setTimeout(() => (connections++ % 2 ? socket.resetAndDestroy() : socket.end()), 5);
+      });
+    }).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    closing.push(() => server.close());
+    const { port } = server.address() as { port: number };
+    let asked = 0;
+    const client = aClient(api, (request) =>
+      ++asked % 3 ? fetch(`http://127.0.0.1:${port}/`, { signal: request.signal }) : api.fetch(request),
+    );
+    expect(await outcomeOf(client)).toBe(120);
+    expect(client.waits).toHaveLength(4);
+  });
+
+  test("is a server that says nothing, after the time that it has", async () => {
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
+    closing.push(() => server.stop(true));
+    const client = { ...aClient(await testApi(), fetch), baseUrl: `http://127.0.0.1:${server.port}/v1`, timeoutMs: 20 };
+    expect(await outcomeOf(client)).toBe("it did not answer within 0.02 s (tried 6 times)");
+  });
+
+  test("is a server that is not there", async () => {
+    const client = { ...aClient(await testApi(), fetch), baseUrl: "http://127.0.0.1:1/v1" };
+    expect(await outcomeOf(client)).toBe("nothing answers there (tried 6 times)");
+  });
+});
+
+describe("what would not pass", () => {
+  test.each([
+    ["a key that is none", 401, "authentication_required"],
+    ["a parameter that is none", 400, "invalid_parameter"],
+    ["a subscription that has ended", 403, "insufficient_entitlement"],
+    ["another address", 404, "not_found"],
+  ])("is asked once: %s", async (_, status, code) => {
+    const problem = { code, detail: "A sentence.", request_id: "r1" };
+    const client = aClientAnswered(await serving(1), () => Response.json(problem, { status }));
+    expect(await outcomeOf(client)).toBe(`it answered ${status} ${code}: A sentence. (request r1)`);
+    expect(client.asked).toHaveLength(1);
+    expect(client.waits).toEqual([]);
+  });
+
+  test.each([
+    [
+      "a redirect, which might lead the key astray",
+      new Response(null, { status: 302, headers: { Location: "https://evil.example/" } }),
+      /it redirects to https:\/\/evil.example\//,
+    ],
+    ["JSON of another kind", Response.json({ data: [1], meta: {} }), "its answer is not a page of a list"],
+    ["a record without updated_at", Response.json({ data: [{ id: "a" }], meta: {} }), 'its answer has an item without "updated_at"'],
+    ["pages that never end", Response.json({ data: [], meta: { has_more: true, next_cursor: "x" } }), "its pages lead nowhere"],
+  ])("is asked once: %s", async (_, answer, message) => {
+    const client = aClientAnswered(await serving(1), () => answer);
+    expect(await outcomeOf(client)).toMatch(message);
+    expect(client.asked).toHaveLength(1);
+  });
+
+  test("is a server that takes none of its own cursors", async () => {
+    const api = await serving(150);
+    const refused = () => Response.json({ code: "invalid_cursor" }, { status: 400 });
+    const client = aClient(api, async (request) => (request.url.includes("cursor=") ? refused() : api.fetch(request)));
+    expect(await outcomeOf(client)).toBe("it answered 400 invalid_cursor");
+    expect(client.asked).toHaveLength(8);
+  });
+});
+
+test("the key travels in the Authorization header alone", async () => {
+  const api = await serving(250);
+  const client = aClient(api, (request) => {
+    expect(request.headers.get("authorization")).toBe(`Bearer ${api.key}`);
+    return api.fetch(request);
+  });
+  await outcomeOf(client);
+  expect(client.asked.join()).not.toContain(api.key);
+});
+
+test("a stop ends a request under way, and what it was for", async () => {
+  const stop = new AbortController();
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
+  closing.push(() => server.stop(true));
+  const client = { ...aClient(await testApi(), fetch), baseUrl: `http://127.0.0.1:${server.port}/v1`, stop: stop.signal };
+  setTimeout(() => stop.abort(), 10);
+  expect(await outcomeOf(client)).toBe("it was stopped");
+});

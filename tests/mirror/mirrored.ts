@@ -1,0 +1,104 @@
+/** Copies of a catalogue, kept through the real app: what was served, what the copy has, and a network that can end a client anywhere. */
+import { Database } from "bun:sqlite";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Feed } from "../../src/mirror/feed.ts";
+import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
+import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
+import type { Scope, Store } from "../../src/mirror/store.ts";
+import type { TestApi } from "../support/api.ts";
+import { aDirectory } from "../support/imports.ts";
+import { anOpportunity, storeRecords } from "../support/records.ts";
+
+/** Any origin: the app answers in this process. */
+export const BASE = "http://localhost/v1";
+export const everything: Scope = { baseUrl: BASE, source: [], events: true };
+
+/** Documents by id, as they were served. */
+export type Contents = { opportunities: Record<string, string>; events: Record<string, string> };
+
+/** A place for a copy that outlives the stores on it, as a file outlives processes. */
+export type Place = { path: string; open: (scope?: Scope) => Store; contents: () => Contents };
+
+export const kinds = ["sqlite", "ndjson"] as const;
+
+export function aPlace(kind: (typeof kinds)[number]): Place {
+  const path = join(aDirectory(), `copy.${kind}`);
+  return kind === "sqlite"
+    ? { path, open: (scope = everything) => openSqliteStore(path, scope), contents: () => contentsOfDatabase(path) }
+    : { path, open: (scope = everything) => openNdjsonStore(path, scope), contents: () => contentsOfLines(readFileSync(path, "utf8")) };
+}
+
+function contentsOfDatabase(path: string): Contents {
+  const sqlite = new Database(path, { readonly: true });
+  const all = (table: string) =>
+    Object.fromEntries(sqlite.query<[string, string], []>(`select id, document from ${table} order by id`).values() as [string, string][]);
+  const contents = { opportunities: all("opportunities"), events: all("events") };
+  sqlite.close(true);
+  return contents;
+}
+
+/** Of an NDJSON copy, in which no document may be twice. */
+export function contentsOfLines(text: string): Contents {
+  const contents: Contents = { opportunities: {}, events: {} };
+  for (const line of text.split("\n").slice(0, -1)) {
+    const { id, opportunity_id } = JSON.parse(line);
+    const kind = opportunity_id === undefined ? "opportunities" : "events";
+    if (contents[kind][id] !== undefined) throw new Error(`${id} is there twice`);
+    contents[kind][id] = line;
+  }
+  return contents;
+}
+
+/** What the server has, byte for byte. */
+export function served({ catalog }: TestApi): Contents {
+  const all = (table: string) =>
+    Object.fromEntries(
+      catalog.db.sqlite.query(`select json_extract(document, '$.id'), cast(document as text) from ${table} order by 1`).values() as [
+        string,
+        string,
+      ][],
+    );
+  return { opportunities: all("opportunities"), events: all("events") };
+}
+
+/** Stores records N<from> to N<to>, in transactions of 40, each with this title. */
+export function publish({ catalog, clock }: TestApi, from: number, to: number, title: string): void {
+  const numbers = Array.from({ length: to - from }, (_, index) => from + index);
+  for (let at = 0; at < numbers.length; at += 40) {
+    const records = numbers
+      .slice(at, at + 40)
+      .map((n) => anOpportunity({ source: { code: n % 2 ? "SAM" : "SBIR", opportunity_id: `N${n}` }, title: `${title} ${n}\u2028` }));
+    storeRecords(catalog.db, records, clock.now);
+  }
+}
+
+export type Client = Omit<Feed, "baseUrl"> & { baseUrl: string; asked: string[]; waits: number[] };
+
+/** A client of that server in this process. Waiting moves the server's clock. */
+export function aClient(api: TestApi, fetch: Feed["fetch"] = api.fetch): Client {
+  const asked: string[] = [];
+  const waits: number[] = [];
+  return {
+    baseUrl: BASE,
+    key: api.key,
+    asked,
+    waits,
+    fetch: (request) => {
+      asked.push(request.url.slice(BASE.length));
+      return fetch(request);
+    },
+    sleep: async (ms) => {
+      waits.push(ms);
+      api.clock.now += ms;
+    },
+    random: () => 0.5,
+  };
+}
+
+/** Ends as if its process were killed: nothing that it does from the n-th request on comes to anything. */
+export function aClientKilledAt(api: TestApi, n: number): Client {
+  let count = 0;
+  const killed = () => Promise.reject(new Error("killed"));
+  return { ...aClient(api, (request) => (++count >= n ? killed() : api.fetch(request))), sleep: killed };
+}

@@ -1,0 +1,131 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
+import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
+import type { Entry } from "../../src/mirror/store.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+import { aPlace, everything, kinds } from "./mirrored.ts";
+
+afterAll(dropScratch);
+
+const at = (second: number) => `2026-03-01T12:00:0${second}.000Z`;
+const anEntry = (id: string, second: number): Entry => {
+  const event = { id: `${id}-${second}`, opportunity_id: id, detected_at: at(second) };
+  return {
+    ...{ id, at: at(second), text: JSON.stringify({ id, updated_at: at(second) }) },
+    history: [{ id: event.id, at: event.detected_at, text: JSON.stringify(event) }],
+  };
+};
+const complete = (second: number) => ({ since: at(second), newest: null, cursor: null });
+const underWay = { since: null, newest: at(5), cursor: "next" };
+
+describe.each(kinds)("a copy in %s", (kind) => {
+  test("is one of a server, a choice of sources, and with histories or without", async () => {
+    const place = aPlace(kind);
+    await place.open().close();
+    for (const other of [{ events: false }, { source: ["SAM"] }, { baseUrl: "https://other.example/v1" }])
+      expect(() => place.open({ ...everything, ...other })).toThrow(/^Cannot keep a copy in .*: it is a copy of .*: use another file$/);
+    await place.open().close();
+  });
+
+  test("has nothing of a walk that is forgotten, but keeps its mark", async () => {
+    const store = aPlace(kind).open();
+    await store.keep([anEntry("a", 1)], complete(1));
+    await store.begin(false);
+    await store.keep([anEntry("b", 5)], { ...underWay, since: at(1) });
+    expect(await store.begin(true)).toEqual(complete(1));
+    await store.close();
+  });
+});
+
+describe("a copy in SQLite", () => {
+  test("knows the walk that is under way, whoever opens it", async () => {
+    const place = aPlace("sqlite");
+    const store = place.open();
+    await store.keep([anEntry("a", 5)], underWay);
+    await store.close();
+    const again = place.open();
+    expect(await again.begin(false)).toEqual(underWay);
+    await again.close();
+  });
+
+  test("keeps a page and its walk, or neither", async () => {
+    const store = aPlace("sqlite").open();
+    const page = [anEntry("a", 5), { ...anEntry("b", 5), text: undefined as unknown as string }];
+    await expect(store.keep(page, underWay)).rejects.toThrow();
+    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
+    await store.close();
+  });
+
+  test("overwrites no other database, and no other file", () => {
+    const path = join(aDirectory(), "other.db");
+    const sqlite = new Database(path);
+    sqlite.run("create table notes (text)");
+    sqlite.close();
+    expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is a database of something else`);
+    writeFileSync(path, "no database at all, although longer than the header of one would be: a hundred bytes and more of plain text");
+    expect(() => openSqliteStore(path, everything)).toThrow("file is not a database");
+  });
+});
+
+describe("a copy in NDJSON", () => {
+  test("is in the order of the list, each record before its events, and changes only when a walk is complete", async () => {
+    const { path, open } = aPlace("ndjson");
+    const store = open();
+    await store.keep([anEntry("c", 3), anEntry("b", 2)], { ...underWay, newest: at(3) });
+    expect(existsSync(path)).toBe(false);
+    await store.keep([anEntry("a", 1)], complete(3));
+    expect(ids(path)).toEqual(["c", "c-3", "b", "b-2", "a", "a-1"]);
+
+    expect(await store.begin(false)).toEqual(complete(3));
+    await store.keep([anEntry("d", 5)], { ...underWay, since: at(3) });
+    expect(ids(path)).toEqual(["c", "c-3", "b", "b-2", "a", "a-1"]);
+    await store.keep([anEntry("b", 4)], complete(5));
+    expect(ids(path)).toEqual(["d", "d-5", "b", "b-4", "c", "c-3", "a", "a-1"]);
+    await store.close();
+    expect(existsSync(`${path}.partial`)).toBe(false);
+  });
+
+  test("overwrites no file that is there already", () => {
+    const path = join(aDirectory(), "mine.ndjson");
+    writeFileSync(path, '{"my":"file"}\n');
+    expect(() => openNdjsonStore(path, everything)).toThrow("it is there already");
+    expect(readFileSync(path, "utf8")).toBe('{"my":"file"}\n');
+  });
+
+  test("begins from nothing when the file is gone", async () => {
+    const { path, open } = aPlace("ndjson");
+    const store = open();
+    await store.keep([anEntry("a", 1)], complete(1));
+    rmSync(path);
+    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
+    await store.close();
+  });
+
+  test.each(['{"id":"a"}\n', '{"id":', "[]\n", Buffer.from([0xff, 0x0a])])("says so when it is damaged: %p", async (text) => {
+    const { path, open } = aPlace("ndjson");
+    const store = open();
+    writeFileSync(path, text);
+    await expect(store.begin(false)).rejects.toThrow(path);
+    await store.close();
+  });
+
+  test("is not spoilt by a second program that keeps it, too", async () => {
+    const { path, open } = aPlace("ndjson");
+    const [one, two] = [open(), open()];
+    await one.keep([anEntry("a", 1)], underWay);
+    await two.keep([anEntry("b", 2)], underWay);
+    await expect(one.keep([], complete(1))).rejects.toThrow(`another program keeps a copy in ${path}, too`);
+    await two.keep([anEntry("c", 1)], complete(2));
+    expect(ids(path)).toEqual(["b", "b-2", "c", "c-1"]);
+    await one.close();
+    await two.close();
+  });
+});
+
+function ids(path: string): string[] {
+  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
+  return lines.map((line) => JSON.parse(line).id);
+}

@@ -1,0 +1,195 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { cpSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { createApp } from "../../src/http/app.ts";
+import { openPrintingStore, type Scope } from "../../src/mirror/store.ts";
+import { syncOnce } from "../../src/mirror/sync.ts";
+import { BASE_URL, type TestApi, testApi, testAssets } from "../support/api.ts";
+import { dropScratch } from "../support/imports.ts";
+import {
+  aClient,
+  aClientKilledAt,
+  aPlace,
+  BASE,
+  type Client,
+  contentsOfLines,
+  everything,
+  kinds,
+  type Place,
+  publish,
+  served,
+} from "./mirrored.ts";
+
+afterAll(dropScratch);
+
+const recordsOnly: Scope = { baseUrl: BASE, source: [], events: false };
+
+async function sync(client: Client, place: Place, scope: Scope = everything) {
+  const store = place.open(scope);
+  try {
+    return await syncOnce({ ...client, ...scope, store });
+  } finally {
+    await store.close();
+  }
+}
+
+/** Whether it was killed. Its files stay as they were at that moment: whatever a store would tidy up at its end does not happen. */
+async function killedSync(client: Client, place: Place, scope: Scope): Promise<boolean> {
+  const store = place.open(scope);
+  try {
+    await syncOnce({ ...client, ...scope, store });
+    return false;
+  } catch (error) {
+    expect(error).toEqual(new Error("killed"));
+    return true;
+  } finally {
+    const directory = dirname(place.path);
+    cpSync(directory, `${directory}.kept`, { recursive: true });
+    await store.close();
+    rmSync(directory, { recursive: true });
+    renameSync(`${directory}.kept`, directory);
+  }
+}
+
+async function serving(count: number): Promise<TestApi> {
+  const api = await testApi();
+  publish(api, 0, count, "Title");
+  return api;
+}
+
+describe.each(kinds)("syncOnce() into %s", (kind) => {
+  test("copies everything first, and then what changed", async () => {
+    const api = await serving(250);
+    const place = aPlace(kind);
+    const first = aClient(api);
+    expect(await sync(first, place)).toEqual({ records: 250, events: 250, mark: expect.any(String) });
+    expect(first.asked).toHaveLength(3 + 250);
+    expect(place.contents()).toEqual(served(api));
+
+    api.clock.now += 60_000;
+    publish(api, 100, 102, "Changed");
+    publish(api, 250, 251, "New");
+    const second = aClient(api);
+    expect(await sync(second, place)).toEqual({ records: 3, events: 5, mark: expect.any(String) });
+    expect(second.asked[0]).toStartWith("/opportunities?updated_since=2026-03-01T12%3A00%3A00.006Z&limit=100");
+    expect(place.contents()).toEqual(served(api));
+
+    const third = aClient(api);
+    expect(await sync(third, place)).toEqual({ records: 0, events: 0, mark: expect.any(String) });
+    expect(third.asked).toHaveLength(1);
+    expect(place.contents()).toEqual(served(api));
+  });
+
+  test("is nothing of an empty catalogue, and goes on from there", async () => {
+    const api = await testApi();
+    const place = aPlace(kind);
+    expect(await sync(aClient(api), place)).toEqual({ records: 0, events: 0, mark: null });
+    expect(place.contents()).toEqual({ opportunities: {}, events: {} });
+    publish(api, 0, 3, "Title");
+    await sync(aClient(api), place);
+    expect(place.contents()).toEqual(served(api));
+  });
+
+  test("misses nothing that changes while it walks", async () => {
+    const api = await serving(250);
+    const place = aPlace(kind);
+    let pages = 0;
+    const client = aClient(api, (request) => {
+      if (++pages > 1) publish(api, pages * 7, pages * 7 + 5, `Changed in ${pages}`);
+      return api.fetch(request);
+    });
+    await sync(client, place, recordsOnly);
+    await sync(aClient(api), place, recordsOnly);
+    expect(place.contents().opportunities).toEqual(served(api).opportunities);
+  });
+
+  test.each([
+    ["without histories", recordsOnly, 210],
+    ["with histories", everything, 6],
+  ])("can be killed at any request, %s", async (_, scope, count) => {
+    const api = await serving(count);
+    for (let n = 1, killed = true; killed; n++) {
+      const place = aPlace(kind);
+      for (const round of ["first walk", "poll"]) {
+        killed = await killedSync(aClientKilledAt(api, n), place, scope);
+        publish(api, n % count, (n % count) + 3, `Changed after ${n} in the ${round}`);
+        await sync(aClient(api), place, scope);
+        publish(api, 0, count, `Changed after ${round} ${n}`);
+      }
+      await sync(aClient(api), place, scope);
+      const { opportunities, events } = served(api);
+      expect(place.contents()).toEqual({ opportunities, events: scope.events ? events : {} });
+    }
+  });
+
+  test("survives being killed again and again, whatever changes meanwhile", async () => {
+    const api = await serving(230);
+    const place = aPlace(kind);
+    for (let n = 1; n <= 12; n++) {
+      await killedSync(aClientKilledAt(api, n % 5), place, recordsOnly);
+      publish(api, n * 11, n * 11 + 40, `Changed after ${n}`);
+    }
+    await sync(aClient(api), place, recordsOnly);
+    expect(place.contents().opportunities).toEqual(served(api).opportunities);
+  });
+
+  test("follows the pages of a long history", async () => {
+    const api = await serving(1);
+    for (let n = 0; n < 230; n++) publish(api, 0, 1, `Title ${n}`);
+    const place = aPlace(kind);
+    expect(await sync(aClient(api), place)).toMatchObject({ records: 1, events: 231 });
+    expect(place.contents()).toEqual(served(api));
+  });
+
+  test("copies only the sources that are asked for", async () => {
+    const api = await serving(20);
+    const place = aPlace(kind);
+    await sync(aClient(api), place, { ...recordsOnly, source: ["SAM"] });
+    expect(Object.keys(place.contents().opportunities)).toHaveLength(10);
+  });
+
+  test("begins the walk again when the server signs its cursors with another secret", async () => {
+    const api = await serving(250);
+    const other = () => {
+      api.catalog.db.sqlite.run("update settings set value = randomblob(32) where name = 'cursor_secret'");
+      const { catalog, access, randomBytes } = api;
+      const log = { request: () => undefined, failure: () => undefined };
+      return createApp({ catalog, access, baseUrl: BASE_URL, assets: testAssets, now: () => api.clock.now, randomBytes, log });
+    };
+    const place = aPlace(kind);
+    let { fetch }: Pick<TestApi, "fetch"> = api;
+    const client = aClient(api, (request) => {
+      if (client.asked.length === 3) ({ fetch } = other());
+      return fetch(request);
+    });
+    await sync(client, place, recordsOnly);
+    expect(client.asked.map((path) => path.includes("cursor="))).toEqual([false, true, true, false, true, true]);
+    expect(place.contents().opportunities).toEqual(served(api).opportunities);
+  });
+});
+
+describe("syncOnce() into SQLite", () => {
+  test("goes on at the page at which it was killed", async () => {
+    const api = await serving(450);
+    const place = aPlace("sqlite");
+    await killedSync(aClientKilledAt(api, 4), place, recordsOnly);
+    const client = aClient(api);
+    await sync(client, place, recordsOnly);
+    expect(client.asked).toHaveLength(2);
+    expect(place.contents().opportunities).toEqual(served(api).opportunities);
+  });
+});
+
+describe("syncOnce() onto paper", () => {
+  test("prints each record and its history, and remembers the mark for the next time", async () => {
+    const api = await serving(120);
+    const printed: string[] = [];
+    const store = openPrintingStore((line) => void printed.push(`${line}\n`));
+    await syncOnce({ ...aClient(api), ...everything, store });
+    expect(contentsOfLines(printed.join(""))).toEqual(served(api));
+    printed.length = 0;
+    publish(api, 5, 6, "Changed");
+    await syncOnce({ ...aClient(api), store });
+    expect(printed.map((line) => JSON.parse(line).title)).toEqual(["Changed 5\u2028"]);
+  });
+});
