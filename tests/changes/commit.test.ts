@@ -1,0 +1,46 @@
+/** D-31: an instant belongs to one transaction, whoever else writes. */
+import { afterAll, expect, test } from "bun:test";
+import { close, openCatalog } from "../../db/open.ts";
+import { atNextInstant } from "../../src/changes/commit.ts";
+import { aDirectory, documentsOf, dropScratch, NOON } from "../support/imports.ts";
+import { anOpportunity, storeRecords } from "../support/records.ts";
+
+afterAll(dropScratch);
+
+const aRecord = (id: string) => anOpportunity({ source: { code: "A", opportunity_id: id } });
+
+test("the write lock is taken before the newest instant is looked up, so that nobody's commit comes in between", () => {
+  const directory = aDirectory();
+  const [writer, other] = [openCatalog(directory, NOON), openCatalog(directory, NOON, 0)];
+  const { query } = writer.sqlite;
+  const refused: unknown[] = [];
+  writer.sqlite.query = ((sql: string) => {
+    if (sql.includes("max(updated_at)")) {
+      try {
+        storeRecords(other, [aRecord("other")], NOON);
+      } catch (error) {
+        refused.push(error instanceof Error && "code" in error ? error.code : error);
+      }
+    }
+    return query.call(writer.sqlite, sql);
+  }) as typeof query;
+  storeRecords(writer, [aRecord("N1")], NOON);
+  writer.sqlite.query = query;
+  expect(refused).toEqual(["SQLITE_BUSY"]);
+  storeRecords(other, [aRecord("other")], NOON);
+  expect(documentsOf(writer).map(({ updated_at }) => Date.parse(updated_at))).toEqual([NOON, NOON + 1]);
+  for (const db of [writer, other]) close(db);
+});
+
+test("a transaction that fails leaves nothing, and its instant to the next", () => {
+  const db = openCatalog(":memory:", NOON);
+  const fail = () =>
+    atNextInstant(db, NOON, () => {
+      storeRecords(db, [aRecord("N1")], NOON);
+      throw new Error("disk full");
+    });
+  expect(fail).toThrow("disk full");
+  expect(documentsOf(db)).toEqual([]);
+  storeRecords(db, [aRecord("N2")], NOON);
+  expect(documentsOf(db).map(({ updated_at }) => Date.parse(updated_at))).toEqual([NOON]);
+});
