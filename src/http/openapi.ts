@@ -129,7 +129,7 @@ function describeResponses(operation: Operation, baseUrl: string): Members {
     ...(path === "/docs" && referToHeaders(["Content-Security-Policy"])),
   };
   return {
-    200: { description: "What was asked for.", headers: responseHeaders, content: describeContent(operation) },
+    200: { description: `${operation.summary}.`, headers: responseHeaders, content: describeContent(operation) },
     ...(isConditional && { 304: { description: "Unchanged since the validator that was sent. Empty.", headers: responseHeaders } }),
     ...Object.fromEntries(
       [...byStatus].map(([status, these]) => {

@@ -16,7 +16,7 @@ test("openapi-typescript makes the types that the client below is compiled with"
   const types = HEAD + (await generatedTypes());
   if (process.env.WRITE === "1") await Bun.write(FILE, types);
   else expect(types).toBe(await Bun.file(FILE).text());
-});
+}, 60_000);
 
 /** The generator asks for TypeScript 5's own interface, which the project's TypeScript no longer has. */
 async function generatedTypes(): Promise<string> {

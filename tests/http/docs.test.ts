@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { openState } from "../../db/open.ts";
 import { listPlans } from "../../src/accounts/plan.ts";
 import { rules } from "../../src/changes/rules.ts";
+import { eventTable } from "../../src/http/docs/guide.ts";
 import { descriptionAssets } from "../../src/http/docs.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import { operations } from "../../src/http/operations.ts";
@@ -95,6 +96,11 @@ describe("the files of the page", () => {
       "bf091006bdc3af6067af77c2f534812e3e633e94a94e87138069f570f33b762c",
     );
   });
+});
+
+test("docs/events.md holds the rules as they are", async () => {
+  const page = await Bun.file(new URL("../../docs/events.md", import.meta.url)).text();
+  expect(page.replace(/ {2,}/g, " ").replace(/-{3,}/g, "---")).toContain(eventTable());
 });
 
 test("GET /openapi.json is the description for the public base address", async () => {

@@ -50,7 +50,8 @@ export function eventTable(): string {
 }
 
 function eventRow({ type, severity, fields, when }: Rule): string[] {
-  return [codes([type]), severity, fields.length === 0 ? "–" : codes(fields.map((field) => (field === "*" ? "any" : field))), when];
+  const which = fields.length === 0 ? "–" : fields.includes("*") ? "any" : codes(fields);
+  return [codes([type]), severity, which, when];
 }
 
 /** Each code stands in an element that the `type` of its problems leads to (D-22). */

@@ -26,7 +26,12 @@ export function samplesOf({ path, operationId, needsKey, contentType }: Operatio
 type Request = { url: string; needsKey: boolean; isJson: boolean };
 
 function curl({ url, needsKey }: Request): string {
-  return needsKey ? `curl -s '${url}' \\\n  -H "Authorization: Bearer $FUNDFEED_KEY"` : `curl -s '${url}'`;
+  const [address = "", query] = url.split("?");
+  const lines = [
+    query === undefined ? `curl -s ${address}` : `curl -sG ${address}`,
+    ...(query?.split("&").map((pair) => `-d ${pair}`) ?? []),
+  ];
+  return [...lines, ...(needsKey ? ['-H "Authorization: Bearer $FUNDFEED_KEY"'] : [])].join(" \\\n  ");
 }
 
 function typeScript({ url, needsKey, isJson }: Request): string {
