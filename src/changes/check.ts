@@ -120,7 +120,7 @@ function* historyFaults(sqlite: Database, row: OpportunityRow, present: Content)
     const event = JSON.parse(Buffer.from(each.document).toString()) as OpportunityEvent;
     yield* eventFaults(each, event, row);
     if (each.origin !== "detected") continue;
-    const unfit = event.changes.find(({ field, current }) => JSON.stringify(valueAt(state, field)) !== JSON.stringify(current));
+    const unfit = event.changes.find(({ field, current }) => JSON.stringify(valueAt(state, field.split("."))) !== JSON.stringify(current));
     if (unfit !== undefined) yield `its history does not lead to it: event ${each.id} leaves another ${unfit.field}`;
     if (each.detected_at > row.updated_at) yield `event ${each.id} is later than its newest change (D-33)`;
     state = unapply(state, event.changes);

@@ -13,13 +13,14 @@ export const comparedFields: readonly string[] = [...leaves(Opportunity, ""), "a
   (field) => !NOT_COMPARED.includes(field),
 );
 
+const comparedPaths = comparedFields.map((field) => ({ field, path: field.split(".") }));
+
 /** The differences from `previous` to `current`, in the resource's order. A date that only changes its offset is none. */
 export function detect(previous: Content, current: Content): Change[] {
   const changes: Change[] = [];
-  for (const field of comparedFields) {
-    const change = field.startsWith("funding.")
-      ? fundingChange(field, previous, current)
-      : { field, previous: valueAt(previous, field), current: valueAt(current, field) };
+  for (const { field, path } of comparedPaths) {
+    const difference = { field, previous: valueAt(previous, path), current: valueAt(current, path) };
+    const change = field.startsWith("funding.") ? fundingChange(difference, previous, current) : difference;
     if (change !== undefined && !isSame(change)) changes.push(change);
   }
   return changes;
@@ -27,9 +28,7 @@ export function detect(previous: Content, current: Content): Change[] {
 
 /** `previous` with the changes made: what is stored, so that a history always folds to the record. */
 export function apply(previous: Content, changes: readonly Change[]): Content {
-  const content = structuredClone(previous);
-  for (const { field, current } of changes) setValueAt(content, field, current);
-  return content;
+  return changes.reduce((content, { field, current }) => withValueAt(content, field.split("."), current), previous);
 }
 
 /** `current` with the changes undone, the newest first. */
@@ -40,25 +39,22 @@ export function unapply(current: Content, changes: readonly Change[]): Content {
   );
 }
 
-export function valueAt(content: Content, field: string): unknown {
+export function valueAt(content: Content, path: readonly string[]): unknown {
   let value: unknown = content;
-  for (const name of field.split(".")) value = (value as Record<string, unknown> | null)?.[name];
+  for (const name of path) value = (value as Record<string, unknown> | null)?.[name];
   return value;
 }
 
-function setValueAt(content: Content, field: string, value: unknown): void {
-  const names = field.split(".");
-  let holder = content as unknown as Record<string, unknown>;
-  for (const name of names.slice(0, -1)) holder = holder[name] as Record<string, unknown>;
-  holder[names.at(-1) ?? field] = value;
+/** A copy of what changes on the way; the rest is shared. */
+function withValueAt<T extends object>(holder: T, [name = "", ...rest]: readonly string[], value: unknown): T {
+  const inner = holder[name as keyof T];
+  return { ...holder, [name]: rest.length === 0 ? value : withValueAt(inner as object, rest, value) };
 }
 
 /** Funding that comes or goes is one change of the whole field, told once. */
-function fundingChange(field: string, previous: Content, current: Content): Change | undefined {
-  if ((previous.funding === null) === (current.funding === null)) {
-    return { field, previous: valueAt(previous, field), current: valueAt(current, field) };
-  }
-  return field === "funding.currency" ? { field: "funding", previous: previous.funding, current: current.funding } : undefined;
+function fundingChange(difference: Change, previous: Content, current: Content): Change | undefined {
+  if ((previous.funding === null) === (current.funding === null)) return difference;
+  return difference.field === "funding.currency" ? { field: "funding", previous: previous.funding, current: current.funding } : undefined;
 }
 
 function isSame({ field, previous, current }: Change): boolean {
