@@ -1,0 +1,131 @@
+/** Clients that misbehave: what they cost the others, and what becomes of them. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+
+afterAll(dropHomes);
+
+const openFilesMax = Number(Bun.spawnSync(["sh", "-c", "ulimit -n"]).stdout.toString()) || 1024;
+const IDLE = Math.min(10_000, openFilesMax - 300);
+
+let home: Home;
+let server: Server;
+let key: string;
+beforeAll(async () => {
+  home = aHome();
+  const text = "word ".repeat(60_000);
+  const records = Array.from({ length: 100 }, (_, n) => ({
+    source: { code: "OWN", opportunity_id: `${n}` },
+    title: "A title",
+    description: text,
+  }));
+  await home.run(["import", "records", "-"], { stdin: records.map((record) => `${JSON.stringify(record)}\n`).join("") });
+  key = await home.key();
+  server = await home.serve(["serve", "--port", "0"], { through: ["sh", "-c", 'ulimit -n "$(ulimit -H -n)"; exec "$@"', "sh"] });
+}, 20_000);
+afterAll(() => server.stop(), 20_000);
+
+const opened: Socket[] = [];
+afterAll(() => {
+  for (const socket of opened) socket.destroy();
+});
+
+/** A connection whose reading is paused until it is asked for. */
+function open(port: number): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const socket = connect(port, "127.0.0.1", () => resolve(socket));
+  socket.on("error", reject);
+  opened.push(socket);
+  return promise;
+}
+
+const headOf = (path: string) => `GET /v1${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n`;
+
+async function expectService(to: Server): Promise<void> {
+  const started = performance.now();
+  expect([(await to.get("/meta")).status, (await to.get("/opportunities?limit=1", key)).status]).toEqual([200, 200]);
+  expect(performance.now() - started).toBeLessThan(1000);
+}
+
+const memoryOf = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+
+describe("the others are served, and memory stays bounded, beside", () => {
+  test(`${IDLE.toLocaleString("en-US")} idle connections`, async () => {
+    const before = memoryOf(server.pid);
+    const idle: Socket[] = [];
+    for (let n = 0; n < IDLE; n += 500) {
+      idle.push(...(await Promise.all(Array.from({ length: Math.min(500, IDLE - n) }, () => open(server.port)))));
+    }
+    await expectService(server);
+    expect(memoryOf(server.pid) - before).toBeLessThan(300_000_000);
+    for (const socket of idle) socket.destroy();
+  }, 20_000);
+
+  test("clients that send their request a byte at a time", async () => {
+    const slow = await Promise.all(Array.from({ length: 50 }, () => open(server.port)));
+    for (const letter of headOf("/meta").slice(0, 20)) {
+      for (const socket of slow) socket.write(letter);
+      await Bun.sleep(1);
+    }
+    await expectService(server);
+    for (const socket of slow) socket.write(`${headOf("/meta").slice(20)}Connection: close\r\n\r\n`);
+    const answers = await Promise.all(slow.map(async (socket) => Buffer.concat(await Array.fromAsync(socket)).toString()));
+    expect(new Set(answers.map((answer) => answer.slice(0, 15)))).toEqual(new Set(["HTTP/1.1 200 OK"]));
+  });
+
+  test("responses of 30 MB that nobody reads", async () => {
+    const before = memoryOf(server.pid);
+    const deaf = await Promise.all(Array.from({ length: 5 }, () => open(server.port)));
+    for (const socket of deaf) socket.pause().write(`${headOf("/opportunities?limit=100")}\r\n`);
+    await expectService(server);
+    expect(memoryOf(server.pid) - before).toBeLessThan(600_000_000);
+    for (const socket of deaf) socket.destroy();
+    await expectService(server);
+  });
+
+  test("heads that are too long, or never end", async () => {
+    const [long, endless] = await Promise.all([open(server.port), open(server.port)]);
+    endless.write(headOf("/meta"));
+    long.write(`${headOf("/meta")}X: ${"x".repeat(20_000)}\r\n\r\n`);
+    expect(Buffer.concat(await Array.fromAsync(long)).toString()).toStartWith("HTTP/1.1 431 ");
+    await expectService(server);
+    endless.destroy();
+  });
+});
+
+describe("a server without free file descriptors", () => {
+  test("goes on with the connections that it has, and takes new ones once some are closed", async () => {
+    const small = await home.serve(["serve", "--port", "0"], { through: ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"] });
+    const kept = await open(small.port);
+    const ask = async () => {
+      kept.write(`${headOf("/sources")}\r\n`);
+      const [answer] = (await new Promise<Buffer[]>((resolve) => kept.once("data", (data: Buffer) => resolve([data])))) as [Buffer];
+      return answer.toString().slice(0, 15);
+    };
+    expect(await ask()).toBe("HTTP/1.1 200 OK");
+    const crowd = await Promise.all(Array.from({ length: 100 }, () => open(small.port))); // The kernel takes them; the server cannot.
+    expect(await ask()).toBe("HTTP/1.1 200 OK");
+    for (const socket of crowd) socket.destroy();
+    await until("it takes connections again", async () =>
+      (await small.get("/meta").catch(() => undefined))?.status === 200 ? true : undefined,
+    );
+    kept.destroy();
+    expect(await small.stop()).toBe(0);
+  }, 20_000);
+});
+
+describe("a stop while somebody does not read", () => {
+  test("waits for them; a second signal cuts them off, with exit code 1", async () => {
+    const other = await home.serve();
+    const deaf = await open(other.port);
+    deaf.pause().write(`${headOf("/opportunities?limit=100")}\r\n`);
+    await expectService(other);
+    other.kill("SIGTERM");
+    await until("it takes no more connections", async () =>
+      (await other.get("/meta").catch(() => undefined)) === undefined ? true : undefined,
+    );
+    expect(await Promise.race([other.ended, Bun.sleep(300).then(() => "waits")])).toBe("waits");
+    expect(await other.stop()).toBe(1);
+  });
+});

@@ -1,0 +1,131 @@
+/** What happens to a service that is used when it, or what works beside it, ends. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+
+afterAll(dropHomes);
+
+const records = (count: number, title: string) =>
+  Array.from(
+    { length: count },
+    (_, n) => `${JSON.stringify({ source: { code: "OWN", opportunity_id: `${n}` }, title: `${title} ${n}` })}\n`,
+  ).join("");
+
+async function withRecords(count: number): Promise<{ home: Home; key: string }> {
+  const home = aHome();
+  expect((await home.run(["import", "records", "-"], { stdin: records(count, "First") })).code).toBe(0);
+  return { home, key: await home.key() };
+}
+
+type Load = { answered: number; statuses: Set<number>; refusals: Set<string>; stop: () => Promise<void> };
+
+/** Clients that ask almost without a pause, until they are refused a connection or told to stop. */
+function load(server: Server, key: string, clients = 8): Load {
+  const seen = { answered: 0, statuses: new Set<number>(), refusals: new Set<string>() };
+  let stopped = false;
+  const loops = Array.from({ length: clients }, async () => {
+    while (!stopped) {
+      try {
+        const response = await server.get("/opportunities?limit=5", key);
+        await response.json(); // Whole, or it throws.
+        seen.answered++;
+        seen.statuses.add(response.status);
+        await Bun.sleep(2); // The machine is others', too.
+      } catch (error) {
+        seen.refusals.add(error instanceof Error && "code" in error ? String(error.code) : String(error));
+        return;
+      }
+    }
+  });
+  const stop = async () => {
+    stopped = true;
+    await Promise.all(loops);
+  };
+  return Object.assign(seen, { stop });
+}
+
+const busy = (under: Load, answers = 200) => until("requests are answered", () => (under.answered > answers ? true : undefined));
+
+describe("SIGTERM under load", () => {
+  test("loses no request: whatever was accepted is answered, whatever was answered is logged, exit 0 within 10 s", async () => {
+    const { home, key } = await withRecords(50);
+    const server = await home.serve();
+    const under = load(server, key);
+    await busy(under);
+    const started = performance.now();
+    expect(await server.stop()).toBe(0);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    await under.stop();
+    expect([...under.statuses]).toEqual([200]);
+    expect([...under.refusals]).toEqual(["ECONNREFUSED"]);
+    const [use] = await home.json<{ used_today: number }[]>(["keys", "list"]);
+    expect([server.log().trim().split("\n").length, use?.used_today]).toEqual([under.answered, under.answered]);
+  });
+});
+
+describe("SIGKILL", () => {
+  test("of an import under load: no request fails, whole chunks stay, and running it again completes it", async () => {
+    const { home, key } = await withRecords(8000);
+    const server = await home.serve();
+    const under = load(server, key, 2);
+    home.file("second.ndjson", records(8000, "Second"));
+    const running = home.start(["import", "records", "second.ndjson"]);
+    const second = async () => {
+      const { data } = (await (await server.get("/opportunities?limit=1", key)).json()) as { data: { title: string }[] };
+      return data[0]?.title.startsWith("Second") ? true : undefined;
+    };
+    await until("its first chunk is served", second);
+    running.kill("SIGKILL");
+    await running.exited;
+    const exported = (await home.run(["export"])).out.match(/"title":"Second/g) ?? [];
+    expect([exported.length > 0, exported.length % 1000]).toEqual([true, 0]);
+    expect((await home.run(["check"])).out).toBe("Everything holds\n");
+    const again = await home.json(["import", "records", "second.ndjson"]);
+    expect(again).toMatchObject({ read: 8000, changed: 8000 - exported.length, unchanged: exported.length, rejected: 0 });
+    await under.stop();
+    expect([[...under.statuses], [...under.refusals]]).toEqual([[200], []]);
+    await server.stop();
+  }, 20_000);
+
+  test("of the server under load: the files are whole, and the next one serves at once", async () => {
+    const { home, key } = await withRecords(50);
+    const server = await home.serve();
+    const under = load(server, key);
+    await busy(under);
+    const importing = home.run(["import", "records", "-"], { stdin: records(1000, "Second") });
+    server.kill("SIGKILL");
+    await server.ended;
+    await under.stop();
+    expect((await importing).code).toBe(0);
+    expect((await home.run(["check"])).out).toBe("Everything holds\n");
+    const next = await home.serve();
+    expect((await next.get("/opportunities", key)).status).toBe(200);
+    await next.stop();
+  });
+});
+
+describe("everything at once", () => {
+  test("imports take turns and say so; refresh, revocation, plans and a backup go on beside them; nobody is refused", async () => {
+    const { home, key } = await withRecords(1000);
+    const server = await home.serve();
+    const under = load(server, key, 2);
+    const other = await home.json<{ id: string; key: string }>(["keys", "create", "--account", "Other"]);
+    const ran = await Promise.all([
+      home.run(["import", "records", "-"], { stdin: records(2000, "Second") }),
+      home.run(["import", "records", "-"], { stdin: records(2000, "Third") }),
+      home.run(["refresh"]),
+      home.run(["keys", "revoke", other.id]),
+      home.run(["plans", "set", "starter", "--daily", "5", "--per-minute", "5"]),
+      home.run(["sources", "add", "OWN", "--name", "Own", "--description", "Ours"]),
+      home.run(["backup", "copy"]),
+    ]);
+    expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    const waited = ran.slice(0, 2).filter(({ err }) => err === "Waiting for another import into this data directory to finish\n");
+    expect(waited).toHaveLength(1);
+    expect((await server.get("/sources", other.key)).status).toBe(401);
+    await under.stop();
+    expect([[...under.statuses], [...under.refusals]]).toEqual([[200], []]);
+    const checks = await Promise.all([home.run(["check"]), home.run(["check", "--data", "copy"])]);
+    expect(checks.map(({ out }) => out)).toEqual(["Everything holds\n", "Everything holds\n"]);
+    await server.stop();
+  }, 20_000);
+});
