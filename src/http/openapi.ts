@@ -72,51 +72,61 @@ function describeOperation(operation: Operation, baseUrl: string): Members {
     ...(!needsKey && { security: [] }),
     parameters: [
       ...Object.entries(parameters ?? {}).map(([name, parameter]) => describeParameter(name, parameter)),
-      ...(operation.isConditional ? conditions : []),
+      ...conditionsOf(operation),
     ],
     responses: describeResponses(operation, baseUrl),
     "x-codeSamples": samplesOf(operation, baseUrl),
   };
 }
 
-function describeParameter(name: string, { in: place, description, schema }: Parameter<unknown>): Members {
+function describeParameter(name: string, parameter: Parameter<unknown>): Members {
+  const { in: place, schema } = parameter;
   const isList = schema.type === "array";
   return {
     name,
     in: place,
-    description: [description, ...rulesOf(schema)].join(" "),
+    description: parameterText(parameter),
     required: place === "path",
     ...(isList && { style: "form", explode: false }),
     schema: describe(schema),
   };
 }
 
-/** What holds for every parameter of a kind (D-7, D-9, D-10). */
-function rulesOf({ type, format }: TSchema): string[] {
-  if (type === "array")
-    return [`Comma-separated, repeated or both, at most ${LIST_ITEMS_MAX} values; blanks around them and repeats do not count.`];
-  if (type === "integer") return ["Plain decimal digits, sent once."];
-  if (format === "date-time") return ["An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`."];
-  return format === "uuid" ? ["Letters in either case."] : ["Sent once."];
+/** What a parameter means, and what holds for every parameter of its kind (D-7, D-9, D-10, D-12). */
+export function parameterText({ description, schema }: Parameter<unknown>): string {
+  return `${description} ${ruleOf(schema)}`;
 }
 
-/** RFC 9110 §13.1: request headers of an operation that answers 304. */
-const conditions: Members[] = [
-  {
-    name: "If-None-Match",
-    in: "header",
-    description: "An `ETag` that you hold, a list of them, or `*`. Where it matches the answer is 304.",
-    required: false,
-    schema: { type: "string", maxLength: 8192 },
-  },
-  {
-    name: "If-Modified-Since",
-    in: "header",
-    description: "A `Last-Modified` that you hold, as an HTTP date. It counts only where `If-None-Match` is not sent.",
-    required: false,
-    schema: { type: "string", maxLength: 64 },
-  },
-];
+function ruleOf({ type, format, minimum, maximum, maxLength, enum: values }: TSchema): string {
+  if (type === "array")
+    return `Comma-separated, repeated or both, at most ${LIST_ITEMS_MAX} values; blanks around them and repeats do not count.`;
+  if (type === "integer") return `From ${minimum} to ${maximum}, in plain decimal digits, sent once.`;
+  if (format === "date-time") return "An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`.";
+  if (format === "uuid") return "A UUID, letters in either case.";
+  return values === undefined ? `At most ${maxLength} characters, sent once.` : `One of ${values.join(", ")}, sent once.`;
+}
+
+/** RFC 9110 §13.1: what an operation that answers 304 is asked with. Only a record has a time of its own beside its tag. */
+function conditionsOf({ isConditional, needsKey }: Operation): Members[] {
+  if (!isConditional) return [];
+  return needsKey ? [ifNoneMatch, ifModifiedSince] : [ifNoneMatch];
+}
+
+const ifNoneMatch: Members = {
+  name: "If-None-Match",
+  in: "header",
+  description: "An `ETag` that you hold, a list of them, or `*`. Where it matches the answer is 304.",
+  required: false,
+  schema: { type: "string", maxLength: 8192 },
+};
+
+const ifModifiedSince: Members = {
+  name: "If-Modified-Since",
+  in: "header",
+  description: "A `Last-Modified` that you hold, as an HTTP date. It counts only where `If-None-Match` is not sent.",
+  required: false,
+  schema: { type: "string", maxLength: 64 },
+};
 
 function describeResponses(operation: Operation, baseUrl: string): Members {
   const { needsKey, isConditional, path } = operation;

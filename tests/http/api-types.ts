@@ -742,17 +742,17 @@ export interface operations {
                 status?: ("forecast" | "pre_release" | "open" | "closing_soon" | "closed" | "awarded" | "cancelled" | "archived")[];
                 /** @description Only these source codes, in any letter case. `OTHER` stands for every source that the catalog does not name. Comma-separated, repeated or both, at most 50 values; blanks around them and repeats do not count. */
                 source?: string[];
-                /** @description Only where the agency's name contains this text, in any letter case. Sent once. */
+                /** @description Only where the agency's name contains this text, in any letter case. At most 200 characters, sent once. */
                 agency?: string;
                 /** @description Only these program types. Comma-separated, repeated or both, at most 50 values; blanks around them and repeats do not count. */
                 program_type?: ("SBIR" | "STTR" | "BAA" | "RFI" | "RFP" | "OTA" | "GRANT" | "CONTRACT" | "PRIZE" | "CSO" | "CRADA" | "INDUSTRY_EVENT" | "OTHER")[];
-                /** @description Only the record that bears or bore this upstream identifier. Needs exactly one `source`. Sent once. */
+                /** @description Only the record that bears or bore this upstream identifier. Needs exactly one `source`. At most 256 characters, sent once. */
                 source_opportunity_id?: string;
                 /** @description Only records that changed after this instant (not at it). An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`. */
                 updated_since?: string;
-                /** @description Page size. Plain decimal digits, sent once. */
+                /** @description Page size. From 1 to 100, in plain decimal digits, sent once. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before, sent with the same filters. Sent once. */
+                /** @description `meta.next_cursor` of the page before, sent with the same filters. At most 512 characters, sent once. */
                 cursor?: string;
             };
             header?: never;
@@ -900,7 +900,7 @@ export interface operations {
                 "If-Modified-Since"?: string;
             };
             path: {
-                /** @description The service's id of the opportunity. Letters in either case. */
+                /** @description The service's id of the opportunity. A UUID, letters in either case. */
                 id: string;
             };
             cookie?: never;
@@ -1052,16 +1052,16 @@ export interface operations {
                 type?: ("opportunity_added" | "opportunity_removed" | "status_changed" | "date_changed" | "funding_changed" | "description_changed" | "qanda_updated" | "attachments_changed" | "field_updated" | "unknown")[];
                 /** @description Only events detected after this instant (not at it). An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`. */
                 since?: string;
-                /** @description Whether events of severity `noise` and `cosmetic` are listed too. Sent once. */
+                /** @description Whether events of severity `noise` and `cosmetic` are listed too. One of true, false, sent once. */
                 include_insignificant?: "true" | "false";
-                /** @description Page size. Plain decimal digits, sent once. */
+                /** @description Page size. From 1 to 100, in plain decimal digits, sent once. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before, sent with the same filters. Sent once. */
+                /** @description `meta.next_cursor` of the page before, sent with the same filters. At most 512 characters, sent once. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The service's id of the opportunity. Letters in either case. */
+                /** @description The service's id of the opportunity. A UUID, letters in either case. */
                 id: string;
             };
             cookie?: never;
@@ -1171,8 +1171,6 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that you hold, a list of them, or `*`. Where it matches the answer is 304. */
                 "If-None-Match"?: string;
-                /** @description A `Last-Modified` that you hold, as an HTTP date. It counts only where `If-None-Match` is not sent. */
-                "If-Modified-Since"?: string;
             };
             path?: never;
             cookie?: never;
@@ -1217,8 +1215,6 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that you hold, a list of them, or `*`. Where it matches the answer is 304. */
                 "If-None-Match"?: string;
-                /** @description A `Last-Modified` that you hold, as an HTTP date. It counts only where `If-None-Match` is not sent. */
-                "If-Modified-Since"?: string;
             };
             path?: never;
             cookie?: never;

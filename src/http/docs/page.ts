@@ -1,5 +1,5 @@
 /** The page for people: the guide and the operations as plain HTML, which needs no script to be read. */
-import { problemsOf, tagOf } from "../openapi.ts";
+import { parameterText, problemsOf, tagOf } from "../openapi.ts";
 import type { Operation } from "../operation.ts";
 import { operations } from "../operations.ts";
 import { problemAnchor, problems } from "../problem.ts";
@@ -111,8 +111,11 @@ function operationEntry(operation: Operation): string {
 }
 
 function parameterTable(parameters: Parameters | null): string {
-  const rows = Object.entries(parameters ?? {}).map(([name, { description, fallback }]) => {
-    return `| \`${name}\` | ${description}${fallback === undefined ? "" : ` Default: \`${fallback}\`.`} |`;
+  const rows = Object.entries(parameters ?? {}).map(([name, parameter]) => {
+    const { schema, fallback } = parameter;
+    const values =
+      schema.items?.enum === undefined ? "" : ` Values: ${schema.items.enum.map((value: string) => `\`${value}\``).join(", ")}.`;
+    return `| \`${name}\` | ${parameterText(parameter)}${values}${fallback === undefined ? "" : ` Default: \`${fallback}\`.`} |`;
   });
   return rows.length === 0 ? "" : ["| Parameter | Meaning |", "|---|---|", ...rows].join("\n");
 }
