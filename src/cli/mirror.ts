@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { reasonOf } from "../../db/reason.ts";
 import { formatInstant } from "../instant.ts";
 import type { Machine } from "../machine.ts";
 import { type Feed, Refused } from "../mirror/feed.ts";
@@ -84,7 +85,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
   const turn = () =>
     syncOnce({ ...feed, ...scope, store, progress: reporter(machine) })
       .catch((error) => {
-        throw new Error(`Cannot mirror ${baseUrl}: ${error instanceof Error ? error.message : error}`, { cause: error });
+        throw new Error(`Cannot mirror ${baseUrl}: ${reasonOf(error)}`, { cause: error });
       })
       .finally(() => machine.showProgress(""));
   try {

@@ -43,12 +43,15 @@ export async function readPage(feed: Feed, path: string, filters: Record<string,
     (each): each is [string, string] => each[1] !== null,
   );
   const { data, meta } = await ask(feed, `${path}?${new URLSearchParams(given)}`);
-  const { has_more, next_cursor } = objectOf(meta);
-  const next = has_more === true ? next_cursor : null;
-  if (!Array.isArray(data) || !data.every(isObject) || (next !== null && typeof next !== "string"))
-    throw new Refused("", "its answer is not a page of a list");
+  const next = nextOf(objectOf(meta));
+  if (!Array.isArray(data) || !data.every(isObject) || next === undefined) throw new Refused("", "its answer is not a page of a list");
   if (next !== null && (next === cursor || data.length === 0)) throw new Refused("", "its pages lead nowhere");
   return { items: data, next };
+}
+
+function nextOf({ has_more, next_cursor }: JsonObject): string | null | undefined {
+  if (has_more === false) return null;
+  return has_more === true && typeof next_cursor === "string" ? next_cursor : undefined;
 }
 
 /** The text of a member that every item must have. */

@@ -4,6 +4,7 @@
  */
 import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
+import { reasonOf } from "../../db/reason.ts";
 import { lines } from "../import/input.ts";
 import { isObject, type JsonObject, parsedJson } from "../import/json-value.ts";
 import { linesOf, requireScope, type Scope, type Store, scopeText } from "./store.ts";
@@ -56,7 +57,7 @@ function rememberScope(path: string, scope: Scope): void {
     else if (existsSync(path)) throw new Error(`it is there already, and ${scopePath} does not say what it is a copy of`);
     else writeFileSync(scopePath, scopeText(scope));
   } catch (error) {
-    throw new Error(`Cannot keep a copy in ${path}: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`Cannot keep a copy in ${path}: ${reasonOf(error)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** A copy in an SQLite file. Pages and the walk are kept in one transaction, so a walk that ended early goes on at its next page. */
 import { Database } from "bun:sqlite";
+import { reasonOf } from "../../db/reason.ts";
 import { type Entry, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
 
 /** "ffmr" in ASCII. */
@@ -48,6 +49,7 @@ function open(path: string, scope: Scope): Database {
     sqlite = new Database(path, { create: true, strict: true });
     sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
     refuseForeignFile(sqlite);
+    sqlite.run("pragma page_size = 16384"); // Documents of some KB leave half of a smaller page empty.
     sqlite.run("pragma journal_mode = wal"); // Whoever reads the copy does not wait for us.
     sqlite.run("pragma synchronous = normal"); // Power that fails may take the last pages, and then the walk with them.
     sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
@@ -57,7 +59,7 @@ function open(path: string, scope: Scope): Database {
     return sqlite;
   } catch (error) {
     sqlite?.close();
-    throw new Error(`Cannot keep a copy in ${path}: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`Cannot keep a copy in ${path}: ${reasonOf(error)}`);
   }
 }
 

@@ -120,10 +120,10 @@ describe("fundfeed mirror", () => {
   });
 
   test.each([
-    [{}, "there is no key in FUNDFEED_KEY"],
-    [{ FUNDFEED_KEY: " " }, "there is no key in FUNDFEED_KEY"],
-    [{ FUNDFEED_KEY: "two words" }, "what is in FUNDFEED_KEY is not a key"],
-  ])("needs a key: %p", async (env, reason) => {
+    ["none", {}, "there is no key in FUNDFEED_KEY"],
+    ["a blank one", { FUNDFEED_KEY: " " }, "there is no key in FUNDFEED_KEY"],
+    ["what cannot be one", { FUNDFEED_KEY: "two words" }, "what is in FUNDFEED_KEY is not a key"],
+  ])("needs a key, not %s", async (_, env, reason) => {
     expect(await aCommand({ key: "none" }, env).run("https://api.example.org/v1")).toBe(`Cannot mirror: ${reason}`);
   });
 

@@ -66,7 +66,7 @@ describe("a copy in SQLite", () => {
     sqlite.close();
     expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is a database of something else`);
     writeFileSync(path, "no database at all, although longer than the header of one would be: a hundred bytes and more of plain text");
-    expect(() => openSqliteStore(path, everything)).toThrow("file is not a database");
+    expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is not a database file`);
   });
 });
 
