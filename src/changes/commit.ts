@@ -253,10 +253,18 @@ export function update(
   storeEvents(db, stored.seq, decision.events, importId);
 }
 
+/** How many events `storePast` would store of a record that would be stored at an instant (ms). */
+export function countNewPast(db: CatalogDb, incoming: Incoming, instant: number): number {
+  if (incoming.past === undefined) return 0;
+  const { code } = incoming.content.source;
+  const knownSince = findStored(db, code, incoming.lineage)?.created_at ?? instant;
+  return pastEvents(opportunityId(code, incoming.lineage), incoming, knownSince).filter(({ id }) => !hasEvent(db, id)).length;
+}
+
 /** Stores what the upstream tells of a record's past (`Incoming.past`), each event once, and tells how many were new. */
 export function storePast(db: CatalogDb, incoming: Incoming, importId: number): number {
-  const stored = findStored(db, incoming.content.source.code, incoming.lineage);
-  if (stored === undefined || incoming.past === undefined) return 0;
+  const stored = incoming.past === undefined ? undefined : findStored(db, incoming.content.source.code, incoming.lineage);
+  if (stored === undefined) return 0;
   const events = pastEvents(stored.id, incoming, stored.created_at);
   const given = ({ type, severity, detected_at }: OpportunityEvent) => ({ type, severity, detected_at: Date.parse(detected_at) });
   return events.filter((event) => insertImportedEvent(db, stored.seq, event, given(event), importId)).length;

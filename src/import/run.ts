@@ -2,6 +2,7 @@
 import type { CatalogDb } from "../../db/open.ts";
 import {
   atNextInstant,
+  countNewPast,
   type Decision,
   decide,
   decideLink,
@@ -114,10 +115,13 @@ function filledIn(record: object, stored: object, adds: boolean): object {
     const old = filled[name];
     if (value === undefined) continue;
     if (isPlainObject(value) && isPlainObject(old)) filled[name] = filledIn(value, old, adds);
-    else
-      filled[name] = adds && Array.isArray(value) && Array.isArray(old) ? [...old, ...value.filter((item) => !old.includes(item))] : value;
+    else filled[name] = adds && Array.isArray(value) && Array.isArray(old) ? union(old, value) : value;
   }
   return filled;
+}
+
+function union(old: readonly unknown[], more: readonly unknown[]): unknown[] {
+  return [...new Map([...old, ...more].map((item) => [JSON.stringify(item), item])).values()];
 }
 
 function isPlainObject(value: unknown): value is object {
@@ -203,7 +207,7 @@ function rehearse(db: CatalogDb, begun: Begun, judged: Judged, staging: Staging,
     count(summary, decide(replayed, incoming, instant));
     const waiting = countWaitingFor(db, incoming.content);
     summary.changed += waiting;
-    summary.events += waiting;
+    summary.events += waiting + countNewPast(db, incoming, instant);
   }
   for (const row of missing) countRemoval(summary, decideRemoval(getStored(db, row), instant));
   return summary;
@@ -229,7 +233,7 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
     write((instant) => {
       for (const incoming of chunk) {
         count(summary, storeOne(db, incoming, instant, importId));
-        if (incoming.past !== undefined) summary.events += storePast(db, incoming, importId);
+        summary.events += storePast(db, incoming, importId);
       }
     });
     progress({ step: "writing", done: summary.added + summary.changed, share: (summary.added + summary.changed) / total });

@@ -169,4 +169,19 @@ describe("partial records", () => {
     await catalog.take([{}], { format: fixed([{ record: part, partial: "omits" }]) });
     expect(record(catalog, "A", "1").description).toBeNull();
   });
+
+  test("add to lists what they do not have yet, once", async () => {
+    const catalog = aCatalog();
+    await catalog.take([{ ...whole, contacts: [{ name: "Ann" }], classifications: { keywords: ["a"] } }]);
+    const part = { source: { code: "A", opportunity_id: "1" }, title: "One" };
+    const ann = { name: "Ann", email: null, phone: null, role: null };
+    const hit = { ...part, contacts: [{ ...ann, name: "Bob" }, ann], classifications: { keywords: ["b", "a"] } };
+    const format = fixed([{ record: hit, partial: "adds" }]);
+    await catalog.take([{}], { format });
+    expect(record(catalog, "A", "1")).toMatchObject({
+      contacts: [{ name: "Ann" }, { name: "Bob" }],
+      classifications: { keywords: ["a", "b"] },
+    });
+    expect(await catalog.take([{}], { format })).toMatchObject({ unchanged: 1, changed: 0 });
+  });
 });

@@ -10,6 +10,7 @@ const details = join(import.meta.dir, "../../../shared/data/grants-gov/opportuni
 
 test("the revisions in Grants.gov's own history become events at the time when they really happened, once", async () => {
   const catalog = aCatalog();
+  expect(await catalog.takeFiles([details], { format: grantsGov, dryRun: true })).toMatchObject({ added: 1, events: 2 });
   expect(await catalog.takeFiles([details], { format: grantsGov })).toMatchObject({ added: 1, events: 2 });
 
   const [, past] = eventsOf(catalog.db, "358302");
