@@ -121,7 +121,8 @@ function filledIn(record: object, stored: object, adds: boolean): object {
 }
 
 function union(old: readonly unknown[], more: readonly unknown[]): unknown[] {
-  return [...new Map([...old, ...more].map((item) => [JSON.stringify(item), item])).values()];
+  const known = new Set(old.map((item) => JSON.stringify(item)));
+  return [...old, ...more.filter((item) => !known.has(JSON.stringify(item)))];
 }
 
 function isPlainObject(value: unknown): value is object {

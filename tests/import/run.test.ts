@@ -681,7 +681,7 @@ describe("an import that was killed", () => {
       expect(contentsOf(killed.db)).toBe(contentsOf(whole.db));
       await expect(killed.take(after, given)).rejects.toThrow("--as-of must be later"); // It is finished now.
     }
-  });
+  }, 60_000);
 
   test("because the disk was full keeps what it committed, and is completed by running it again", async () => {
     const whole = aCatalog();
@@ -695,7 +695,7 @@ describe("an import that was killed", () => {
     full.db.sqlite.run("pragma max_page_count = 1000000");
     await full.take(after, { asOf: NOON });
     expect(contentsOf(full.db)).toBe(contentsOf(whole.db));
-  });
+  }, 60_000);
 
   test("is refused as of its instant once something else was written", async () => {
     const catalog = aCatalog();
@@ -703,7 +703,7 @@ describe("an import that was killed", () => {
     await cutShort(catalog, after, 1, { asOf: NOON + DAY });
     await refresh(catalog.db, NOON + 3 * DAY);
     await expect(catalog.take(after, { asOf: NOON + DAY })).rejects.toThrow("--as-of must be later");
-  });
+  }, 60_000);
 });
 
 function faults({ db }: TestCatalog): unknown[] {
