@@ -53,9 +53,9 @@ export function openNdjsonStore(path: string, scope: Scope): Store {
 function rememberScope(path: string, scope: Scope): void {
   const scopePath = `${path}.scope`;
   try {
-    if (existsSync(scopePath)) requireScope(readFileSync(scopePath, "utf8"), scope);
-    else if (existsSync(path)) throw new Error(`it is there already, and ${scopePath} does not say what it is a copy of`);
-    else writeFileSync(scopePath, scopeText(scope));
+    if (!existsSync(path)) writeFileSync(scopePath, scopeText(scope), { flush: true });
+    else if (existsSync(scopePath)) requireScope(readFileSync(scopePath, "utf8"), scope);
+    else throw new Error(`it is there already, and no ${scopePath} says what it is a copy of`);
   } catch (error) {
     throw new Error(`Cannot keep a copy in ${path}: ${reasonOf(error)}`);
   }

@@ -24,7 +24,9 @@ const underWay = { since: null, newest: at(5), cursor: "next" };
 describe.each(kinds)("a copy in %s", (kind) => {
   test("is one of a server, a choice of sources, and with histories or without", async () => {
     const place = aPlace(kind);
-    await place.open().close();
+    const store = place.open();
+    await store.keep([], complete(1));
+    await store.close();
     for (const other of [{ events: false }, { source: ["SAM"] }, { baseUrl: "https://other.example/v1" }])
       expect(() => place.open({ ...everything, ...other })).toThrow(/^Cannot keep a copy in .*: it is a copy of .*: use another file$/);
     await place.open().close();
@@ -93,6 +95,17 @@ describe("a copy in NDJSON", () => {
     writeFileSync(path, '{"my":"file"}\n');
     expect(() => openNdjsonStore(path, everything)).toThrow("it is there already");
     expect(readFileSync(path, "utf8")).toBe('{"my":"file"}\n');
+  });
+
+  test("makes a new start after being killed before there was anything", async () => {
+    const { path, open } = aPlace("ndjson");
+    writeFileSync(`${path}.scope`, "");
+    writeFileSync(`${path}.partial`, '{"id":');
+    const store = open();
+    await store.keep([anEntry("a", 1)], complete(1));
+    await store.close();
+    await open().close();
+    expect(ids(path)).toEqual(["a", "a-1"]);
   });
 
   test("begins from nothing when the file is gone", async () => {
