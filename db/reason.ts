@@ -10,7 +10,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_CORRUPT/, "it is damaged; put a backup back with: fundfeed restore"],
   [/^SQLITE_BUSY/, "another process has been writing to it for too long; try again"],
   [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, "the disk is full"],
-  [/^SQLITE_IOERR/, "the disk failed"],
+  [/^SQLITE_IOERR/, "the disk is full or failing"],
   [/^(EMFILE|ENFILE)\b/, "too many files are open"],
 ];
 

@@ -14,7 +14,9 @@ import { openStores, type Stores } from "./stores.ts";
 const SAVE_MS = 500;
 const CLOCK_MS = 15_000;
 /** How often the files are looked at: somebody may have put others in their place. */
-const LOOK_MS = 2000;
+const LOOK_MS = 1000;
+/** A failure that goes on is logged so often. */
+const REMIND_MS = 60_000;
 /** How long a stop waits for the requests under way. */
 const DRAIN_MS = 10_000;
 
@@ -100,16 +102,20 @@ async function moveClock(clock: CatalogDb, now: number): Promise<void> {
   }
 }
 
-/** What fails is logged and tried again at the next turn; turns never overlap. */
+/** What fails is logged, once a minute while it goes on, and tried again at the next turn; turns never overlap. */
 function repeat(everyMs: number, now: () => number, log: Log, work: () => Promise<void>): ReturnType<typeof setInterval> {
   let busy = false;
+  let told = { what: "", at: 0 };
   const turn = async () => {
     if (busy) return;
     busy = true;
     try {
       await work();
     } catch (error) {
-      log.failure(now(), error, null);
+      const what = String(error);
+      if (what === told.what && Math.abs(now() - told.at) < REMIND_MS) return;
+      told = { what, at: now() };
+      log.failure(told.at, error, null);
     } finally {
       busy = false;
     }

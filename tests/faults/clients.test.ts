@@ -1,6 +1,6 @@
 /** Clients that misbehave: what they cost the others, and what becomes of them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
 
@@ -105,6 +105,7 @@ describe("a server without free file descriptors", () => {
     };
     expect(await ask()).toBe("HTTP/1.1 200 OK");
     const crowd = await Promise.all(Array.from({ length: 100 }, () => open(small.port))); // The kernel takes them; the server cannot.
+    await until("it has no descriptor left", () => (readdirSync(`/proc/${small.pid}/fd`).length === 64 ? true : undefined));
     expect(await ask()).toBe("HTTP/1.1 200 OK");
     for (const socket of crowd) socket.destroy();
     await until("it takes connections again", async () =>

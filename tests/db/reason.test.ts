@@ -1,0 +1,25 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { close, openState } from "../../db/open.ts";
+import { reasonOf } from "../../db/reason.ts";
+import { createAccount } from "../../src/accounts/account.ts";
+import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+describe("reasonOf()", () => {
+  test("of a statement that failed tells the cause, not the statement and its values", async () => {
+    const directory = aDirectory();
+    const [writer, waiter] = [openState(directory, NOON), openState(directory, NOON, 0)];
+    writer.sqlite.run("begin immediate");
+    const failure = await createAccount(waiter, { name: "Secret & Sons" }, NOON).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Error);
+    expect(reasonOf(failure)).toBe("another process has been writing to it for too long; try again");
+    writer.sqlite.run("rollback");
+    close(writer);
+    close(waiter);
+  });
+
+  test("of what has no known cause is what it says", () => {
+    expect([reasonOf(new Error("a plain sentence")), reasonOf("text")]).toEqual(["a plain sentence", "text"]);
+  });
+});

@@ -1,0 +1,92 @@
+/** A machine's clock that is set while the service runs. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { runCommandLine } from "../../src/cli/command-line.ts";
+import { serve } from "../../src/cli/serve.ts";
+import type { Machine } from "../../src/machine.ts";
+import { until } from "../support/binary.ts";
+import { aDirectory, aFile, DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const HOUR = 3600 * SECOND;
+const clock = { now: NOON };
+const data = aDirectory();
+let stop = () => {};
+let base = "";
+let key = "";
+let ended: Promise<number>;
+
+/** The real service on a real port, whose clock is ours to set. */
+const machine = (print: (text: string) => void): Machine => ({
+  env: {},
+  now: () => clock.now,
+  randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+  print,
+  tell: () => undefined,
+  showProgress: () => undefined,
+  writeLog: () => undefined,
+  onStopSignal: (listener) => {
+    stop = listener;
+  },
+});
+
+async function fundfeed(...args: string[]): Promise<string> {
+  const printed: string[] = [];
+  expect(
+    await runCommandLine(
+      [...args, "--data", data],
+      machine((text) => printed.push(text)),
+    ),
+  ).toBe(0);
+  return printed.join("\n");
+}
+
+const importRecord = (id: string) => fundfeed("import", "records", aFile([{ source: { code: "OWN", opportunity_id: id }, title: id }]));
+const get = (path: string) => fetch(base + path, { headers: { Authorization: `Bearer ${key}` } });
+const remaining = async () => Number((await get("/sources")).headers.get("ratelimit-remaining"));
+
+beforeAll(async () => {
+  await importRecord("first");
+  key = await fundfeed("keys", "create", "--account", "Acme", "--plan", "trial");
+  const listening = Promise.withResolvers<string>();
+  ended = serve(machine(listening.resolve), { data, host: "127.0.0.1", port: 0, logFormat: "json" });
+  base = (await listening.promise).replace("listening on ", "");
+});
+afterAll(async () => {
+  stop();
+  expect(await ended).toBe(0);
+});
+
+describe("a clock that is set", () => {
+  test("an hour back refuses nobody, gives no quota back, and repeats no updated_at (D-31)", async () => {
+    const before = await remaining();
+    clock.now -= HOUR;
+    expect(await remaining()).toBe(before - 1);
+    await importRecord("second");
+    const { data: records } = (await (await get("/opportunities")).json()) as { data: { title: string; updated_at: string }[] };
+    expect(records.map(({ title }) => title)).toEqual(["second", "first"]);
+    expect(new Set(records.map(({ updated_at }) => updated_at)).size).toBe(2);
+    clock.now += HOUR;
+  });
+
+  test("an hour back while the minute is used up: the wait stays within that minute", async () => {
+    let refused = await get("/sources");
+    while (refused.status === 200) refused = await get("/sources");
+    clock.now -= HOUR;
+    const still = await get("/sources");
+    expect([refused.status, still.status, still.headers.get("retry-after")]).toEqual([429, 429, "1"]);
+    clock.now += SECOND;
+    expect((await get("/sources")).status).toBe(200);
+    clock.now += HOUR - SECOND;
+  });
+
+  test("a day ahead and back again: the day that was left still knows its use (D-25)", async () => {
+    clock.now += 60 * SECOND;
+    const before = await remaining();
+    clock.now += DAY;
+    expect(await remaining()).toBe(999);
+    clock.now -= DAY;
+    clock.now += 60 * SECOND;
+    await until("use of the day is known again", async () => ((await remaining()) < before ? true : undefined));
+  });
+});

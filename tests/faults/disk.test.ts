@@ -1,0 +1,178 @@
+/** What happens to a running service when its disk is full, its files vanish or others take their place. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+
+afterAll(dropHomes);
+
+const record = (id: string, title = "A title") => `${JSON.stringify({ source: { code: "OWN", opportunity_id: id }, title })}\n`;
+
+async function titles(server: Server, key: string): Promise<string[]> {
+  const response = await server.get("/opportunities", key);
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { data: { title: string }[] }).data.map(({ title }) => title).sort();
+}
+
+const remaining = async (server: Server, key: string) => Number((await server.get("/sources", key)).headers.get("ratelimit-remaining"));
+
+/** A disk of 4 MB, where this machine lets us have one. */
+const disk = mkdtempSync(join(tmpdir(), "fundfeed-disk-"));
+const hasDisk = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=4m", "none", disk], { stderr: "ignore" }).exitCode === 0;
+afterAll(() => {
+  if (hasDisk) Bun.spawnSync(["umount", "-l", disk]);
+  rmSync(disk, { recursive: true, force: true });
+});
+
+describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can mount a small one)"}`, () => {
+  let home: Home;
+  const data = join(disk, "data");
+  const on = ["--data", data];
+  const fill = () => {
+    for (let size = 1 << 20; size >= 1; size >>= 1) {
+      try {
+        for (;;) writeFileSync(join(disk, "filler"), Buffer.alloc(size), { flag: "a" });
+      } catch {
+        // It is full for this size.
+      }
+    }
+  };
+  beforeAll(async () => {
+    home = aHome();
+    await home.run(["import", "records", "-", ...on], { stdin: record("1") });
+  });
+
+  test("under a server: it reads on and counts on in memory, and writes what it counted once there is room", async () => {
+    const { key } = await home.json<{ key: string }>(["keys", "create", "--account", "Acme", ...on]);
+    const server = await home.serve(["serve", "--port", "0", ...on]);
+    expect(await remaining(server, key)).toBe(999);
+    fill();
+    for (let n = 998; n > 990; n--) expect(await remaining(server, key)).toBe(n);
+    expect(await titles(server, key)).toEqual(["A title"]);
+    await until("the log says so", () => /is full/.exec(server.log())?.[0]);
+    expect((await server.get("/meta")).status).toBe(200);
+    expect(server.log().match(/is full/g)).toHaveLength(1); // Once a minute, not at every turn.
+    rmSync(join(disk, "filler"));
+    await until("the use is written, without a restart", async () => {
+      const [listed] = await home.json<{ used_today: number }[]>(["keys", "list", ...on]);
+      return listed?.used_today === 10 ? true : undefined;
+    });
+    expect(await server.stop()).toBe(0);
+    expect((await home.run(["check", ...on])).out).toBe("Everything holds\n");
+  });
+
+  test("under commands: each says so and changes nothing", async () => {
+    const before = [await home.run(["export", ...on]), await home.run(["keys", "list", ...on])];
+    const many = Array.from({ length: 3000 }, (_, n) => record(`${n}`, "Another title")).join("");
+    fill();
+    const ran = [
+      await home.run(["import", "records", home.file("many.ndjson", many), ...on]),
+      await home.run(["backup", join(disk, "copy"), ...on]),
+      await home.run(["keys", "create", "--account", "Late", ...on]),
+    ];
+    rmSync(join(disk, "filler"));
+    for (const { code, out, err } of ran)
+      expect([code, out, err]).toEqual([1, "", expect.stringMatching(/^Cannot [^\n]*the disk is full( or failing)?\n$/)]);
+    expect([await home.run(["export", ...on]), await home.run(["keys", "list", ...on])]).toEqual(before);
+    expect(readdirSync(data).filter((name) => !/^(catalog|state)\.db$|^import\.lock$/.test(name))).toEqual([]);
+  });
+
+  test("under the log ends nothing", async () => {
+    const path = home.file("log.sh", `exec "$@" 2>${join(disk, "log")}`);
+    const key = await home.key();
+    const server = await home.serve(["serve", "--port", "0"], { through: ["sh", path] });
+    fill();
+    for (let n = 0; n < 100; n++) await titles(server, key);
+    rmSync(join(disk, "filler"));
+    expect(await server.stop()).toBe(0);
+    rmSync(join(disk, "log"));
+  });
+});
+
+describe("files that others take the place of", () => {
+  test("a directory put in the place of another is noticed within seconds, and served", async () => {
+    const home = aHome();
+    const key = await home.key();
+    await home.run(["import", "records", "-"], { stdin: record("1", "Old") });
+    await home.run(["backup", "copy"]);
+    await home.run(["import", "records", "-", "--data", "copy"], { stdin: record("2", "New") });
+    const server = await home.serve();
+    expect(await titles(server, key)).toEqual(["Old"]);
+    renameSync(home.at("fundfeed-data"), home.at("old"));
+    renameSync(home.at("copy"), home.at("fundfeed-data"));
+    await until("it serves the new files", async () => ((await titles(server, key)).includes("New") ? true : undefined));
+    expect(server.log()).toContain("were replaced under the server");
+    await home.run(["import", "records", "-"], { stdin: record("3", "Newest") });
+    expect(await titles(server, key)).toEqual(["New", "Newest", "Old"]);
+    expect(await server.stop()).toBe(0);
+    expect((await home.run(["check"])).out).toBe("Everything holds\n");
+  });
+
+  test("files copied into an emptied directory are served once they are whole; until then the old ones are", async () => {
+    const home = aHome();
+    const key = await home.key();
+    await home.run(["import", "records", "-"], { stdin: record("1", "Old") });
+    await home.run(["backup", "copy"]);
+    await home.run(["import", "records", "-", "--data", "copy"], { stdin: record("2", "New") });
+    const server = await home.serve();
+    const data = home.at("fundfeed-data");
+    for (const name of readdirSync(data)) rmSync(join(data, name));
+    const whole = readFileSync(home.at("copy/catalog.db"));
+    cpSync(home.at("copy/state.db"), join(data, "state.db"));
+    writeFileSync(join(data, "catalog.db"), whole.subarray(0, 20_000));
+    await until("it says what is wrong with them", () => /Cannot open .*catalog\.db/.exec(server.log())?.[0]);
+    expect(await titles(server, key)).toEqual(["Old"]);
+    writeFileSync(join(data, "catalog.db"), whole);
+    await until("it serves the new files", async () => ((await titles(server, key)).includes("New") ? true : undefined));
+    expect(await server.stop()).toBe(0);
+    expect((await home.run(["check"])).out).toBe("Everything holds\n");
+  }, 20_000);
+
+  test("a data directory that is gone: what was open is served, the log says so, and its return is noticed", async () => {
+    const home = aHome();
+    const key = await home.key();
+    await home.run(["import", "records", "-"], { stdin: record("1", "Old") });
+    const server = await home.serve();
+    renameSync(home.at("fundfeed-data"), home.at("away"));
+    await until("the log says so", () => /ENOENT/.exec(server.log())?.[0]);
+    expect(await titles(server, key)).toEqual(["Old"]);
+    renameSync(home.at("away"), home.at("fundfeed-data"));
+    await home.run(["import", "records", "-"], { stdin: record("2", "New") });
+    expect(await titles(server, key)).toEqual(["New", "Old"]);
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+describe("a directory that must not be written", () => {
+  const isRoot = process.getuid?.() === 0;
+  const asNobody = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+
+  test("no command works in it, and each says why", async () => {
+    const home = aHome();
+    chmodSync(home.directory, 0o755);
+    const data = home.at("data");
+    await home.key();
+    cpSync(home.at("fundfeed-data"), data, { recursive: true });
+    for (const name of readdirSync(data)) chmodSync(join(data, name), 0o444);
+    chmodSync(data, 0o555);
+    for (const args of [["serve", "--port", "0"], ["keys", "list"], ["export"]]) {
+      const { code, out, err } = await home.run([...args, "--data", data], { through: asNobody });
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(
+        /^Cannot open .*\/(state|catalog)\.db: (permission denied|it cannot be opened): the directory and its files must be (readable and )?writable\n$/,
+      );
+    }
+    chmodSync(data, 0o755);
+  });
+
+  test("a port that needs a privilege", async () => {
+    const home = aHome();
+    mkdirSync(home.at("open"));
+    for (const path of [home.directory, home.at("open")]) chmodSync(path, 0o777);
+    const args = ["serve", "--port", "81", "--data", home.at("open/data")];
+    const { code, out, err } = await home.run(args, { through: asNobody });
+    // Containers often let everybody listen anywhere.
+    if (code === 1) expect([out, err]).toEqual(["", "Cannot listen on 127.0.0.1:81: only a privileged user may listen on this port\n"]);
+  });
+});
