@@ -40,6 +40,7 @@ export async function importBenchmark(): Promise<Section> {
     records,
     "records/s": perSecond(records, done),
     seconds: done.seconds,
+    "of them computing": done.cpuSeconds,
     "peak MB": megabytes(done.peakBytes),
   }));
   const text = `${table(rows)}\n\nReaders' p99 (200 requests/s): ${readers.idleMs.toFixed(1)} ms idle, ${readers.busyMs.toFixed(1)} ms while an import of changed records writes.`;

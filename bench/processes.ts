@@ -1,5 +1,5 @@
 /** Other programs as the benchmark runs them: on one core, watched, and ended by their own id. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -13,7 +13,7 @@ export const LOAD_CORE = 1;
 
 export const product = [process.execPath, join(import.meta.dir, "../src/main.ts")];
 
-export type Finished = { output: string; seconds: number; peakBytes: number };
+export type Finished = { output: string; seconds: number; cpuSeconds: number; peakBytes: number };
 export type Server = { address: string; process: Bun.Subprocess; startedInMs: number; stop: () => Promise<void> };
 
 /** Runs a command on one core to its end. Throws with what it said when it fails; exit code 3 is "some records were rejected". */
@@ -22,30 +22,32 @@ export async function run(core: number, command: string[]): Promise<Finished> {
   const child = Bun.spawn(["taskset", "-c", String(core), ...command], { stdout: "pipe", stderr: "pipe" });
   const [output, errors, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
   if (code !== 0) throw new Error(`${command.join(" ")} exited with ${code}: ${errors}${output}`);
-  return { output, seconds: (performance.now() - started) / 1000, peakBytes: child.resourceUsage()?.maxRSS ?? 0 };
+  const used = child.resourceUsage();
+  const cpuSeconds = Number(used?.cpuTime.total ?? 0n) / 1e6;
+  return { output, seconds: (performance.now() - started) / 1000, cpuSeconds, peakBytes: used?.maxRSS ?? 0 };
 }
 
 /** Starts a server on the server's core and waits until it says `listening on <address>`. Its log lines go to a file, as in production to a journal. */
-export async function serve(command: string[], log = join(workDirectory, "server.log")): Promise<Server> {
+export async function serve(command: string[]): Promise<Server> {
+  const log = join(workDirectory, `server-${++servers}.log`);
+  rmSync(log, { force: true });
   const started = performance.now();
-  const child = Bun.spawn(["taskset", "-c", String(SERVER_CORE), ...command], {
-    stdout: "pipe",
-    stderr: Bun.file(log),
-    env: { ...process.env, NODE_ENV: "production" },
-  });
+  const child = Bun.spawn(["taskset", "-c", String(SERVER_CORE), ...command], { stdout: "pipe", stderr: Bun.file(log) });
+  const stop = async () => {
+    child.kill();
+    await child.exited;
+    rmSync(log, { force: true });
+  };
   let said = "";
   for await (const piece of child.stdout) {
     said += Buffer.from(piece).toString();
     const address = /listening on (\S+)\s/.exec(said)?.[1];
-    if (address === undefined) continue;
-    const stop = async () => {
-      child.kill();
-      await child.exited;
-    };
-    return { address, process: child, startedInMs: performance.now() - started, stop };
+    if (address !== undefined) return { address, process: child, startedInMs: performance.now() - started, stop };
   }
   throw new Error(`${command.join(" ")} ended before it listened: ${await Bun.file(log).text()}`);
 }
+
+let servers = 0;
 
 /** Bytes of memory that a process holds now. */
 export async function residentBytes(pid: number): Promise<number> {
