@@ -162,3 +162,37 @@ test(
   },
   ROUNDS * 60_000,
 );
+
+test("a server moves statuses by its own clock, and a client that polls sees it", async () => {
+  const data = aDirectory();
+  const record = (id: string, days: number) => ({
+    source: { code: "A", opportunity_id: id },
+    title: id,
+    dates: { closes_at: new Date(Date.now() + days * DAY).toISOString() },
+  });
+  await succeed(["import", "records", aFile([record("N1", 1), record("N2", 40)]), "--data", data]);
+  const key = (await succeed(["keys", "create", "--account", "Sync", "--plan", "paid", "--data", data])).trim();
+  const server = await serve(data, { clockShiftMs: 2 * DAY });
+  const client = createSyncClient(key, () => server.base);
+  const statuses = () =>
+    [...client.mirror.values()]
+      .map((text) => JSON.parse(text))
+      .map(({ title, status }) => `${title} ${status}`)
+      .sort();
+  const until = Date.now() + 20_000;
+  for (await client.poll(); !statuses().includes("N1 closed") && Date.now() < until; await Bun.sleep(50)) await client.poll();
+  expect(statuses()).toEqual(["N1 closed", "N2 open"]);
+  expect(await server.stop("SIGTERM")).toBe(0);
+}, 60_000);
+
+test("two imports at once follow each other, and both are whole", async () => {
+  const data = aDirectory();
+  const file = (code: string) =>
+    aFile(Array.from({ length: 1500 }, (_, n) => ({ source: { code, opportunity_id: `N${n}` }, title: `T${n}` })));
+  await Promise.all(["A", "B", "C"].map((code) => succeed(["import", "records", file(code), "--data", data])));
+  const exported = (await succeed(["export", "--data", data])).trimEnd().split("\n");
+  const instants = new Map(exported.map((line) => [JSON.parse(line).updated_at, JSON.parse(line).source.code]));
+  expect(exported).toHaveLength(4500);
+  expect([...instants.values()].sort()).toEqual(["A", "A", "B", "B", "C", "C"]); // Two chunks each, each at an instant of its own.
+  expect(await succeed(["check", "--data", data])).toBe("Everything holds\n");
+}, 60_000);
