@@ -1,9 +1,10 @@
 /** API keys: made once, shown once, stored as their SHA-256. */
 import { crc32 } from "node:zlib";
-import { and, asc, eq, isNull } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNull } from "drizzle-orm";
 import type { StateDb } from "../../db/open.ts";
 import * as schema from "../../db/state.ts";
-import { dayOf } from "../quota/daily-window.ts";
+import { formatInstant } from "../instant.ts";
+import { dateOf, dayOf } from "../quota/daily-window.ts";
 import { type Account, createAccount, findAccount, setAccount } from "./account.ts";
 import { readName } from "./name.ts";
 
@@ -30,6 +31,9 @@ export type KeyListing = {
 };
 
 export type NewKey = { id: string; key: string; account: string; plan: string };
+
+/** Requests of one key on one UTC day, such as 2026-03-01. */
+export type KeyUse = { day: string; id: string; account: string; label: string | null; requests: number };
 
 /** 190 bits of entropy, then a checksum by which a scanner for leaked keys can tell a real one. */
 export function newKey(randomBytes: RandomBytes): string {
@@ -59,19 +63,44 @@ export async function createKey(
   now: number,
 ): Promise<NewKey> {
   const readLabel = label === undefined ? null : readName(label, "Cannot create key", "label");
+  refusePast(expires_at, "Cannot create key", now);
   const account = await accountFor(db, name, plan, now);
-  const key = newKey(randomBytes);
-  const id = `key_${randomText(12, randomBytes)}`;
-  await db.drizzle.insert(schema.keys).values({
-    id,
-    account_id: account.id,
-    hash: Buffer.from(hashOfKey(key), "hex"),
-    last_four: key.slice(-4),
-    label: readLabel,
-    created_at: now,
-    expires_at: expires_at ?? null,
+  const { key, row } = madeKey({ account_id: account.id, label: readLabel, expires_at: expires_at ?? null }, randomBytes, now);
+  await db.drizzle.insert(schema.keys).values(row);
+  return { id: row.id, key, account: account.name, plan: account.plan };
+}
+
+/**
+ * A new key in place of an old one, for the same account under the same label. The old one stays valid for `graceMs`, and never longer
+ * than it would have been.
+ */
+export async function rotateKey(
+  { drizzle }: StateDb,
+  id: string,
+  { graceMs, expires_at }: { graceMs: number; expires_at?: number },
+  randomBytes: RandomBytes,
+  now: number,
+): Promise<NewKey & { replaced: { id: string; expires_at: number } }> {
+  const { keys, accounts } = schema;
+  const action = `Cannot rotate key "${id}"`;
+  const [found] = await drizzle.select().from(keys).innerJoin(accounts, eq(accounts.id, keys.account_id)).where(eq(keys.id, id));
+  if (found === undefined) throw new Error(`${action}: there is no key of that id`);
+  const { keys: old, accounts: account } = found;
+  if (old.revoked_at !== null) throw new Error(`${action}: it is revoked`);
+  if (old.expires_at !== null && old.expires_at <= now) throw new Error(`${action}: it has expired`);
+  // Neither a key without end in place of one that ends, nor one that ends with a grace, by oversight.
+  if (old.expires_at !== null && expires_at === undefined)
+    throw new Error(`${action}: it expires at ${formatInstant(old.expires_at)}; say with --expires when the new one does`);
+  refusePast(expires_at, action, now);
+
+  const { account_id, label } = old;
+  const { key, row } = madeKey({ account_id, label, expires_at: expires_at ?? null }, randomBytes, now);
+  const ends = Math.min(old.expires_at ?? Number.POSITIVE_INFINITY, now + graceMs);
+  drizzle.transaction((both) => {
+    both.insert(keys).values(row).run();
+    both.update(keys).set({ expires_at: ends }).where(eq(keys.id, id)).run();
   });
-  return { id, key, account: account.name, plan: account.plan };
+  return { id: row.id, key, account: account.name, plan: account.plan, replaced: { id, expires_at: ends } };
 }
 
 /** All keys, the oldest first. */
@@ -96,14 +125,45 @@ export async function listKeys({ drizzle }: StateDb, now: number): Promise<KeyLi
   }));
 }
 
+/** What all keys, or one, were used for in the last `days` UTC days, the newest day first. Days without requests are left out. */
+export async function listUse({ drizzle }: StateDb, days: number, id: string | undefined, now: number): Promise<KeyUse[]> {
+  const { keys, accounts, use } = schema;
+  const rows = await drizzle
+    .select({ day: use.day, id: keys.id, account: accounts.name, label: keys.label, requests: use.count })
+    .from(use)
+    .innerJoin(keys, eq(keys.id, use.key_id))
+    .innerJoin(accounts, eq(accounts.id, keys.account_id))
+    .where(and(gt(use.day, dayOf(now) - days), id === undefined ? undefined : eq(keys.id, id)))
+    .orderBy(desc(use.day), asc(accounts.name), asc(keys.created_at), asc(keys.id));
+  if (rows.length === 0 && id !== undefined) await requireKey(drizzle, id, "Cannot show the use of key");
+  return rows.map(({ day, ...rest }) => ({ day: dateOf(day), ...rest }));
+}
+
 /** Ends a key for good; a running server refuses it from the next request on. Revoking it again changes nothing. */
 export async function revokeKey({ drizzle }: StateDb, id: string, now: number): Promise<void> {
-  const [key] = await drizzle.select({ id: schema.keys.id }).from(schema.keys).where(eq(schema.keys.id, id));
-  if (key === undefined) throw new Error(`Cannot revoke key "${id}": there is no key of that id`);
+  await requireKey(drizzle, id, "Cannot revoke key");
   await drizzle
     .update(schema.keys)
     .set({ revoked_at: now })
     .where(and(eq(schema.keys.id, id), isNull(schema.keys.revoked_at)));
+}
+
+async function requireKey(drizzle: StateDb["drizzle"], id: string, action: string): Promise<void> {
+  const [key] = await drizzle.select({ id: schema.keys.id }).from(schema.keys).where(eq(schema.keys.id, id));
+  if (key === undefined) throw new Error(`${action} "${id}": there is no key of that id`);
+}
+
+function refusePast(expires_at: number | undefined, action: string, now: number): void {
+  if (expires_at !== undefined && expires_at <= now) throw new Error(`${action}: it would have expired already`);
+}
+
+type KeyTerms = { account_id: number; label: string | null; expires_at: number | null };
+
+/** A new key, and its row, which knows it by its hash. */
+function madeKey(terms: KeyTerms, randomBytes: RandomBytes, now: number): { key: string; row: typeof schema.keys.$inferInsert } {
+  const key = newKey(randomBytes);
+  const id = `key_${randomText(12, randomBytes)}`;
+  return { key, row: { ...terms, id, hash: Buffer.from(hashOfKey(key), "hex"), last_four: key.slice(-4), created_at: now } };
 }
 
 async function accountFor(db: StateDb, name: string, plan: string | undefined, now: number): Promise<Account> {

@@ -1,6 +1,23 @@
-import type { Command } from "commander";
-import { createKey, listKeys, revokeKey } from "../accounts/key.ts";
-import { answer, type Cli, type CommonOptions, command, commandGroup, instantOrNull, table, withState } from "./command.ts";
+import { type Command, Option } from "commander";
+import { createKey, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../accounts/key.ts";
+import { formatInstant } from "../instant.ts";
+import {
+  answer,
+  type Cli,
+  type CommonOptions,
+  command,
+  commandGroup,
+  duration,
+  instantOrNull,
+  table,
+  timestamp,
+  wholeNumber,
+  withState,
+} from "./command.ts";
+
+const GRACE_MS = 24 * 3_600_000;
+const USE_DAYS = 30;
+const USE_DAYS_MAX = 3660;
 
 export function keysCommand(cli: Cli): Command {
   const list = command("list", "Keys with their use; never the key itself").action(async (options: CommonOptions) => {
@@ -19,6 +36,7 @@ export function keysCommand(cli: Cli): Command {
       created: key.created_at,
       last_used: key.last_used_at,
       today: key.used_today,
+      expires: key.expires_at,
       revoked: key.revoked_at,
     }));
     answer(cli, options, keys, table(lines, "There is no key yet: fundfeed keys create --account NAME makes one"));
@@ -28,13 +46,37 @@ export function keysCommand(cli: Cli): Command {
     .requiredOption("--account <name>", "whose key it is; created where it is missing")
     .option("--plan <plan>", "put the account on this plan")
     .option("--label <text>", "what the key is for")
-    .action(async (options: CommonOptions & { account: string; plan?: string; label?: string }) => {
-      const { account, plan, label } = options;
-      const wanted = { account, ...(plan === undefined ? {} : { plan }), ...(label === undefined ? {} : { label }) };
+    .addOption(expiryOption(cli))
+    .action(async ({ account, plan, label, expires, ...options }: CommonOptions & CreateOptions) => {
+      const wanted = {
+        account,
+        ...(plan === undefined ? {} : { plan }),
+        ...(label === undefined ? {} : { label }),
+        ...(expires === undefined ? {} : { expires_at: expires }),
+      };
       const created = await withState(cli, options, (db) => createKey(db, wanted, cli.machine.randomBytes, cli.machine.now()));
-      answer(cli, options, created, created.key);
-      if (!options.json)
-        cli.machine.tell(`Key ${created.id} of account "${created.account}" on plan ${created.plan}. It is shown only now: keep it safe.`);
+      showOnce(cli, options, created);
+    });
+
+  const rotate = command("rotate", "Create a key in place of another and print it, once; the old one stays valid for a while")
+    .argument("<id>", "the old key's id, as `keys list` shows it")
+    .addOption(new Option("--grace <duration>", "for how long the old key stays valid").argParser(duration).default(GRACE_MS, "24h"))
+    .addOption(expiryOption(cli))
+    .action(async (id: string, options: CommonOptions & { grace: number; expires?: number }) => {
+      const { machine } = cli;
+      const terms = { graceMs: options.grace, ...(options.expires === undefined ? {} : { expires_at: options.expires }) };
+      const rotated = await withState(cli, options, (db) => rotateKey(db, id, terms, machine.randomBytes, machine.now()));
+      const expires_at = formatInstant(rotated.replaced.expires_at);
+      showOnce(cli, options, { ...rotated, replaced: { id, expires_at } });
+      if (!options.json) machine.tell(`The old key, ${id}, stops working at ${expires_at}.`);
+    });
+
+  const usage = command("usage", "Requests of each key and UTC day; a running server adds to them within a second")
+    .argument("[id]", "only this key")
+    .option("--days <n>", "how many days, today included", wholeNumber(1, USE_DAYS_MAX), USE_DAYS)
+    .action(async (id: string | undefined, options: CommonOptions & { days: number }) => {
+      const use = await withState(cli, options, (db) => listUse(db, options.days, id, cli.machine.now()));
+      answer(cli, options, use, table(use, "There was no request in that time"));
     });
 
   const revoke = command("revoke", "End a key for good, at once, also in a running server")
@@ -44,5 +86,18 @@ export function keysCommand(cli: Cli): Command {
       answer(cli, options, { id, revoked: true }, `${id} is revoked`);
     });
 
-  return commandGroup("keys", "API keys", [list, create, revoke]);
+  return commandGroup("keys", "API keys", [list, create, rotate, revoke, usage]);
+}
+
+type CreateOptions = { account: string; plan?: string; label?: string; expires?: number };
+
+function showOnce(cli: Cli, options: CommonOptions, created: NewKey & { replaced?: object }): void {
+  answer(cli, options, created, created.key);
+  if (!options.json)
+    cli.machine.tell(`Key ${created.id} of account "${created.account}" on plan ${created.plan}. It is shown only now: keep it safe.`);
+}
+
+function expiryOption({ machine }: Cli): Option {
+  const parse = (text: string) => (/^\d+[a-z]$/.test(text) ? machine.now() + duration(text) : timestamp(text));
+  return new Option("--expires <when>", "when the new key stops working: after a time such as 90d, or at a timestamp").argParser(parse);
 }

@@ -1,4 +1,5 @@
 /** The daily quota window: a fixed window of one UTC day (D-23). Instants are milliseconds since 1970 UTC. */
+import { formatInstant } from "../instant.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -7,6 +8,11 @@ export type DailyWindow = { day: number; used: number };
 
 export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);
+}
+
+/** A day's date, such as 2026-03-01. */
+export function dateOf(day: number): string {
+  return formatInstant(day * DAY_MS).slice(0, 10);
 }
 
 /** The window of `now`: the given one while its day lasts, then an empty one. */

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { openState, type StateDb } from "../../db/open.ts";
+import { createAccess, findKey, saveUse, useKey } from "../../src/accounts/access.ts";
 import { createAccount, findAccount, listAccounts, setAccount } from "../../src/accounts/account.ts";
-import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey } from "../../src/accounts/key.ts";
+import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, listUse, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { listPlans, setPlan } from "../../src/accounts/plan.ts";
 
 const NOW = Date.UTC(2026, 2, 1);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 let db: StateDb;
@@ -67,6 +70,89 @@ describe("createKey()", () => {
     );
     await expect(createKey(db, { account: "Acme", label: " " }, randomBytes, NOW)).rejects.toThrow("Cannot create key: its label is blank");
     expect([await listAccounts(db), await listKeys(db, NOW)]).toEqual([[], []]);
+  });
+});
+
+describe("a key with an end", () => {
+  test("stops working at that instant", async () => {
+    const { key } = await createKey(db, { account: "Acme", expires_at: NOW + DAY }, randomBytes, NOW);
+    const access = await createAccess(db, NOW);
+    expect([NOW, NOW + DAY - 1, NOW + DAY].map((now) => findKey(access, key, now) !== undefined)).toEqual([true, true, false]);
+  });
+
+  test("is not made when that instant has passed", async () => {
+    const made = createKey(db, { account: "Acme", expires_at: NOW }, randomBytes, NOW);
+    await expect(made).rejects.toThrow("Cannot create key: it would have expired already");
+    expect([await listAccounts(db), await listKeys(db, NOW)]).toEqual([[], []]);
+  });
+});
+
+describe("rotateKey()", () => {
+  const rotate = (id: string, expires_at?: number) =>
+    rotateKey(db, id, { graceMs: HOUR, ...(expires_at === undefined ? {} : { expires_at }) }, randomBytes, NOW);
+
+  test("makes a key for the same account and label, and lets the old one live for the grace", async () => {
+    const old = await createKey(db, { account: "Acme", plan: "paid", label: "sync job" }, randomBytes, NOW - DAY);
+    const { replaced, ...made } = await rotate(old.id);
+    expect([made.account, made.plan, replaced]).toEqual(["Acme", "paid", { id: old.id, expires_at: NOW + HOUR }]);
+    const listed = (await listKeys(db, NOW)).map(({ id, account, label, expires_at }) => ({ id, account, label, expires_at }));
+    expect(listed).toEqual([
+      { id: old.id, account: "Acme", label: "sync job", expires_at: NOW + HOUR },
+      { id: made.id, account: "Acme", label: "sync job", expires_at: null },
+    ]);
+    const access = await createAccess(db, NOW);
+    const works = (now: number) => [old.key, made.key].map((key) => findKey(access, key, now) !== undefined);
+    expect([works(NOW), works(NOW + HOUR)]).toEqual([
+      [true, true],
+      [false, true],
+    ]);
+  });
+
+  test("never lengthens the old key's life, and asks when the new one is to end", async () => {
+    const old = await createKey(db, { account: "Acme", expires_at: NOW + 1000 }, randomBytes, NOW - DAY);
+    await expect(rotate(old.id)).rejects.toThrow(
+      `Cannot rotate key "${old.id}": it expires at 2026-03-01T00:00:01.000Z; say with --expires when the new one does`,
+    );
+    expect((await rotate(old.id, NOW + DAY)).replaced.expires_at).toBe(NOW + 1000);
+    expect((await listKeys(db, NOW)).map(({ expires_at }) => expires_at)).toEqual([NOW + 1000, NOW + DAY]);
+  });
+
+  test("replaces no key that is unknown, revoked or expired", async () => {
+    const [revoked, expired] = [
+      await createKey(db, { account: "Acme" }, randomBytes, NOW - DAY),
+      await createKey(db, { account: "Acme", expires_at: NOW }, randomBytes, NOW - DAY),
+    ];
+    await revokeKey(db, revoked.id, NOW - 1);
+    await expect(rotate("key_x")).rejects.toThrow('Cannot rotate key "key_x": there is no key of that id');
+    await expect(rotate(revoked.id)).rejects.toThrow(`Cannot rotate key "${revoked.id}": it is revoked`);
+    await expect(rotate(expired.id)).rejects.toThrow(`Cannot rotate key "${expired.id}": it has expired`);
+    expect(await listKeys(db, NOW)).toHaveLength(2);
+  });
+});
+
+describe("listUse()", () => {
+  test("has every key and day with requests, the newest day first", async () => {
+    const first = await createKey(db, { account: "Acme", label: "sync" }, randomBytes, NOW - 40 * DAY);
+    const second = await createKey(db, { account: "Bell" }, randomBytes, NOW - 40 * DAY);
+    const access = await createAccess(db, NOW);
+    const request = async (key: string, now: number) => {
+      const known = findKey(access, key, now);
+      if (known === undefined) throw new Error("the key is not known");
+      useKey(access, known, now);
+      await saveUse(access, now);
+    };
+    for (const now of [NOW - 30 * DAY, NOW - 29 * DAY, NOW, NOW + 1]) await request(first.key, now);
+    await request(second.key, NOW);
+    const acme = { id: first.id, account: "Acme", label: "sync" };
+    const all = [
+      { day: "2026-03-01", ...acme, requests: 2 },
+      { day: "2026-03-01", id: second.id, account: "Bell", label: null, requests: 1 },
+      { day: "2026-01-31", ...acme, requests: 1 },
+    ];
+    expect(await listUse(db, 30, undefined, NOW)).toEqual(all);
+    expect(await listUse(db, 1, second.id, NOW)).toEqual(all.slice(1, 2));
+    expect(await listUse(db, 1, second.id, NOW + DAY)).toEqual([]);
+    await expect(listUse(db, 1, "key_x", NOW)).rejects.toThrow('Cannot show the use of key "key_x": there is no key of that id');
   });
 });
 

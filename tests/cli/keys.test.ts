@@ -1,0 +1,90 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { openState } from "../../db/open.ts";
+import { dayOf } from "../../src/quota/daily-window.ts";
+import { fundfeed } from "../support/command-line.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const DAY = 86_400_000;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+let data: string;
+beforeEach(() => {
+  data = join(aDirectory(), "data");
+});
+
+const keys = (line: string) => fundfeed(["keys", ...line.split(" "), "--data", data]);
+type Listed = { id: string; label: string; created_at: string; expires_at: string | null };
+const listed = async () => JSON.parse((await keys("list --json")).out) as Listed[];
+const newId = async (line: string) => (JSON.parse((await keys(`create ${line} --json`)).out) as { id: string }).id;
+
+describe("keys create --expires", () => {
+  test("takes a time from now or an instant, and keys list shows the end", async () => {
+    expect((await keys("create --account A --expires 90d")).out).toMatch(/^ffk_live_\w{38}\n$/);
+    await keys("create --account A --expires 2199-01-31T17:00:00-05:00");
+    const [first, second] = await listed();
+    expect(Date.parse(first?.expires_at ?? "") - Date.parse(first?.created_at ?? "")).toBeWithin(90 * DAY - 10_000, 90 * DAY + 1);
+    expect(second?.expires_at).toBe("2199-01-31T22:00:00.000Z");
+    expect((await keys("list")).out).toMatch(/^id .* today +expires +revoked\n.*\n.* 0 +2199-01-31T22:00:00\.000Z +–\n$/);
+    expect(await keys("create --account A --expires 1999-01-31T17:00:00Z")).toEqual({
+      code: 1,
+      out: "",
+      err: "Cannot create key: it would have expired already\n",
+    });
+  });
+});
+
+describe("keys rotate", () => {
+  test("prints the new key once, alone, and says when the old one ends", async () => {
+    const id = await newId("--account A --label sync");
+    const { code, out, err } = await keys(`rotate ${id} --grace 6h`);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^ffk_live_\w{38}\n$/)]);
+    const [old, made] = await listed();
+    expect([old?.id, made?.label, made?.expires_at]).toEqual([id, "sync", null]);
+    expect(err).toBe(
+      `Key ${made?.id} of account "A" on plan trial. It is shown only now: keep it safe.\nThe old key, ${id}, stops working at ${old?.expires_at}.\n`,
+    );
+  });
+
+  test("with --json says it all in one document", async () => {
+    const id = await newId("--account A");
+    const { out, err } = await keys(`rotate ${id} --json`);
+    expect([JSON.parse(out), err]).toEqual([
+      {
+        id: expect.stringMatching(/^key_/),
+        key: expect.stringMatching(/^ffk_live_/),
+        account: "A",
+        plan: "trial",
+        replaced: { id, expires_at: expect.stringMatching(INSTANT) },
+      },
+      "",
+    ]);
+  });
+});
+
+describe("keys usage", () => {
+  test("shows requests by day and key, as a table and as JSON", async () => {
+    const [first, second] = [await newId("--account A --label sync"), await newId("--account B")];
+    const today = dayOf(Date.now());
+    const db = openState(data, Date.now());
+    const use = db.sqlite.query("insert into use (key_id, day, count) values (?, ?, ?)");
+    for (const row of [
+      [first, today - 1, 12_345],
+      [second, today - 1, 6],
+      [first, today - 40, 7],
+    ] as const)
+      use.run(...row);
+    db.sqlite.close(true);
+    expect((await keys("usage")).out).toMatch(
+      /^day +id +account +label +requests\n\d{4}-\d\d-\d\d +key_\w+ +A +sync +12,345\n\S+ +key_\w+ +B +– +6\n$/,
+    );
+    expect(JSON.parse((await keys(`usage ${first} --days 60 --json`)).out)).toEqual([
+      { day: expect.any(String), id: first, account: "A", label: "sync", requests: 12_345 },
+      { day: expect.any(String), id: first, account: "A", label: "sync", requests: 7 },
+    ]);
+    expect((await keys("usage --days 1")).out).toBe("There was no request in that time\n");
+    expect((await keys("usage nope")).err).toBe('Cannot show the use of key "nope": there is no key of that id\n');
+  });
+});
