@@ -118,57 +118,61 @@ const isAfter = (row: Row, { time, id }: Position) => row.time < time || (row.ti
 type Walk = { filter: Filter; started: Row[]; seen: string[]; next: Position | null };
 
 describe("listOpportunities()", () => {
-  test("answers as the model does, whatever is written meanwhile, and walks see each record that stays where it is once", async () => {
-    const walks: Walk[] = [];
-    let [now, pages, finished, moved, writes] = [NOON, 0, 0, 0, 0];
-    let model = everything();
-    for (const each of fc.sample(step, { numRuns: STEPS, seed: SEED })) {
-      now += each.clock;
-      if (each.writes.length > 0) storeRecords(writer, each.writes, now);
-      if (each.named !== undefined && !(await removeSource(writer, each.named)))
-        await addSource(writer, { code: each.named, name: "N", description: "" });
-      if (each.writes.length > 0 || each.named !== undefined) model = everything();
-      const { rows, named } = model;
-      const filter = filterOf(each, rows);
-      const wanted = rows.filter((row) => matches(row, named, filter));
-      const after = each.after === undefined || rows.length === 0 ? null : positionOf(rows[each.after % rows.length] as Row);
+  test(
+    "answers as the model does, whatever is written meanwhile, and walks see each record that stays where it is once",
+    async () => {
+      const walks: Walk[] = [];
+      let [now, pages, finished, moved, writes] = [NOON, 0, 0, 0, 0];
+      let model = everything();
+      for (const each of fc.sample(step, { numRuns: STEPS, seed: SEED })) {
+        now += each.clock;
+        if (each.writes.length > 0) storeRecords(writer, each.writes, now);
+        if (each.named !== undefined && !(await removeSource(writer, each.named)))
+          await addSource(writer, { code: each.named, name: "N", description: "" });
+        if (each.writes.length > 0 || each.named !== undefined) model = everything();
+        const { rows, named } = model;
+        const filter = filterOf(each, rows);
+        const wanted = rows.filter((row) => matches(row, named, filter));
+        const after = each.after === undefined || rows.length === 0 ? null : positionOf(rows[each.after % rows.length] as Row);
 
-      const page = await listOpportunities(catalog, filter, each.limit, after);
-      const rest = wanted.filter((row) => after === null || isAfter(row, after));
-      const expected = rest.slice(0, each.limit);
-      const where = { seed: SEED, filter, limit: each.limit, after };
-      expect({ ...where, ids: listed(page.documents).map(({ id }) => id) }).toEqual({ ...where, ids: expected.map(({ id }) => id) });
-      const last = expected.at(-1);
-      writes += each.writes.length;
-      expect(page.next).toEqual(rest.length > each.limit && last !== undefined ? positionOf(last) : null);
-      pages++;
-
-      if (each.walk && walks.length < 5 && rows.length > 0)
-        walks.push({ filter, started: wanted, seen: [], next: { time: Number.MAX_SAFE_INTEGER, id: "" } });
-      for (const walk of walks) {
-        const { documents, next } = await listOpportunities(catalog, walk.filter, each.limit, walk.next);
-        walk.seen.push(...listed(documents).map(({ id }) => id));
-        walk.next = next;
+        const page = await listOpportunities(catalog, filter, each.limit, after);
+        const rest = wanted.filter((row) => after === null || isAfter(row, after));
+        const expected = rest.slice(0, each.limit);
+        const where = { seed: SEED, filter, limit: each.limit, after };
+        expect({ ...where, ids: listed(page.documents).map(({ id }) => id) }).toEqual({ ...where, ids: expected.map(({ id }) => id) });
+        const last = expected.at(-1);
+        writes += each.writes.length;
+        expect(page.next).toEqual(rest.length > each.limit && last !== undefined ? positionOf(last) : null);
         pages++;
+
+        if (each.walk && walks.length < 5 && rows.length > 0)
+          walks.push({ filter, started: wanted, seen: [], next: { time: Number.MAX_SAFE_INTEGER, id: "" } });
+        for (const walk of walks) {
+          const { documents, next } = await listOpportunities(catalog, walk.filter, each.limit, walk.next);
+          walk.seen.push(...listed(documents).map(({ id }) => id));
+          walk.next = next;
+          pages++;
+        }
+        for (const walk of walks.filter(({ next }) => next === null)) {
+          const present = new Map(rows.map((row) => [row.id, row]));
+          const unmoved = walk.started.filter(({ id, time }) => present.get(id)?.time === time);
+          if (walk.filter.source?.includes("OTHER") !== true)
+            // Which sources are named may have changed meanwhile.
+            expect({ seed: SEED, missed: unmoved.filter(({ id }) => !walk.seen.includes(id)) }).toEqual({ seed: SEED, missed: [] });
+          expect(new Set(walk.seen).size).toBe(walk.seen.length);
+          walks.splice(walks.indexOf(walk), 1);
+          finished++;
+          moved += walk.started.length - unmoved.length;
+        }
       }
-      for (const walk of walks.filter(({ next }) => next === null)) {
-        const present = new Map(rows.map((row) => [row.id, row]));
-        const unmoved = walk.started.filter(({ id, time }) => present.get(id)?.time === time);
-        if (walk.filter.source?.includes("OTHER") !== true)
-          // Which sources are named may have changed meanwhile.
-          expect({ seed: SEED, missed: unmoved.filter(({ id }) => !walk.seen.includes(id)) }).toEqual({ seed: SEED, missed: [] });
-        expect(new Set(walk.seen).size).toBe(walk.seen.length);
-        walks.splice(walks.indexOf(walk), 1);
-        finished++;
-        moved += walk.started.length - unmoved.length;
-      }
-    }
-    expect(pages).toBeGreaterThan(STEPS * 2);
-    expect(writes).toBeGreaterThan(2 * model.rows.length);
-    expect(finished).toBeGreaterThan(50);
-    expect(moved).toBeGreaterThan(50);
-    expect(catalog.log.length).toBeLessThan(writes); // It was compacted on the way.
-  }, STEPS * 100);
+      expect(pages).toBeGreaterThan(STEPS * 2);
+      expect(writes).toBeGreaterThan(2 * model.rows.length);
+      expect(finished).toBeGreaterThan(50);
+      expect(moved).toBeGreaterThan(50);
+      expect(catalog.log.length).toBeLessThan(writes); // It was compacted on the way.
+    },
+    STEPS * 100,
+  );
 
   test("gives complete documents, the same as findOpportunity()", async () => {
     const { documents } = await listOpportunities(catalog, {}, 20, null);
