@@ -1,9 +1,11 @@
 /** Clients that others' tools make of the description. `WRITE=1 bun test clients` writes the types anew; the type check compiles them. */
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { plugin } from "bun";
 import createClient, { type Client } from "openapi-fetch";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import { BASE_URL, type TestApi } from "../support/api.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
 import { sixtyApi, U, X } from "../support/sixty.ts";
 import type { paths } from "./api-types.ts";
 
@@ -18,15 +20,23 @@ test("openapi-typescript makes the types that the client below is compiled with"
   else expect(types).toBe(await Bun.file(FILE).text());
 }, 60_000);
 
-/** The generator asks for TypeScript 5's own interface, which the project's TypeScript no longer has. */
 async function generatedTypes(): Promise<string> {
+  await provideTypeScript5();
+  const { astToString, default: generate } = await import("openapi-typescript");
+  return astToString(await generate(description()));
+}
+
+/** The generators ask for TypeScript 5's own interface, which the project's TypeScript no longer has. */
+async function provideTypeScript5(): Promise<void> {
   const typescript = await import("typescript-5");
   plugin({
     name: "typescript 5",
     setup: (build) => void build.module("typescript", () => ({ exports: { ...typescript }, loader: "object" })),
   });
-  const { astToString, default: generate } = await import("openapi-typescript");
-  return astToString(await generate(JSON.parse(JSON.stringify(openapiDocument(BASE_URL)))));
+}
+
+function description() {
+  return JSON.parse(JSON.stringify(openapiDocument(BASE_URL)));
 }
 
 describe("a client of openapi-fetch", () => {
@@ -68,3 +78,32 @@ describe("a client of openapi-fetch", () => {
     expect(error?.code).toBe("not_found");
   });
 });
+
+describe("a client that @hey-api/openapi-ts writes", () => {
+  const directory = aDirectory();
+  afterAll(dropScratch);
+
+  test("compiles, and reads a list", async () => {
+    await provideTypeScript5();
+    const { createClient: generate } = await import("@hey-api/openapi-ts");
+    await generate({ input: description(), output: { path: join(directory, "client") }, logs: { level: "silent" } });
+
+    expect(await compile(directory)).toEqual({ exitCode: 0, output: "" });
+
+    const api = await sixtyApi();
+    const { listOpportunities } = await import(join(directory, "client/index.ts"));
+    const fetch = (request: Request) => api.fetch(new Request(request.url.replace(BASE_URL, "http://localhost/v1"), request));
+    const query = { status: ["open", "closed"], limit: 5 };
+    const { data } = await listOpportunities({ baseUrl: BASE_URL, auth: api.key, fetch, query });
+    expect(data.data).toHaveLength(5);
+    expect(data.meta.has_more).toBe(true);
+  }, 60_000);
+});
+
+/** With the settings of a project that has just been begun. */
+async function compile(directory: string): Promise<{ exitCode: number; output: string }> {
+  const settings = { module: "preserve", target: "esnext", lib: ["esnext", "dom", "dom.iterable"], types: [], strict: true, noEmit: true };
+  await Bun.write(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions: settings }));
+  const child = Bun.spawn(["bunx", "tsc", "--project", directory], { cwd: import.meta.dir, stdout: "pipe", stderr: "inherit" });
+  return { exitCode: await child.exited, output: await child.stdout.text() };
+}
