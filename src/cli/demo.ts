@@ -67,14 +67,14 @@ function introduction(listening: string, key: string, records: number, directory
   const base = listening.replace("listening on ", "");
   return `${records} real opportunities of five federal sources, with their history, in ${directory} (removed at the end).
 
-The key is "${key}". Try:
+Paste into another terminal:
 
-  export KEY=${key}
+  export FUNDFEED_KEY=${key}
   curl -s ${base}/meta
-  curl -s -H "Authorization: Bearer $KEY" '${base}/sources'
-  curl -s -H "Authorization: Bearer $KEY" '${base}/opportunities?limit=2'
-  curl -s -H "Authorization: Bearer $KEY" '${base}/opportunities?source=GRANTS_GOV&program_type=GRANT&agency=national&limit=2'
-  curl -s -H "Authorization: Bearer $KEY" '${base}/opportunities?updated_since=2026-07-30T00:00:00Z'
+  curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/sources'
+  curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/opportunities?limit=2'
+  curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/opportunities?source=GRANTS_GOV&program_type=GRANT&agency=national&limit=2'
+  curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/opportunities?updated_since=2026-07-30T00:00:00Z'
 
 The reference is at ${base}/docs. Ctrl-C ends the demo.
 `;
