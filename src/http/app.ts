@@ -9,7 +9,7 @@ import type { Route } from "./operation.ts";
 import { invalidParameters, Problem, problemOf, problems } from "./problem.ts";
 import { requireAllowance } from "./rate-limit.ts";
 import { createRequestIds } from "./request-id.ts";
-import { ALLOW, respondOptions, respondProblem } from "./respond.ts";
+import { ALLOW, type Answer, respondOptions, respondProblem } from "./respond.ts";
 import { eventsRoute } from "./routes/events.ts";
 import { type Asset, assetRoute, metaRoute } from "./routes/meta.ts";
 import { opportunitiesRoute, opportunityRoute } from "./routes/opportunities.ts";
@@ -67,7 +67,7 @@ export function createApp(deps: AppDeps): App {
     requireAllowance(call.allowance);
   }
 
-  function refuse(call: Call, error: unknown): Response {
+  function refuse(call: Call, error: unknown): Answer {
     const problem = problemOf(error);
     if (problems[problem.code].status >= 500) log.failure(now(), error, call.id);
     return respondProblem(call, problem, baseUrl);

@@ -139,7 +139,11 @@ function describeResponses(operation: Operation, baseUrl: string): Members {
     ...(path === "/docs" && referToHeaders(["Content-Security-Policy"])),
   };
   return {
-    200: { description: `${operation.summary}.`, headers: responseHeaders, content: describeContent(operation) },
+    200: {
+      description: `${operation.summary}.`,
+      headers: { ...responseHeaders, ...referToHeaders(["Content-Encoding"]) },
+      content: describeContent(operation),
+    },
     ...(isConditional && { 304: { description: "Unchanged since the validator that was sent. Empty.", headers: responseHeaders } }),
     ...Object.fromEntries(
       [...byStatus].map(([status, these]) => {
@@ -185,7 +189,7 @@ function problemHeaders(codes: readonly ProblemCode[]): Members {
   const isAny = (...wanted: ProblemCode[]) => wanted.some((code) => codes.includes(code));
   const isRead = codes.some((code) => problems[code].status === 400) || isAny("not_found", "rate_limit_exceeded"); // A valid key was counted.
   return {
-    ...referToHeaders(alwaysSent),
+    ...referToHeaders([...alwaysSent, "Content-Encoding"]),
     ...(isRead && referToHeaders(rateLimit)),
     ...(isAny("internal_error", "service_unavailable") &&
       Object.fromEntries(rateLimit.map((name) => [name, describeHeader({ ...headers[name], required: false })]))),
@@ -204,6 +208,12 @@ const headers = {
   },
   "API-Version": { description: "Version of the API.", schema: Type.Literal(API_VERSION) },
   "X-Content-Type-Options": { description: "The content type holds: nothing is to be guessed.", schema: Type.Literal("nosniff") },
+  Vary: { description: "What in a request the answer depends on.", schema: Type.Literal("Accept-Encoding") },
+  "Content-Encoding": {
+    description: "How a body over 1 KiB is compressed, where the request's `Accept-Encoding` asks for it.",
+    schema: Type.String({ pattern: "^(gzip|zstd)$", maxLength: 4 }),
+    required: false,
+  },
   "Cache-Control": {
     description: "Who may keep the answer, and how long.",
     schema: Type.String({ maxLength: 100 }),
@@ -239,7 +249,13 @@ const headers = {
 
 type HeaderName = keyof typeof headers;
 
-const alwaysSent = ["X-Request-Id", "API-Version", "X-Content-Type-Options", "Cache-Control"] as const satisfies readonly HeaderName[];
+const alwaysSent = [
+  "X-Request-Id",
+  "API-Version",
+  "X-Content-Type-Options",
+  "Cache-Control",
+  "Vary",
+] as const satisfies readonly HeaderName[];
 const rateLimit = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const satisfies readonly HeaderName[];
 
 function referToHeaders(names: readonly HeaderName[]): Members {

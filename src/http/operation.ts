@@ -3,6 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Call } from "./call.ts";
 import type { ProblemCode } from "./problem.ts";
 import type { Parameters } from "./query.ts";
+import type { Answer } from "./respond.ts";
 
 export type Operation = {
   /** Below the base address; `{id}` is a variable part. */
@@ -35,4 +36,4 @@ export const keyProblems = [
 ] as const satisfies readonly ProblemCode[];
 
 /** An operation that the server can carry out. */
-export type Route = { operation: Operation; answer: (call: Call) => Response | Promise<Response> };
+export type Route = { operation: Operation; answer: (call: Call) => Answer };

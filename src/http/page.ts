@@ -4,13 +4,13 @@ import { type Call, uriReference } from "./call.ts";
 import { encodeCursor } from "./cursor.ts";
 import { pageEnvelope } from "./envelope.ts";
 import { queryWithCursor } from "./query.ts";
-import { respondJson } from "./respond.ts";
+import { type Answer, respondJson } from "./respond.ts";
 
 export function respondPage(
   call: Call,
   { documents, next }: Page,
   { cursorSecret, scope }: { cursorSecret: Uint8Array; scope: string },
-): Response {
+): Answer {
   const cursor = next === null ? null : encodeCursor(cursorSecret, scope, next);
   const links = {
     self: uriReference(call.path, call.query),

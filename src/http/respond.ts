@@ -1,5 +1,6 @@
 /** Every response of the service is built here, with the headers that all of them have (D-19, D-20). */
 import { type Call, uriReference } from "./call.ts";
+import { COMPRESS_OVER_BYTES, codings, preferredCoding } from "./compress.ts";
 import { type Problem, problems, problemType } from "./problem.ts";
 
 /** The version of the wire contract: `API-Version`, /meta and the last segment of the base address. */
@@ -9,21 +10,33 @@ export const ALLOW = "GET, OPTIONS";
 
 type Body = Uint8Array<ArrayBuffer> | string | null;
 
+/** At once, or as soon as the body is compressed. */
+export type Answer = Response | Promise<Response>;
+
 /** Takes `headers` over: it must be the caller's own, freshly made. */
-export function respond(call: Call, status: number, headers: Record<string, string>, body: Body): Response {
+export function respond(call: Call, status: number, headers: Record<string, string>, body: Body): Answer {
   headers["X-Request-Id"] = call.id;
   headers["API-Version"] = API_VERSION;
   headers["X-Content-Type-Options"] = "nosniff";
+  headers.Vary = "Accept-Encoding";
   if (call.allowance !== null) {
     headers["RateLimit-Limit"] = String(call.allowance.limit);
     headers["RateLimit-Remaining"] = String(call.allowance.remaining);
     headers["RateLimit-Reset"] = String(call.allowance.reset);
   }
-  return new Response(body, { status, headers });
+  if (body === null || body.length <= COMPRESS_OVER_BYTES || "Content-Encoding" in headers) return new Response(body, { status, headers });
+  return respondCompressed(call, status, headers, body);
+}
+
+function respondCompressed(call: Call, status: number, headers: Record<string, string>, body: Exclude<Body, null>): Answer {
+  const coding = preferredCoding(call.headers.get("accept-encoding"));
+  if (coding === null) return new Response(body, { status, headers });
+  headers["Content-Encoding"] = coding;
+  return codings[coding](body).then((compressed) => new Response(compressed, { status, headers }));
 }
 
 /** 200 with a JSON body that nobody may store. */
-export function respondJson(call: Call, body: Uint8Array<ArrayBuffer> | string): Response {
+export function respondJson(call: Call, body: Uint8Array<ArrayBuffer> | string): Answer {
   return respond(
     call,
     200,
@@ -33,11 +46,11 @@ export function respondJson(call: Call, body: Uint8Array<ArrayBuffer> | string):
 }
 
 /** The answer to OPTIONS: no `Access-Control-*`, since keys do not belong in browsers (D-4). */
-export function respondOptions(call: Call): Response {
+export function respondOptions(call: Call): Answer {
   return respond(call, 204, { Allow: ALLOW, "Cache-Control": "no-store" }, null);
 }
 
-export function respondProblem(call: Call, { code, detail, extra }: Problem, baseUrl: string): Response {
+export function respondProblem(call: Call, { code, detail, extra }: Problem, baseUrl: string): Answer {
   const { status, title } = problems[code];
   const body = {
     type: problemType(baseUrl, code),

@@ -72,7 +72,8 @@ const ASSET_MAX_AGE_SECONDS = 3600;
 export type Asset = { path: `/${string}`; contentType: string; body: Uint8Array<ArrayBuffer>; headers?: Record<string, string> };
 
 export function assetRoute({ path, contentType, body, headers }: Asset): Route {
-  const etag = `"${Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 32)}"`;
+  // Weak: the same file may be sent in several codings.
+  const etag = `W/"${Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 32)}"`;
   const shared = { ETag: etag, "Cache-Control": `public, max-age=${ASSET_MAX_AGE_SECONDS}`, ...headers };
   const operation = [getOpenApi, getDocs].find((known) => known.path === path) ?? { ...getDocs, path, contentType };
   return {
