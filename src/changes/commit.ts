@@ -6,6 +6,7 @@ import { formatInstant } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { dueAt, statusAt } from "../opportunities/status.ts";
 import { additionEvent, classify, removalEvent } from "./classify.ts";
+import { withheld } from "./contacts.ts";
 import { type Content, hashOf, type Incoming, readContent, renderDocument, renderSidecar, type StatusBasis } from "./content.ts";
 import { apply, detect } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
@@ -147,6 +148,18 @@ export function decideRemoval(stored: Stored, instant: number): Decision {
   };
 }
 
+/** What it comes to that a record's contacts are erased. */
+export function decideRedaction(stored: Stored, instant: number): Decision {
+  const previous = readContent(stored.document, stored.sidecar);
+  const changes = detect(previous, { ...previous, contacts: [] });
+  return {
+    outcome: changes.length === 0 ? "unchanged" : "changed",
+    content: apply(previous, changes),
+    status_basis: stored.status_basis,
+    events: classify(stored.id, changes, instant).map(withheld),
+  };
+}
+
 /** What it comes to that another source's record stands for the same opportunity. */
 export function decideLink(stored: Stored, canonicalId: string, instant: number): Decision {
   const previous = readContent(stored.document, stored.sidecar);
@@ -279,6 +292,20 @@ export function insertImportedEvent(
   importId: number,
 ): boolean {
   return insertEvent(db, seq, event, { ...given, origin: "imported" }, importId);
+}
+
+/** Takes the contacts out of what a record's history tells. How many events told of some. */
+export function withholdContacts({ sqlite }: CatalogDb, row: number): number {
+  const rows = sqlite
+    .query<{ seq: number; document: Uint8Array }, [number]>(
+      `select seq, document from events where opportunity_seq = ? and instr(document, '"field":"contacts"') > 0`,
+    )
+    .all(row);
+  const telling = rows
+    .map((event) => ({ ...event, without: Buffer.from(JSON.stringify(withheld(JSON.parse(Buffer.from(event.document).toString())))) }))
+    .filter(({ document, without }) => !without.equals(document));
+  for (const { seq, without } of telling) sqlite.query("update events set document = ? where seq = ?").run(without, seq);
+  return telling.length;
 }
 
 export function hasEvent({ sqlite }: CatalogDb, id: string): boolean {

@@ -17,6 +17,8 @@ export type Incoming = {
   content: Content;
   /** Earlier states that the upstream itself tells of, the oldest first; each until (ms) it was superseded. */
   past?: PastState[];
+  /** Its contacts were kept out, and are to be kept out of its history. */
+  redacted?: true;
   /** Of a record that `export` wrote: restored into an empty catalogue, otherwise ignored. */
   restored?: { created_at: number; updated_at: number };
 };

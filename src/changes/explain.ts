@@ -14,7 +14,7 @@ export type Explanation = {
   /** The rule for each changed field, or for the record as a whole (field `null`). Empty for an imported event: another system decided. */
   rules: { field: string | null; type: string; severity: string; when: string }[];
   origin: "detected" | "imported";
-  /** `null`: the clock. */
+  /** `null`: the clock, or `redact`. */
   import: { id: number; format: string; files: string; started_at: number; as_of: number | null } | null;
 };
 

@@ -114,6 +114,7 @@ function moves(from: readonly string[], to: readonly string[]): (change: Change)
 
 function isReordered({ previous, current }: Change): boolean {
   if (!Array.isArray(previous) || !Array.isArray(current) || previous.length !== current.length) return false;
+  if (current.length === 0) return false; // Nothing to reorder: values that are withheld.
   const sorted = (items: unknown[]) => items.map((item) => JSON.stringify(item)).sort();
   const after = sorted(current);
   return sorted(previous).every((item, index) => item === after[index]);

@@ -18,6 +18,7 @@ import { mirrorCommand } from "./mirror.ts";
 import { openapiCommand } from "./openapi.ts";
 import { plansCommand } from "./plans.ts";
 import { pullCommand } from "./pull.ts";
+import { redactCommand } from "./redact.ts";
 import { refreshCommand } from "./refresh.ts";
 import { serveCommand } from "./serve.ts";
 import { sourcesCommand } from "./sources.ts";
@@ -31,6 +32,7 @@ const commands = [
   exportCommand,
   mirrorCommand,
   refreshCommand,
+  redactCommand,
   importsCommand,
   explainCommand,
   sourcesCommand,

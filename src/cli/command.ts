@@ -41,6 +41,14 @@ export async function withState<T>({ machine }: Cli, { data }: CommonOptions, wo
   }
 }
 
+/** An option that is a standing order: one may forget it on a command line, so the environment gives it, too. */
+export const redactContactsOption = () =>
+  new Option("--redact-contacts", "keep contacts, which are personal data, out of records and events (FUNDFEED_REDACT_CONTACTS=1)");
+
+export function redactsContacts({ machine }: Cli, { redactContacts }: { redactContacts?: true }): boolean {
+  return redactContacts ?? !["", "0"].includes(machine.env.FUNDFEED_REDACT_CONTACTS ?? "");
+}
+
 /** Answers with the value as JSON where that is asked for, with the text otherwise. */
 export function answer({ machine }: Cli, { json }: CommonOptions, value: unknown, text: string): void {
   machine.print(json ? JSON.stringify(value, null, 2) : text);

@@ -31,7 +31,7 @@ function inSentences({ event, after, rules, origin, import: brought }: Explanati
   const lines = [
     `${event.type} (${event.severity}) of ${after.source.code} ${after.source.opportunity_id}: ${after.title}`,
     `detected  ${event.detected_at}`,
-    `by        ${brought === null ? "the clock: a date has passed" : `import ${brought.id}, ${brought.format}, ${fileNames(brought.files)}, ${formatInstant(brought.started_at)}`}`,
+    `by        ${brought === null ? withoutImport(event) : `import ${brought.id}, ${brought.format}, ${fileNames(brought.files)}, ${formatInstant(brought.started_at)}`}`,
   ];
   if (origin === "imported") lines.push("rule      none: type and severity were stated by the history that it was imported from");
   for (const rule of rules) lines.push(`rule      ${rule.field ?? "the record"}: ${rule.when} → ${rule.type}, ${rule.severity}`);
@@ -40,6 +40,10 @@ function inSentences({ event, after, rules, origin, import: brought }: Explanati
   }
   lines.push("", "The whole record before and after: --json");
   return lines.join("\n");
+}
+
+function withoutImport({ type }: Explanation["event"]): string {
+  return type === "status_changed" ? "the clock: a date has passed" : "fundfeed redact";
 }
 
 function fileNames(files: string): string {

@@ -6,9 +6,13 @@ export function exportCommand(cli: Cli): Command {
   return command("export", "All records as `records` NDJSON: importing it into an empty data directory gives the same opportunities")
     .option("--source <code...>", "only these sources; repeated or with commas")
     .action(async (options: CommonOptions & { source?: string[] }) => {
-      const codes = options.source?.flatMap((each) => each.split(",")).map((code) => code.trim().toUpperCase());
       await withCatalog(cli, options, async (db) => {
-        for (const line of exportLines(db, codes)) cli.machine.print(line);
+        for (const line of exportLines(db, sourceCodes(options.source))) cli.machine.print(line);
       });
     });
+}
+
+/** Source codes as they are stored, from an option that is repeated or has commas. */
+export function sourceCodes(given: readonly string[] | undefined): string[] | undefined {
+  return given?.flatMap((each) => each.split(",")).map((code) => code.trim().toUpperCase());
 }

@@ -3,9 +3,16 @@ import { importEvents } from "../import/events.ts";
 import { formats } from "../import/formats.ts";
 import { importFiles } from "../import/run.ts";
 import type { Options, Outcome, Progress, Workplace } from "../import/workplace.ts";
-import { answer, type Cli, type CommonOptions, command, timestamp, withCatalog } from "./command.ts";
+import { answer, type Cli, type CommonOptions, command, redactContactsOption, redactsContacts, timestamp, withCatalog } from "./command.ts";
 
-type ImportOptions = CommonOptions & { snapshot?: true; allowRemovals?: true; asOf?: number; dryRun?: true; rejects?: string };
+type ImportOptions = CommonOptions & {
+  snapshot?: true;
+  allowRemovals?: true;
+  asOf?: number;
+  dryRun?: true;
+  rejects?: string;
+  redactContacts?: true;
+};
 
 export function importCommand(cli: Cli): Command {
   const names = [...formats.map(({ name }) => name), "events"];
@@ -21,14 +28,14 @@ export function importCommand(cli: Cli): Command {
     .option("--as-of <timestamp>", "the instant at which the changes count as detected, for backfilling history", timestamp)
     .option("--dry-run", "say what would happen and store nothing")
     .option("--rejects <file>", "where rejected records go (default: <file>.rejects.ndjson)")
+    .addOption(redactContactsOption())
     .addHelpText("after", `\nFormats:\n${list.map(({ name, about }) => `  ${name.padEnd(20)} ${about}`).join("\n")}`)
     .action(async (name: string, files: string[], options: ImportOptions) => {
       const outcome = await withCatalog(cli, options, (db) => {
         const place: Workplace = { db, directory: options.data, now: cli.machine.now, tell: cli.machine.tell, progress: reporter(cli) };
         const format = formats.find((each) => each.name === name);
-        return format === undefined
-          ? importEvents(place, optionsOf(files, options))
-          : importFiles(place, format, optionsOf(files, options));
+        const order = { ...optionsOf(files, options), redactContacts: redactsContacts(cli, options) };
+        return format === undefined ? importEvents(place, order) : importFiles(place, format, order);
       });
       cli.machine.showProgress("");
       const { rejects, ...summary } = outcome;

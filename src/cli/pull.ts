@@ -8,7 +8,7 @@ import type { Net } from "../pull/download.ts";
 import { type Pull, pull } from "../pull/pull.ts";
 import { repeat } from "../pull/repeat.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
-import { answer, type Cli, type CommonOptions, command, duration, withCatalog } from "./command.ts";
+import { answer, type Cli, type CommonOptions, command, duration, redactContactsOption, redactsContacts, withCatalog } from "./command.ts";
 import { inSentences, reporter } from "./import.ts";
 
 type PullOptions = CommonOptions & {
@@ -19,6 +19,7 @@ type PullOptions = CommonOptions & {
   allowRemovals?: true;
   force?: true;
   rejects?: string;
+  redactContacts?: true;
 };
 
 /** What a test replaces: nobody wants to wait there. */
@@ -46,6 +47,7 @@ export function pullCommand(cli: Cli, patient = patience): Command {
     .option("--allow-removals", "let a snapshot remove more than 20 % of a source's live records")
     .option("--force", "fetch and import what has not changed since the last pull, too")
     .option("--rejects <file>", "where rejected records go (default: <source>.rejects.ndjson in the data directory)")
+    .addOption(redactContactsOption())
     .addHelpText("after", `\nSources:\n${list}\n\nThe key that sam-gov-api needs is read from FUNDFEED_SAM_GOV_KEY.`)
     .action(async (name: string, options: PullOptions) => {
       const upstream = upstreams.find((each) => each.name === name);
@@ -66,7 +68,7 @@ function untilCut(machine: Machine, work: (stop: AbortSignal) => Promise<void>):
 
 async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: Patience & { stop: AbortSignal }): Promise<void> {
   const { machine } = cli;
-  const order = orderOf(machine, upstream, options);
+  const order = { ...orderOf(machine, upstream, options), redactContacts: redactsContacts(cli, options) };
   const net = {
     ...patient,
     allowHttp: options.allowHttp === true,

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogDb } from "../../db/open.ts";
 import { findByUpstreamId, hasEvent, insertImportedEvent, inTransaction } from "../changes/commit.ts";
+import { withheld } from "../changes/contacts.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
 import { formatInstant, parseInstantMs } from "../instant.ts";
 import { uuid5 } from "../opportunities/identity.ts";
@@ -39,7 +40,8 @@ export async function importEvents(place: Workplace, options: Options): Promise<
       try {
         if ("reason" in item) throw new Rejection(item.reason);
         const judged = judgeEvent(place.db, item.record, sources);
-        staging.put(judged.event.id, "", JSON.stringify(judged));
+        const event = options.redactContacts ? withheld(judged.event) : judged.event; // Its id stays: the same event is stored once.
+        staging.put(event.id, "", JSON.stringify({ ...judged, event }));
       } catch (error) {
         if (!(error instanceof Rejection)) throw error;
         summary.rejected++;

@@ -19,7 +19,9 @@ import {
   storePast,
   turned,
   update,
+  withholdContacts,
 } from "../changes/commit.ts";
+import { withoutContacts } from "../changes/contacts.ts";
 import { type Incoming, readContent } from "../changes/content.ts";
 import { countWaitingFor, findCanonicalId, listWaiting, type Waiting } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
@@ -77,7 +79,8 @@ async function judgeAll(
     endings.set(item.input, "known");
     if (judged.read % 500 === 0) progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
     try {
-      stage(db, staging, judged, judgeItem(db, item, names), restoring);
+      const incoming = judgeItem(db, item, names);
+      stage(db, staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, restoring);
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
       judged.rejected++;
@@ -260,6 +263,7 @@ function storeOne(db: CatalogDb, incoming: Incoming, instant: number, importId: 
   const decision = decide(before, incoming, instant);
   if (before === undefined) insert(db, decision, incoming, instant, importId);
   else update(db, before, decision, incoming.earlier_ids, instant, importId);
+  if (before !== undefined && incoming.redacted) withholdContacts(db, before.seq);
   return decision;
 }
 

@@ -16,6 +16,8 @@ export type Options = {
   asOf: number | undefined;
   dryRun: boolean;
   rejects: string | undefined;
+  /** Keeps contacts out of records and events. A rejects file holds the operator's own records as they came. */
+  redactContacts?: boolean;
 };
 
 export type Workplace = {
@@ -43,10 +45,7 @@ export async function withInputs(
   options: Options,
   work: (opened: Opened) => Promise<Summary>,
 ): Promise<Outcome> {
-  const staging = await openStaging(place.directory, {
-    timeoutMs: WAIT_MS,
-    tell: () => place.tell("Waiting for another import into this data directory to finish"),
-  });
+  const staging = await openEmptyStaging(place.directory, place.tell);
   const rejects = createRejects(options.rejects);
   const inputs: OpenInput[] = [];
   try {
@@ -58,6 +57,14 @@ export async function withInputs(
     for (const input of inputs) input.close();
     staging.close();
   }
+}
+
+/** Takes the import lock. */
+export function openEmptyStaging(directory: string, tell: (message: string) => void): Promise<Staging> {
+  return openStaging(directory, {
+    timeoutMs: WAIT_MS,
+    tell: () => tell("Waiting for another import into this data directory to finish"),
+  });
 }
 
 /** Name, size and SHA-256 of each file as it was given. */

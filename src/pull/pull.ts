@@ -20,6 +20,7 @@ export type Pull = {
   force: boolean;
   allowRemovals: boolean;
   rejects: string | undefined;
+  redactContacts?: boolean;
 };
 
 const DAY_MS = 86_400_000;
@@ -44,8 +45,8 @@ export async function pull(place: Workplace, net: Omit<Net, "hosts">, order: Pul
 }
 
 async function importFetched(place: Workplace, order: Pull, { files, known }: Fetched): Promise<Outcome> {
-  const { upstream, allowRemovals, rejects = join(place.directory, `${upstream.name}.rejects.ndjson`) } = order;
-  const options = { files, snapshot: upstream.snapshot, allowRemovals, asOf: undefined, dryRun: false, rejects };
+  const { upstream, allowRemovals, redactContacts = false, rejects = join(place.directory, `${upstream.name}.rejects.ndjson`) } = order;
+  const options = { files, snapshot: upstream.snapshot, allowRemovals, asOf: undefined, dryRun: false, rejects, redactContacts };
   const outcome = await importFiles(place, upstream.format, options);
   if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot believe ${order.base.host}: what it published holds no records`);
   if (known !== undefined) remember(place.db, upstream, known);

@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import { dropUnusedPages, redactStored } from "../changes/redact.ts";
+import { openEmptyStaging } from "../import/workplace.ts";
+import { answer, type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
+import { sourceCodes } from "./export.ts";
+
+export function redactCommand(cli: Cli): Command {
+  return command("redact", "Erase the contacts, which are personal data, of stored records and of their whole history")
+    .option("--source <code...>", "only these sources; repeated or with commas")
+    .action(async (options: CommonOptions & { source?: string[] }) => {
+      const { now, tell } = cli.machine;
+      const { redacted, dropped } = await withCatalog(cli, options, async (db) => {
+        const staging = await openEmptyStaging(options.data, tell); // An import under way goes first; what a killed one left is gone.
+        try {
+          return { redacted: await redactStored(db, sourceCodes(options.source), now()), dropped: dropUnusedPages(db) };
+        } finally {
+          staging.close();
+        }
+      });
+      const { records, events } = redacted;
+      answer(
+        cli,
+        options,
+        redacted,
+        `Contacts erased from ${records.toLocaleString("en-US")} records and ${events.toLocaleString("en-US")} events`,
+      );
+      if (!dropped) tell("A reader kept the log from being emptied: it still holds them until a server stops or redact runs again.");
+    });
+}
