@@ -31,7 +31,7 @@ export const programRules: readonly ProgramRule[] = [
   { type: "SBIR", named: /(?<![a-z])SBIR(?![a-z])|small business innovat(ion|ive) research/i },
   { type: "STTR", named: /(?<![a-z])STTR(?![a-z])|small business technology transfer/i },
   { type: "BAA", title: /broad agency announcement|\bBAA\b/i },
-  { type: "CSO", title: /commercial solutions? opening|\bCSO\b/i },
+  { type: "CSO", title: /commercial solutions? opening|^(?!.*civil society).*\bCSO\b/i }, // Civil society organizations are CSOs too.
   { type: "OTA", title: /\bother transactions?\b( (authority|authorities|agreements?))?/i },
   { type: "OTA", title: /\bOTA?\b.*prototyp|prototyp.*\bOTA?\b/i },
   { type: "CRADA", title: /cooperative research (and|&) development agreement|\bCRADA\b/i },

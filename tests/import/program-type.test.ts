@@ -45,6 +45,7 @@ test.each([
   [{ title: "OT evaluation services", noticeType: "Solicitation" }, "RFP"],
   [{ title: "Justification", noticeType: "Justification and Approval (J&A)" }, "CONTRACT"],
   [{ title: "Rural health", noticeType: "Consolidate/(Substantially) Bundle" }, "CONTRACT"],
+  [{ title: "SUDAN CIVIL SOCIETY ORGANIZATION (CSO) SUPPORT PROGRAM", instruments: ["CA"] }, "GRANT"],
   [{ title: "PACSOMETHING, BAAL and CSOX", instruments: ["G"] }, "GRANT"],
 ] satisfies [ProgramFacts, ProgramType][])("programType(%j) is %s", (facts, type) => {
   expect(programType(facts)).toBe(type);
