@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # Builds the one binary and runs it as nobody, with /data as its only writable place:
 #   docker build -t fundfeed .
-#   docker run --read-only --tmpfs /tmp -p 8080:8080 -v fundfeed:/data fundfeed
+#   docker run --read-only --tmpfs /tmp --cap-drop ALL -p 8080:8080 -v fundfeed:/data fundfeed
 
 FROM oven/bun:1.4.5-debian AS build
 WORKDIR /app
@@ -12,7 +12,11 @@ COPY db db
 COPY src src
 RUN bun run build && mkdir -m 0700 /data
 
+# glibc and CA certificates, no shell.
 FROM gcr.io/distroless/base-nossl-debian12:nonroot
+LABEL org.opencontainers.image.title="fundfeed" \
+      org.opencontainers.image.description="US federal innovation funding from every source, with its history" \
+      org.opencontainers.image.licenses="MIT"
 COPY --from=build /app/dist/fundfeed /usr/local/bin/fundfeed
 COPY --from=build --chown=65532:65532 /data /data
 ENV FUNDFEED_DATA=/data FUNDFEED_HOST=0.0.0.0 FUNDFEED_PORT=8080
