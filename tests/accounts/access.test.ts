@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openState, type StateDb } from "../../db/open.ts";
-import { type Access, createAccess, findKey, saveUse, useKey } from "../../src/accounts/access.ts";
+import { type Access, createAccess, findKey, keepUp, saveUse, useKey } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";
-import { createKey, listKeys, newKey, revokeKey } from "../../src/accounts/key.ts";
+import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { NOON, type TestApi, testApi } from "../support/api.ts";
 import { expectProblem } from "../support/problem.ts";
@@ -29,6 +29,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
+const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const remaining = ({ headers }: Response) => Number(headers.get("ratelimit-remaining"));
 
 describe("what another process commits", () => {
@@ -189,10 +190,41 @@ describe("saveUse()", () => {
   });
 });
 
+/** A well-formed key whose first `right` random characters are those of `key`. */
+function guessOf(key: string, right: number): string {
+  const shared = key.slice(KEY_PREFIX.length, KEY_PREFIX.length + right);
+  return newKey((count) => Uint8Array.from({ length: count }, (_, at) => (at < right ? letters.indexOf(shared.charAt(at)) : 61)));
+}
+
 describe("findKey()", () => {
   test("knows no key that was never made, however well it is formed", async () => {
     expect(findKey(api.access, newKey(api.randomBytes), NOON)).toBeUndefined();
     expect(findKey(api.access, "x".repeat(4000), NOON)).toBeUndefined();
+  });
+
+  test("does the same for every well-formed key, however much of it is right, and next to nothing for any other text", async () => {
+    const [{ key }, revoked, expired] = [
+      await api.newKey(),
+      await createKey(other, { account: "Acme" }, api.randomBytes, NOON),
+      await createKey(other, { account: "Acme", expires_at: NOON + 1 }, api.randomBytes, NOON),
+    ];
+    await revokeKey(other, revoked.id, NOON);
+    await keepUp(api.access, NOON + 1);
+    const guesses = Array.from({ length: 33 }, (_, right) => guessOf(key, right)); // Right from no character to all of them.
+    expect([guesses.at(0) === key, guesses.at(-1) === key, guesses.every(isWellFormedKey)]).toEqual([false, true, true]);
+
+    const [hashes, lookUps] = [spyOn(Bun.CryptoHasher, "hash"), spyOn(api.access.keys, "get")];
+    const workOf = (text: string) => {
+      for (const spy of [hashes, lookUps]) spy.mockClear();
+      findKey(api.access, text, NOON + 1);
+      return [hashes.mock.calls.length, lookUps.mock.calls.length];
+    };
+    try {
+      for (const text of [...guesses, revoked.key, expired.key]) expect(workOf(text)).toEqual([1, 1]);
+      for (const text of ["", key.slice(0, -1), `${key}0`, key.toLowerCase(), `${key.slice(0, -1)}~`]) expect(workOf(text)).toEqual([0, 0]);
+    } finally {
+      for (const spy of [hashes, lookUps]) spy.mockRestore();
+    }
   });
 
   test("a request under way keeps its count while keys are read anew", async () => {
