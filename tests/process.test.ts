@@ -1,4 +1,5 @@
 /** The compiled program as its operator meets it: commands, exit codes, signals, and what two processes on one directory see of each other. */
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -323,24 +324,53 @@ describe("demo", () => {
 });
 
 describe("a key", () => {
-  test("is in no log, no argument, no file and no output but the one that made it", async () => {
-    const home = aHome();
-    const created = await home.run(["keys", "create", "--account", "Acme"]);
-    const key = created.out.trim();
-    expect(created.err).not.toContain(key);
-    const server = await home.serve(["serve", "--port", "0", "--log-format", "text"]);
-    for (const path of ["/sources", `/opportunities?agency=${key}`, `/opportunities/${key}`, `/${key}`]) await server.get(path, key);
-    await fetch(`${server.base}/sources`, { headers: { Authorization: `Basic ${key}`, Cookie: key } });
-    expect(readFileSync(`/proc/${server.pid}/cmdline`, "utf8")).not.toContain(key);
-    const outputs = await Promise.all(["list", "revoke nonsense"].map((args) => home.run(["keys", ...args.split(" ")])));
-    await home.run(["backup", "copy"]);
-    await server.stop();
-    expect(server.log()).toContain(" 200 GET /sources ");
-    const seen = [server.log(), ...outputs.flatMap(({ out, err }) => [out, err])];
-    for (const directory of ["fundfeed-data", "copy"]) {
-      for (const name of readdirSync(home.at(directory))) seen.push(readFileSync(home.at(`${directory}/${name}`), "latin1"));
+  /** Every byte that a server and the command line leave behind, by where: `seen["fundfeed-data/state.db-wal"]`. */
+  async function leavings(home: Home, server: Server, keys: readonly string[]): Promise<Record<string, string>> {
+    for (const key of keys) {
+      for (const path of ["/opportunities?limit=1", `/opportunities?agency=${key}`, `/opportunities?cursor=${key}`, `/${key}`]) {
+        await server.get(path, key);
+      }
+      await fetch(`${server.base}/sources`, { headers: { Authorization: `Basic ${key}`, Cookie: key } });
     }
-    for (const text of seen) for (const secret of [key, key.slice(9, 41)]) expect(text.includes(secret)).toBe(false);
+    await sendRaw(server.port, [`GET /v1/sources?${keys[0]} HTTP/1.1`, "Host: a", `Authorization: ${keys[0]}`, "Connection: close"]);
+    const seen: Record<string, string> = { arguments: readFileSync(`/proc/${server.pid}/cmdline`, "latin1") };
+    const look = (directory: string) => {
+      for (const name of readdirSync(home.at(directory)))
+        seen[`${directory}/${name}`] = readFileSync(home.at(`${directory}/${name}`), "latin1");
+    };
+    const commands = ["keys list", "keys list --json", "keys usage", "keys revoke nope", "accounts list", "imports list --json", "export"];
+    for (const command of [...commands, "check", "backup copy"]) {
+      const { out, err } = await home.run(command.split(" "));
+      seen[command] = out + err;
+    }
+    look("fundfeed-data"); // While it runs: with the logs of both databases.
+    look("copy");
+    await server.stop();
+    look("fundfeed-data");
+    return { ...seen, "standard output": server.printed(), "standard error": server.log() };
+  }
+
+  test("is in no log, argument, file or output but the one that made it; the cursor secret is in the catalogue alone", async () => {
+    const home = aHome();
+    await home.run(["import", "records", "-"], { stdin: `${record("1")}\n${record("2")}\n` });
+    const server = await home.serve();
+    const first = await home.json<{ id: string; key: string }>(["keys", "create", "--account", "Acme"]);
+    const second = await home.json<{ key: string }>(["keys", "rotate", first.id]);
+    const seen = await leavings(home, server, [first.key, second.key]);
+    expect(seen["standard error"]).toContain('"status":200');
+    expect(Object.keys(seen)).toEqual(expect.arrayContaining(["fundfeed-data/state.db-wal", "copy/state.db", "keys usage"]));
+
+    const where = (...forms: string[]) => Object.keys(seen).filter((place) => forms.some((form) => seen[place]?.includes(form)));
+    for (const { key } of [first, second]) expect(where(key, key.slice(9, 41))).toEqual([]);
+    const catalog = new Database(home.at("copy/catalog.db"), { readonly: true });
+    const { value } = catalog.query("select value from settings where name = 'cursor_secret'").get() as { value: Uint8Array };
+    catalog.close();
+    const secret = Buffer.from(value);
+    expect(secret).toHaveLength(32);
+    expect(where(secret.toString("latin1")).filter((place) => !/catalog\.db(-wal)?$/.test(place))).toEqual([]);
+    expect(where(secret.toString("latin1"))).toContain("copy/catalog.db");
+    expect(where(secret.toString("hex"), secret.toString("base64").slice(0, 40), secret.toString("base64url").slice(0, 40))).toEqual([]);
+    expect(seen["backup copy"]).toContain("The copy holds key hashes and the cursor secret: keep it as private as the original.");
   });
 
   test("works in a directory whose path would need quoting in a URI", async () => {
