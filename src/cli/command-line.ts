@@ -50,16 +50,7 @@ const commands = [
 /** Runs one command. The exit code: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected. */
 export async function runCommandLine(argv: readonly string[], machine: Machine): Promise<number> {
   const cli: Cli = { machine, exitCode: 0 };
-  const program = new Command("fundfeed")
-    .description("US federal innovation funding from every source, with its history, from one binary.")
-    .version(version, "-V, --version", "print the version")
-    .addHelpText(
-      "after",
-      "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected.",
-    );
-  for (const make of commands) program.addCommand(make(cli));
-  for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)])
-    speakThrough(command, machine);
+  const program = createProgram(cli);
   try {
     await program.parseAsync(argv.length === 0 ? ["--help"] : [...argv], { from: "user" });
     return cli.exitCode;
@@ -69,6 +60,21 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
     machine.tell(sentenceOf(argv[0] ?? "", error));
     return 1;
   }
+}
+
+/** The whole tree of commands, ready to parse. */
+export function createProgram(cli: Cli): Command {
+  const program = new Command("fundfeed")
+    .description("US federal innovation funding from every source, with its history, from one binary.")
+    .version(version, "-V, --version", "print the version")
+    .addHelpText(
+      "after",
+      "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected.",
+    );
+  for (const make of commands) program.addCommand(make(cli));
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)])
+    speakThrough(command, cli.machine);
+  return program;
 }
 
 /** What this program refuses says so itself; what the machine refuses is said here. */
