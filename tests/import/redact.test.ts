@@ -7,6 +7,7 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import { dropUnusedPages, redactStored } from "../../src/changes/redact.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats.ts";
+import { play, realJson } from "../pull/upstream.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, documentOf, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 
@@ -117,6 +118,21 @@ describe("import with contacts redacted", () => {
     await fundfeed(["import", "records", aFile([record({ contacts: [ann] })]), "--data", data, ...args], env);
     expect(namesAnn((await fundfeed(["export", "--data", data])).out)).toBe(named);
   });
+});
+
+test.each([
+  ["--redact-contacts", "", false],
+  ["--force", "1", false],
+  ["--force", "", true],
+])("fundfeed pull %s with FUNDFEED_REDACT_CONTACTS=%s", async (option, redact, named) => {
+  const answer = realJson<{ opportunitiesData: object[] }>("sam-gov/v2-search-20260202.json");
+  const upstream = play(() => Response.json({ ...answer, totalRecords: answer.opportunitiesData.length }));
+  const data = aDirectory();
+  const args = ["pull", "sam-gov-api", option, "--from", upstream.base, "--allow-http", "--data", data];
+  const env = { FUNDFEED_SAM_GOV_KEY: "key", FUNDFEED_REDACT_CONTACTS: redact };
+  expect(await fundfeed(args, env)).toMatchObject({ code: 0 });
+  const lines = (await fundfeed(["export", "--data", data])).out.trim().split("\n");
+  expect(lines.some((line) => JSON.parse(line).contacts.length > 0)).toBe(named);
 });
 
 describe("fundfeed redact", () => {
