@@ -105,7 +105,7 @@ async function serveVariant(variant: string, directory: string): Promise<void> {
     log: createLog("json", (lines) => process.stderr.write(lines)),
   });
   const server = listen(app, { hostname: "127.0.0.1", port: 0 });
-  process.stdout.write(`listening on ${server.url.origin}/v1\n`);
+  process.stdout.write(`listening on http://127.0.0.1:${server.port}/v1\n`);
 }
 
 if (import.meta.main) {

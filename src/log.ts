@@ -4,6 +4,10 @@ import { formatInstant } from "./instant.ts";
 export const logFormats = ["json", "text"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
+/** How much is written: all, all but requests, or nothing. */
+export const logLevels = ["request", "failure", "none"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
 export type RequestEntry = {
   time: number;
   request_id: string;
@@ -20,6 +24,8 @@ export type Log = {
   request: (entry: RequestEntry) => void;
   /** Something that should not happen, with its stack. `request_id` is null outside a request. */
   failure: (time: number, error: unknown, request_id: string | null) => void;
+  /** What an operator should know, though nothing failed. One sentence. */
+  notice: (time: number, message: string) => void;
   /** Writes what is held back. */
   flush: () => void;
 };
@@ -30,7 +36,7 @@ const BATCH = 512;
 const DELAY_MS = 50;
 
 /** `write` takes whole lines, each with its line feed. */
-export function createLog(format: LogFormat, write: (lines: string) => void): Log {
+export function createLog(format: LogFormat, write: (lines: string) => void, level: LogLevel = "request"): Log {
   let entries: RequestEntry[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const line = format === "json" ? jsonLine : textLine;
@@ -44,19 +50,24 @@ export function createLog(format: LogFormat, write: (lines: string) => void): Lo
     write(lines);
   };
 
-  return {
-    request: (entry) => {
-      entries.push(entry);
-      if (entries.length >= BATCH) flush();
-      else timer ??= setTimeout(flush, DELAY_MS);
-    },
-    failure: (time, error, request_id) => {
-      flush(); // The lines stay in the order of what happened.
-      write(format === "json" ? jsonFailure(time, error, request_id) : textFailure(time, error, request_id));
-    },
-    flush,
+  const request: Log["request"] = (entry) => {
+    entries.push(entry);
+    if (entries.length >= BATCH) flush();
+    else timer ??= setTimeout(flush, DELAY_MS);
   };
+  const writeNow = (line: string) => {
+    flush(); // The lines stay in the order of what happened.
+    write(line);
+  };
+  const failure: Log["failure"] = (time, error, request_id) =>
+    writeNow(format === "json" ? jsonFailure(time, error, request_id) : textFailure(time, error, request_id));
+  const notice: Log["notice"] = (time, message) => writeNow(format === "json" ? jsonNotice(time, message) : textNotice(time, message));
+
+  if (level === "none") return { request: ignore, failure: ignore, notice: ignore, flush };
+  return { request: level === "request" ? request : ignore, failure, notice, flush };
 }
+
+const ignore = () => undefined;
 
 function jsonLine({ time, ...rest }: RequestEntry): string {
   return `${JSON.stringify({ time: formatInstant(time), ...rest })}\n`;
@@ -73,6 +84,14 @@ function jsonFailure(time: number, error: unknown, request_id: string | null): s
 
 function textFailure(time: number, error: unknown, request_id: string | null): string {
   return `${formatInstant(time)} error ${request_id ?? "-"} ${stackOf(error)}\n`;
+}
+
+function jsonNotice(time: number, message: string): string {
+  return `${JSON.stringify({ time: formatInstant(time), level: "notice", message })}\n`;
+}
+
+function textNotice(time: number, message: string): string {
+  return `${formatInstant(time)} notice ${message}\n`;
 }
 
 function stackOf(error: unknown): string {

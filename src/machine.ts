@@ -14,4 +14,8 @@ export type Machine = {
   writeLog: (text: string) => void;
   /** Called at SIGTERM and SIGINT, each time. */
   onStopSignal: (stop: () => void) => void;
+  /** Called at SIGHUP, each time; while nobody listens, it ends the program. */
+  onReloadSignal: (reload: () => void) => void;
+  /** What the program holds of the machine, and has used. */
+  usage: () => { residentBytes: number; cpuSeconds: number };
 };

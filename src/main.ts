@@ -20,6 +20,13 @@ const machine: Machine = {
     process.on("SIGTERM", stop);
     process.on("SIGINT", stop);
   },
+  onReloadSignal: (reload) => {
+    process.on("SIGHUP", reload);
+  },
+  usage: () => {
+    const { user, system } = process.cpuUsage();
+    return { residentBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1e6 };
+  },
 };
 
 process.exit(await runCommandLine(process.argv.slice(2), machine));

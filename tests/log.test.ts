@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createLog, type LogFormat, type RequestEntry } from "../src/log.ts";
+import { createLog, type LogFormat, type LogLevel, type RequestEntry } from "../src/log.ts";
 
 const ENTRY: RequestEntry = {
   time: Date.UTC(2026, 2, 1),
@@ -12,9 +12,9 @@ const ENTRY: RequestEntry = {
   key_id: "key_1",
 };
 
-function written(format: LogFormat) {
+function written(format: LogFormat, level?: LogLevel) {
   const chunks: string[] = [];
-  return { chunks, log: createLog(format, (lines) => void chunks.push(lines)) };
+  return { chunks, log: createLog(format, (lines) => void chunks.push(lines), level) };
 }
 
 describe("createLog()", () => {
@@ -65,5 +65,21 @@ describe("createLog()", () => {
         "2026-03-01T00:00:00.000Z 200 GET - 3 ms abc\n" +
         "2026-03-01T00:00:00.000Z error - Thrown: no Error at all\n",
     );
+  });
+
+  test.each<[LogLevel, string[]]>([
+    ["request", ["request", "failure", "notice"]],
+    ["failure", ["failure", "notice"]],
+    ["none", []],
+  ])("at level %s writes %p", (level, kinds) => {
+    const { chunks, log } = written("json", level);
+    log.request(ENTRY);
+    log.failure(ENTRY.time, new Error("It broke"), null);
+    log.notice(ENTRY.time, "All is well");
+    log.flush();
+    const lines = chunks.map((line) => JSON.parse(line));
+    const seen = lines.map((line) => ("status" in line ? "request" : "error" in line ? "failure" : line.level));
+    expect(seen).toEqual(kinds);
+    if (kinds.length > 0) expect(lines.at(-1)).toEqual({ time: "2026-03-01T00:00:00.000Z", level: "notice", message: "All is well" });
   });
 });

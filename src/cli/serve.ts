@@ -3,10 +3,13 @@ import type { CatalogDb } from "../../db/open.ts";
 import { type Access, saveUse } from "../accounts/access.ts";
 import { refresh } from "../changes/refresh.ts";
 import { createApp } from "../http/app.ts";
+import { type Certificate, readCertificate } from "../http/certificate.ts";
 import { descriptionAssets } from "../http/docs.ts";
-import { listen } from "../http/listen.ts";
-import { createLog, type Log, type LogFormat, logFormats } from "../log.ts";
+import { type Listener, listen } from "../http/listen.ts";
+import { createMetricsApp } from "../http/metrics.ts";
+import { createLog, type Log, type LogFormat, type LogLevel, logFormats, logLevels } from "../log.ts";
 import type { Machine } from "../machine.ts";
+import { countingLog, countRefresh, createMetrics, type Metrics, metricsText } from "../metrics.ts";
 import { baseAddress, type Cli, type CommonOptions, command, nonBlank, wholeNumber } from "./command.ts";
 import { openStores, type Stores } from "./stores.ts";
 
@@ -20,10 +23,20 @@ const REMIND_MS = 60_000;
 /** How long a stop waits for the requests under way. */
 const DRAIN_MS = 10_000;
 
-export type ServeOptions = CommonOptions & { host: string; port: number; baseUrl?: string; logFormat: LogFormat };
+export type ServeOptions = CommonOptions & {
+  host: string;
+  port: number;
+  baseUrl?: string;
+  tlsCert?: string;
+  tlsKey?: string;
+  metricsHost?: string;
+  metricsPort?: number;
+  logFormat: LogFormat;
+  logLevel?: LogLevel;
+};
 
 export function serveCommand(cli: Cli): Command {
-  return command("serve", "Serve the API; SIGTERM or SIGINT ends it after the requests under way")
+  const serving = command("serve", "Serve the API; SIGTERM or SIGINT ends it after the requests under way")
     .addOption(
       new Option("--host <address>", "address to listen on; 0.0.0.0 is every one of the machine's")
         .env("FUNDFEED_HOST")
@@ -37,28 +50,55 @@ export function serveCommand(cli: Cli): Command {
         .argParser(wholeNumber(0, 65_535)),
     )
     .addOption(
-      new Option("--base-url <url>", "public base address, ending in /v1 (default: http://<host>:<port>/v1)")
+      new Option("--base-url <url>", "public base address, ending in /v1 (default: http://<host>:<port>/v1, https with a certificate)")
         .env("FUNDFEED_BASE_URL")
         .argParser(baseAddress),
     )
     .addOption(
+      new Option("--tls-cert <file>", "serve over TLS with this certificate and those that lead to its root, in PEM; SIGHUP reads it again")
+        .env("FUNDFEED_TLS_CERT")
+        .argParser(nonBlank),
+    )
+    .addOption(new Option("--tls-key <file>", "its private key, in PEM").env("FUNDFEED_TLS_KEY").argParser(nonBlank))
+    .addOption(
+      new Option("--metrics-port <n>", "serve metrics for a Prometheus at /metrics of this port; 0 takes a free one")
+        .env("FUNDFEED_METRICS_PORT")
+        .argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(
+      new Option("--metrics-host <address>", "address for the metrics: they need no key")
+        .env("FUNDFEED_METRICS_HOST")
+        .default("127.0.0.1")
+        .argParser(nonBlank),
+    )
+    .addOption(
       new Option("--log-format <format>", "of the lines on standard error").env("FUNDFEED_LOG_FORMAT").choices(logFormats).default("json"),
     )
-    .action(async (options: ServeOptions) => {
-      cli.exitCode = await serve(cli.machine, options);
-    });
+    .addOption(
+      new Option("--log-level <level>", "request: all; failure: all but requests; none: nothing")
+        .env("FUNDFEED_LOG_LEVEL")
+        .choices(logLevels)
+        .default("request"),
+    );
+  return serving.action(async (options: ServeOptions) => {
+    if ((options.tlsCert === undefined) !== (options.tlsKey === undefined))
+      serving.error("error: --tls-cert and --tls-key need each other");
+    cli.exitCode = await serve(cli.machine, options);
+  });
 }
 
 /** Serves until a signal ends it. The exit code: 0 when every request under way was answered, 1 when some were cut. */
 export async function serve(machine: Machine, options: ServeOptions): Promise<number> {
   const { now } = machine;
-  const log = createLog(options.logFormat, machine.writeLog);
+  const metrics = createMetrics(now());
+  const log = countingLog(metrics, createLog(options.logFormat, machine.writeLog, options.logLevel));
   const stopSignals = watchStopSignals(machine); // First: whoever reads "listening on …" may stop it at once.
+  const certificate = readCertificateOf(options);
   let stores = await openStores(options.data, now());
   try {
     // The public address is known only once the port is.
-    const server = listen({ fetch: (request) => app.fetch(request) }, { hostname: options.host, port: options.port });
-    const baseUrl = options.baseUrl ?? `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port}/v1`;
+    const server = listen({ fetch: (request) => app.fetch(request) }, { hostname: options.host, port: options.port }, certificate);
+    const { baseUrl = `${originOf(certificate === undefined ? "http" : "https", options.host, server.port)}/v1` } = options;
     const assets = descriptionAssets(baseUrl);
     const appOver = ({ catalog, access }: Stores) =>
       createApp({ catalog, access, baseUrl, assets, now, randomBytes: machine.randomBytes, log });
@@ -70,20 +110,22 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
       stores = await openStores(options.data, now());
       app = appOver(stores);
       replaced.close();
-      log.failure(
-        now(),
-        new Error(`The files in ${options.data} were replaced under the server: it serves the new ones from here on`),
-        null,
-      );
+      log.notice(now(), `The files in ${options.data} were replaced under the server: it serves the new ones from here on`);
     };
+    const scrapes = listenForScrapes(options, log, now, () =>
+      metricsText(metrics, { catalog: stores.catalog.db, directory: options.data, machine }),
+    );
     const turns = [
       repeat(SAVE_MS, now, log, () => saveUse(stores.access, now())),
-      repeat(CLOCK_MS, now, log, () => moveClock(stores.clock, now())),
+      repeat(CLOCK_MS, now, log, () => moveClock(stores.clock, now(), metrics)),
       repeat(LOOK_MS, now, log, reopenReplaced),
     ];
+    if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
+    else renewCertificate(machine, server, log, () => readCertificateOf(options) ?? certificate);
     machine.print(`listening on ${baseUrl}`);
 
     const drained = await stopped(stopSignals, server);
+    await scrapes?.stop(true);
     for (const turn of turns) clearInterval(turn);
     await saveLastUse(stores.access, now(), log);
     return drained ? 0 : 1;
@@ -93,10 +135,56 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   }
 }
 
+function readCertificateOf({ tlsCert, tlsKey }: ServeOptions): Certificate | undefined {
+  return tlsCert === undefined || tlsKey === undefined ? undefined : readCertificate(tlsCert, tlsKey);
+}
+
+function originOf(scheme: "http" | "https", host: string, port: number): string {
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function warnOfPlainHttp(host: string, log: Log, now: number): void {
+  if (/^(127\.|localhost$|::1$)/.test(host)) return;
+  log.notice(
+    now,
+    `Keys travel in the clear: this is plain HTTP on ${host}. Give --tls-cert and --tls-key, or let only a proxy that ends TLS reach it.`,
+  );
+}
+
+/** At SIGHUP. What cannot be used is logged, and the certificate in use stays. */
+function renewCertificate({ onReloadSignal, now }: Machine, server: Listener, log: Log, read: () => Certificate): void {
+  const readOrLog = () => {
+    try {
+      return read();
+    } catch (error) {
+      log.failure(now(), error, null);
+      return undefined;
+    }
+  };
+  onReloadSignal(() => {
+    const certificate = readOrLog();
+    if (certificate === undefined) return;
+    server.renew(certificate);
+    log.notice(now(), "The certificate was read again; new connections get it");
+  });
+}
+
+function listenForScrapes(
+  { metricsHost = "127.0.0.1", metricsPort }: ServeOptions,
+  log: Log,
+  now: () => number,
+  text: () => Promise<string>,
+): Listener | undefined {
+  if (metricsPort === undefined) return undefined;
+  const listener = listen(createMetricsApp(text), { hostname: metricsHost, port: metricsPort });
+  log.notice(now(), `The metrics are at ${originOf("http", metricsHost, listener.port)}/metrics`);
+  return listener;
+}
+
 /** An import that is writing at this moment goes first; the next look is soon. */
-async function moveClock(clock: CatalogDb, now: number): Promise<void> {
+async function moveClock(clock: CatalogDb, now: number, metrics: Metrics): Promise<void> {
   try {
-    await refresh(clock, now);
+    countRefresh(metrics, await refresh(clock, now));
   } catch (error) {
     if (!(error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY"))) throw error;
   }
@@ -135,7 +223,7 @@ function watchStopSignals(machine: Machine): StopSignals {
 }
 
 /** Resolves once the server has stopped: true when it drained, false when a second signal or the time limit cut it. */
-async function stopped({ first, second }: StopSignals, server: ReturnType<typeof listen>): Promise<boolean> {
+async function stopped({ first, second }: StopSignals, server: Listener): Promise<boolean> {
   await first;
   const drained = await Promise.race([server.stop().then(() => true), second.then(() => false), Bun.sleep(DRAIN_MS).then(() => false)]);
   if (!drained) await server.stop(true);

@@ -1,17 +1,50 @@
 /** The listener: Bun's server around an app, with what it must not do by itself. */
 import type { App } from "./app.ts";
+import type { Certificate } from "./certificate.ts";
 
 /** Seconds after which a connection that neither sends nor receives is closed. */
 const IDLE_TIMEOUT_SECONDS = 30;
 /** Bodies are never read: the service takes none. */
 const BODY_BYTES_MAX = 1024;
 
-/** Accepts connections. Throws when the port is taken: two servers on one port would split requests and quotas. */
-export function listen(app: App, { hostname, port }: { hostname: string; port: number }) {
+type Place = { hostname: string; port: number };
+
+export type Listener = {
+  /** The one that was taken, where 0 was asked for. */
+  port: number;
+  /** New connections get this certificate. */
+  renew: (certificate: Certificate) => void;
+  /** Resolves once every request under way is answered; or at once, when they are to be cut. */
+  stop: (cut?: boolean) => Promise<void>;
+};
+
+/** Accepts connections, over TLS where there is a certificate. Throws when the port is taken: two servers on one port would split requests and quotas. */
+export function listen(app: App, place: Place, certificate?: Certificate): Listener {
+  let present = accept(app, place, certificate);
+  const { port = place.port } = present;
+  const former = new Set<typeof present>();
+  return {
+    port,
+    // Bun's reload() keeps the certificate, so another listener takes the port over. Requests under way are answered by the one they
+    // came to; its idle connections are closed.
+    renew: (renewed) => {
+      const ending = present;
+      former.add(ending);
+      void ending.stop().then(() => former.delete(ending));
+      present = accept(app, { ...place, port }, renewed);
+    },
+    stop: async (cut = false) => {
+      await Promise.all([...former, present].map((server) => server.stop(cut)));
+    },
+  };
+}
+
+function accept(app: App, { hostname, port }: Place, tls: Certificate | undefined) {
   try {
     return Bun.serve({
       hostname,
       port,
+      ...(tls !== undefined && { tls }),
       reusePort: false,
       development: false,
       idleTimeout: IDLE_TIMEOUT_SECONDS,

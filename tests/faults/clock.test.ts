@@ -25,6 +25,8 @@ const machine = (print: (text: string) => void): Machine => ({
   tell: () => undefined,
   showProgress: () => undefined,
   writeLog: () => undefined,
+  onReloadSignal: () => undefined,
+  usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
   onStopSignal: (listener) => {
     stop = listener;
   },

@@ -43,6 +43,8 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
     tell: (text) => void told.push(text),
     showProgress: (line) => void shown.push(line),
     writeLog: () => undefined,
+    onReloadSignal: () => undefined,
+    usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
     onStopSignal: (stop) => {
       signal = stop;
     },

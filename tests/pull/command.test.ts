@@ -29,6 +29,8 @@ function aCommand(env: Record<string, string> = {}) {
     tell: (text) => void told.push(text),
     showProgress: () => undefined,
     writeLog: () => undefined,
+    onReloadSignal: () => undefined,
+    usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
     onStopSignal: (stop) => {
       signal = stop;
     },

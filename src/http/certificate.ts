@@ -1,0 +1,43 @@
+/** The certificate of the listener, with its key, as files. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+/** Both in PEM form; `cert` may go on with the certificates that lead to its root. */
+export type Certificate = { cert: string; key: string };
+
+/** Throws an Error with one sentence unless the two are there and belong together: Bun would refuse them in OpenSSL's words, or not at all. */
+export function readCertificate(certFile: string, keyFile: string): Certificate {
+  const cert = readText(certFile);
+  const key = readText(keyFile);
+  const certificate = attempt(() => new X509Certificate(cert), `Cannot use ${certFile}: it does not begin with a certificate in PEM form`);
+  const privateKey = attempt(
+    () => createPrivateKey(key),
+    `Cannot use ${keyFile}: it is not a private key in PEM form without a passphrase`,
+  );
+  if (!certificate.checkPrivateKey(privateKey))
+    throw new Error(`Cannot use ${keyFile}: it is not the key of the certificate in ${certFile}`);
+  return { cert, key };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    throw new Error(`Cannot read ${file}: ${reasons[code] ?? String(error)}`, { cause: error });
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EACCES: "permission denied",
+  EISDIR: "it is a directory",
+};
+
+function attempt<T>(work: () => T, otherwise: string): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new Error(otherwise, { cause: error });
+  }
+}

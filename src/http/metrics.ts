@@ -1,0 +1,15 @@
+/** The listener's other face, for a Prometheus: on a port of its own, without keys. */
+import type { App } from "./app.ts";
+import { pathStart } from "./call.ts";
+
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Answers `/metrics`, and nothing else. */
+export function createMetricsApp(text: () => Promise<string>): App {
+  return {
+    fetch: async ({ url }) =>
+      url.slice(pathStart(url)) === "/metrics"
+        ? new Response(await text(), { headers: { "Content-Type": CONTENT_TYPE, "Cache-Control": "no-store" } })
+        : new Response("The metrics are at /metrics.\n", { status: 404 }),
+  };
+}
