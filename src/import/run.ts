@@ -73,10 +73,10 @@ async function judgeAll(
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
   const restoring = newestInstant(db.sqlite) === undefined;
   const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
-  const endings = new Map<Input, "known" | Item>();
+  const lastOf = new Map<Input, Item>();
   for await (const item of format.read(inputs, context)) {
     judged.read++;
-    endings.set(item.input, "known");
+    lastOf.set(item.input, item);
     if (judged.read % 500 === 0) progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
     try {
       const incoming = judgeItem(db, item, names);
@@ -85,11 +85,11 @@ async function judgeAll(
       if (!(error instanceof Rejection)) throw error;
       judged.rejected++;
       rejects.add(item, error.message);
-      if (!notePresent(db, staging, judged, item)) endings.set(item.input, item);
+      notePresent(db, staging, judged, item);
     }
   }
   progress({ step: "reading", done: judged.read, share: 1 });
-  if (options.snapshot && !options.allowRemovals) for (const ending of endings.values()) refuseCutOff(ending);
+  if (options.snapshot && !options.allowRemovals) for (const item of lastOf.values()) refuseCutOff(item);
   return judged;
 }
 
@@ -151,16 +151,15 @@ function stage(db: CatalogDb, staging: Staging, judged: Judged, { restored, ...r
   staging.put(code, incoming.lineage, isUnchanged(db, incoming) ? null : JSON.stringify(incoming));
 }
 
-/** A rejected record whose source and id can be read counts as present (D-34). False when they cannot. */
-function notePresent(db: CatalogDb, staging: Staging, judged: Judged, item: Item): boolean {
+/** A rejected record whose source and id can be read counts as present (D-34). */
+function notePresent(db: CatalogDb, staging: Staging, judged: Judged, item: Item): void {
   const key = "reason" in item ? readItemKey(item) : readNaturalKey(item.record);
-  if (key === undefined) return false;
+  if (key === undefined) return;
   const { source, lineage, upstreamId } = key;
   const lineages =
     lineage !== undefined ? [lineage] : upstreamId === undefined ? [] : [upstreamId, ...lineagesOfUpstreamId(db, source, upstreamId)];
   if (lineages.length > 0) judged.sources.add(source);
   for (const each of lineages) staging.putPresent(source, each);
-  return lineages.length > 0;
 }
 
 function readItemKey({ source, lineage }: { source?: string; lineage?: string }) {
@@ -168,10 +167,10 @@ function readItemKey({ source, lineage }: { source?: string; lineage?: string })
 }
 
 /** Lines have no closing bracket: a snapshot whose last one cannot be read may have been cut off anywhere before the next. */
-function refuseCutOff(ending: "known" | Item): void {
-  if (ending === "known") return;
+function refuseCutOff(last: Item): void {
+  if (typeof last.raw !== "string") return;
   throw new Error(
-    `Cannot import this snapshot: ${ending.input.name} ends with a record that cannot be read (line ${ending.line}), as a file does that was cut off; --allow-removals says that it is whole`,
+    `Cannot import this snapshot: ${last.input.name} ends with a line that is no record (line ${last.line}), as a file does that was cut off; --allow-removals says that it is whole`,
   );
 }
 
