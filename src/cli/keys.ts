@@ -47,7 +47,8 @@ export function keysCommand(cli: Cli): Command {
     .option("--plan <plan>", "put the account on this plan")
     .option("--label <text>", "what the key is for")
     .addOption(expiryOption(cli))
-    .action(async ({ account, plan, label, expires, ...options }: CommonOptions & CreateOptions) => {
+    .action(async (options: CommonOptions & CreateOptions) => {
+      const { account, plan, label, expires } = options;
       const wanted = {
         account,
         ...(plan === undefined ? {} : { plan }),
@@ -91,10 +92,13 @@ export function keysCommand(cli: Cli): Command {
 
 type CreateOptions = { account: string; plan?: string; label?: string; expires?: number };
 
-function showOnce(cli: Cli, options: CommonOptions, created: NewKey & { replaced?: object }): void {
-  answer(cli, options, created, created.key);
-  if (!options.json)
-    cli.machine.tell(`Key ${created.id} of account "${created.account}" on plan ${created.plan}. It is shown only now: keep it safe.`);
+function showOnce(cli: Cli, options: CommonOptions & { expires?: number }, created: NewKey & { replaced?: object }): void {
+  const end = options.expires === undefined ? undefined : formatInstant(options.expires);
+  answer(cli, options, { ...created, ...(end !== undefined && { expires_at: end }) }, created.key);
+  if (options.json) return;
+  const { id, account, plan } = created;
+  const until = end === undefined ? "" : ` until ${end}`;
+  cli.machine.tell(`Key ${id} of account "${account}" on plan ${plan}${until}. It is shown only now: keep it safe.`);
 }
 
 function expiryOption({ machine }: Cli): Option {

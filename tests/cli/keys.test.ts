@@ -23,7 +23,9 @@ const newId = async (line: string) => (JSON.parse((await keys(`create ${line} --
 describe("keys create --expires", () => {
   test("takes a time from now or an instant, and keys list shows the end", async () => {
     expect((await keys("create --account A --expires 90d")).out).toMatch(/^ffk_live_\w{38}\n$/);
-    await keys("create --account A --expires 2199-01-31T17:00:00-05:00");
+    expect((await keys("create --account A --expires 2199-01-31T17:00:00-05:00")).err).toContain(
+      ' of account "A" on plan trial until 2199-01-31T22:00:00.000Z. ',
+    );
     const [first, second] = await listed();
     expect(Date.parse(first?.expires_at ?? "") - Date.parse(first?.created_at ?? "")).toBeWithin(90 * DAY - 10_000, 90 * DAY + 1);
     expect(second?.expires_at).toBe("2199-01-31T22:00:00.000Z");
@@ -50,13 +52,14 @@ describe("keys rotate", () => {
 
   test("with --json says it all in one document", async () => {
     const id = await newId("--account A");
-    const { out, err } = await keys(`rotate ${id} --json`);
+    const { out, err } = await keys(`rotate ${id} --expires 2199-01-31T17:00:00Z --json`);
     expect([JSON.parse(out), err]).toEqual([
       {
         id: expect.stringMatching(/^key_/),
         key: expect.stringMatching(/^ffk_live_/),
         account: "A",
         plan: "trial",
+        expires_at: "2199-01-31T17:00:00.000Z",
         replaced: { id, expires_at: expect.stringMatching(INSTANT) },
       },
       "",
