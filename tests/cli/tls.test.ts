@@ -1,0 +1,150 @@
+/** `serve` over TLS: certificates as files, read again at SIGHUP. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect, type TLSSocket } from "node:tls";
+import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropHomes);
+afterAll(dropScratch);
+
+const directory = aDirectory();
+const at = (name: string) => join(directory, name);
+
+/** Writes `<name>.crt` and `<name>.key`: self-signed, for this machine alone. */
+function makeCertificate(name: string): void {
+  const subject = ["-subj", `/CN=${name}`, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", at(`${name}.key`)];
+  const made = Bun.spawnSync(["openssl", "req", "-x509", ...key, "-out", at(`${name}.crt`), "-days", "2", ...subject]);
+  if (made.exitCode !== 0) throw new Error(`No certificate: ${made.stderr}`);
+}
+
+beforeAll(() => {
+  for (const name of ["first", "second"]) makeCertificate(name);
+  writeFileSync(at("junk.pem"), "junk\n");
+});
+
+const trusted = (name: string) => ({ ca: Bun.file(at(`${name}.crt`)) });
+
+/** A connection that is established; its certificate's name tells which files were in use. */
+async function connected(port: number): Promise<{ socket: TLSSocket; name: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, resolve);
+  socket.on("error", reject);
+  await promise;
+  return { socket, name: String(socket.getPeerCertificate().subject.CN) };
+}
+
+async function nameAt(port: number): Promise<string> {
+  const { socket, name } = await connected(port);
+  socket.destroy();
+  return name;
+}
+
+describe("serve --tls-cert --tls-key", () => {
+  let home: Home;
+  let server: Server;
+  const use = (name: string) => {
+    for (const kind of ["crt", "key"]) copyFileSync(at(`${name}.${kind}`), home.at(`server.${kind}`));
+  };
+  const reload = async (told: RegExp) => {
+    const before = server.log().length;
+    server.kill("SIGHUP");
+    await until(String(told), () => (told.test(server.log().slice(before)) ? true : undefined));
+  };
+
+  beforeAll(async () => {
+    home = aHome();
+    use("first");
+    server = await home.serve(["serve", "--port", "0", "--tls-cert", "server.crt", "--tls-key", "server.key"]);
+  });
+  afterAll(() => server.stop());
+
+  test("answers over TLS alone, and says https", async () => {
+    expect(server.base).toBe(`https://127.0.0.1:${server.port}/v1`);
+    const answer = await fetch(`${server.base}/meta`, { tls: trusted("first") });
+    expect(answer.status).toBe(200);
+    const missing = (await (await fetch(`${server.base}/none`, { tls: trusted("first") })).json()) as { type: string };
+    expect(missing.type).toStartWith(`${server.base}/docs#`);
+    await expect(fetch(`${server.base}/meta`, { tls: trusted("second") })).rejects.toThrow();
+    await expect(fetch(`http://127.0.0.1:${server.port}/v1/meta`)).rejects.toThrow();
+    expect(server.log()).not.toContain("Keys travel in the clear");
+  });
+
+  test("at SIGHUP gives new connections the new certificate, and answers what is under way", async () => {
+    const { socket } = await connected(server.port);
+    const received: Buffer[] = [];
+    const closed = new Promise((resolve) => socket.on("close", resolve));
+    socket.on("data", (chunk) => received.push(Buffer.from(chunk)));
+    socket.write("GET /v1/meta HTTP/1.1\r\nHost: localhost\r\n"); // The rest comes after the signal.
+    use("second");
+    await reload(/The certificate was read again/);
+    expect(await nameAt(server.port)).toBe("second");
+    socket.write("\r\n");
+    await closed;
+    expect(Buffer.concat(received).toString()).toStartWith("HTTP/1.1 200 OK");
+    expect((await fetch(`${server.base}/meta`, { tls: trusted("second") })).status).toBe(200);
+  });
+
+  test("keeps its certificate when the new files are of no use, and says so", async () => {
+    copyFileSync(at("first.key"), home.at("server.key"));
+    await reload(/server\.key: it is not the key of the certificate in server\.crt/);
+    expect(await nameAt(server.port)).toBe("second");
+    use("first");
+    await reload(/The certificate was read again/);
+    expect(await nameAt(server.port)).toBe("first");
+  });
+
+  // Bun closes what is idle or still shaking hands when the listener is replaced: a GET may be sent again (RFC 9110 §9.2.2).
+  test("is not noticed by clients that send a request again, however often the signal comes; then exits 0", async () => {
+    const ask = () => fetch(`${server.base}/meta`, { tls: trusted("first") });
+    let stopped = false;
+    let answered = 0;
+    const clients = Array.from({ length: 4 }, async () => {
+      for (; !stopped; answered++) expect((await ask().catch(ask)).status).toBe(200);
+    });
+    for (let n = 0; n < 5; n++) {
+      await Bun.sleep(50);
+      await reload(/The certificate was read again/);
+    }
+    stopped = true;
+    await Promise.all(clients);
+    expect(answered).toBeGreaterThan(20);
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+describe("serve refuses", () => {
+  const served = (cert: string, key: string) =>
+    fundfeed(["serve", "--port", "0", "--data", at("data"), "--tls-cert", at(cert), "--tls-key", at(key)]);
+
+  test.each([
+    ["a certificate that is not there", "none.crt", "first.key", "Cannot read {}/none.crt: there is no such file"],
+    ["a key that is a directory", "first.crt", ".", "Cannot read {}: it is a directory"],
+    ["a certificate that is none", "junk.pem", "first.key", "Cannot use {}/junk.pem: it does not begin with a certificate in PEM form"],
+    ["a key that is none", "first.crt", "junk.pem", "Cannot use {}/junk.pem: it is not a private key in PEM form without a passphrase"],
+    ["another's key", "first.crt", "second.key", "Cannot use {}/second.key: it is not the key of the certificate in {}/first.crt"],
+  ])("%s", async (_, cert, key, sentence) => {
+    const { code, err } = await served(cert, key);
+    expect([code, err]).toEqual([1, `${sentence.replaceAll("{}", directory)}\n`]);
+  });
+
+  test("one without the other", async () => {
+    const { code, err } = await fundfeed(["serve", "--tls-cert", at("first.crt")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("--tls-cert and --tls-key need each other")]);
+  });
+});
+
+describe("plain HTTP", () => {
+  test.each([
+    ["0.0.0.0", true],
+    ["127.0.0.1", false],
+    ["localhost", false],
+  ])("on %s: a warning: %p", async (host, warns) => {
+    const server = await aHome().serve(["serve", "--host", host, "--port", "0", "--log-format", "text"]);
+    expect(await server.stop()).toBe(0);
+    expect(server.log().includes(`Keys travel in the clear: this is plain HTTP on ${host}`)).toBe(warns);
+  });
+});
