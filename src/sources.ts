@@ -4,6 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { asc, eq } from "drizzle-orm";
 import * as schema from "../db/catalog.ts";
 import type { CatalogDb } from "../db/open.ts";
+import { didYouMean } from "./closest.ts";
 
 export const SourceEntry = Type.Object(
   {
@@ -41,6 +42,14 @@ export async function addSource({ drizzle }: CatalogDb, entry: SourceEntry): Pro
 export async function removeSource({ drizzle }: CatalogDb, code: string): Promise<boolean> {
   const removed = await drizzle.delete(schema.sources).where(eq(schema.sources.code, code.trim().toUpperCase())).returning();
   return removed.length > 0;
+}
+
+/** Refuses a code that neither the catalogue names nor any record bears: a typo, which would otherwise choose nothing. */
+export async function requireSources(db: CatalogDb, codes: readonly string[], action: string): Promise<void> {
+  const known = [...(await listSources(db)).map(({ code }) => code), ...(await sourceStatuses(db)).map(({ source }) => source)];
+  for (const code of codes) {
+    if (!known.includes(code)) throw new Error(`Cannot ${action} source ${code}: there is none of that code${didYouMean(code, known)}`);
+  }
 }
 
 export type SourceStatus = { source: string; records: number; live: number; last_import_at: number | null };

@@ -2,6 +2,7 @@
 import { asc, eq } from "drizzle-orm";
 import type { StateDb } from "../../db/open.ts";
 import * as schema from "../../db/state.ts";
+import { didYouMean } from "../closest.ts";
 import { readName } from "./name.ts";
 import { findPlan, listPlans } from "./plan.ts";
 
@@ -41,7 +42,10 @@ export async function createAccount(db: StateDb, account: { name: string; plan?:
 export async function setAccount(db: StateDb, name: string, change: { plan?: string; subscription?: string }): Promise<Account> {
   const action = `Cannot set account "${name}"`;
   const account = await findAccount(db, name);
-  if (account === undefined) throw new Error(`${action}: there is no such account`);
+  if (account === undefined) {
+    const names = (await listAccounts(db)).map((each) => each.name);
+    throw new Error(`${action}: there is no such account${didYouMean(name, names)}`);
+  }
   if (change.plan !== undefined) await requirePlan(db, change.plan, action);
   if (change.subscription !== undefined && !subscriptions.some((known) => known === change.subscription)) {
     throw new Error(`${action}: a subscription is ${subscriptions.join(" or ")}, not "${change.subscription}"`);

@@ -1,6 +1,7 @@
 /** What every command shares: its options, its databases, its ways of answering. */
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Argument, Command, InvalidArgumentError, Option } from "commander";
 import { type CatalogDb, close, openCatalog, openState, type StateDb } from "../../db/open.ts";
+import { closest } from "../closest.ts";
 import { formatInstant, parseInstantMs } from "../instant.ts";
 import type { Machine } from "../machine.ts";
 
@@ -61,7 +62,7 @@ export function table(rows: readonly Record<string, string | number | null>[], e
   const names = Object.keys(first);
   const cells = rows.map((row) => names.map((name) => shown(row[name] ?? null)));
   const widths = names.map((name, column) => Math.max(name.length, ...cells.map((row) => Bun.stringWidth(row[column] ?? ""))));
-  const numeric = names.map((name) => rows.every((row) => typeof row[name] === "number" || row[name] === null));
+  const numeric = names.map((name) => rows.every((row) => typeof row[name] !== "string") && rows.some((row) => row[name] !== null));
   const line = (row: readonly string[]) =>
     row
       .map((cell, column) => {
@@ -73,8 +74,19 @@ export function table(rows: readonly Record<string, string | number | null>[], e
   return [line(names), ...cells.map(line)].join("\n");
 }
 
+/** Instants to the second, for people; `--json` has them whole. */
 function shown(cell: string | number | null): string {
-  return cell === null ? "–" : typeof cell === "number" ? cell.toLocaleString("en-US") : cell;
+  if (cell === null) return "–";
+  return typeof cell === "number" ? cell.toLocaleString("en-US") : cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/, "$1 $2Z");
+}
+
+/** One of a few words, as an argument's parser; commander would not say which one was meant. */
+export function oneOf(argument: Argument, words: readonly string[]): Argument {
+  return argument.choices(words).argParser((text) => {
+    if (words.includes(text)) return text;
+    const meant = closest(text, words);
+    throw new InvalidArgumentError(`Allowed choices are ${words.join(", ")}.${meant === undefined ? "" : `\n(Did you mean ${meant}?)`}`);
+  });
 }
 
 /** A whole number from `min` to `max`, as an option's or argument's parser. */

@@ -3,7 +3,17 @@ import { importEvents } from "../import/events.ts";
 import { formats } from "../import/formats.ts";
 import { importFiles } from "../import/run.ts";
 import type { Options, Outcome, Progress, Workplace } from "../import/workplace.ts";
-import { answer, type Cli, type CommonOptions, command, redactContactsOption, redactsContacts, timestamp, withCatalog } from "./command.ts";
+import {
+  answer,
+  type Cli,
+  type CommonOptions,
+  command,
+  oneOf,
+  redactContactsOption,
+  redactsContacts,
+  timestamp,
+  withCatalog,
+} from "./command.ts";
 
 type ImportOptions = CommonOptions & {
   snapshot?: true;
@@ -21,7 +31,7 @@ export function importCommand(cli: Cli): Command {
     { name: "events", about: "histories kept elsewhere, as NDJSON: one event a line" },
   ];
   return command("import", "Import files of one format")
-    .addArgument(new Argument("<format>", "the files' format").choices(names))
+    .addArgument(oneOf(new Argument("<format>", "the files' format"), names))
     .argument("<file...>", "files to import as one; - is standard input; .gz and .zip are read as such")
     .option("--snapshot", "the files hold all that the source has: what is missing becomes archived")
     .option("--allow-removals", "let a snapshot remove more than 20 % of a source's live records")

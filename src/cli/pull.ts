@@ -8,7 +8,17 @@ import type { Net } from "../pull/download.ts";
 import { type Pull, pull } from "../pull/pull.ts";
 import { repeat } from "../pull/repeat.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
-import { answer, type Cli, type CommonOptions, command, duration, redactContactsOption, redactsContacts, withCatalog } from "./command.ts";
+import {
+  answer,
+  type Cli,
+  type CommonOptions,
+  command,
+  duration,
+  oneOf,
+  redactContactsOption,
+  redactsContacts,
+  withCatalog,
+} from "./command.ts";
 import { inSentences, reporter } from "./import.ts";
 
 type PullOptions = CommonOptions & {
@@ -39,7 +49,7 @@ export function pullCommand(cli: Cli, patient = patience): Command {
   const names = upstreams.map(({ name }) => name);
   const list = upstreams.map(({ name, about }) => `  ${name.padEnd(20)} ${about}`).join("\n");
   return command("pull", "Fetch what an upstream publishes and import it")
-    .addArgument(new Argument("<source>", "the upstream").choices(names))
+    .addArgument(oneOf(new Argument("<source>", "the upstream"), names))
     .option("--every <duration>", "do it again and again, such as every 6h, until SIGTERM or SIGINT", interval)
     .option("--keep <dir>", "keep the fetched files in a directory of their own in there")
     .option("--from <url>", "base address to fetch from (FUNDFEED_<SOURCE>_URL)", httpAddress)

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { dropUnusedPages, redactStored } from "../changes/redact.ts";
 import { openEmptyStaging } from "../import/workplace.ts";
+import { requireSources } from "../sources.ts";
 import { answer, type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
 import { sourceCodes } from "./export.ts";
 
@@ -9,10 +10,12 @@ export function redactCommand(cli: Cli): Command {
     .option("--source <code...>", "only these sources; repeated or with commas")
     .action(async (options: CommonOptions & { source?: string[] }) => {
       const { now, tell } = cli.machine;
+      const codes = sourceCodes(options.source);
       const { redacted, dropped } = await withCatalog(cli, options, async (db) => {
+        await requireSources(db, codes ?? [], "redact");
         const staging = await openEmptyStaging(options.data, tell); // An import under way goes first; what a killed one left is gone.
         try {
-          return { redacted: await redactStored(db, sourceCodes(options.source), now()), dropped: dropUnusedPages(db) };
+          return { redacted: await redactStored(db, codes, now()), dropped: dropUnusedPages(db) };
         } finally {
           staging.close();
         }

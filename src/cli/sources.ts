@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { didYouMean } from "../closest.ts";
 import { addSource, listSources, removeSource, type SourceStatus, sourceStatuses } from "../sources.ts";
 import {
   answer,
@@ -31,8 +32,11 @@ export function sourcesCommand(cli: Cli): Command {
   const remove = command("remove", "Take a source out of the catalogue; its records stay and count as OTHER")
     .argument("<code>", "its code")
     .action(async (code: string, options: CommonOptions) => {
-      const removed = await withCatalog(cli, options, (db) => removeSource(db, code));
-      if (!removed) throw new Error(`Cannot remove source ${code.toUpperCase()}: the catalogue does not name it`);
+      await withCatalog(cli, options, async (db) => {
+        if (await removeSource(db, code)) return;
+        const known = (await listSources(db)).map((source) => source.code);
+        throw new Error(`Cannot remove source ${code.toUpperCase()}: the catalogue does not name it${didYouMean(code, known)}`);
+      });
       answer(cli, options, { code: code.toUpperCase() }, `${code.toUpperCase()} is no longer in the catalogue`);
     });
 

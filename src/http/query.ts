@@ -4,8 +4,8 @@
  * Query strings are read here and not by the framework, whose coercion accepts `1e1` for 10 and forgets which field was wrong.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
+import { closest } from "../closest.ts";
 import { parseInstant } from "../instant.ts";
-import { closest } from "./closest.ts";
 import { CURSOR_LENGTH_MAX } from "./cursor.ts";
 import { type FieldError, invalidParameters, Problem } from "./problem.ts";
 

@@ -6,10 +6,16 @@ const DISTANCE_MAX = 2;
 /** The nearest of the known names, letter case and brackets aside, or `undefined` when none is near. */
 export function closest(name: string, known: readonly string[]): string | undefined {
   const plain = name.toLowerCase().replace(/\[.*$/, "").slice(0, 64);
-  const distances = known.map((candidate) => ({ candidate, distance: editDistance(plain, candidate) }));
+  const distances = known.map((candidate) => ({ candidate, distance: editDistance(plain, candidate.toLowerCase()) }));
   distances.sort((left, right) => left.distance - right.distance);
   const [nearest] = distances;
   return nearest !== undefined && nearest.distance <= Math.min(DISTANCE_MAX, nearest.candidate.length - 3) ? nearest.candidate : undefined;
+}
+
+/** For the end of a refusal: " (did you mean "X"?)", or nothing. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const meant = closest(name, known);
+  return meant === undefined ? "" : ` (did you mean "${meant}"?)`;
 }
 
 /** Levenshtein's: insertions, deletions and substitutions, one row of the table at a time. */
