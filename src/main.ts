@@ -1,8 +1,14 @@
 /** The program: argv and environment → one command. The only place that reads process, clock and randomness, or exits. */
-import { writeSync } from "node:fs";
+import { write as writeBeside, writeSync } from "node:fs";
 import { reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import type { Machine } from "./machine.ts";
+
+/** Characters of the log that wait to be written, and how long the end of the program waits for them. */
+const LOG_HELD_MAX = 32_000_000;
+const LOG_WAIT_MS = 2000;
+let heldLog = 0;
+let logWritten = Promise.resolve();
 
 process.umask(0o077); // What is written here, keys' hashes included, is its owner's alone.
 
@@ -15,7 +21,7 @@ const machine: Machine = {
   showProgress: (line) => {
     if (process.stderr.isTTY) write(2, `\r\u001b[2K${line}`);
   },
-  writeLog: (text) => write(2, text),
+  writeLog,
   onStopSignal: (stop) => {
     process.on("SIGTERM", stop);
     process.on("SIGINT", stop);
@@ -29,7 +35,33 @@ const machine: Machine = {
   },
 };
 
-process.exit(await runCommandLine(process.argv.slice(2), machine));
+const exitCode = await runCommandLine(process.argv.slice(2), machine);
+await Promise.race([logWritten, Bun.sleep(LOG_WAIT_MS)]);
+process.exit(exitCode);
+
+/** Beside the service, which must not wait for whoever reads its log. In order; what a reader that stands still leaves is dropped. */
+function writeLog(text: string): void {
+  if (heldLog + text.length > LOG_HELD_MAX) return;
+  heldLog += text.length;
+  logWritten = logWritten
+    .then(() => writeAll(Buffer.from(text)))
+    .finally(() => {
+      heldLog -= text.length;
+    });
+}
+
+async function writeAll(bytes: Buffer): Promise<void> {
+  let rest = bytes;
+  while (rest.length > 0) {
+    const { promise, resolve } = Promise.withResolvers<number | NodeJS.ErrnoException>();
+    writeBeside(2, rest, (error, written) => resolve(error ?? written));
+    const written = await promise;
+    if (typeof written === "number") rest = rest.subarray(written);
+    else if (written.code === "EAGAIN")
+      await Bun.sleep(1); // A pipe that is full for the moment.
+    else return; // A full disk or a log's reader that died must not end the service.
+  }
+}
 
 /** Whole, at once and in order. Nobody may be there to read it any more: then a command ends, and a log goes on unread. */
 function write(descriptor: 1 | 2, text: string): void {
