@@ -250,6 +250,14 @@ describe("the names in the documents", () => {
     for (const [, code = ""] of text.matchAll(/`([^`\n]+)`/g)) checkNames(code);
   });
 
+  test("of the examples in every help exist", () => {
+    for (const command of everyCommand) {
+      const help: string[] = [];
+      command.configureOutput({ writeOut: (text) => void help.push(text) }).outputHelp();
+      for (const line of help.join("").split("\n")) if (!line.startsWith("Usage:")) checkNames(line);
+    }
+  });
+
   test("of environment variables are read by the program", async () => {
     const sources = await Promise.all(
       ["src/**/*.ts", "bench/*.ts"]

@@ -1,5 +1,5 @@
 /** The command line: one commander program, one file per command, one place that turns faults into exit codes. */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
 import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../machine.ts";
 import { version } from "../version.ts";
@@ -7,6 +7,7 @@ import { accountsCommand } from "./accounts.ts";
 import { backupCommand, restoreCommand } from "./backup.ts";
 import { checkCommand } from "./check.ts";
 import type { Cli } from "./command.ts";
+import { completionCommand } from "./completion.ts";
 import { demoCommand } from "./demo.ts";
 import { explainCommand } from "./explain.ts";
 import { exportCommand } from "./export.ts";
@@ -24,28 +25,18 @@ import { serveCommand } from "./serve.ts";
 import { sourcesCommand } from "./sources.ts";
 import { versionCommand } from "./version.ts";
 
-const commands = [
-  demoCommand,
-  serveCommand,
-  importCommand,
-  pullCommand,
-  exportCommand,
-  mirrorCommand,
-  refreshCommand,
-  redactCommand,
-  importsCommand,
-  explainCommand,
-  sourcesCommand,
-  plansCommand,
-  accountsCommand,
-  keysCommand,
-  backupCommand,
-  restoreCommand,
-  checkCommand,
-  healthCommand,
-  openapiCommand,
-  versionCommand,
-];
+/** As the help shows them. */
+const commands = {
+  "Serve:": [demoCommand, serveCommand, healthCommand, openapiCommand],
+  "Records in:": [importCommand, pullCommand, refreshCommand, redactCommand],
+  "Records out:": [exportCommand, mirrorCommand],
+  "Where they came from:": [importsCommand, explainCommand, sourcesCommand],
+  "Who may call:": [plansCommand, accountsCommand, keysCommand],
+  "Upkeep:": [backupCommand, restoreCommand, checkCommand, completionCommand, versionCommand],
+};
+
+/** Options that every command has: the last ones of each help. */
+const everywhere = ["--data", "--json", "--help"];
 
 /** Runs one command. The exit code: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected. */
 export async function runCommandLine(argv: readonly string[], machine: Machine): Promise<number> {
@@ -71,7 +62,10 @@ export function createProgram(cli: Cli): Command {
       "after",
       "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected.",
     );
-  for (const make of commands) program.addCommand(make(cli));
+  for (const [group, members] of Object.entries(commands)) {
+    for (const make of members) program.addCommand(make(cli).helpGroup(group));
+  }
+  program.commandsGroup("Upkeep:").helpCommand("help [command]", "the help of a command");
   for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)])
     speakThrough(command, cli.machine);
   return program;
@@ -88,5 +82,21 @@ function speakThrough(command: Command, machine: Machine): void {
     .exitOverride()
     .showSuggestionAfterError()
     .showHelpAfterError("(--help shows what there is)")
+    .configureHelp({ subcommandTerm, visibleOptions: ownOptionsFirst })
     .configureOutput({ writeOut: (text) => machine.print(text.trimEnd()), writeErr: (text) => machine.tell(text.trimEnd()) });
+}
+
+/** "import <format> <file...>": that there are options goes without saying. */
+function subcommandTerm(command: Command): string {
+  return [
+    command.name(),
+    ...command.registeredArguments.map(
+      (argument) => `${argument.required ? "<" : "["}${argument.name()}${argument.variadic ? "..." : ""}${argument.required ? ">" : "]"}`,
+    ),
+  ].join(" ");
+}
+
+function ownOptionsFirst(command: Command): Option[] {
+  const place = ({ long }: Option) => everywhere.indexOf(long ?? "");
+  return new Help().visibleOptions(command).sort((left, right) => place(left) - place(right));
 }

@@ -80,6 +80,11 @@ function shown(cell: string | number | null): string {
   return typeof cell === "number" ? cell.toLocaleString("en-US") : cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/, "$1 $2Z");
 }
 
+/** The end of a help: command lines to begin with. */
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
+}
+
 /** One of a few words, as an argument's parser; commander would not say which one was meant. */
 export function oneOf(argument: Argument, words: readonly string[]): Argument {
   return argument.choices(words).argParser((text) => {

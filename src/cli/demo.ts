@@ -15,7 +15,7 @@ import { type ServeOptions, serve } from "./serve.ts";
 export function demoCommand(cli: Cli): Command {
   return command("demo", "Serve a bundled sample of real opportunities from a fresh temporary directory, with a key and lines to paste")
     .addOption(new Option("--port <n>", "port to listen on; 0 takes a free one").default(8080).argParser(wholeNumber(0, 65_535)))
-    .addOption(new Option("--log-format <format>", "of the lines on standard error").choices(logFormats).default("text"))
+    .addOption(new Option("--log-format <format>", "format of the log on standard error").choices(logFormats).default("text"))
     .action(async (options: Pick<ServeOptions, "port" | "logFormat">) => {
       const directory = mkdtempSync(join(tmpdir(), "fundfeed-demo-"));
       try {

@@ -8,6 +8,7 @@ import {
   type Cli,
   type CommonOptions,
   command,
+  examples,
   oneOf,
   redactContactsOption,
   redactsContacts,
@@ -30,7 +31,7 @@ export function importCommand(cli: Cli): Command {
     ...formats.map(({ name, about }) => ({ name, about })),
     { name: "events", about: "histories kept elsewhere, as NDJSON: one event a line" },
   ];
-  return command("import", "Import files of one format")
+  return command("import", "Import files of one format; what differs from what is stored becomes events")
     .addArgument(oneOf(new Argument("<format>", "the files' format"), names))
     .argument("<file...>", "files to import as one; - is standard input; .gz and .zip are read as such")
     .option("--snapshot", "the files hold all that the source has: what is missing becomes archived")
@@ -40,6 +41,15 @@ export function importCommand(cli: Cli): Command {
     .option("--rejects <file>", "where rejected records go (default: <file>.rejects.ndjson)")
     .addOption(redactContactsOption())
     .addHelpText("after", `\nFormats:\n${list.map(({ name, about }) => `  ${name.padEnd(20)} ${about}`).join("\n")}`)
+    .addHelpText(
+      "after",
+      examples(
+        "fundfeed import grants-gov GrantsDBExtract20261121v2.zip --snapshot",
+        "fundfeed import sam-gov ContractOpportunitiesFullCSV.csv --dry-run",
+        "fundfeed import records mine.ndjson more.ndjson.gz",
+        "fundfeed export | ssh other.example.org fundfeed import records -",
+      ),
+    )
     .action(async (name: string, files: string[], options: ImportOptions) => {
       const outcome = await withCatalog(cli, options, (db) => {
         const place: Workplace = { db, directory: options.data, now: cli.machine.now, tell: cli.machine.tell, progress: reporter(cli) };

@@ -8,6 +8,7 @@ import {
   command,
   commandGroup,
   duration,
+  examples,
   instantOrNull,
   table,
   timestamp,
@@ -47,6 +48,13 @@ export function keysCommand(cli: Cli): Command {
     .option("--plan <plan>", "put the account on this plan")
     .option("--label <text>", "what the key is for")
     .addOption(expiryOption(cli))
+    .addHelpText(
+      "after",
+      examples(
+        'fundfeed keys create --account "Acme Research" --plan starter --label "nightly sync"',
+        'export FUNDFEED_KEY="$(fundfeed keys create --account me --expires 90d)"',
+      ),
+    )
     .action(async (options: CommonOptions & CreateOptions) => {
       const { account, plan, label, expires } = options;
       const wanted = {
@@ -87,7 +95,7 @@ export function keysCommand(cli: Cli): Command {
       answer(cli, options, { id, revoked: true }, `${id} is revoked`);
     });
 
-  return commandGroup("keys", "API keys", [list, create, rotate, revoke, usage]);
+  return commandGroup("keys", "API keys: made, shown once, replaced, ended", [list, create, rotate, revoke, usage]);
 }
 
 type CreateOptions = { account: string; plan?: string; label?: string; expires?: number };

@@ -10,7 +10,7 @@ import { openSqliteStore } from "../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
 import { type Summary, syncOnce } from "../mirror/sync.ts";
 import { repeat } from "../pull/repeat.ts";
-import { baseAddress, type Cli, type CommonOptions, command, duration, inWords } from "./command.ts";
+import { baseAddress, type Cli, type CommonOptions, command, duration, examples, inWords } from "./command.ts";
 
 type MirrorOptions = CommonOptions & {
   into: string;
@@ -55,7 +55,8 @@ The key is read from FUNDFEED_KEY, never from the command line.
 A copy goes on where it was ended, by whatever: run the same command again.
 
   .ndjson, .jsonl          one document a line, newest first, each record followed by its events
-  .db, .sqlite, .sqlite3   tables "opportunities" and "events" with a JSON "document" each`,
+  .db, .sqlite, .sqlite3   tables "opportunities" and "events" with a JSON "document" each
+${examples("fundfeed mirror https://api.example.org/v1 --into opportunities.sqlite --every 5m", "fundfeed mirror https://api.example.org/v1 --source SAM_GOV | jq .title")}`,
     );
   return mirror.action(async (baseUrl: string, options: MirrorOptions) => {
     if (!isPrivate(baseUrl) && !options.allowHttp) mirror.error(`error: ${baseUrl} is not https (--allow-http lets http pass)`);

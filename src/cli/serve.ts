@@ -10,7 +10,7 @@ import { createMetricsApp } from "../http/metrics.ts";
 import { createLog, type Log, type LogFormat, type LogLevel, logFormats, logLevels } from "../log.ts";
 import type { Machine } from "../machine.ts";
 import { countingLog, countRefresh, createMetrics, type Metrics, metricsText } from "../metrics.ts";
-import { baseAddress, type Cli, type CommonOptions, command, nonBlank, wholeNumber } from "./command.ts";
+import { baseAddress, type Cli, type CommonOptions, command, examples, nonBlank, wholeNumber } from "./command.ts";
 import { openStores, type Stores } from "./stores.ts";
 
 /** How often use is written to state.db (D-25), and how often the clock looks for statuses whose date has passed (D-37: a minute late at most). */
@@ -72,7 +72,10 @@ export function serveCommand(cli: Cli): Command {
         .argParser(nonBlank),
     )
     .addOption(
-      new Option("--log-format <format>", "of the lines on standard error").env("FUNDFEED_LOG_FORMAT").choices(logFormats).default("json"),
+      new Option("--log-format <format>", "format of the log on standard error")
+        .env("FUNDFEED_LOG_FORMAT")
+        .choices(logFormats)
+        .default("json"),
     )
     .addOption(
       new Option("--log-level <level>", "request: all; failure: all but requests; none: nothing")
@@ -80,6 +83,14 @@ export function serveCommand(cli: Cli): Command {
         .choices(logLevels)
         .default("request"),
     );
+  serving.addHelpText(
+    "after",
+    examples(
+      "fundfeed serve",
+      "fundfeed serve --base-url https://api.example.org/v1                     behind a proxy that ends TLS",
+      "fundfeed serve --host 0.0.0.0 --port 443 --tls-cert chain.pem --tls-key key.pem",
+    ),
+  );
   return serving.action(async (options: ServeOptions) => {
     if ((options.tlsCert === undefined) !== (options.tlsKey === undefined))
       serving.error("error: --tls-cert and --tls-key need each other");

@@ -38,7 +38,8 @@ describe("what is not a command line exits 2, says why, and touches nothing", ()
     ["import records", "error: missing required argument 'file'"],
     [
       "import record x",
-      "error: command-argument value 'record' is invalid for argument 'format'. Allowed choices are records, grants-gov, ",
+      "error: command-argument value 'record' is invalid for argument 'format'. Allowed choices are records, grants-gov, " +
+        "simpler-grants-gov, sam-gov, sbir-gov, dsip, challenge-gov, events.\n(Did you mean records?)\n",
     ],
     [
       "import records x --as-of yesterday",
@@ -105,12 +106,14 @@ describe("--help", () => {
     const walk = async (path: readonly string[]): Promise<void> => {
       const { code, out, err } = await fundfeed([...path, "--help"]);
       expect([path, code, err]).toEqual([path, 0, ""]);
-      const [, ...sections] = out.split(/\n\n(?=Options:|Arguments:|Commands:)/);
+      const [, ...sections] = (out.split("\nStart with:")[0] ?? "")
+        .split(/\n\n(?=[A-Z][\w ]+:\n)/)
+        .filter((section) => !section.startsWith("Examples:"));
       expect(out).toMatch(/^Usage: fundfeed.*\n\n[A-Z]/);
       const entries = sections.flatMap((section) => section.split("\n").filter((line) => /^ {2}\S/.test(line)));
       const members: string[] = [];
       for (const section of sections) {
-        if (!section.startsWith("Commands:")) continue;
+        if (/^(Options|Arguments|Formats|Sources):/.test(section)) continue;
         members.push(...[...section.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "").filter((name) => name !== "help"));
       }
       for (const entry of entries) expect(entry).toMatch(/^ {2}\S.*\S {2,}\S|^ {2}\S+$|^ {2}-/);
