@@ -6,11 +6,21 @@ import type { Database } from "bun:sqlite";
  *
  * All processes share the header of the wal-index through the `-shm` file, and every commit gives it another checksum, its last
  * eight bytes (sqlite.org/walformat.html, section 2.1). `pragma data_version` says the same at the price of a lock and its release.
- * NaN, as which some checksums read, differs from itself: whoever asks looks once too often then. So it does in memory, always.
+ * NaN, as which some checksums read, differs from itself: whoever asks looks once too often then. So it does in memory, always, and where
+ * a file cannot be mapped, as on Windows.
  */
 export function commitMark({ filename }: Database): () => number {
   if (filename === "" || filename === ":memory:") return () => Number.NaN;
-  const index = Bun.mmap(`${filename}-shm`, { shared: true });
+  const index = mapped(`${filename}-shm`);
+  if (index === undefined) return () => Number.NaN;
   const checksum = new Float64Array(index.buffer, index.byteOffset + 40, 1);
   return () => checksum[0] ?? Number.NaN;
+}
+
+function mapped(path: string): Uint8Array | undefined {
+  try {
+    return Bun.mmap(path, { shared: true });
+  } catch {
+    return undefined;
+  }
 }

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,5 +34,13 @@ test("commitMark() differs after every commit of another connection, whatever ha
   expect(seen.size).toBeGreaterThan(50);
   writer.close();
   reader.close();
+  rmSync(directory, { recursive: true });
+});
+
+test("commitMark() always differs from itself where there is nothing to map", () => {
+  const directory = mkdtempSync(join(tmpdir(), "fundfeed-"));
+  const sqlite = new Database(join(directory, "plain.db"), { create: true });
+  expect(commitMark(sqlite)()).toBeNaN();
+  sqlite.close();
   rmSync(directory, { recursive: true });
 });
