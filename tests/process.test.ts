@@ -133,6 +133,7 @@ describe("a data directory with real records", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(rejects.map(({ line }) => line)).toEqual([2, 3]);
+    expect(statSync(home.at("mixed.ndjson.rejects.ndjson")).mode & 0o777).toBe(0o600);
   });
 
   test("export, imported into an empty directory, gives the same export; --source narrows it", async () => {
