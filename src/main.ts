@@ -1,5 +1,6 @@
 /** The program: argv and environment → one command. The only place that reads process, clock and randomness, or exits. */
 import { write as writeBeside, writeSync } from "node:fs";
+import { styleText } from "node:util";
 import { reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import type { Machine } from "./machine.ts";
@@ -10,6 +11,9 @@ const LOG_WAIT_MS = 2000;
 let heldLog = 0;
 let logWritten = Promise.resolve();
 
+/** What a person should see at once, in red on a terminal (unless NO_COLOR is set): how every refusal begins. */
+const REFUSAL = /^(error:|Cannot [^:]*:)/;
+
 process.umask(0o077); // What is written here, keys' hashes included, is its owner's alone.
 
 const machine: Machine = {
@@ -17,7 +21,7 @@ const machine: Machine = {
   now: Date.now,
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
   print: (text) => write(1, `${text}\n`),
-  tell: (text) => write(2, `${text}\n`),
+  tell: (text) => write(2, `${text.replace(REFUSAL, (what) => styleText("red", what, { stream: process.stderr }))}\n`),
   showProgress: (line) => {
     if (process.stderr.isTTY) write(2, `\r\u001b[2K${line}`);
   },
