@@ -1,6 +1,6 @@
 /** Every response of the service is built here, with the headers that all of them have (D-19, D-20). */
 import { type Call, uriReference } from "./call.ts";
-import { COMPRESS_OVER_BYTES, codings, preferredCoding } from "./compress.ts";
+import { COMPRESS_OVER_BYTES, compress, preferredCoding } from "./compress.ts";
 import { type Problem, problems, problemType } from "./problem.ts";
 
 /** The version of the wire contract: `API-Version`, /meta and the last segment of the base address. */
@@ -24,15 +24,14 @@ export function respond(call: Call, status: number, headers: Record<string, stri
     headers["RateLimit-Remaining"] = String(call.allowance.remaining);
     headers["RateLimit-Reset"] = String(call.allowance.reset);
   }
-  if (body === null || body.length <= COMPRESS_OVER_BYTES || "Content-Encoding" in headers) return new Response(body, { status, headers });
-  return respondCompressed(call, status, headers, body);
-}
-
-function respondCompressed(call: Call, status: number, headers: Record<string, string>, body: Exclude<Body, null>): Answer {
-  const coding = preferredCoding(call.headers.get("accept-encoding"));
-  if (coding === null) return new Response(body, { status, headers });
+  const isPlain = body === null || body.length <= COMPRESS_OVER_BYTES || "Content-Encoding" in headers;
+  const coding = isPlain ? null : preferredCoding(call.headers.get("accept-encoding"));
+  if (body === null || coding === null) return new Response(body, { status, headers });
   headers["Content-Encoding"] = coding;
-  return codings[coding](body).then((compressed) => new Response(compressed, { status, headers }));
+  const compressed = compress(body, coding);
+  return compressed instanceof Promise
+    ? compressed.then((bytes) => new Response(bytes, { status, headers }))
+    : new Response(compressed, { status, headers });
 }
 
 /** 200 with a JSON body that nobody may store. */

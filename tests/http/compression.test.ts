@@ -1,6 +1,7 @@
 /** RFC 9110 §12.5.3: content codings, as a client asks for them and gets them. */
 import { describe, expect, test } from "bun:test";
-import { preferredCoding } from "../../src/http/compress.ts";
+import { gunzipSync, zstdDecompressSync } from "node:zlib";
+import { compress, preferredCoding } from "../../src/http/compress.ts";
 import { decodedText } from "../support/described.ts";
 import { expectProblem } from "../support/problem.ts";
 import { rawServer, sendRaw } from "../support/raw.ts";
@@ -35,6 +36,20 @@ describe("preferredCoding()", () => {
     [",, gzip ,", "gzip"],
     ["deflate, compress", null],
   ])("chooses for Accept-Encoding %p: %p", (accepted, coding) => expect(preferredCoding(accepted)).toBe(coding));
+});
+
+describe("compress()", () => {
+  const large = Buffer.from(Array.from({ length: 10_000 }, (_, n) => `${n} × ${n * n}\n`).join(""));
+
+  test.each([
+    ["gzip", gunzipSync],
+    ["zstd", zstdDecompressSync],
+  ] as const)("in %s does a small body at once and a large one beside, both whole", async (coding, decode) => {
+    expect(compress("small ×", coding)).not.toBeInstanceOf(Promise);
+    expect(decode(await compress("small ×", coding)).toString()).toBe("small ×");
+    expect(compress(large, coding)).toBeInstanceOf(Promise);
+    expect(decode(await compress(large, coding)).equals(large)).toBe(true);
+  });
 });
 
 const api = await sixtyApi();
