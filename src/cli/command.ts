@@ -71,7 +71,7 @@ export function table(rows: readonly Record<string, string | number | null>[], e
       })
       .join("  ")
       .trimEnd();
-  return [line(names), ...cells.map(line)].join("\n");
+  return [line(names.map((name) => name.replaceAll("_", " "))), ...cells.map(line)].join("\n");
 }
 
 /** Instants to the second, for people; `--json` has them whole. */

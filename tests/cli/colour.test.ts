@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+
+const main = join(import.meta.dir, "../../src/main.ts");
+
+/** What a command that is refused writes on a terminal, which `script` plays. */
+function onTerminal(env: Record<string, string>): string {
+  const command = `'${process.execPath}' '${main}' servve`;
+  const { stdout } = Bun.spawnSync(["script", "-qc", command, "/dev/null"], {
+    env: { PATH: process.env.PATH ?? "", TERM: "xterm", ...env },
+  });
+  return stdout.toString();
+}
+
+test("a refusal begins in red on a terminal, unless NO_COLOR is set, and never in a pipe", () => {
+  expect(onTerminal({})).toStartWith("\u001b[31merror:\u001b[39m unknown command 'servve'\r\n(Did you mean serve?)\r\n");
+  expect(onTerminal({ NO_COLOR: "1" })).toStartWith("error: unknown command 'servve'\r\n");
+  expect(Bun.spawnSync([process.execPath, main, "servve"]).stderr.toString()).toStartWith("error: unknown command 'servve'\n");
+});
