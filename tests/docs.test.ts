@@ -218,7 +218,7 @@ function notices(): Uint8Array<ArrayBuffer> {
 
 /** Each call of the program in a text, named: `keys create --account "Acme"` is ["keys", "create", "--account", …]. */
 function callsIn(text: string): string[][] {
-  return [...text.matchAll(/(?:^|\s)fundfeed (?!fundfeed )([a-z]+(?=\s|$)[^|;&#\n]*)/g)].map(([, words = ""]) => words.split(/\s+/));
+  return [...text.matchAll(/(?:^|[\s/])fundfeed (?!fundfeed )([a-z]+(?=\s|$)[^|;&#\n]*)/g)].map(([, words = ""]) => words.split(/\s+/));
 }
 
 /** Refuses a line whose commands or options the program does not have. */
@@ -252,6 +252,14 @@ const readme = documents.find(({ path }) => path === "README.md")?.text ?? "";
 describe("the names in the documents", () => {
   test.each(documents.map(({ path, text }) => [path, text] as const))("of %s exist", (_, text) => {
     for (const [, code = ""] of text.matchAll(/`([^`\n]+)`/g)) checkNames(code);
+  });
+
+  test("of the commands that systemd runs exist", () => {
+    const units = [...new Bun.Glob("docs/operate/*.service").scanSync(root)].map((path) => readFileSync(join(root, path), "utf8"));
+    const blocks = documents.flatMap(({ text }) => [...text.matchAll(/^```ini\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block));
+    const lines = [...units, ...blocks].flatMap((text) => text.match(/^Exec\w+=.*$/gm) ?? []);
+    expect(lines.length).toBeGreaterThan(3);
+    for (const line of lines) checkNames(line);
   });
 
   test("of the examples in every help exist", () => {

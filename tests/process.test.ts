@@ -82,17 +82,17 @@ describe("a data directory with real records", () => {
     ],
     [
       ["plans", "list"],
-      /^name +daily +per_minute\ntrial +1,000 +60\n/,
+      /^name +daily +per minute\ntrial +1,000 +60\n/,
       expect.arrayContaining([{ name: "paid", daily: 100_000, per_minute: 600 }]),
     ],
     [
       ["accounts", "list"],
-      /^name +plan +subscription +created_at\nAcme +trial +active /,
+      /^name +plan +subscription +created at\nAcme +trial +active /,
       [{ name: "Acme", plan: "trial", subscription: "active", created_at: expect.any(String) }],
     ],
     [
       ["keys", "list"],
-      /^id +account +label +ends_in .*\nkey_\w+ +Acme +first +…\w{4} /,
+      /^id +account +label +ends in .*\nkey_\w+ +Acme +first +…\w{4} /,
       [expect.objectContaining({ account: "Acme", label: "first", used_today: 0, revoked_at: null })],
     ],
     [["openapi"], /^\{\n {2}"openapi": "3\.1\.0",/, expect.objectContaining({ openapi: "3.1.0" })],
