@@ -72,7 +72,7 @@ describe("a data directory with real records", () => {
     ],
     [
       ["sources", "status", "--max-age", "1h"],
-      /^source +records +live +last_import +age\nCHALLENGE_GOV /,
+      /^source +records +live +last import +age\nCHALLENGE_GOV /,
       expect.arrayContaining([{ source: "OWN", records: 2, live: 2, last_import_at: expect.any(String), age_seconds: expect.any(Number) }]),
     ],
     [
