@@ -102,7 +102,7 @@ describe("files that others take the place of", () => {
     renameSync(home.at("fundfeed-data"), home.at("old"));
     renameSync(home.at("copy"), home.at("fundfeed-data"));
     await until("it serves the new files", async () => ((await titles(server, key)).includes("New") ? true : undefined));
-    expect(server.log()).toContain("were replaced under the server");
+    await until("the log says so", () => /were replaced under the server/.exec(server.log())?.[0]);
     await home.run(["import", "records", "-"], { stdin: record("3", "Newest") });
     expect(await titles(server, key)).toEqual(["New", "Newest", "Old"]);
     expect(await server.stop()).toBe(0);
