@@ -1,4 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "commander";
+import { fileNames } from "../../db/open.ts";
+import { reasonOf } from "../../db/reason.ts";
 import { checkCatalog, checkFile, type Fault } from "../changes/check.ts";
 import { answer, type Cli, type CommonOptions, command, withCatalog, withState } from "./command.ts";
 
@@ -16,13 +20,22 @@ export function checkCommand(cli: Cli): Command {
   );
 }
 
+/** What is not there is not made, and a file that cannot be opened is a fault of that file alone. */
 async function faultsOf(cli: Cli, options: CommonOptions): Promise<Fault[]> {
-  const state = await withState(cli, options, async ({ sqlite }) => firstOf(checkFile(sqlite, "state.db")));
-  const catalog = await withCatalog(cli, options, async (db) => {
-    const damage = firstOf(checkFile(db.sqlite, "catalog.db"));
-    return damage.length > 0 ? damage : firstOf(checkCatalog(db));
-  });
-  return [...catalog, ...state].slice(0, SHOWN);
+  const looks = {
+    [fileNames.catalog]: () =>
+      withCatalog(cli, options, async (db) => {
+        const damage = firstOf(checkFile(db.sqlite, fileNames.catalog));
+        return damage.length > 0 ? damage : firstOf(checkCatalog(db));
+      }),
+    [fileNames.state]: () => withState(cli, options, async ({ sqlite }) => firstOf(checkFile(sqlite, fileNames.state))),
+  };
+  const there = Object.entries(looks).filter(([name]) => existsSync(join(options.data, name)));
+  if (there.length === 0) throw new Error(`Cannot check ${options.data}: it has neither ${Object.values(fileNames).join(" nor ")}`);
+  const faults = await Promise.all(
+    there.map(([name, look]) => look().catch((error: unknown): Fault[] => [{ where: name, what: reasonOf(error) }])),
+  );
+  return faults.flat().slice(0, SHOWN);
 }
 
 function firstOf(faults: Iterable<Fault>): Fault[] {

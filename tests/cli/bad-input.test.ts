@@ -1,7 +1,7 @@
 /** What cannot be done: one sentence on standard error, exit code 1, and not a byte changed. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { close, openCatalog, openState } from "../../db/open.ts";
@@ -167,5 +167,35 @@ describe("what there is not", () => {
     const { code, err } = await fundfeed(["sources", "status", "--max-age", "1h", "--data", data]);
     expect([code, err]).toEqual([1, "Older than 60 minutes: OWN\n"]);
     expect((await fundfeed(["sources", "status", "--max-age", "3h", "--data", data])).code).toBe(0);
+  });
+});
+
+describe("check", () => {
+  test("says of each file what is wrong with it, whatever is wrong with the other", async () => {
+    const directory = aDirectory();
+    cpSync(data, directory, { recursive: true });
+    const state = join(directory, "state.db");
+    writeFileSync(state, readFileSync(state).subarray(0, 5000));
+    const sqlite = new Database(join(directory, "catalog.db"));
+    sqlite.run("update opportunities set link_key = 'x'");
+    sqlite.close();
+    const { code, out } = await fundfeed(["check", "--json", "--data", directory]);
+    expect([code, JSON.parse(out)]).toEqual([
+      1,
+      {
+        ok: false,
+        faults: [
+          { where: expect.stringMatching(/^OWN 1 /), what: "its link key is not its content's" },
+          { where: "state.db", what: `Cannot open ${state}: it is damaged; put a backup back with: fundfeed restore` },
+        ],
+      },
+    ]);
+  });
+
+  test("makes no files, and takes none for none", async () => {
+    const directory = join(aDirectory(), "typo");
+    const { code, err } = await fundfeed(["check", "--data", directory]);
+    expect([code, err]).toEqual([1, `Cannot check ${directory}: it has neither catalog.db nor state.db\n`]);
+    expect(existsSync(directory)).toBe(false);
   });
 });
