@@ -1,6 +1,6 @@
 /** The compiled program as its operator meets it: commands, exit codes, signals, and what two processes on one directory see of each other. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { aHome, dropHomes, type Home, type Server, sampleFile, unpackedSample, until } from "./support/binary.ts";
@@ -8,6 +8,7 @@ import { sendRaw } from "./support/raw.ts";
 import { zipped } from "./support/zipped.ts";
 
 afterAll(dropHomes);
+setDefaultTimeout(30_000); // Processes on a busy machine take their time.
 
 const GRANTS = "grants-gov-20260803.xml";
 const CHALLENGES = "challenge-gov-20210714T202743Z.json.gz";

@@ -1,11 +1,12 @@
 /** What happens to a running service when its disk is full, its files vanish or others take their place. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
 
 afterAll(dropHomes);
+setDefaultTimeout(30_000); // Processes on a busy machine take their time.
 
 const record = (id: string, title = "A title") => `${JSON.stringify({ source: { code: "OWN", opportunity_id: id }, title })}\n`;
 
@@ -127,7 +128,7 @@ describe("files that others take the place of", () => {
     await until("it serves the new files", async () => ((await titles(server, key)).includes("New") ? true : undefined));
     expect(await server.stop()).toBe(0);
     expect((await home.run(["check"])).out).toBe("Everything holds\n");
-  }, 20_000);
+  });
 
   test("a data directory that is gone: what was open is served, the log says so, and its return is noticed", async () => {
     const home = aHome();
