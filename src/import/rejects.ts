@@ -1,5 +1,6 @@
 /** Rejected records, kept beside the summary so that nothing is lost (D-35): one NDJSON file for each input, written as they come. */
-import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
+import { reasonOf } from "../../db/reason.ts";
 import type { Item } from "./format.ts";
 
 export type Rejects = {
@@ -10,8 +11,8 @@ export type Rejects = {
   drop: () => void;
 };
 
-/** `path` takes the rejects of every input; without it, each input's go to `<input>.rejects.ndjson`. */
-export function createRejects(path: string | undefined): Rejects {
+/** `path` takes the rejects of every input; without it, each input's go to `<input>.rejects.ndjson`. Inputs are never written over. */
+export function createRejects(path: string | undefined, inputs: readonly string[]): Rejects {
   const open = new Map<string, number>();
   const fileOf = (item: Item) => path ?? `${item.input.name === "-" ? "stdin" : item.input.name}.rejects.ndjson`;
   const partial = (file: string) => `${file}.partial`;
@@ -21,7 +22,7 @@ export function createRejects(path: string | undefined): Rejects {
   return {
     add(item, reason) {
       const file = fileOf(item);
-      const descriptor = open.get(file) ?? openSync(partial(file), "w", 0o600);
+      const descriptor = open.get(file) ?? begin(file, partial(file), inputs);
       open.set(file, descriptor);
       writeSync(descriptor, `${JSON.stringify({ line: item.line, reason, record: item.raw })}\n`);
     },
@@ -38,4 +39,21 @@ export function createRejects(path: string | undefined): Rejects {
       open.clear();
     },
   };
+}
+
+/** Before anything is stored: what stands in the way would otherwise be met only when the file is put in its place. */
+function begin(file: string, partial: string, inputs: readonly string[]): number {
+  try {
+    const present = statSync(file, { throwIfNoEntry: false });
+    if (present !== undefined && !present.isFile()) throw new Error("it is there and no ordinary file");
+    if (present !== undefined && inputs.some((input) => isSameFile(input, present))) throw new Error("it is one of the files to import");
+    return openSync(partial, "w", 0o600);
+  } catch (error) {
+    throw new Error(`Cannot write rejects to ${file}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function isSameFile(path: string, { dev, ino }: Stats): boolean {
+  const present = statSync(path, { throwIfNoEntry: false });
+  return present?.dev === dev && present.ino === ino;
 }

@@ -46,7 +46,7 @@ export async function withInputs(
   work: (opened: Opened) => Promise<Summary>,
 ): Promise<Outcome> {
   const staging = await openEmptyStaging(place.directory, place.tell);
-  const rejects = createRejects(options.rejects);
+  const rejects = createRejects(options.rejects, options.files);
   const inputs: OpenInput[] = [];
   try {
     for (const file of options.files) inputs.push(await openInput(file, format, place.directory));

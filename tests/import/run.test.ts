@@ -1,6 +1,6 @@
 /** Imports from beginning to end: what they store, what they leave alone, what they refuse (D-30 to D-36). */
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openCatalog } from "../../db/open.ts";
@@ -14,6 +14,7 @@ import { opportunityId } from "../../src/opportunities/identity.ts";
 import { addSource } from "../../src/sources.ts";
 import {
   aCatalog,
+  aDirectory,
   aFile,
   contentsOf,
   DAY,
@@ -513,6 +514,21 @@ describe("rejects (D-35)", () => {
       [2, "source.code is required"],
       [2, "the line must be a JSON object"],
     ]);
+  });
+
+  test("never go over an input, nor to what is no ordinary file: nothing changes", async () => {
+    const catalog = aCatalog();
+    const content = [record("N1"), "x"];
+    const [input, mended] = [aFile(content, "input.ndjson"), aFile(content, "input.ndjson.rejects.ndjson")];
+    const link = inScratch("link-to-input");
+    symlinkSync(input, link);
+    for (const rejects of [input, link, undefined]) {
+      await expect(catalog.takeFiles([input, mended], { rejects })).rejects.toThrow(/^Cannot write rejects to .*: it is one of the files/);
+    }
+    await expect(catalog.takeFiles([input], { rejects: aDirectory() })).rejects.toThrow("it is there and no ordinary file");
+    await expect(catalog.takeFiles([input], { rejects: inScratch("none/here") })).rejects.toThrow(/^Cannot write rejects to .*none.here: /);
+    expect(documentsOf(catalog.db)).toEqual([]);
+    expect(readFileSync(input, "utf8")).toBe(readFileSync(mended, "utf8"));
   });
 
   test("a dry run and a failed import leave no file behind", async () => {
