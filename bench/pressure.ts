@@ -20,7 +20,7 @@ export async function measure(server: Server, path: string, headers: Record<stri
 }
 
 async function byWrk(url: string, lines: string[], seconds: number): Promise<Counted> {
-  const { output } = await run(LOAD_CORE, ["wrk", "-t1", `-c${CONNECTIONS}`, `-d${seconds}`, ...lines, url]);
+  const { output } = await run(LOAD_CORE, ["wrk", "-t1", `-c${CONNECTIONS}`, `-d${seconds}`, "--timeout", "30s", ...lines, url]);
   if (/Non-2xx|Socket errors/.test(output)) throw new Error(`${url} failed under load: ${output}`);
   return {
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
