@@ -29,6 +29,15 @@ export function parseInstantMs(text: string): number | undefined {
   return parseInstant(text)?.ms;
 }
 
+/** The same, and `undefined` where UTC has no four-digit year for it: what `formatInstant` cannot write is not stored. */
+export function parseStoredMs(text: string): number | undefined {
+  const ms = parseInstantMs(text);
+  return ms !== undefined && ms >= FIRST_MS && ms <= LAST_MS ? ms : undefined;
+}
+
+const FIRST_MS = Date.parse("0000-01-01T00:00:00.000Z");
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
 /** Negative when `left` is earlier, 0 when both are the same instant. */
 export function compareInstants(left: Instant, right: Instant): number {
   if (left.ms !== right.ms) return left.ms - right.ms;

@@ -2,7 +2,7 @@
 import { type Argument, Command, InvalidArgumentError, Option } from "commander";
 import { type CatalogDb, close, openCatalog, openState, type StateDb } from "../../db/open.ts";
 import { closest } from "../closest.ts";
-import { formatInstant, parseInstantMs } from "../instant.ts";
+import { formatInstant, parseStoredMs } from "../instant.ts";
 import type { Machine } from "../machine.ts";
 
 export type Cli = { machine: Machine; exitCode: number };
@@ -123,7 +123,7 @@ export function baseAddress(text: string): string {
 
 /** An RFC 3339 timestamp, in milliseconds since 1970 UTC. */
 export function timestamp(text: string): number {
-  const ms = parseInstantMs(text);
+  const ms = parseStoredMs(text);
   if (ms === undefined) throw new InvalidArgumentError("It must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00Z.");
   return ms;
 }

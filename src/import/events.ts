@@ -4,7 +4,7 @@ import type { CatalogDb } from "../../db/open.ts";
 import { findByUpstreamId, hasEvent, insertImportedEvent, inTransaction } from "../changes/commit.ts";
 import { withheld } from "../changes/contacts.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
-import { formatInstant, parseInstantMs } from "../instant.ts";
+import { formatInstant, parseStoredMs } from "../instant.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { records } from "./formats/records.ts";
 import { Rejection, readerOf } from "./judge.ts";
@@ -77,7 +77,8 @@ function judgeEvent(db: CatalogDb, line: unknown, sources: Set<string>): Judged 
   const record = findByUpstreamId(db, code, given.source.opportunity_id);
   if (record === undefined) throw new Rejection(`no ${code} record has the upstream id ${JSON.stringify(given.source.opportunity_id)}`);
   sources.add(code);
-  const detectedAt = parseInstantMs(given.detected_at) ?? 0; // Judged above.
+  const detectedAt = parseStoredMs(given.detected_at);
+  if (detectedAt === undefined) throw new Rejection("detected_at must lie in the years 0000 to 9999 of UTC");
   const event: OpportunityEvent = {
     id: uuid5(`${record.id}\n${JSON.stringify([type, severity, summary, changed_fields, changes, given.detected_at])}`),
     opportunity_id: record.id,

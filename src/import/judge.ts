@@ -1,7 +1,7 @@
 /** Judges one record of an import: every field in its place, or a Rejection that names the field and the wanted state. */
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import type { Incoming, StatusBasis } from "../changes/content.ts";
-import { parseInstant, parseInstantMs } from "../instant.ts";
+import { parseInstant, parseStoredMs } from "../instant.ts";
 import { Attachment, DECIMAL, Opportunity, Question } from "../opportunities/opportunity.ts";
 
 /** Why a record is rejected, as a sentence for the rejects file. */
@@ -67,7 +67,7 @@ export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>)
       status: content.status ?? "",
     },
   };
-  const [created, updated] = [created_at, updated_at].map((instant) => (instant === null ? undefined : parseInstantMs(instant)));
+  const [created, updated] = [created_at, updated_at].map((instant) => (instant === null ? undefined : parseStoredMs(instant)));
   if (created === undefined || updated === undefined || created > updated) return incoming; // Not what `export` writes.
   return { ...incoming, restored: { created_at: created, updated_at: updated } };
 }

@@ -45,6 +45,10 @@ describe("what is not a command line exits 2, says why, and touches nothing", ()
       "import records x --as-of yesterday",
       "error: option '--as-of <timestamp>' argument 'yesterday' is invalid. It must be an RFC 3339 timestamp with an offset such as ",
     ],
+    [
+      "import records x --as-of 9999-12-31T23:59:59-05:00",
+      "error: option '--as-of <timestamp>' argument '9999-12-31T23:59:59-05:00' is invalid.",
+    ],
     ["import records x --as-of 2026-02-30T00:00:00Z", "error: option '--as-of <timestamp>' argument '2026-02-30T00:00:00Z' is invalid."],
     ["import records x --snapshots", "error: unknown option '--snapshots'\n(Did you mean --snapshot?)"],
     ["pull nope", "error: command-argument value 'nope' is invalid for argument 'source'."],

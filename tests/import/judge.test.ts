@@ -126,6 +126,7 @@ describe("judgeRecord()", () => {
     expect(judge(with_({ created_at })).restored).toBeUndefined();
     expect(judge(with_({ updated_at })).restored).toBeUndefined();
     expect(judge(with_({ created_at: updated_at, updated_at: created_at })).restored).toBeUndefined();
+    expect(judge(with_({ created_at, updated_at: "9999-12-31T23:59:59-05:00" })).restored).toBeUndefined(); // No text could say it in UTC.
   });
 });
 
