@@ -16,7 +16,13 @@ export type Context = {
 };
 
 /** One upstream record at its place in a file, counted from 1: line for text, element or row otherwise. */
-export type Item = { input: Input; line: number; raw: unknown } & (
+export type Item = {
+  input: Input;
+  line: number;
+  raw: unknown;
+  /** The JSON of `raw` to the letter, where it is on one line: parsed numbers lose digits. */
+  json?: string;
+} & (
   | {
       record: Draft | { [field: string]: unknown };
       /** The upstream tells only a part here: fields that the record leaves out keep what is stored, with "adds" also the items of lists. */

@@ -24,7 +24,8 @@ export function createRejects(path: string | undefined, inputs: readonly string[
       const file = fileOf(item);
       const descriptor = open.get(file) ?? begin(file, partial(file), inputs);
       open.set(file, descriptor);
-      writeSync(descriptor, `${JSON.stringify({ line: item.line, reason, record: item.raw })}\n`);
+      const record = item.json ?? JSON.stringify(item.raw ?? null);
+      writeSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(reason)},"record":${record.trim()}}\n`);
     },
     keep() {
       const files = [...open.keys()];

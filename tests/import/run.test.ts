@@ -516,6 +516,15 @@ describe("rejects (D-35)", () => {
     ]);
   });
 
+  test("keep every digit of a number, and a field that is there twice", async () => {
+    const path = aFile('{"source":{"code":"A","opportunity_id":"N1"},"title":1,"title":12345678901234567890.10}\r\n\ufeff {}\n');
+    await aCatalog().takeFiles([path]);
+    expect(readFileSync(`${path}.rejects.ndjson`, "utf8")).toBe(
+      '{"line":1,"reason":"title must be a string","record":{"source":{"code":"A","opportunity_id":"N1"},"title":1,"title":12345678901234567890.10}}\n' +
+        '{"line":2,"reason":"source.code is required","record":{}}\n',
+    );
+  });
+
   test("never go over an input, nor to what is no ordinary file: nothing changes", async () => {
     const catalog = aCatalog();
     const content = [record("N1"), "x"];

@@ -20,7 +20,7 @@ async function* read(inputs: readonly Input[], _context: Context): AsyncIterable
         yield { input, line, raw: text, reason: fault ?? "the line must be a JSON object" };
       } else {
         objects++;
-        yield { input, line, raw: record, record };
+        yield { input, line, raw: record, json: text, record };
       }
     }
     if (objects === 0 && others > 0) throw new Error(`Cannot import ${input.name}: no line of it is a JSON object`);
