@@ -47,7 +47,10 @@ export const redactContactsOption = () =>
   new Option("--redact-contacts", "keep contacts, which are personal data, out of records and events (FUNDFEED_REDACT_CONTACTS=1)");
 
 export function redactsContacts({ machine }: Cli, { redactContacts }: { redactContacts?: true }): boolean {
-  return redactContacts ?? !["", "0"].includes(machine.env.FUNDFEED_REDACT_CONTACTS ?? "");
+  const set = (machine.env.FUNDFEED_REDACT_CONTACTS ?? "").toLowerCase();
+  if (!["", "0", "1", "false", "true"].includes(set))
+    throw new Error(`Cannot read FUNDFEED_REDACT_CONTACTS: it must be 1 or 0, not "${set}"`);
+  return redactContacts ?? (set === "1" || set === "true");
 }
 
 /** Answers with the value as JSON where that is asked for, with the text otherwise. */

@@ -73,7 +73,7 @@ export function inSentences(outcome: Outcome, dryRun: boolean): string {
   const { read, added, changed, unchanged, removed, rejected, events } = outcome;
   const counts = { added, changed, unchanged, removed, rejected };
   const parts = Object.entries(counts).map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`);
-  return `${dryRun ? "Would be: " : ""}${read.toLocaleString("en-US")} read: ${parts.join(", ")}; ${events.toLocaleString("en-US")} events`;
+  return `${dryRun ? "Would be: " : ""}${read.toLocaleString("en-US")} read: ${parts.join(", ")}; ${events.toLocaleString("en-US")} ${events === 1 ? "event" : "events"}`;
 }
 
 /** One line that a person watches: what is being done, how far it is, how fast it goes, and how long it will take. */

@@ -34,7 +34,7 @@ export const RecordLine = Type.Object({
   lineage: optionalText,
   earlier_ids: Type.Array(Type.String()),
   status_basis: Type.Union([Type.Literal("stated"), Type.Literal("dates"), Type.Null()]),
-  id: optionalText,
+  id: Type.Unknown(),
   created_at: optionalInstant,
   updated_at: optionalInstant,
 });
@@ -42,6 +42,10 @@ export const RecordLine = Type.Object({
 /** Longest text of one field in UTF-16 units, and most items of one array. The longest real description has some 100,000. */
 const TEXT_MAX = 2_000_000;
 const ITEMS_MAX = 10_000;
+
+/** Longest source code and upstream id: as long as filters take them. */
+const CODE_MAX = 64;
+const UPSTREAM_ID_MAX = 256;
 
 const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Static<typeof RecordLine>;
 
@@ -51,7 +55,9 @@ export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>)
   const code = content.source.code.toUpperCase();
   refuseBlank(code, "source.code");
   if (/[\s,]/.test(code)) throw new Rejection("source.code must not contain blanks or commas");
+  refuseLong(code, "source.code", CODE_MAX);
   refuseBlank(content.source.opportunity_id, "source.opportunity_id");
+  for (const id of [content.source.opportunity_id, ...earlier_ids]) refuseLong(id, "source.opportunity_id", UPSTREAM_ID_MAX);
   refuseBlank(content.title, "title");
   if (lineage !== null) refuseBlank(lineage, "lineage");
   if (content.status !== null) refuseBlank(content.status, "status");
@@ -168,6 +174,12 @@ function readInstant(text: string, path: string): string {
 function readAmount(text: string, path: string): string {
   if (DECIMAL.test(text)) return text;
   throw new Rejection(`${path} must be a decimal string such as "2500.00", not ${shown(text)}`);
+}
+
+/** What a filter could not name (D-7) could not be found. */
+function refuseLong(text: string, path: string, max: number): void {
+  if (text.length > max) throw new Rejection(`${path} must have at most ${max} characters`);
+  if (/\p{Cc}/u.test(text)) throw new Rejection(`${path} must not contain control characters`);
 }
 
 function refuseBlank(text: string, path: string): void {

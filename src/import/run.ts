@@ -143,9 +143,13 @@ function withRelationships(db: CatalogDb, incoming: Incoming, parents: readonly 
 }
 
 function stage(db: CatalogDb, staging: Staging, judged: Judged, { restored, ...record }: Incoming, restoring: boolean): void {
-  const { code } = record.content.source;
+  const { code, opportunity_id } = record.content.source;
   judged.sources.add(code);
-  const incoming: Incoming = restoring && restored !== undefined ? { ...record, restored } : record;
+  // Of a lineage that goes by another name, ids of records that this one supersedes in the same file stay findable (D-30).
+  const known =
+    record.lineage === opportunity_id ? [] : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
+  const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
+  const incoming: Incoming = { ...record, earlier_ids, ...(restoring && restored !== undefined ? { restored } : {}) };
   if (incoming.restored !== undefined)
     judged.newestRestored = Math.max(judged.newestRestored ?? incoming.restored.updated_at, incoming.restored.updated_at);
   staging.put(code, incoming.lineage, isUnchanged(db, incoming) ? null : JSON.stringify(incoming));
@@ -177,6 +181,9 @@ function refuseCutOff(last: Item): void {
 /** History is backfilled forwards: `--as-of` must be later than all there is (D-31), unless this very import is being run again. */
 function refuseEarlierInstant(db: CatalogDb, begun: Begun): void {
   const newest = newestInstant(db.sqlite);
+  if (begun.asOf !== undefined && begun.asOf > begun.startedAt) {
+    throw new Error(`Cannot import as of ${formatInstant(begun.asOf)}: --as-of is for history, and that is still to come`);
+  }
   if (begun.asOf === undefined || newest === undefined || begun.asOf > newest) return;
   if ((findUnfinished(db, begun)?.last_instant ?? Number.NEGATIVE_INFINITY) >= newest) return;
   throw new Error(

@@ -11,6 +11,8 @@ export type Staging = {
   /** Notes that a record is there although nothing of it is to be stored (a rejected one, D-34). */
   putPresent: (source: string, lineage: string) => void;
   has: (source: string, lineage: string) => boolean;
+  /** Notes upstream ids that records of a lineage bear, and answers with all that were noted of it. */
+  addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => string[];
   /** What needs writing, in the order of arrival, at most `count` after `place`. */
   page: (place: number, count: number) => { place: number; json: string }[];
   counts: () => { toWrite: number; unchanged: number };
@@ -39,7 +41,10 @@ function stagingIn(sqlite: Database, afterwards: () => void): Staging {
     "create table staged (place integer primary key, source text not null, lineage text not null, known integer not null, json text)",
   );
   sqlite.run("create unique index staged_key on staged (source, lineage)");
+  sqlite.run("create table borne (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
   sqlite.run("begin");
+  const bear = sqlite.query<unknown, [string, string, string]>("insert into borne values (?, ?, ?) on conflict do nothing");
+  const borne = sqlite.query<{ id: string }, [string, string]>("select id from borne where source = ? and lineage = ?");
   const put = sqlite.query<unknown, [string, string, string | null]>(
     "insert into staged (source, lineage, known, json) values (?, ?, 1, ?) on conflict do update set known = 1, json = excluded.json",
   );
@@ -57,6 +62,10 @@ function stagingIn(sqlite: Database, afterwards: () => void): Staging {
     put: (source, lineage, json) => void put.run(source, lineage, json),
     putPresent: (source, lineage) => void putPresent.run(source, lineage),
     has: (source, lineage) => has.get(source, lineage) !== null,
+    addUpstreamIds: (source, lineage, ids) => {
+      for (const id of ids) bear.run(source, lineage, id);
+      return borne.all(source, lineage).map(({ id }) => id);
+    },
     page: (place, count) => page.all(place, count),
     counts: () => counts.get() ?? { toWrite: 0, unchanged: 0 },
     close: () => {

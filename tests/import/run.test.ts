@@ -6,8 +6,9 @@ import { gzipSync } from "node:zlib";
 import { openCatalog } from "../../db/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { refresh } from "../../src/changes/refresh.ts";
+import { records } from "../../src/import/formats/records.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { CHUNK } from "../../src/import/run.ts";
+import { CHUNK, importFiles } from "../../src/import/run.ts";
 import { formatInstant } from "../../src/instant.ts";
 import { exportLines } from "../../src/opportunities/export.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
@@ -751,4 +752,23 @@ test("a catalogue that was filled in memory holds what check promises", async ()
   const catalog = aCatalog(openCatalog(":memory:", NOON));
   await catalog.take(many(3));
   expect(faults(catalog)).toEqual([]);
+});
+
+describe("what an import refuses or keeps beside the records", () => {
+  test("--as-of is for history: an instant that is still to come is refused", async () => {
+    const catalog = aCatalog();
+    const place = { db: catalog.db, directory: ":memory:", now: () => NOON, tell: () => undefined, progress: () => undefined };
+    const options = { files: [aFile([])], snapshot: false, allowRemovals: false, asOf: NOON + 1, dryRun: false, rejects: undefined };
+    expect(importFiles(place, records, options)).rejects.toThrow("Cannot import as of 2026-03-01T12:00:00.001Z: --as-of is for history");
+  });
+
+  test("two amendments of one lineage in one file: the last holds, and the first id still finds it", async () => {
+    const catalog = aCatalog();
+    const amendment = (id: string) => ({ source: { code: "A", opportunity_id: id }, title: `Amendment ${id}`, lineage: "L" });
+    expect(await catalog.take([amendment("a1"), amendment("a2")])).toMatchObject({ read: 2, added: 1 });
+    const ids = () => catalog.db.sqlite.query("select upstream_id from upstream_ids order by 1").values().flat();
+    expect(ids()).toEqual(["a1", "a2"]);
+    expect(await catalog.take([amendment("a0"), amendment("a2")])).toMatchObject({ added: 0, changed: 0, events: 0 });
+    expect(ids()).toEqual(["a0", "a1", "a2"]);
+  });
 });

@@ -49,10 +49,10 @@ type Given = Partial<Omit<Options, "files">> & { now?: number; format?: Format }
 /** A catalogue in memory, and what is done to it; its clock stands at `clock.now`. */
 export function aCatalog(db: CatalogDb = openCatalog(":memory:", NOON)) {
   const clock = { now: NOON };
-  const place = (told: string[]): Workplace => ({
+  const place = (told: string[], asOf?: number): Workplace => ({
     db,
     directory: ":memory:",
-    now: () => clock.now,
+    now: () => (clock.now = Math.max(clock.now, asOf ?? 0)), // History is not imported before it happened.
     tell: (message) => void told.push(message),
     progress: () => undefined,
   });
@@ -71,11 +71,11 @@ export function aCatalog(db: CatalogDb = openCatalog(":memory:", NOON)) {
     /** Imports these records as one file. */
     take: async (content: readonly (Draft | unknown)[] | string, given: Given = {}): Promise<Imported> => {
       const told: string[] = [];
-      return { ...(await importFiles(place(told), given.format ?? records, optionsOf([aFile(content)], given))), told };
+      return { ...(await importFiles(place(told, given.asOf), given.format ?? records, optionsOf([aFile(content)], given))), told };
     },
     takeFiles: async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
       const told: string[] = [];
-      return { ...(await importFiles(place(told), given.format ?? records, optionsOf(paths, given))), told };
+      return { ...(await importFiles(place(told, given.asOf), given.format ?? records, optionsOf(paths, given))), told };
     },
     takeEvents: async (content: readonly unknown[] | string, given: Given = {}): Promise<Imported> => {
       const told: string[] = [];
