@@ -123,7 +123,7 @@ describe("a data directory with real records", () => {
     const rehearsed = await home.run(["import", "records", "mixed.ndjson", "--dry-run"]);
     expect(rehearsed).toMatchObject({
       code: 3,
-      out: "Would be: 3 read: 0 added, 1 changed, 0 unchanged, 0 removed, 2 rejected; 1 events\n",
+      out: "Would be: 3 read: 0 added, 1 changed, 0 unchanged, 0 removed, 2 rejected; 1 event\n",
     });
     expect(await home.run(["export"])).toEqual(before);
     const { code, out, err } = await home.run(["import", "records", "mixed.ndjson", "--json"]);
