@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import type { Incoming, StatusBasis } from "../changes/content.ts";
 import { parseInstant, parseStoredMs } from "../instant.ts";
 import { Attachment, DECIMAL, Opportunity, Question } from "../opportunities/opportunity.ts";
+import { isObject } from "./json-value.ts";
 
 /** Why a record is rejected, as a sentence for the rejects file. */
 export class Rejection extends Error {}
@@ -196,8 +197,4 @@ function textOf(value: unknown): string | undefined {
 
 function join(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -30,6 +30,7 @@ import { opportunityId } from "../opportunities/identity.ts";
 import { listSources } from "../sources.ts";
 import type { Context, Format, Input, Item, Parent } from "./format.ts";
 import type { OpenInput } from "./input.ts";
+import { isObject } from "./json-value.ts";
 import { judgeRecord, Rejection, readNaturalKey } from "./judge.ts";
 import type { Rejects } from "./rejects.ts";
 import { type Begun, beginImport, findUnfinished, finishImport, recordProgress, type Summary } from "./remembered.ts";
@@ -117,7 +118,7 @@ function filledIn(record: object, stored: object, adds: boolean): object {
   for (const [name, value] of Object.entries(record)) {
     const old = filled[name];
     if (value === undefined) continue;
-    if (isPlainObject(value) && isPlainObject(old)) filled[name] = filledIn(value, old, adds);
+    if (isObject(value) && isObject(old)) filled[name] = filledIn(value, old, adds);
     else filled[name] = adds && Array.isArray(value) && Array.isArray(old) ? union(old, value) : value;
   }
   return filled;
@@ -126,10 +127,6 @@ function filledIn(record: object, stored: object, adds: boolean): object {
 function union(old: readonly unknown[], more: readonly unknown[]): unknown[] {
   const known = new Set(old.map((item) => JSON.stringify(item)));
   return [...old, ...more.filter((item) => !known.has(JSON.stringify(item)))];
-}
-
-function isPlainObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Parent and canonical record, where the record names none and one is known. */

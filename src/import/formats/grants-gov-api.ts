@@ -14,9 +14,8 @@ import {
   readListings,
 } from "../grants-gov-codes.ts";
 import { jsonElements } from "../json-elements.ts";
+import { arrayOf, type JsonObject, objectOf } from "../json-value.ts";
 import type { Draft } from "../record.ts";
-
-type JsonObject = { readonly [member: string]: unknown };
 
 /** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
@@ -99,7 +98,7 @@ function grantOfHit(hit: JsonObject, { warn }: Context): Grant {
     title: textOf(hit.title),
     agency: textOf(hit.agency) || textOf(hit.agencyName),
     status: statusOf(textOf(hit.oppStatus), textOf(hit.docType)),
-    listings: readListings(listOf(hit.cfdaList ?? hit.alnist).map(textOf), warn),
+    listings: readListings(arrayOf(hit.cfdaList ?? hit.alnist).map(textOf), warn),
     posted: isoDate(textOf(hit.openDate)),
     opens: isoDate(textOf(hit.openDate)),
     closes: isoDate(textOf(hit.closeDate)),
@@ -124,9 +123,9 @@ function grantOfDetails(details: JsonObject, { warn }: Context): Grant {
   const id = textOf(details.id);
   const agency = textOf(objectOf(details.agencyDetails ?? body.agencyDetails).agencyName);
   const topAgency = textOf(objectOf(details.topAgencyDetails ?? body.topAgencyDetails).agencyName);
-  const listings = listOf(details.cfdas ?? details.alns).map(objectOf);
+  const listings = arrayOf(details.cfdas ?? details.alns).map(objectOf);
   const date = (member: string) => dateOf(textOf(body[`${member}Str`]), textOf(body[member]), warn);
-  const coded = (member: string, codes: Codes) => codedOf(listOf(body[member]), codes);
+  const coded = (member: string, codes: Codes) => codedOf(arrayOf(body[member]), codes);
   return {
     ...emptyGrant,
     source: GRANTS_GOV,
@@ -175,7 +174,7 @@ function grantOfDetails(details: JsonObject, { warn }: Context): Grant {
 
 /** Revisions that were superseded, as the details list them: each has the details' own layout. */
 function pastOf(details: JsonObject, id: string, context: Context): { past?: PastState[] } {
-  const past = listOf(details.opportunityHistoryDetails)
+  const past = arrayOf(details.opportunityHistoryDetails)
     .map(objectOf)
     .map((revision) => ({ revision, until: actionInstant(textOf(objectOf(revision.synopsis ?? revision.forecast).actionDate)) }))
     .flatMap(({ revision, until }) => (until === undefined ? [] : [{ record: pastDraft(revision, details, id, context), until }]))
@@ -224,10 +223,10 @@ function codedOf(items: readonly unknown[], codes: Codes): Coded[] {
 }
 
 function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachments"] {
-  const files = listOf(details.synopsisAttachmentFolders)
-    .flatMap((folder) => listOf(objectOf(folder).synopsisAttachments))
+  const files = arrayOf(details.synopsisAttachmentFolders)
+    .flatMap((folder) => arrayOf(objectOf(folder).synopsisAttachments))
     .map(objectOf);
-  const links = listOf(details.synopsisDocumentURLs).map(objectOf);
+  const links = arrayOf(details.synopsisDocumentURLs).map(objectOf);
   return [
     { name: textOf(body.fundingDescLinkDesc), url: textOf(body.fundingDescLinkUrl) },
     ...links.map(({ description, docUrl, url }) => ({ name: textOf(description), url: textOf(docUrl) || textOf(url) })),
@@ -253,14 +252,6 @@ async function wholeDocument(input: Input): Promise<unknown> {
   } catch {
     throw new Error("it is not JSON");
   }
-}
-
-function objectOf(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function textOf(value: unknown): string {
