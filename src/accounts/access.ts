@@ -8,7 +8,7 @@ import { and, eq } from "drizzle-orm";
 import { commitMark } from "../../db/commits.ts";
 import type { StateDb } from "../../db/open.ts";
 import * as schema from "../../db/state.ts";
-import { type Allowance, takeRequest, type Use } from "../quota/allowance.ts";
+import { type Allowance, ownQuotas, type Quotas, type Taken, type Use } from "../quota/allowance.ts";
 import { dayOf } from "../quota/daily-window.ts";
 import { fullBucket } from "../quota/token-bucket.ts";
 import { hashOfKey, isWellFormedKey } from "./key.ts";
@@ -34,6 +34,7 @@ type Overdue = { key_id: string; day: number; count: number };
 export type Access = {
   db: StateDb;
   keys: Map<string, KnownKey>;
+  quotas: Quotas;
   dirty: Set<KnownKey>;
   overdue: Overdue[];
   commits: () => number;
@@ -45,6 +46,7 @@ export async function createAccess(db: StateDb, now: number): Promise<Access> {
   const access: Access = {
     db,
     keys: new Map(),
+    quotas: ownQuotas,
     dirty: new Set(),
     overdue: [],
     commits: commitMark(db.sqlite),
@@ -66,9 +68,14 @@ export function findKey(access: Access, text: string, now: number): KnownKey | u
   return key === undefined || key.revoked || (key.expires_at !== null && key.expires_at <= now) ? undefined : key;
 }
 
-/** Counts one request against both limits of a key, unless one of them refuses it. */
-export function useKey(access: Access, key: KnownKey, now: number): Allowance {
-  const { use, allowance } = takeRequest(key.use, key, now);
+/** Counts one request against both limits of a key, unless one of them refuses it. A promise where servers share the count. */
+export function useKey(access: Access, key: KnownKey, now: number): Allowance | Promise<Allowance> {
+  const taken = access.quotas.take(key, now);
+  return taken instanceof Promise ? taken.then((later) => keepUse(access, key, later, now)) : keepUse(access, key, taken, now);
+}
+
+/** What this server granted is what it writes: where several share the count, their sum is the day's. */
+function keepUse(access: Access, key: KnownKey, { use, allowance }: Taken, now: number): Allowance {
   if (use.window.day !== key.use.window.day && key.unsaved > 0) {
     access.overdue.push({ key_id: key.id, day: key.use.window.day, count: key.unsaved });
     key.unsaved = 0;

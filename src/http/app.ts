@@ -63,7 +63,7 @@ export function createApp(deps: AppDeps): App {
     await keepUp(access, call.startedAt);
     call.key = authenticate(access, call.headers, call.startedAt);
     requireSubscription(call.key);
-    call.allowance = useKey(access, call.key, call.startedAt);
+    call.allowance = await useKey(access, call.key, call.startedAt);
     requireAllowance(call.allowance);
   }
 

@@ -9,19 +9,34 @@ export type Use = { window: DailyWindow; bucket: TokenBucket };
 /** What a request is told about its key's limits; `retryAfterSeconds` is 0 when the request was granted. */
 export type Allowance = { limit: number; remaining: number; reset: number; retryAfterSeconds: number };
 
+/** What became of a request: its key's use after it, and what it is told. */
+export type Taken = { use: Use; allowance: Allowance };
+
+/** A key's limits, and its use as this server knows it. */
+export type Limited = Quota & { id: string; use: Use };
+
+/** Where requests are counted: by this server alone, or in a store that several servers share, which takes time. */
+export type Quotas = { take: (key: Limited, now: number) => Taken | Promise<Taken> };
+
+export const ownQuotas: Quotas = { take: (key, now) => takeRequest(key.use, key, now) };
+
 /** Takes one request from both limits, when both have one. */
-export function takeRequest(use: Use, quota: Quota, now: number): { use: Use; allowance: Allowance } {
+export function takeRequest(use: Use, quota: Quota, now: number): Taken {
   const window = windowAt(use.window, now);
   const bucket = refill(use.bucket, quota.per_minute, now);
-  const reset = resetOf(window);
   const retryAfterSeconds = Math.max(
     secondsUntilToken(bucket, quota.per_minute),
-    window.used < quota.daily ? 0 : Math.max(1, Math.ceil(reset - now / 1000)),
+    window.used < quota.daily ? 0 : Math.max(1, Math.ceil(resetOf(window) - now / 1000)),
   );
   const granted = retryAfterSeconds === 0;
-  const used = granted ? window.used + 1 : window.used;
+  const after = granted ? { day: window.day, used: window.used + 1 } : window;
   return {
-    use: granted ? { window: { day: window.day, used }, bucket: takeToken(bucket) } : { window, bucket },
-    allowance: { limit: quota.daily, remaining: Math.max(0, quota.daily - used), reset, retryAfterSeconds },
+    use: { window: after, bucket: granted ? takeToken(bucket) : bucket },
+    allowance: allowanceOf(after, quota, retryAfterSeconds),
   };
+}
+
+/** What a request is told, given the window after it. */
+export function allowanceOf(window: DailyWindow, { daily }: Quota, retryAfterSeconds: number): Allowance {
+  return { limit: daily, remaining: Math.max(0, daily - window.used), reset: resetOf(window), retryAfterSeconds };
 }

@@ -69,10 +69,10 @@ describe("what another process commits", () => {
     await saveUse(second, NOON);
     expect(remaining(await api.get("/sources", { key }))).toBe(100 - 5 - 4);
     await api.saveUse();
-    expect(useKey(second, known, NOON).remaining).toBe(100 - 6); // It has not looked since.
+    expect((await useKey(second, known, NOON)).remaining).toBe(100 - 6); // It has not looked since.
     await saveUse(second, NOON);
     expect((await listKeys(other, NOON)).find((listed) => listed.id === id)?.used_today).toBe(10);
-    expect(useKey(second, known, NOON).remaining).toBe(100 - 11);
+    expect((await useKey(second, known, NOON)).remaining).toBe(100 - 11);
   });
 });
 
@@ -137,7 +137,7 @@ describe("saveUse()", () => {
     const access = await restarted(NOON);
     const known = findKey(access, key, NOON);
     if (known === undefined) throw new Error("the key is not known");
-    expect(useKey(access, known, NOON).remaining).toBe(5);
+    expect((await useKey(access, known, NOON)).remaining).toBe(5);
     const listed = (await listKeys(other, NOON)).find((candidate) => candidate.id === id);
     expect([listed?.used_today, listed?.last_used_at]).toEqual([4, NOON]);
   });
