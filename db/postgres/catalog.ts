@@ -1,0 +1,98 @@
+/** `../catalog.ts` for PostgreSQL, in a schema of its own. What the tables mean is said there. */
+import { sql } from "drizzle-orm";
+import { index, pgSchema, primaryKey, uniqueIndex } from "drizzle-orm/pg-core";
+import { bytes, integer, rowNumber, text } from "./column-types.ts";
+
+export const schema = pgSchema("fundfeed_catalog");
+
+export const sources = schema.table("sources", {
+  code: text("code").primaryKey(),
+  name: text("name").notNull(),
+  description: text("description").notNull(),
+});
+
+export const facets = schema.table(
+  "facets",
+  {
+    id: rowNumber("id"),
+    status: text("status").notNull(),
+    source: text("source").notNull(),
+    program_type: text("program_type").notNull(),
+    agency: text("agency").notNull(),
+  },
+  (table) => [uniqueIndex("facets_values").on(table.agency, table.status, table.source, table.program_type)],
+);
+
+export const opportunities = schema.table(
+  "opportunities",
+  {
+    seq: rowNumber("seq"),
+    id: text("id").notNull().unique(),
+    source: text("source").notNull(),
+    lineage: text("lineage").notNull(),
+    source_opportunity_id: text("source_opportunity_id").notNull(),
+    created_at: integer("created_at").notNull(),
+    updated_at: integer("updated_at").notNull(),
+    facet_id: integer("facet_id").notNull(),
+    status_basis: text("status_basis").notNull(),
+    due_at: integer("due_at"),
+    link_key: text("link_key"),
+    hash: bytes("hash").notNull(),
+    document: bytes("document").notNull(),
+    sidecar: bytes("sidecar").notNull(),
+  },
+  (table) => [
+    uniqueIndex("opportunities_natural_key").on(table.source, table.lineage),
+    // With the row number, which SQLite's indexes have anyway: the list log is read from the index alone.
+    index("opportunities_order").on(table.updated_at, table.id, table.facet_id, table.seq),
+    index("opportunities_link").on(table.link_key, table.source).where(sql`link_key is not null`),
+    index("opportunities_due").on(table.due_at).where(sql`due_at is not null`),
+  ],
+);
+
+export const upstreamIds = schema.table(
+  "upstream_ids",
+  {
+    upstream_id: text("upstream_id").notNull(),
+    source: text("source").notNull(),
+    opportunity_seq: integer("opportunity_seq").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.upstream_id, table.source, table.opportunity_seq] }),
+    index("upstream_ids_of_record").on(table.opportunity_seq),
+  ],
+);
+
+export const events = schema.table(
+  "events",
+  {
+    seq: rowNumber("seq"),
+    id: text("id").notNull().unique(),
+    opportunity_seq: integer("opportunity_seq").notNull(),
+    detected_at: integer("detected_at").notNull(),
+    type: text("type").notNull(),
+    severity: text("severity").notNull(),
+    origin: text("origin").notNull(),
+    import_id: integer("import_id"),
+    document: bytes("document").notNull(),
+  },
+  (table) => [index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity)],
+);
+
+export const imports = schema.table("imports", {
+  id: rowNumber("id"),
+  format: text("format").notNull(),
+  files: text("files").notNull(),
+  sources: text("sources").notNull(),
+  snapshot: integer("snapshot").notNull(),
+  as_of: integer("as_of"),
+  started_at: integer("started_at").notNull(),
+  finished_at: integer("finished_at"),
+  last_instant: integer("last_instant"),
+  counts: text("counts").notNull(),
+});
+
+export const settings = schema.table("settings", {
+  name: text("name").primaryKey(),
+  value: bytes("value").notNull(),
+});
