@@ -1,0 +1,133 @@
+/**
+ * Bun's client for PostgreSQL, with a limit to how long it waits, as it has none itself: a server that is stopped or out of reach
+ * without having said so would be waited for until the operating system gives up on the connection.
+ */
+import { SQL } from "bun";
+import { requireStorable, type Value } from "../engine.ts";
+import { numbered } from "./placeholders.ts";
+
+export type ClientOptions = {
+  /** PostgreSQL's schema in which unqualified names are looked up. */
+  schema: string;
+  /** Connections at most; they are opened when they are needed. */
+  connections?: number;
+  /** How long a statement may take; the server gives up on it then, and a second later we on the server. */
+  answersWithinMs?: number;
+};
+
+export type Asking = {
+  rows<Row>(statement: string, values: readonly Value[]): Promise<Row[]>;
+  arrays(statement: string, values: readonly Value[]): Promise<unknown[][]>;
+  written(statement: string, values: readonly Value[]): Promise<number>;
+};
+
+export type Client = Asking & {
+  /** `work` between `begin` and a commit, on a connection of its own. */
+  bracketed<T>(begin: string, work: (connection: Asking) => Promise<T>): Promise<T>;
+  /** Statements that no transaction may hold and that take as long as they take. */
+  unhurried(statements: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+const CONNECTIONS = 10;
+const ANSWERS_WITHIN_MS = 30_000;
+/** A transaction whose program says nothing for so long is rolled back: it would keep every other writer waiting. */
+const SILENT_IN_TRANSACTION_MS = 60_000;
+const CONNECTS_WITHIN_S = 5;
+
+export function connect(url: string, { schema, connections = CONNECTIONS, answersWithinMs = ANSWERS_WITHIN_MS }: ClientOptions): Client {
+  const open = () =>
+    new SQL(url, {
+      max: connections,
+      connectionTimeout: CONNECTS_WITHIN_S,
+      connection: {
+        application_name: "fundfeed",
+        search_path: schema,
+        statement_timeout: answersWithinMs,
+        lock_timeout: answersWithinMs,
+        idle_in_transaction_session_timeout: SILENT_IN_TRANSACTION_MS,
+      },
+    });
+  let pool = open();
+
+  /** Leaves all connections of a silent server for new ones; whoever waits for it gets ERR_POSTGRES_CONNECTION_CLOSED. */
+  async function answered<T>(answer: Promise<T>): Promise<T> {
+    const asked = pool;
+    const giveUp = setTimeout(() => {
+      if (pool !== asked) return;
+      pool = open();
+      void asked.close({ timeout: 0 });
+    }, answersWithinMs + 1000);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(giveUp);
+    }
+  }
+
+  function askingOn(connection: () => SQL): Asking {
+    const query = (statement: string, values: readonly Value[]) => {
+      requireStorable(values);
+      return connection().unsafe(numbered(statement), [...values]);
+    };
+    return {
+      rows: async (statement, values) => inPlainValues(await answered(query(statement, values))),
+      arrays: async (statement, values) => [...(await answered(query(statement, values).values()))],
+      written: async (statement, values) => (await answered(query(statement, values))).affectedRows,
+    };
+  }
+
+  return {
+    ...askingOn(() => pool),
+    async bracketed(begin, work) {
+      const connection = await pool.reserve({ signal: AbortSignal.timeout(answersWithinMs) });
+      try {
+        await answered(connection.unsafe(begin));
+        const result = await work(askingOn(() => connection));
+        // A statement that failed and was caught has aborted the transaction: the server answers the commit with a rollback, and no error.
+        const { command } = await answered(connection.unsafe("commit"));
+        if (command !== "COMMIT") throw new Error("Cannot commit: a statement of this transaction has failed");
+        return result;
+      } catch (error) {
+        await answered(connection.unsafe("rollback")).catch(() => undefined); // Bun closes a connection that is released in a transaction.
+        throw error;
+      } finally {
+        await connection.release();
+      }
+    },
+    async unhurried(statements) {
+      const connection = await pool.reserve();
+      try {
+        for (const statement of ["set statement_timeout = 0", ...statements]) await connection.unsafe(statement);
+      } finally {
+        await connection.close(); // Not given back: the next one would not know of its time-out.
+      }
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** Types by their number in PostgreSQL's catalogue: pg_type.dat. */
+const [BOOL, INT8, NUMERIC] = [16, 20, 1700];
+
+/** By the columns of a statement, which are the same object at each of its runs on a connection. */
+const altered = new WeakMap<SQL.ResultColumn[], string[]>();
+
+/** 64-bit integers come as text, and sums of them as decimal numbers. */
+function inPlainValues<Row>(result: Row[] & SQL.ResultMetadata): Row[] {
+  const columns = result.columns ?? [];
+  let names = altered.get(columns);
+  if (names === undefined) {
+    names = columns.filter(({ type }) => type === INT8 || type === NUMERIC || type === BOOL).map(({ name }) => name);
+    altered.set(columns, names);
+  }
+  for (const row of result as Record<string, unknown>[]) for (const name of names) row[name] = asInteger(row[name]);
+  return [...result];
+}
+
+function asInteger(value: unknown): number | null {
+  if (value === null) return null;
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw new Error(`Cannot read ${value}: it is no integer below 2^53`);
+  return number;
+}

@@ -1,0 +1,67 @@
+/** PostgreSQL behind the seam. */
+import { drizzle } from "drizzle-orm/pg-proxy";
+import { postgresDialect } from "../dialect.ts";
+import { type Engine, PORTION, type Sql, type Value } from "../engine.ts";
+import type { Asking, Client } from "./client.ts";
+
+/**
+ * The first migration's row is the write lock, released by the commit after it is seen by everybody. Read committed: what is read after
+ * the lock is what the last writer left. It is no advisory lock, for which CockroachDB has only a name.
+ */
+const WRITE_LOCK = "select 1 from migrations where n = 1 for update";
+
+export function postgresEngine<Tables>(client: Client, tables: Tables): Engine<Tables> {
+  const snapshot = <T>(read: (sql: Sql<Tables>) => Promise<T>) =>
+    client.bracketed("begin isolation level repeatable read, read only", (connection) => read(sqlOf(connection, tables)));
+  return {
+    ...sqlOf(client, tables),
+    each: (statement, values, take) => snapshot((sql) => sql.each(statement, values, take)),
+    snapshot,
+    transaction: (write) =>
+      client.bracketed("begin isolation level read committed", async (connection) => {
+        await connection.rows(WRITE_LOCK, []);
+        return write(sqlOf(connection, tables));
+      }),
+    commits: () => Number.NaN,
+    storageFaults: async () => [], // References are enforced; for pages and indexes there are pg_checksums and pg_amcheck.
+    async dropUnusedPages() {
+      const stored = await client.rows<{ name: string }>("select tablename as name from pg_tables where schemaname = current_schema()", []);
+      await client.unhurried(stored.map(({ name }) => `vacuum (full) "${name}"`));
+      return true;
+    },
+    close: () => client.close(),
+  };
+}
+
+function sqlOf<Tables>(asking: Asking, tables: Tables): Sql<Tables> {
+  return {
+    get: async <Row>(statement: string, ...values: Value[]) => (await asking.rows<Row>(statement, values))[0],
+    all: <Row>(statement: string, ...values: Value[]) => asking.rows<Row>(statement, values),
+    run: (statement, ...values) => asking.written(statement, values),
+    each: async <Row>(statement: string, values: readonly Value[], take: (rows: Row[]) => void | Promise<void>) => {
+      const cursor = cursorFor(statement);
+      await asking.rows(`declare ${cursor} no scroll cursor for ${statement}`, values);
+      for (;;) {
+        const rows = await asking.rows<Row>(`fetch ${PORTION} from ${cursor}`, []);
+        if (rows.length > 0) await take(rows);
+        if (rows.length < PORTION) break;
+      }
+      await asking.rows(`close ${cursor}`, []);
+    },
+    // The builder's statements are alike on both engines, and so are the tables, but in what they are called by TypeScript.
+    drizzle: drizzle(async (statement, values, method) => ({
+      rows: method === "all" ? await asking.arrays(statement, values) : await asking.rows(statement, values),
+    })) as unknown as Sql<Tables>["drizzle"],
+    tables,
+    dialect: postgresDialect,
+  };
+}
+
+/** By statement: a `fetch` is prepared once, and must not meet another statement's columns under the same name. */
+const cursors = new Map<string, string>();
+
+function cursorFor(statement: string): string {
+  const name = cursors.get(statement) ?? `portions_${cursors.size + 1}`;
+  cursors.set(statement, name);
+  return name;
+}

@@ -1,0 +1,59 @@
+/** Opens the catalogue or the state in a PostgreSQL database, creating and migrating it where needed. */
+import type { CatalogEngine, CatalogTables, Engine, StateEngine, StateTables } from "../engine.ts";
+import { reasonOf } from "../reason.ts";
+import * as catalogTables from "./catalog.ts";
+import { type Client, type ClientOptions, connect } from "./client.ts";
+import { postgresEngine } from "./engine.ts";
+import { migratePostgres, postgresMigrations, requireMigrated } from "./migrate.ts";
+import * as stateTables from "./state.ts";
+
+/** `readOnly`: a replica, which others migrate. */
+export type PostgresOptions = Omit<ClientOptions, "schema"> & { readOnly?: boolean };
+
+const CURSOR_SECRET_BYTES = 32;
+
+/** `url` is postgres://user:password@host:port/database. Throws an Error with one sentence, without the password. */
+export async function openPostgresCatalog(url: string, now: number, options: PostgresOptions = {}): Promise<CatalogEngine> {
+  const engine = await open(url, "catalog", catalogTables as unknown as CatalogTables, now, options);
+  if ((await engine.get("select 1 from settings where name = 'cursor_secret'")) === undefined) {
+    const secret = crypto.getRandomValues(new Uint8Array(CURSOR_SECRET_BYTES));
+    await engine.run("insert into settings (name, value) values ('cursor_secret', ?) on conflict (name) do nothing", secret);
+  }
+  return engine;
+}
+
+export async function openPostgresState(url: string, now: number, options: PostgresOptions = {}): Promise<StateEngine> {
+  return open(url, "state", stateTables as unknown as StateTables, now, options);
+}
+
+async function open<Tables>(
+  url: string,
+  kind: "catalog" | "state",
+  tables: Tables,
+  now: number,
+  { readOnly, ...options }: PostgresOptions,
+): Promise<Engine<Tables>> {
+  const schema = `fundfeed_${kind}`;
+  let client: Client | undefined;
+  try {
+    client = connect(url, { schema, ...options });
+    await requireUtf8(client);
+    const migrations = postgresMigrations[kind];
+    if (readOnly) await requireMigrated(client, migrations);
+    else await migratePostgres(client, schema, migrations, now);
+    return postgresEngine(client, tables);
+  } catch (error) {
+    await client?.close();
+    throw new Error(`Cannot open ${withoutPassword(url)}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+async function requireUtf8(client: Client): Promise<void> {
+  const [encoding] = await client.rows<{ server_encoding: string }>("show server_encoding", []);
+  if (encoding?.server_encoding !== "UTF8") throw new Error(`its encoding is ${encoding?.server_encoding}, and must be UTF8`);
+}
+
+function withoutPassword(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed === null ? "that database" : `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
+}

@@ -1,0 +1,145 @@
+/** A PostgreSQL server of the tests' own: throw-away, without fsync, on a free loopback port, from the programs that Debian installs. */
+
+import { chownSync, existsSync, mkdtempSync, readdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+
+const INSTALLED = "/usr/lib/postgresql";
+const STARTS_WITHIN_MS = 30_000;
+
+/**
+ * Waits for our end, whatever it is, then ends the server and removes its directory. In the background of a shell that has gone: `bun test`
+ * kills the children that it knows, and tells nobody that it ends.
+ */
+const CLEAN_UP = `
+  trap "" INT
+  {
+    while kill -0 "$1"; do sleep 0.2; done
+    server=$(head -n 1 "$0/data/postmaster.pid") && kill -QUIT "$server" && while kill -0 "$server"; do sleep 0.1; done
+    rm -rf "$0"
+  } &`;
+
+/** Where PostgreSQL's programs are, those of the newest version, if it is installed. */
+const programs = programsOf();
+export const hasPostgres = programs !== undefined;
+if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: what needs it is skipped\n");
+
+export type Server = {
+  /** The URL of a database on it. */
+  url: (database: string) => string;
+  /** A database that nobody has used, with both schemas in it or with nothing; its URL. */
+  freshDatabase: (options?: { empty?: boolean }) => Promise<string>;
+  /** Runs a statement as the server's owner. */
+  command: (statement: string) => Promise<Record<string, unknown>[]>;
+  /** `fast` says goodbye to every connection, `immediate` is a crash. */
+  stop: (mode: "fast" | "immediate") => Promise<void>;
+  start: () => Promise<void>;
+  /** Process ids of those who serve connections to a database. */
+  backends: (database: string) => Promise<number[]>;
+};
+
+let running: Promise<Server> | undefined;
+
+/** The server of this test process, started at the first call. It ends with the process. */
+export function postgresServer(): Promise<Server> {
+  running ??= startServer();
+  return running;
+}
+
+async function startServer(): Promise<Server> {
+  const directory = mkdtempSync(join(tmpdir(), "fundfeed-postgres-"));
+  if (owner !== undefined) chownSync(directory, owner.uid, owner.gid);
+  const data = join(directory, "data");
+  const port = await freePort();
+  const url = (database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
+  // Trusts everybody who reaches its port, as long as the tests last.
+  const made = Bun.spawnSync([
+    ...asOwner("initdb"),
+    ...["--pgdata", data, "--username=fundfeed", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"],
+  ]);
+  if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr.toString()}`);
+
+  let server: Bun.Subprocess | undefined;
+  const start = async () => {
+    const settings = ["fsync=off", "full_page_writes=off", "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"];
+    server = Bun.spawn([...asOwner("postgres"), "-D", data, "-p", `${port}`, ...settings.flatMap((setting) => ["-c", setting])], {
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    await answering(url("postgres"));
+  };
+  const stop = async (mode: "fast" | "immediate") => {
+    server?.kill(mode === "fast" ? "SIGINT" : "SIGQUIT");
+    await server?.exited;
+  };
+  Bun.spawn(["sh", "-c", CLEAN_UP, directory, `${process.pid}`], { stdio: ["ignore", "ignore", "ignore"] });
+  await start();
+
+  const command = async (statement: string) => {
+    await using sql = new SQL(url("postgres"), { max: 1 });
+    return [...(await sql.unsafe(statement))];
+  };
+  await command("create database migrated");
+  await (await openPostgresCatalog(url("migrated"), 0)).close();
+  await (await openPostgresState(url("migrated"), 0)).close();
+  let count = 0;
+  return {
+    url,
+    command,
+    start,
+    stop,
+    async freshDatabase({ empty = false } = {}) {
+      const name = `fresh_${++count}`;
+      await command(`create database ${name} template ${empty ? "template0" : "migrated"}`);
+      return url(name);
+    },
+    async backends(database) {
+      const rows = await command(`select pid from pg_stat_activity where datname = '${database}'`);
+      return rows.map(({ pid }) => Number(pid));
+    },
+  };
+}
+
+/** PostgreSQL refuses to run as root; Debian has a user for it. */
+const owner = process.getuid?.() === 0 ? idsOf("postgres") : undefined;
+
+function asOwner(program: string): string[] {
+  const user = owner === undefined ? [] : ["setpriv", `--reuid=${owner.uid}`, `--regid=${owner.gid}`, "--clear-groups"];
+  return [...user, join(programs ?? "", program)];
+}
+
+function idsOf(user: string): { uid: number; gid: number } {
+  const [uid, gid] = ["-u", "-g"].map((option) => Number(Bun.spawnSync(["id", option, user]).stdout.toString()));
+  return { uid: uid ?? 0, gid: gid ?? 0 };
+}
+
+function programsOf(): string | undefined {
+  if (!existsSync(INSTALLED)) return undefined;
+  const newest = readdirSync(INSTALLED).sort((left, right) => Number(right) - Number(left))[0];
+  const directory = join(INSTALLED, newest ?? "", "bin");
+  return existsSync(join(directory, "initdb")) ? directory : undefined;
+}
+
+async function freePort(): Promise<number> {
+  const listener = createServer();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  listener.listen(0, "127.0.0.1", resolve);
+  await promise;
+  const { port } = listener.address() as { port: number };
+  listener.close();
+  return port;
+}
+
+async function answering(url: string): Promise<void> {
+  for (const deadline = Date.now() + STARTS_WITHIN_MS; ; await Bun.sleep(20)) {
+    await using sql = new SQL(url, { max: 1, connectionTimeout: 2 });
+    try {
+      await sql.unsafe("select 1");
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+  }
+}
