@@ -5,6 +5,7 @@ import { type CatalogDb, fileNames } from "../db/open.ts";
 import type { Refreshed } from "./changes/refresh.ts";
 import type { Log, RequestEntry } from "./log.ts";
 import type { Machine } from "./machine.ts";
+import type { SharedQuotas } from "./quota/redis.ts";
 import { version } from "./version.ts";
 
 /** What a server counts while it runs. */
@@ -59,12 +60,19 @@ function countRequest({ routes }: Metrics, { route, status, duration_ms }: Reque
   use.totalMs += duration_ms;
 }
 
-export type Observed = { catalog: CatalogDb; directory: string; machine: Pick<Machine, "now" | "usage"> };
+export type Observed = {
+  catalog: CatalogDb;
+  directory: string;
+  machine: Pick<Machine, "now" | "usage">;
+  /** Where quotas are shared with other servers. */
+  quotas?: Pick<SharedQuotas, "isShared" | "countedAlone"> | undefined;
+};
 
 /** All that a scrape is answered with. */
-export async function metricsText(metrics: Metrics, { catalog, directory, machine }: Observed): Promise<string> {
+export async function metricsText(metrics: Metrics, { catalog, directory, machine, quotas }: Observed): Promise<string> {
   const families = [
     ...requestFamilies(metrics),
+    ...(quotas === undefined ? [] : quotaFamilies(quotas)),
     ...clockFamilies(metrics),
     ...(await catalogFamilies(catalog, machine.now())),
     ...fileFamilies(directory),
@@ -108,6 +116,13 @@ function requestFamilies({ routes, failures }: Metrics): Family[] {
     },
     counter("fundfeed_quota_refusals_total", "Requests refused because a key had used up its day or minute.", refused),
     counter("fundfeed_failures_total", "Failures logged, of requests and of the server's own work.", failures),
+  ];
+}
+
+function quotaFamilies({ isShared, countedAlone }: NonNullable<Observed["quotas"]>): Family[] {
+  return [
+    gauge("fundfeed_quotas_shared", "1, or 0 while Redis is away and this server counts by itself.", isShared() ? 1 : 0),
+    counter("fundfeed_quotas_counted_alone_total", "Requests that this server counted by itself, because Redis was away.", countedAlone()),
   ];
 }
 

@@ -10,6 +10,8 @@ import { createMetricsApp } from "../http/metrics.ts";
 import { createLog, type Log, type LogFormat, type LogLevel, logFormats, logLevels } from "../log.ts";
 import type { Machine } from "../machine.ts";
 import { countingLog, countRefresh, createMetrics, type Metrics, metricsText } from "../metrics.ts";
+import { ownQuotas } from "../quota/allowance.ts";
+import { isRedisAddress, type SharedQuotas, shareQuotas } from "../quota/redis.ts";
 import { baseAddress, type Cli, type CommonOptions, command, examples, nonBlank, wholeNumber } from "./command.ts";
 import { openStores, type Stores } from "./stores.ts";
 
@@ -20,6 +22,10 @@ const CLOCK_MS = 15_000;
 const LOOK_MS = 1000;
 /** A failure that goes on is logged so often. */
 const REMIND_MS = 60_000;
+/** In percent: right for two servers. */
+const QUOTA_SHARE = 50;
+/** How long files that were replaced stay open: requests that began with them may be waiting for their quota. */
+const LINGER_MS = 500;
 /** How long a stop waits for the requests under way. */
 const DRAIN_MS = 10_000;
 
@@ -33,6 +39,8 @@ export type ServeOptions = CommonOptions & {
   metricsPort?: number;
   logFormat: LogFormat;
   logLevel?: LogLevel;
+  quotas?: string;
+  quotaShare?: number;
 };
 
 export function serveCommand(cli: Cli): Command {
@@ -82,6 +90,18 @@ export function serveCommand(cli: Cli): Command {
         .env("FUNDFEED_LOG_LEVEL")
         .choices(logLevels)
         .default("request"),
+    )
+    .addOption(
+      new Option(
+        "--quotas <url>",
+        "count in a Redis that several servers share: redis://host:6379/0, rediss:// over TLS; with a password, rather by the environment",
+      ).env("FUNDFEED_QUOTAS"),
+    )
+    .addOption(
+      new Option("--quota-share <percent>", "while that Redis is away, how much of a key's minute this server grants by itself")
+        .env("FUNDFEED_QUOTA_SHARE")
+        .default(QUOTA_SHARE)
+        .argParser(wholeNumber(1, 100)),
     );
   serving.addHelpText(
     "after",
@@ -94,6 +114,9 @@ export function serveCommand(cli: Cli): Command {
   return serving.action(async (options: ServeOptions) => {
     if ((options.tlsCert === undefined) !== (options.tlsKey === undefined))
       serving.error("error: --tls-cert and --tls-key need each other");
+    // Not by an argParser, whose refusal repeats what was given: that may hold a password.
+    if (options.quotas !== undefined && !isRedisAddress(options.quotas))
+      serving.error("error: --quotas must be an address such as redis://127.0.0.1:6379/0");
     cli.exitCode = await serve(cli.machine, options);
   });
 }
@@ -105,7 +128,13 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   const log = countingLog(metrics, createLog(options.logFormat, machine.writeLog, options.logLevel));
   const stopSignals = watchStopSignals(machine); // First: whoever reads "listening on …" may stop it at once.
   const certificate = readCertificateOf(options);
-  let stores = await openStores(options.data, now());
+  using shared = await shareQuotasOf(options, log, now);
+  const open = async () => {
+    const stores = await openStores(options.data, now());
+    stores.access.quotas = shared ?? ownQuotas;
+    return stores;
+  };
+  let stores = await open();
   try {
     // The public address is known only once the port is.
     const server = listen({ fetch: (request) => app.fetch(request) }, { hostname: options.host, port: options.port }, certificate);
@@ -118,13 +147,14 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     const reopenReplaced = async () => {
       if (!stores.areReplaced()) return;
       const replaced = stores;
-      stores = await openStores(options.data, now());
+      stores = await open();
       app = appOver(stores);
+      await Bun.sleep(LINGER_MS);
       replaced.close();
       log.notice(now(), `The files in ${options.data} were replaced under the server: it serves the new ones from here on`);
     };
     const scrapes = listenForScrapes(options, log, now, () =>
-      metricsText(metrics, { catalog: stores.catalog.db, directory: options.data, machine }),
+      metricsText(metrics, { catalog: stores.catalog.db, directory: options.data, machine, quotas: shared }),
     );
     const turns = [
       repeat(SAVE_MS, now, log, () => saveUse(stores.access, now())),
@@ -148,6 +178,22 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
 
 function readCertificateOf({ tlsCert, tlsKey }: ServeOptions): Certificate | undefined {
   return tlsCert === undefined || tlsKey === undefined ? undefined : readCertificate(tlsCert, tlsKey);
+}
+
+async function shareQuotasOf(
+  { quotas, quotaShare = QUOTA_SHARE }: ServeOptions,
+  log: Log,
+  now: () => number,
+): Promise<SharedQuotas | undefined> {
+  if (quotas === undefined) return undefined;
+  const { host } = new URL(quotas); // Without user and password.
+  const alone = `this server counts by itself, and grants ${quotaShare} % of each key's minute`;
+  return shareQuotas({
+    address: quotas,
+    sharePercent: quotaShare,
+    onAway: (reason) => log.failure(now(), new Error(`Redis at ${host} is away (${reason}): ${alone}`), null),
+    onBack: () => log.notice(now(), `Redis at ${host} is back: quotas are shared again`),
+  });
 }
 
 function originOf(scheme: "http" | "https", host: string, port: number): string {

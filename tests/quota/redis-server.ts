@@ -1,0 +1,75 @@
+/** A real redis-server for tests: on a free port, without files, and with the means to make it fail. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RedisClient } from "bun";
+import { until } from "../support/binary.ts";
+
+export const redisIsInstalled = Bun.which("redis-server") !== null;
+
+export type RedisServer = {
+  port: number;
+  /** Database 0, without a password. */
+  address: string;
+  /** One command over a connection of its own; answers with what Redis does. */
+  command: (name: string, ...args: string[]) => Promise<unknown>;
+  kill: (signal: NodeJS.Signals) => void;
+  /** After SIGKILL: an empty one on the same port. */
+  start: () => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** With more options of redis-server's command line. */
+export async function aRedis(options: (place: { port: number }) => readonly string[] = () => []): Promise<RedisServer> {
+  const directory = mkdtempSync(join(tmpdir(), "fundfeed-redis-"));
+  const port = await freePort();
+  const address = `redis://127.0.0.1:${port}/0`;
+  let child: Bun.Subprocess | undefined;
+
+  const start = async () => {
+    await child?.exited;
+    const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", directory, "--save", "", "--appendonly", "no", ...options({ port })];
+    child = Bun.spawn(["redis-server", ...args], { stdout: "ignore", stderr: "ignore" });
+    await until("redis-server listens", () => listens(port));
+  };
+  await start();
+  return {
+    port,
+    address,
+    command: async (name, ...args) => {
+      const client = new RedisClient(address, { autoReconnect: false });
+      try {
+        return await client.send(name, args);
+      } finally {
+        client.close();
+      }
+    },
+    kill: (signal) => child?.kill(signal),
+    start,
+    stop: async () => {
+      child?.kill("SIGKILL");
+      await child?.exited;
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const address = server.address();
+    server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+  });
+  return promise;
+}
+
+async function listens(port: number): Promise<true | undefined> {
+  try {
+    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => undefined } });
+    socket.end();
+    return true;
+  } catch {
+    return undefined;
+  }
+}

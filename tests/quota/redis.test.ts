@@ -1,0 +1,304 @@
+/** Quotas in a Redis: the same allowances as without, and what happens when it forgets or is away. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { revokeKey } from "../../src/accounts/key.ts";
+import { setPlan } from "../../src/accounts/plan.ts";
+import { type Limited, takeRequest, type Use } from "../../src/quota/allowance.ts";
+import { dayOf } from "../../src/quota/daily-window.ts";
+import { isRedisAddress, type SharedQuotas, shareQuotas } from "../../src/quota/redis.ts";
+import { fullBucket } from "../../src/quota/token-bucket.ts";
+import { NOON, type TestApi, testApi } from "../support/api.ts";
+import { until } from "../support/binary.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+import { expectProblem } from "../support/problem.ts";
+import { aRedis, type RedisServer, redisIsInstalled } from "./redis-server.ts";
+
+afterAll(dropScratch);
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const fresh: Use = { window: { day: 0, used: 0 }, bucket: fullBucket };
+const remaining = ({ headers }: Response) => Number(headers.get("ratelimit-remaining"));
+
+test.each([
+  ["redis://127.0.0.1:6379/0", true],
+  ["rediss://user:p%40ss@redis.example.org:6380", true],
+  ["redis://[::1]/3", true],
+  ["redis://", false],
+  ["redis:///0", false],
+  ["http://127.0.0.1:6379", false],
+  ["redis://127.0.0.1/none", false],
+  ["redis://127.0.0.1/0?password=secret", false],
+  ["127.0.0.1:6379", false],
+  ["", false],
+])("isRedisAddress() of %p is %p", (text, is) => {
+  expect(isRedisAddress(text)).toBe(is);
+});
+
+describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quotas in Redis: there is no redis-server here", () => {
+  let redis: RedisServer;
+  const opened: SharedQuotas[] = [];
+  let told: string[] = [];
+
+  /** As a server opens it; what is told of Redis goes into `told`. */
+  const share = async (given: { clock?: () => number; address?: string; sharePercent?: number } = {}): Promise<SharedQuotas> => {
+    const onAway = (reason: string) => void told.push(`away: ${reason}`);
+    const quotas = await shareQuotas({ address: redis.address, sharePercent: 50, onAway, onBack: () => void told.push("back"), ...given });
+    opened.push(quotas);
+    return quotas;
+  };
+  const stored = (id: string) => redis.command("HGETALL", `fundfeed:quota:${id}`);
+
+  beforeAll(async () => {
+    redis = await aRedis();
+  });
+  afterEach(() => {
+    for (const quotas of opened.splice(0)) quotas[Symbol.dispose]();
+    told = [];
+  });
+  afterAll(() => redis.stop());
+
+  test("any requests at any instants under any limits are allowed the same as without Redis", async () => {
+    const clock = { now: 0 };
+    const quotas = await share({ clock: () => clock.now });
+    const quota = fc.record({ daily: fc.integer({ min: 1, max: 60 }), per_minute: fc.integer({ min: 1, max: 20 }) });
+    const pause = fc.oneof(
+      { weight: 9, arbitrary: fc.integer({ min: 0, max: 8_000 }) },
+      { weight: 1, arbitrary: fc.integer({ min: -DAY, max: 2 * DAY }) },
+      { weight: 1, arbitrary: fc.constant(0) },
+    );
+    const step = fc.record({ pause, quota: fc.option(quota, { freq: 8 }) });
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(quota, fc.array(step, { minLength: 20, maxLength: 80 }), async (first, steps) => {
+        const key: Limited = { ...first, id: `property-${runs++}`, use: fresh };
+        let use = fresh;
+        clock.now = NOON;
+        for (const { pause, quota } of steps) {
+          clock.now += pause;
+          Object.assign(key, quota);
+          const expected = takeRequest(use, key, clock.now);
+          const taken = await quotas.take(key, clock.now);
+          use = expected.use;
+          key.use = taken.use;
+          expect([taken.allowance, taken.use.window]).toEqual([expected.allowance, use.window]);
+        }
+        const { taken, refilledAtMs } = use.bucket;
+        expect(await stored(key.id)).toMatchObject({ taken: `${taken}`, refilled_at: `${refilledAtMs}` });
+      }),
+      { numRuns: 150 },
+    );
+    expect(told).toEqual([]);
+  }, 30_000);
+
+  test("the largest limits are counted exactly", async () => {
+    const quotas = await share({ clock: () => NOON });
+    const key: Limited = { id: "largest", daily: 1_000_000_000, per_minute: 1_000_000_000, use: fresh };
+    for (const left of [999_999_999, 999_999_998]) expect((await quotas.take(key, NOON)).allowance.remaining).toBe(left);
+    expect(await stored("largest")).toMatchObject({ taken: "120000", refilled_at: `${NOON}` });
+  });
+
+  test("servers that know nothing of each other count as one, and by Redis's clock, however far apart their own are", async () => {
+    const limits = { id: "apart", daily: 100, per_minute: 3 };
+    const ahead = 30 * HOUR;
+    const servers = [
+      { quotas: await share(), key: { ...limits, use: fresh }, now: () => Date.now() },
+      { quotas: await share(), key: { ...limits, use: fresh }, now: () => Date.now() + ahead },
+    ];
+    const seen = [];
+    for (const { quotas, key, now } of [...servers, ...servers, ...servers]) {
+      const { use, allowance } = await quotas.take(key, now());
+      key.use = use;
+      seen.push([allowance.remaining, allowance.retryAfterSeconds, dayOf(Date.now()) - use.window.day]);
+    }
+    expect(seen).toEqual([
+      [99, 0, 0],
+      [98, 0, 0],
+      [97, 0, 0],
+      [97, 20, 0],
+      [97, 20, 0],
+      [97, 20, 0],
+    ]);
+  });
+
+  test("what is stored of a key expires an hour after its day, and is no secret", async () => {
+    const quotas = await share({ clock: () => NOON });
+    await quotas.take({ id: "key_1", daily: 5, per_minute: 5, use: fresh }, NOON);
+    expect(await stored("key_1")).toEqual({ day: `${NOON / DAY - 0.5}`, used: "1", taken: "60000", refilled_at: `${NOON}` });
+    const names = (await redis.command("KEYS", "*")) as string[];
+    expect(names).toContain("fundfeed:quota:key_1");
+    for (const name of names) expect(Number(await redis.command("PTTL", name))).toBeGreaterThan(0);
+    const left = Number(await redis.command("PTTL", "fundfeed:quota:key_1"));
+    expect(left > 13 * HOUR - 5_000 && left <= 13 * HOUR).toBe(true);
+  });
+
+  test("scripts that were flushed are sent again", async () => {
+    const quotas = await share({ clock: () => NOON });
+    const key: Limited = { id: "flushed", daily: 5, per_minute: 5, use: fresh };
+    for (const left of [4, 3]) {
+      await redis.command("SCRIPT", "FLUSH");
+      expect((await quotas.take(key, NOON)).allowance.remaining).toBe(left);
+    }
+    expect(told).toEqual([]);
+  });
+
+  describe("an api with it", () => {
+    let api: TestApi;
+    let quotas: SharedQuotas;
+    beforeAll(async () => {
+      api = await testApi();
+    });
+    const over = async () => {
+      quotas = await share({ clock: () => api.clock.now });
+      api.access.quotas = quotas;
+    };
+
+    test("answers with the same headers and refusals", async () => {
+      await over();
+      const { key, id } = await api.newKey({ daily: 3, per_minute: 2 });
+      const answers = [];
+      for (const pause of [0, 0, 0, 30_000, 60_000]) {
+        api.clock.now += pause;
+        answers.push(await api.get("/sources", { key }));
+      }
+      const seen = answers.map((answer) => [
+        answer.status,
+        answer.headers.get("ratelimit-limit"),
+        remaining(answer),
+        answer.headers.get("retry-after"),
+      ]);
+      expect(seen).toEqual([
+        [200, "3", 2, null],
+        [200, "3", 1, null],
+        [429, "3", 1, "30"],
+        [200, "3", 0, null],
+        [429, "3", 0, `${12 * 3600 - 90}`],
+      ]);
+      for (const { headers } of answers) expect(headers.get("ratelimit-reset")).toBe(`${(NOON + 12 * HOUR) / 1000}`);
+      for (const refused of answers.filter(({ status }) => status === 429)) await expectProblem(refused, { code: "rate_limit_exceeded" });
+      await api.saveUse();
+      expect(api.access.keys.values().find((known) => known.id === id)?.use.window.used).toBe(3);
+    });
+
+    test("a revoked key, another plan: at once, with the use so far", async () => {
+      await over();
+      const { key, id, account } = await api.newKey({ daily: 2, per_minute: 2 });
+      for (const status of [200, 200, 429]) expect((await api.get("/sources", { key })).status).toBe(status);
+      await setPlan(api.state, { name: account, daily: 10, per_minute: 4 });
+      expect(remaining(await api.get("/sources", { key }))).toBe(7);
+      await revokeKey(api.state, id, api.clock.now);
+      await expectProblem(await api.get("/sources", { key }), { code: "authentication_required" });
+    });
+
+    test("a Redis that lost everything begins with what is stored: the day is not forgotten, the minute is", async () => {
+      await over();
+      const { key } = await api.newKey({ daily: 6, per_minute: 4 });
+      for (const status of [200, 200, 200, 200, 429]) expect((await api.get("/sources", { key })).status).toBe(status);
+      await redis.command("FLUSHALL");
+      for (const left of [1, 0]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
+      expect((await api.get("/sources", { key })).status).toBe(429);
+    });
+
+    test("another server that starts with an empty Redis begins with what is stored", async () => {
+      await over();
+      const { key, id } = await api.newKey({ daily: 6, per_minute: 60 });
+      for (let n = 0; n < 4; n++) await api.get("/sources", { key });
+      await api.saveUse();
+      await redis.command("FLUSHALL");
+      const known = api.access.keys.values().find((candidate) => candidate.id === id);
+      if (known === undefined) throw new Error("the key is not known");
+      const { use } = await quotas.take({ ...known, use: { window: { ...known.use.window }, bucket: fullBucket } }, api.clock.now);
+      expect(use.window.used).toBe(5);
+    });
+
+    test("while Redis is away half of the minute is granted, and the day goes on; it is told once, and Redis catches up", async () => {
+      await over();
+      const { key } = await api.newKey({ daily: 9, per_minute: 5 });
+      for (const left of [8, 7, 6]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
+      redis.kill("SIGKILL");
+      const statuses = [];
+      for (let n = 0; n < 6; n++) statuses.push((await api.get("/sources", { key })).status);
+      expect([statuses, quotas.isShared(), quotas.countedAlone()]).toEqual([[200, 200, 200, 429, 429, 429], false, 6]);
+      expect(told).toEqual(["away: Connection closed"]);
+      await redis.start();
+      await until("it is back", () => (quotas.isShared() ? true : undefined));
+      for (const left of [2, 1, 0]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
+      expect((await api.get("/sources", { key })).status).toBe(429);
+      expect(told).toEqual(["away: Connection closed", "back"]);
+    });
+
+    test("a Redis that stands still is waited for once, and what it was asked counts no request twice", async () => {
+      await over();
+      const { key } = await api.newKey({ daily: 10, per_minute: 100 });
+      expect(remaining(await api.get("/sources", { key }))).toBe(9);
+      redis.kill("SIGSTOP");
+      const from = performance.now();
+      const both = await Promise.all([api.get("/sources", { key }), api.get("/sources", { key })]);
+      const waited = performance.now() - from;
+      for (let n = 0; n < 3; n++) expect((await api.get("/sources", { key })).status).toBe(200);
+      const after = performance.now() - from - waited;
+      redis.kill("SIGCONT");
+      expect([both.map(({ status }) => status), told]).toEqual([[200, 200], ["away: no answer within 100 ms"]]);
+      expect([waited >= 90 && waited < 400, after < 90]).toEqual([true, true]);
+      await until("it is back", () => (quotas.isShared() ? true : undefined));
+      expect(remaining(await api.get("/sources", { key }))).toBe(3);
+    });
+  });
+
+  test("a Redis that refuses to count is away, and comes back when it counts again", async () => {
+    const quotas = await share();
+    const key: Limited = { id: "full", daily: 5, per_minute: 5, use: fresh };
+    await redis.command("CONFIG", "SET", "maxmemory", "1");
+    expect((await quotas.take(key, NOON)).allowance.remaining).toBe(4);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain("OOM");
+    await Bun.sleep(1_500);
+    expect([quotas.isShared(), told.length]).toEqual([false, 1]);
+    await redis.command("CONFIG", "SET", "maxmemory", "0");
+    await until("it is back", () => (quotas.isShared() ? true : undefined));
+  });
+
+  test("a pause of the server itself is not taken for one of Redis", async () => {
+    const quotas = await share();
+    const key: Limited = { id: "pause", daily: 5, per_minute: 5, use: fresh };
+    const taking = quotas.take(key, NOON);
+    Bun.sleepSync(300);
+    expect((await taking).allowance.remaining).toBe(4);
+    expect([quotas.isShared(), told]).toEqual([true, []]);
+  });
+
+  test("rediss:// is TLS, with a certificate that must be trusted", async () => {
+    const directory = aDirectory();
+    const at = (name: string) => join(directory, name);
+    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+    const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", at("key.pem")];
+    Bun.spawnSync(["openssl", "req", "-x509", ...key, "-out", at("crt.pem"), "-days", "2", ...subject]);
+    const files = ["--tls-cert-file", at("crt.pem"), "--tls-key-file", at("key.pem"), "--tls-ca-cert-file", at("crt.pem")];
+    const guarded = await aRedis(({ port }) => ["--port", "0", "--tls-port", `${port}`, "--tls-auth-clients", "no", ...files]);
+    const shares = `import { shareQuotas } from "${join(import.meta.dir, "../../src/quota/redis.ts")}";
+      using quotas = await shareQuotas({ address: "rediss://localhost:${guarded.port}/0", sharePercent: 50, onAway() {}, onBack() {} });
+      process.stdout.write(String(quotas.isShared()));`;
+    const isShared = (env: Record<string, string>) =>
+      Bun.spawnSync([process.execPath, "-e", shares], { env: { PATH: process.env.PATH ?? "", ...env } }).stdout.toString();
+    try {
+      expect([isShared({}), isShared({ NODE_EXTRA_CA_CERTS: at("crt.pem") })]).toEqual(["false", "true"]);
+    } finally {
+      await guarded.stop();
+    }
+  });
+
+  test("a wrong password, user or database is a Redis that is away; no password is told", async () => {
+    const guarded = await aRedis(() => ["--requirepass", "p@ss/word"]);
+    try {
+      const at = (login: string, db = 0) => `redis://${login}127.0.0.1:${guarded.port}/${db}`;
+      for (const address of [at(":wrong-secret@"), at(""), at("nobody:p%40ss%2Fword@"), at(":p%40ss%2Fword@", 99)])
+        expect((await share({ address })).isShared()).toBe(false);
+      expect([told.length, told.filter((text) => /secret|ss.word/.test(text))]).toEqual([4, []]);
+      expect((await share({ address: at(":p%40ss%2Fword@") })).isShared()).toBe(true);
+      expect((await share({ address: at("default:p%40ss%2Fword@", 3) })).isShared()).toBe(true);
+    } finally {
+      await guarded.stop();
+    }
+  });
+});

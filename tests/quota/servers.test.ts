@@ -1,0 +1,156 @@
+/** Three servers over one data directory and one Redis: exact limits, and what clients see while Redis is away. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { aRedis, type RedisServer, redisIsInstalled } from "./redis-server.ts";
+
+afterAll(dropHomes);
+
+describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three servers: there is no redis-server here", () => {
+  let redis: RedisServer;
+  let home: Home;
+  let servers: Server[];
+
+  beforeAll(async () => {
+    [redis, home] = [await aRedis(() => ["--requirepass", "quota-secret"]), aHome()];
+    await home.run(["plans", "list"]);
+    const env = { FUNDFEED_QUOTAS: `redis://:quota-secret@127.0.0.1:${redis.port}/0` };
+    const start = () => home.serve(["serve", "--port", "0", "--metrics-port", "0", "--log-level", "failure"], { env });
+    servers = await Promise.all([start(), start(), start()]);
+  }, 60_000);
+  afterAll(async () => {
+    expect(await Promise.all(servers.map((server) => server.stop()))).toEqual([0, 0, 0]);
+    for (const server of servers) expect(server.log()).not.toContain("quota-secret");
+    await redis.stop();
+  });
+
+  /** A key of a plan of its own. */
+  const aKey = async (daily: number, perMinute: number): Promise<string> => {
+    const plan = `plan-${daily}-${perMinute}`;
+    await home.run(["plans", "set", plan, "--daily", `${daily}`, "--per-minute", `${perMinute}`]);
+    return (await home.run(["keys", "create", "--account", plan, "--plan", plan])).out.trim();
+  };
+  type Seen = { status: number; remaining: number; retryAfter: number; ms: number };
+  const ask = async (server: Server, key: string): Promise<Seen> => {
+    const from = performance.now();
+    const { status, headers } = await server.get("/sources", key);
+    const [remaining, retryAfter] = [Number(headers.get("ratelimit-remaining")), Number(headers.get("retry-after") ?? 0)];
+    return { status, remaining, retryAfter, ms: performance.now() - from };
+  };
+  /** So many requests at once, in turn to each server. */
+  const burst = (count: number, key: string) =>
+    Promise.all(Array.from({ length: count }, (_, n) => ask(servers[n % servers.length] as Server, key)));
+  const granted = (seen: readonly Seen[]) => seen.filter(({ status }) => status === 200);
+  const lines = (server: Server, words: string) => server.log().split(words).length - 1;
+  const metric = async (server: Server, name: string): Promise<number> => {
+    const [, address = ""] = /The metrics are at ([^"\s]+)/.exec(server.log()) ?? [];
+    const text = await (await fetch(address)).text();
+    return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
+  };
+  /** Requests to all servers without a pause, while something is done; answers with what they saw. */
+  const underLoad = async (key: string, work: () => Promise<void>): Promise<Seen[]> => {
+    let [going, seen] = [true, [] as Seen[]];
+    const clients = Array.from({ length: 12 }, async (_, n) => {
+      while (going) seen.push(await ask(servers[n % servers.length] as Server, key));
+    });
+    await work();
+    going = false;
+    await Promise.all(clients);
+    return seen;
+  };
+  const untilShared = (expected: number) =>
+    Promise.all(
+      servers.map((server) =>
+        until(`fundfeed_quotas_shared is ${expected}`, async () =>
+          (await metric(server, "fundfeed_quotas_shared")) === expected ? true : undefined,
+        ),
+      ),
+    );
+
+  test("grant exactly the minute's number of 240 requests at once", async () => {
+    const seen = await burst(240, await aKey(1000, 12));
+    expect(granted(seen)).toHaveLength(12);
+    expect(seen.filter(({ status }) => status === 429)).toHaveLength(228);
+    expect(granted(seen).map(({ remaining }) => remaining)).toContainAllValues(Array.from({ length: 12 }, (_, n) => 999 - n));
+    for (const { status, retryAfter } of seen) if (status === 429) expect(retryAfter >= 1 && retryAfter <= 5).toBe(true);
+  });
+
+  test("grant exactly the day's number of 240 requests at once", async () => {
+    const seen = await burst(240, await aKey(100, 100_000));
+    expect(
+      granted(seen)
+        .map(({ remaining }) => remaining)
+        .sort((a, b) => b - a),
+    ).toEqual(Array.from({ length: 100 }, (_, n) => 99 - n));
+    const refused = seen.filter(({ status }) => status === 429);
+    expect(refused.map(({ remaining }) => remaining)).toEqual(new Array(140).fill(0));
+    for (const { retryAfter } of refused) expect(Math.abs(retryAfter - (86_400 - ((Date.now() / 1000) % 86_400)))).toBeLessThan(10);
+  });
+
+  test("write together what they granted", async () => {
+    await until("the day's use is written", async () => {
+      const listed = await home.json<{ account: string; used_today: number }[]>(["keys", "list"]);
+      return listed.find(({ account }) => account === "plan-100-100000")?.used_today === 100 ? true : undefined;
+    });
+  });
+
+  test("hold a revocation and another plan at once", async () => {
+    const key = await aKey(50, 1000);
+    expect(granted(await burst(60, key))).toHaveLength(50);
+    await home.run(["plans", "set", "plan-50-1000", "--daily", "56", "--per-minute", "1000"]);
+    expect(granted(await burst(30, key))).toHaveLength(6);
+    const listed = await home.json<{ account: string; id: string }[]>(["keys", "list"]);
+    await home.run(["keys", "revoke", listed.find(({ account }) => account === "plan-50-1000")?.id ?? ""]);
+    expect((await burst(9, key)).map(({ status }) => status)).toEqual(new Array(9).fill(401));
+  });
+
+  test("Redis loses everything: the day is not granted again", async () => {
+    const key = await aKey(70, 1000);
+    expect(granted(await burst(60, key))).toHaveLength(60);
+    await until("it is written", async () => {
+      const listed = await home.json<{ account: string; used_today: number }[]>(["keys", "list"]);
+      return listed.find(({ account }) => account === "plan-70-1000")?.used_today === 60 ? true : undefined;
+    });
+    const { port } = redis;
+    await Bun.$`redis-cli -p ${port} --no-auth-warning -a quota-secret flushall`.quiet();
+    expect(granted(await burst(60, key))).toHaveLength(10);
+  });
+
+  test.each(["SIGKILL", "SIGSTOP"] as const)(
+    "Redis gets %s under load: no failure, no hang, half the minute each, one line in the log; then shared again",
+    async (signal) => {
+      const [busy, counted] = [await aKey(1_000_000_000, 1_000_000_000), await aKey(1000, signal === "SIGKILL" ? 12 : 10)];
+      const number = signal === "SIGKILL" ? 12 : 10;
+      expect(granted(await burst(60, counted))).toHaveLength(number);
+      const before = servers.map((server) => [lines(server, "is away"), lines(server, "is back")] as const);
+
+      const seen = await underLoad(busy, async () => {
+        await Bun.sleep(500);
+        redis.kill(signal);
+        await untilShared(0);
+        const alone = granted(await burst(90, counted)).length;
+        expect(alone >= 1.5 * number && alone <= 1.5 * number + 3).toBe(true); // A token of the share may come back meanwhile.
+        await Bun.sleep(1_500);
+        await (signal === "SIGKILL" ? redis.start() : redis.kill("SIGCONT"));
+        await untilShared(1);
+        await Bun.sleep(200);
+      });
+
+      expect(seen.length).toBeGreaterThan(300);
+      expect(new Set(seen.map(({ status }) => status))).toEqual(new Set([200]));
+      const waits = seen.map(({ ms }) => ms).sort((a, b) => a - b);
+      expect(waits[Math.floor(waits.length * 0.99)]).toBeLessThan(150);
+      expect(waits.at(-1)).toBeLessThan(1_000);
+      const after = servers.map((server) => [lines(server, "is away"), lines(server, "is back")] as const);
+      expect(after).toEqual(before.map(([away, back]) => [away + 1, back + 1]));
+      for (const server of servers) expect(await metric(server, "fundfeed_quotas_counted_alone_total")).toBeGreaterThan(0);
+      if (signal === "SIGSTOP") expect(granted(await burst(60, counted)).length).toBeLessThanOrEqual(2); // It still knows the minute.
+      expect(granted(await burst(90, await aKey(1000, number + 1)))).toHaveLength(number + 1);
+    },
+    60_000,
+  );
+
+  test("a refused --quotas repeats no password", async () => {
+    const { code, err } = await home.run(["serve"], { env: { FUNDFEED_QUOTAS: "redis://:hidden-word@127.0.0.1/zero" } });
+    expect([code, err.includes("--quotas must be an address"), err.includes("hidden")]).toEqual([2, true, false]);
+  });
+});
