@@ -29,6 +29,9 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     await home.run(["plans", "set", plan, "--daily", `${daily}`, "--per-minute", `${perMinute}`]);
     return (await home.run(["keys", "create", "--account", plan, "--plan", plan])).out.trim();
   };
+  const listedKey = async (account: string) =>
+    (await home.json<{ id: string; account: string; used_today: number }[]>(["keys", "list"])).find((key) => key.account === account);
+  const usedToday = async (account: string) => (await listedKey(account))?.used_today;
   type Seen = { status: number; remaining: number; retryAfter: number; ms: number };
   const ask = async (server: Server, key: string): Promise<Seen> => {
     const from = performance.now();
@@ -87,10 +90,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
   });
 
   test("write together what they granted", async () => {
-    await until("the day's use is written", async () => {
-      const listed = await home.json<{ account: string; used_today: number }[]>(["keys", "list"]);
-      return listed.find(({ account }) => account === "plan-100-100000")?.used_today === 100 ? true : undefined;
-    });
+    await until("the day's use is written", async () => ((await usedToday("plan-100-100000")) === 100 ? true : undefined));
   });
 
   test("hold a revocation and another plan at once", async () => {
@@ -98,18 +98,14 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     expect(granted(await burst(60, key))).toHaveLength(50);
     await home.run(["plans", "set", "plan-50-1000", "--daily", "56", "--per-minute", "1000"]);
     expect(granted(await burst(30, key))).toHaveLength(6);
-    const listed = await home.json<{ account: string; id: string }[]>(["keys", "list"]);
-    await home.run(["keys", "revoke", listed.find(({ account }) => account === "plan-50-1000")?.id ?? ""]);
+    await home.run(["keys", "revoke", (await listedKey("plan-50-1000"))?.id ?? ""]);
     expect((await burst(9, key)).map(({ status }) => status)).toEqual(new Array(9).fill(401));
   });
 
   test("Redis loses everything: the day is not granted again", async () => {
     const key = await aKey(70, 1000);
     expect(granted(await burst(60, key))).toHaveLength(60);
-    await until("it is written", async () => {
-      const listed = await home.json<{ account: string; used_today: number }[]>(["keys", "list"]);
-      return listed.find(({ account }) => account === "plan-70-1000")?.used_today === 60 ? true : undefined;
-    });
+    await until("it is written", async () => ((await usedToday("plan-70-1000")) === 60 ? true : undefined));
     const { port } = redis;
     await Bun.$`redis-cli -p ${port} --no-auth-warning -a quota-secret flushall`.quiet();
     expect(granted(await burst(60, key))).toHaveLength(10);
@@ -148,6 +144,17 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     },
     60_000,
   );
+
+  test("while Redis is away, the day is shared by what the servers write", async () => {
+    const key = await aKey(50, 1001);
+    redis.kill("SIGKILL");
+    expect(granted(await burst(50, key))).toHaveLength(50);
+    await until("it is written", async () => ((await usedToday("plan-50-1001")) === 50 ? true : undefined));
+    expect(granted(await burst(30, key))).toHaveLength(0);
+    await redis.start();
+    await untilShared(1);
+    expect(granted(await burst(30, key))).toHaveLength(0);
+  });
 
   test("a refused --quotas repeats no password", async () => {
     const { code, err } = await home.run(["serve"], { env: { FUNDFEED_QUOTAS: "redis://:hidden-word@127.0.0.1/zero" } });
