@@ -1,41 +1,53 @@
-/** The catalogue as a server reads it: the database, and the list log and facets in memory, kept in step with every commit. */
+/** The catalogue as a server reads it: the database, and in memory the list log, the facets and documents, in step with every commit. */
+import { commitMark } from "../db/commits.ts";
 import type { CatalogDb } from "../db/open.ts";
+import { createDocuments, type Documents } from "./opportunities/documents.ts";
 import { createFacets, type Facets, readNewFacets } from "./opportunities/facets.ts";
 import { appendNewer, createListLog, type ListLog } from "./opportunities/list-log.ts";
 
-export type Catalog = { db: CatalogDb; log: ListLog; facets: Facets };
+export type Catalog = {
+  db: CatalogDb;
+  log: ListLog;
+  facets: Facets;
+  documents: Documents;
+  commits: () => number;
+  /** The mark of the last commit that log and facets know. */
+  seen: number;
+};
 
 /** Loads the list log: about a third of a second for a million records. */
 export function createCatalog(db: CatalogDb): Catalog {
-  const catalog = { db, log: createListLog(), facets: createFacets() };
-  inSnapshot(catalog, () => undefined);
+  const catalog = {
+    db,
+    log: createListLog(),
+    facets: createFacets(),
+    documents: createDocuments(),
+    commits: commitMark(db.sqlite),
+    seen: Number.NaN,
+  };
+  catchUp(catalog);
   Bun.gc(true); // The load's garbage, once, instead of for as long as the server lives.
   return catalog;
 }
 
-/**
- * Runs `read` on one state of the database, the newest there is, with log and facets in step with it: whatever was committed since
- * has a later `updated_at` (D-31), so looking beyond the log's end finds it. `read` must be synchronous and short: a held snapshot
- * keeps the write-ahead log from being checkpointed. Every statement but the first is spared the file locks that it would take alone.
- */
-export function inSnapshot<T>(catalog: Catalog, read: () => T): T {
-  const { sqlite } = catalog.db;
-  sqlite.query("begin").run();
+/** Brings log and facets to the newest state of the database: to be called by each read before it looks into them. */
+export function catchUp(catalog: Catalog): void {
+  const { db, log, facets } = catalog;
+  const commits = catalog.commits(); // Before the rows: a later commit moves it again.
+  if (commits === catalog.seen) return;
   try {
-    catchUp(catalog);
-    return read();
-  } finally {
-    sqlite.query("commit").run();
+    if (appendNewer(log, db) > 0) readNewFacets(facets, db);
+    catalog.seen = commits;
+  } catch (error) {
+    startAnew(catalog); // Half a commit would never be completed.
+    throw error;
   }
 }
 
-function catchUp({ db, log, facets }: Catalog): void {
-  try {
-    if (appendNewer(log, db) > 0) readNewFacets(facets, db);
-  } catch (error) {
-    Object.assign(log, createListLog()); // Half a commit would never be completed: whoever asks next begins anew.
-    throw error;
-  }
+/** Forgets the list log: the next read loads it again. */
+export function startAnew(catalog: Catalog): void {
+  Object.assign(catalog.log, createListLog());
+  catalog.seen = Number.NaN;
 }
 
 /** The secret that signs cursors; it lives in the catalogue, so that cursors outlive restarts and work on copies (D-15). */

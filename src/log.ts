@@ -69,8 +69,8 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
 
 const ignore = () => undefined;
 
-function jsonLine({ time, ...rest }: RequestEntry): string {
-  return `${JSON.stringify({ time: formatInstant(time), ...rest })}\n`;
+function jsonLine(entry: RequestEntry): string {
+  return `${JSON.stringify({ ...entry, time: formatInstant(entry.time) })}\n`;
 }
 
 function textLine({ time, request_id, method, route, status, duration_ms, account, key_id }: RequestEntry): string {

@@ -31,14 +31,14 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const PAGE_HEAD = Buffer.from('{"data":[');
 const DETAIL_HEAD = Buffer.from('{"data":');
-const COMMA = 0x2c;
+const COMMA = Buffer.from(",");
 
 /** One document in the detail envelope. */
 export function detailEnvelope(document: Uint8Array, requestId: string): Bytes {
-  return join(DETAIL_HEAD, [document], `,"meta":{"request_id":"${requestId}"}}`);
+  return Buffer.concat([DETAIL_HEAD, document, Buffer.from(`,"meta":{"request_id":"${requestId}"}}`)]);
 }
 
-/** A page of documents. `links` hold URI references, cursors are base64url: the tail is ASCII. */
+/** A page of documents. */
 export function pageEnvelope(
   documents: readonly Uint8Array[],
   requestId: string,
@@ -46,22 +46,11 @@ export function pageEnvelope(
   links: { self: string; next: string | null },
 ): Bytes {
   const meta = { request_id: requestId, count: documents.length, has_more: nextCursor !== null, next_cursor: nextCursor };
-  return join(PAGE_HEAD, documents, `],"meta":${JSON.stringify(meta)},"links":${JSON.stringify(links)}}`);
-}
-
-function join(head: Buffer, documents: readonly Uint8Array[], asciiTail: string): Bytes {
-  let length = head.length + asciiTail.length + Math.max(0, documents.length - 1);
-  for (const document of documents) length += document.length;
-
-  const bytes = Buffer.allocUnsafe(length);
-  bytes.set(head, 0);
-  let end = head.length;
-  for (let index = 0; index < documents.length; index++) {
-    const document = documents[index] as Uint8Array; // In range.
-    if (index > 0) bytes[end++] = COMMA;
-    bytes.set(document, end);
-    end += document.length;
+  const parts: Uint8Array[] = [PAGE_HEAD];
+  for (const [index, document] of documents.entries()) {
+    if (index > 0) parts.push(COMMA);
+    parts.push(document);
   }
-  bytes.write(asciiTail, end, "latin1");
-  return bytes;
+  parts.push(Buffer.from(`],"meta":${JSON.stringify(meta)},"links":${JSON.stringify(links)}}`));
+  return Buffer.concat(parts);
 }

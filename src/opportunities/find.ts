@@ -1,9 +1,17 @@
 /** One opportunity by its service id. */
-import type { Catalog } from "../catalog.ts";
+import { type Catalog, catchUp } from "../catalog.ts";
+import { type Document, keepDocument, keptDocument } from "./documents.ts";
+import { isNewest } from "./list-log.ts";
 
-export type Found = { id: string; updated_at: number; document: Uint8Array };
+/** The newest version of a record, or `undefined`. `id` is a UUID in lower case. */
+export async function findOpportunity(catalog: Catalog, id: string): Promise<Document | undefined> {
+  catchUp(catalog);
+  const { db, log, documents } = catalog;
+  const kept = keptDocument(documents, id);
+  if (kept !== undefined && isNewest(log, kept)) return kept;
 
-/** The record as a ready JSON document with its validators' parts, or `undefined`. `id` is a UUID in lower case. */
-export async function findOpportunity({ db }: Catalog, id: string): Promise<Found | undefined> {
-  return db.sqlite.query<Found, [string]>("select id, updated_at, document from opportunities where id = ?").get(id) ?? undefined;
+  const read = db.sqlite.query<Document, [string]>("select seq as row, id, updated_at, document from opportunities where id = ?").get(id);
+  if (read === null) return undefined;
+  keepDocument(documents, read);
+  return read;
 }

@@ -71,6 +71,12 @@ export function placeOf(log: ListLog, position: Position, idOf: (row: number) =>
   return firstWhere(first, end, (place) => idOf(log.rows[place] as number) >= position.id);
 }
 
+/** Whether a version of a record, by its row number and `updated_at`, is the one in the list. */
+export function isNewest(log: ListLog, { row, updated_at }: { row: number; updated_at: number }): boolean {
+  const place = (log.places[row] ?? 0) - 1;
+  return place >= 0 && log.times[place] === updated_at;
+}
+
 function append(log: ListLog, time: number, row: number, facet: number): void {
   if (log.length === log.times.length) grow(log, log.length * 2);
   if (row >= log.places.length) log.places = enlarged(log.places, new Uint32Array(Math.max(row + 1, log.places.length * 2)));
