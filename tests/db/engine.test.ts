@@ -43,6 +43,17 @@ const names = "select name from settings where name <> 'cursor_secret' order by 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const namesIn = async (db: CatalogEngine) => (await db.all<{ name: string }>(names)).map(({ name }) => name);
 
+test("an engine on SQLite takes the write lock before it reads", async () => {
+  const directory = aDirectory();
+  const [one, other] = [NOON, NOON].map((now) => sqliteEngine(openCatalog(directory, now, 0).sqlite, catalogTables));
+  await one?.transaction(async () => {
+    await expect(other?.transaction(async () => 1)).rejects.toThrow("database is locked");
+    expect(await other?.snapshot((sql) => sql.get("select 1 as one"))).toEqual({ one: 1 });
+  });
+  expect(await other?.transaction(async () => 1)).toBe(1);
+  await Promise.all([one?.close(), other?.close()]);
+});
+
 describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
   /** Two openings of one new catalogue. */
   async function opened() {
@@ -95,8 +106,8 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     "refuses %p, which would not come back as it was",
     async (value) => {
       await using place = await opened();
-      expect(place.one.get("select 1 from settings where name = ?", value)).rejects.toThrow("Cannot store");
-      expect(place.one.transaction((sql) => sql.run(put, `${value}`, null))).rejects.toThrow();
+      await expect(place.one.get("select 1 from settings where name = ?", value)).rejects.toThrow("Cannot store");
+      await expect(place.one.transaction((sql) => sql.run(put, `${value}`, null))).rejects.toThrow();
     },
   );
 
@@ -176,13 +187,12 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
       await sql.run(put, "lost", bytes("."));
       throw new Error("on purpose");
     });
-    expect(failing).rejects.toThrow("on purpose");
+    await expect(failing).rejects.toThrow("on purpose");
     const half = one.transaction(async (sql) => {
       await sql.run(put, "lost too", bytes("."));
       await sql.run(put, "kept", bytes(".")); // It is there.
     });
-    expect(half).rejects.toThrow(/unique/i);
-    await half.catch(() => undefined);
+    await expect(half).rejects.toThrow(/unique/i);
     expect(await namesIn(other)).toEqual(["kept"]);
     expect(await one.transaction((sql) => sql.run(put, "after", bytes(".")))).toBe(1);
   });
@@ -284,7 +294,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     );
     expect(found).toEqual([2, 1, 6]);
     await one.each("select code from sources where false", [], () => expect.unreachable());
-    expect(one.each("select code from sources", [], () => Promise.reject(new Error("enough")))).rejects.toThrow("enough");
+    await expect(one.each("select code from sources", [], () => Promise.reject(new Error("enough")))).rejects.toThrow("enough");
     expect(await one.get("select count(*) as count from sources")).toEqual({ count: 6 });
   });
 
@@ -319,8 +329,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
       await drizzle.delete(keys);
       throw new Error("on purpose");
     });
-    expect(lost).rejects.toThrow("on purpose");
-    await lost.catch(() => undefined);
+    await expect(lost).rejects.toThrow("on purpose");
     const rows = await db.drizzle
       .select({ key: keys, daily: plans.daily })
       .from(keys)
@@ -349,7 +358,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
       .onConflictDoUpdate({ target: plans.name, set: { daily: 5 } });
     expect(await db.drizzle.select().from(plans).where(eq(plans.name, "big"))).toEqual([{ name: "big", daily: 5, per_minute: 1 }]);
     const dangling = async () => db.drizzle.insert(accounts).values({ name: "B", plan: "none", subscription: "active", created_at: 1 });
-    expect(dangling()).rejects.toThrow();
+    await expect(dangling()).rejects.toThrow();
   });
 
   testIf("tells by a number whether anybody has committed, or that it cannot", async () => {

@@ -55,10 +55,20 @@ async function startServer(): Promise<Server> {
   const data = join(directory, "data");
   const port = await freePort();
   const url = (database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
-  // Trusts everybody who reaches its port, as long as the tests last.
+  // Trusts everybody who reaches its port, as long as the tests last; and orders texts as people do, unless a column says otherwise.
   const made = Bun.spawnSync([
     ...asOwner("initdb"),
-    ...["--pgdata", data, "--username=fundfeed", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"],
+    ...[
+      "--pgdata",
+      data,
+      "--username=fundfeed",
+      "--auth=trust",
+      "--encoding=UTF8",
+      "--locale=C.UTF-8",
+      "--locale-provider=icu",
+      "--icu-locale=en-US",
+      "--no-sync",
+    ],
   ]);
   if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr.toString()}`);
 

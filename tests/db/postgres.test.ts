@@ -1,0 +1,204 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { isUnavailable } from "../../db/unavailable.ts";
+import { dropScratch, NOON } from "../support/imports.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
+
+afterAll(dropScratch);
+
+const put = "insert into settings (name, value) values (?, ?)";
+
+/** What a promise was rejected with. */
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => {
+  test("make all tables in schemas of their own, and find them as they were", async () => {
+    const url = await (await postgresServer()).freshDatabase({ empty: true });
+    const first = await openPostgresCatalog(url, NOON);
+    const secret = await first.get<{ value: Uint8Array }>("select value from settings where name = 'cursor_secret'");
+    expect(secret?.value).toHaveLength(32);
+    const state = await openPostgresState(url, NOON);
+    expect(await state.all("select name from plans order by daily")).toEqual([{ name: "trial" }, { name: "starter" }, { name: "paid" }]);
+    expect(
+      await state.all("select schemaname, count(*) as tables from pg_tables where schemaname like 'fundfeed%' group by 1 order by 1"),
+    ).toEqual([
+      { schemaname: "fundfeed_catalog", tables: 8 },
+      { schemaname: "fundfeed_state", tables: 5 },
+    ]);
+    const second = await openPostgresCatalog(url, NOON + 1);
+    expect(await second.get("select value from settings where name = 'cursor_secret'")).toEqual(secret);
+    expect(await second.all("select distinct applied_at from migrations")).toEqual([{ applied_at: NOON }]);
+    await Promise.all([first.close(), second.close(), state.close()]);
+  });
+
+  test("do not meet when several programs open an empty database at once", async () => {
+    const url = await (await postgresServer()).freshDatabase({ empty: true });
+    const opened = await Promise.all(
+      [1, 2, 3].flatMap(() => [openPostgresCatalog(url, NOON, { connections: 2 }), openPostgresState(url, NOON, { connections: 2 })]),
+    );
+    expect(await Promise.all(opened.map((db) => db.get("select count(*) as count from migrations")))).toEqual(
+      opened.map(() => ({ count: 2 })),
+    );
+    const [one, , other] = opened;
+    const secret = "select value from settings where name = 'cursor_secret'";
+    expect(await one?.get(secret)).toEqual(await other?.get(secret));
+    await Promise.all(opened.map((db) => db.close()));
+  });
+
+  test("refuse a database that a newer program made, or one of another text", async () => {
+    const url = await (await postgresServer()).freshDatabase();
+    const db = await openPostgresCatalog(url, NOON);
+    await db.run("insert into migrations values (3, '0002_later', 'hash', 0)");
+    await expect(openPostgresCatalog(url, NOON)).rejects.toThrow(/^Cannot open .*: it was made by a newer version of fundfeed$/);
+    await db.run("delete from migrations where n = 3");
+    await db.run("update migrations set hash = 'other' where n = 2");
+    await expect(openPostgresCatalog(url, NOON)).rejects.toThrow("its migration 0001_named_sources differs from this program's");
+    await db.close();
+  });
+
+  test("refuse what they cannot work with, in one sentence without the password", async () => {
+    const server = await postgresServer();
+    const url = (await server.freshDatabase({ empty: true })).replace("fundfeed@", "fundfeed:hunter2@");
+    const unmigrated = await failureOf(openPostgresState(url, NOON, { readOnly: true }));
+    expect(String(unmigrated)).toMatch(/^Error: Cannot open postgres:\/\/127.0.0.1:\d+\/fresh_\d+: it must be brought to this version/);
+    await server.command("create database latin template template0 encoding latin1 locale_provider libc locale 'C'");
+    await expect(openPostgresState(server.url("latin"), NOON)).rejects.toThrow("its encoding is LATIN1, and must be UTF8");
+    const absent = await failureOf(openPostgresState(server.url("absent"), NOON));
+    expect(String(absent)).toContain('database "absent" does not exist');
+    for (const dead of ["postgres://fundfeed:hunter2@127.0.0.1:1/x", "postgres://fundfeed:hunter2@nowhere.invalid/x", "no url"]) {
+      const refused = String(await failureOf(openPostgresState(dead, NOON)));
+      expect(refused).toMatch(/^Error: Cannot open /);
+      expect(refused).not.toContain("hunter2");
+    }
+  });
+});
+
+describe.if(hasPostgres)("an engine on PostgreSQL", () => {
+  test("fails for the moment while its server restarts or is killed, and goes on when it is back", async () => {
+    const server = await postgresServer();
+    const db = await openPostgresCatalog(await server.freshDatabase(), NOON, { connections: 4 });
+    const ask = () => db.get("select count(*) as count from sources");
+    for (const mode of ["fast", "immediate"] as const) {
+      const failures: unknown[] = [];
+      let [answers, asking] = [0, true];
+      const askers = Array.from({ length: 6 }, async () => {
+        while (asking) {
+          const failure = await failureOf(ask());
+          if (failure === undefined) answers++;
+          else failures.push(failure);
+          await Bun.sleep(1);
+        }
+      });
+      const writing = failureOf(
+        db.transaction(async (sql) => {
+          await sql.run(put, mode, new Uint8Array());
+          await Bun.sleep(400);
+          await sql.run(put, `${mode} again`, new Uint8Array());
+        }),
+      );
+      await Bun.sleep(100);
+      await server.stop(mode);
+      await Bun.sleep(400);
+      const before = answers;
+      await server.start();
+      for (let wait = 0; answers < before + 100 && wait < 500; wait++) await Bun.sleep(10);
+      asking = false;
+      await Promise.all(askers);
+      expect(answers).toBeGreaterThanOrEqual(before + 100);
+      expect(failures.length).toBeGreaterThan(0);
+      expect(failures.filter((failure) => !isUnavailable(failure))).toEqual([]);
+      expect(isUnavailable(await writing)).toBe(true);
+      expect(await db.get("select count(*) as count from settings")).toEqual({ count: 1 }); // Nothing of the transaction.
+    }
+    await db.close();
+  }, 30_000);
+
+  test("leaves a server that is silent, and comes back to it when it answers again", async () => {
+    const server = await postgresServer();
+    const url = await server.freshDatabase();
+    const db = await openPostgresCatalog(url, NOON, { connections: 2, answersWithinMs: 1000 });
+    await Promise.all([db.get("select 1"), db.get("select 2")]);
+    const backends = await server.backends(new URL(url).pathname.slice(1));
+    for (const pid of backends) process.kill(pid, "SIGSTOP");
+    const asked = performance.now();
+    const failures = await Promise.all([1, 2, 3, 4, 5].map(() => failureOf(db.get("select 1"))));
+    expect(performance.now() - asked).toBeLessThan(8000);
+    expect(failures.filter((failure) => !isUnavailable(failure))).toEqual([]);
+    expect(await db.get("select 1 as one")).toEqual({ one: 1 }); // By new connections.
+    for (const pid of backends) process.kill(pid, "SIGCONT");
+    await db.close();
+  });
+
+  test("gives up on a statement that takes too long, and on a lock that it does not get", async () => {
+    const url = await (await postgresServer()).freshDatabase();
+    const db = await openPostgresCatalog(url, NOON, { answersWithinMs: 1000 });
+    expect(isUnavailable(await failureOf(db.get("select pg_sleep(9)")))).toBe(true);
+    const other = await openPostgresCatalog(url, NOON);
+    const locked = Promise.withResolvers<void>();
+    const holding = other.transaction(async () => {
+      locked.resolve();
+      await Bun.sleep(2500);
+    });
+    await locked.promise;
+    expect(isUnavailable(await failureOf(db.transaction((sql) => sql.run(put, "x", new Uint8Array()))))).toBe(true);
+    await holding;
+    expect(await db.transaction((sql) => sql.run(put, "x", new Uint8Array()))).toBe(1);
+    await Promise.all([db.close(), other.close()]);
+  });
+
+  test("lets nobody wait for a connection for ever", async () => {
+    const url = await (await postgresServer()).freshDatabase();
+    const db = await openPostgresCatalog(url, NOON, { connections: 1, answersWithinMs: 1000 });
+    const taken = Promise.withResolvers<void>();
+    const holding = db.snapshot(async () => {
+      taken.resolve();
+      await Bun.sleep(2500);
+    });
+    await taken.promise;
+    expect(isUnavailable(await failureOf(db.snapshot((sql) => sql.get("select 1"))))).toBe(true);
+    await holding;
+    expect(await db.snapshot((sql) => sql.get("select 1 as one"))).toEqual({ one: 1 });
+    await db.close();
+  });
+
+  test("does not take for done what a failed statement has undone", async () => {
+    const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
+    const writing = db.transaction(async (sql) => {
+      await sql.run(put, "x", new Uint8Array());
+      await failureOf(sql.run("insert into nowhere values (1)"));
+    });
+    expect(String(await failureOf(writing))).toContain("a statement of this transaction has failed");
+    expect(await db.get("select 1 from settings where name = 'x'")).toBeUndefined();
+    await db.close();
+  });
+
+  test("tells its own faults from those that pass", async () => {
+    const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
+    for (const statement of ["select 1 from nowhere", "selec", "insert into sources select * from sources", "select 1 / 0"]) {
+      expect(isUnavailable(await failureOf(db.get(statement)))).toBe(false);
+    }
+    expect([isUnavailable(new Error("x")), isUnavailable(undefined)]).toEqual([false, false]);
+    await db.close();
+    expect(isUnavailable(await failureOf(db.get("select 1")))).toBe(true);
+  });
+
+  test("reads a big catalogue in portions, without holding it", async () => {
+    const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
+    await db.run(
+      "insert into settings (name, value) select 'n' || i, convert_to(repeat('x', 5000), 'UTF8') from generate_series(1, 30000) as g (i)",
+    );
+    let [rows, most] = [0, 0];
+    const before = process.memoryUsage().rss;
+    await db.each<{ value: Uint8Array }>("select name, value from settings where name <> 'cursor_secret'", [], (portion) => {
+      rows += portion.length;
+      most = Math.max(most, process.memoryUsage().rss - before);
+    });
+    expect(rows).toBe(30_000);
+    expect(most).toBeLessThan(100_000_000); // Of 150 MB.
+    await db.close();
+  });
+});
