@@ -45,7 +45,10 @@ type Sharing = {
   clock?: () => number;
 };
 
-/** Connects, or leaves that for later when Redis is away. No request ever fails because of Redis, or waits longer than 0.1 s for it, one pause of this process aside. */
+/**
+ * Connects, or leaves that for later when Redis is away. No request ever fails because of Redis, or waits longer than 0.1 s for it,
+ * pauses of this process itself aside.
+ */
 export async function shareQuotas({ address, sharePercent, onAway, onBack, clock }: Sharing): Promise<SharedQuotas> {
   let redis: RedisClient | undefined;
   let closed = false;
