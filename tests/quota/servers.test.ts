@@ -8,7 +8,7 @@ afterAll(dropHomes);
 describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three servers: there is no redis-server here", () => {
   let redis: RedisServer;
   let home: Home;
-  let servers: Server[];
+  let servers: Server[] = [];
 
   beforeAll(async () => {
     [redis, home] = [await aRedis(() => ["--requirepass", "quota-secret"]), aHome()];
@@ -18,9 +18,10 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     servers = await Promise.all([start(), start(), start()]);
   }, 60_000);
   afterAll(async () => {
-    expect(await Promise.all(servers.map((server) => server.stop()))).toEqual([0, 0, 0]);
-    for (const server of servers) expect(server.log()).not.toContain("quota-secret");
+    const codes = await Promise.all(servers.map((server) => server.stop()));
     await redis.stop();
+    expect(codes).toEqual([0, 0, 0]);
+    for (const server of servers) expect(server.log()).not.toContain("quota-secret");
   });
 
   /** A key of a plan of its own. */
