@@ -17,13 +17,16 @@ export type StateTables = typeof stateTables;
 /** Rows that `each` hands over at a time. */
 export const PORTION = 1000;
 
-/** Statements have `?` for each value. Integers come back as numbers, truth as 1 or 0, bytes as a Uint8Array. */
+/**
+ * Statements have `?` for each value, and there are as many as the program spells: each is kept prepared. Integers come back as numbers,
+ * truth as 1 or 0, bytes as a Uint8Array.
+ */
 export type Sql<Tables> = {
   get<Row>(statement: string, ...values: Value[]): Promise<Row | undefined>;
   all<Row>(statement: string, ...values: Value[]): Promise<Row[]>;
   /** How many rows it wrote. */
   run(statement: string, ...values: Value[]): Promise<number>;
-  /** As many rows as there are, in portions; what it reads is one state of the database. `take` must not ask whom it was called by. */
+  /** As many rows as there are, in portions; what it reads is one state of the database. `take` asks nothing of an engine that is doing this. */
   each<Row>(statement: string, values: readonly Value[], take: (rows: Row[]) => void | Promise<void>): Promise<void>;
   /** Drizzle's builder on `tables`. */
   drizzle: BaseSQLiteDatabase<"async", unknown>;
@@ -42,6 +45,11 @@ export type Engine<Tables> = Sql<Tables> & {
   snapshot<T>(read: (sql: Sql<Tables>) => Promise<T>): Promise<T>;
   /** A number that differs from before when anybody has committed since. NaN, which differs from itself, where only asking would tell. */
   commits(): number;
+  /**
+   * Takes a lock among all programs that use the database, and answers with its release; `undefined` while another program has it. It
+   * ends with its program, however that ends. (On PostgreSQL with its connection too: a convenience, and no protection of what is stored.)
+   */
+  tryLock(name: string): Promise<(() => Promise<void>) | undefined>;
   /** What is wrong with the storage itself: pages, indexes, references. Faults of the content are `check`'s. */
   storageFaults(): Promise<string[]>;
   /** Rewrites what is stored, so that what was erased is in no unused page. False while a reader keeps it from being complete. */

@@ -1,5 +1,6 @@
 /** bun:sqlite behind the seam: everything answers at once, and one connection does one transaction after the other. */
-import type { Database, Statement } from "bun:sqlite";
+import { Database, type Statement } from "bun:sqlite";
+import { dirname, join } from "node:path";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { commitMark } from "./commits.ts";
 import { sqliteDialect } from "./dialect.ts";
@@ -36,6 +37,7 @@ export function sqliteEngine<Tables>(sqlite: Database, tables: Tables): Engine<T
     transaction: (write) => alone("begin immediate", () => write(inside)),
     snapshot: (read) => alone("begin", () => read(inside)),
     commits: commitMark(sqlite),
+    tryLock: async (name) => tryLock(sqlite.filename, name),
     storageFaults: () => whenFree(() => storageFaults(sqlite)),
     dropUnusedPages: () => whenFree(() => dropUnusedPages(sqlite)),
     close: async () => sqlite.close(true), // With every statement on it: one left open would keep the file and its log.
@@ -103,6 +105,20 @@ function sqlOf<Tables>(sqlite: Database, prepared: Statements, tables: Tables, t
     tables,
     dialect: sqliteDialect,
   };
+}
+
+/** An exclusive transaction on an empty file beside the database: the operating system ends it with the process. The file is never written. */
+function tryLock(path: string, name: string): (() => Promise<void>) | undefined {
+  if (path === "" || path === ":memory:") return async () => undefined;
+  const lock = new Database(join(dirname(path), `${name}.lock`), { create: true, strict: true });
+  try {
+    lock.run("begin exclusive");
+    return async () => lock.close();
+  } catch (error) {
+    lock.close();
+    if (error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY")) return undefined;
+    throw error;
+  }
 }
 
 function storageFaults(sqlite: Database): string[] {

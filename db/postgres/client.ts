@@ -1,6 +1,16 @@
 /**
- * Bun's client for PostgreSQL, with a limit to how long it waits, as it has none itself: a server that is stopped or out of reach
- * without having said so would be waited for until the operating system gives up on the connection.
+ * Bun's client for PostgreSQL, and what has to be known of it (1.4.5):
+ *
+ * - It waits without limit: a server that is stopped or out of reach without having said so would be waited for until the operating
+ *   system gives up on the connection. Hence `answered`.
+ * - With no connection free it sends a statement behind another one, and so a slow statement delays others: what may take long, or wait
+ *   for a lock, belongs on a connection of its own (`bracketed`, `apart`).
+ * - Connections that broke are replaced at the next statement; those that were under way, or sent before it noticed, fail.
+ * - A number is sent as int4, int8 or float8 by its value, `null` and text as what the statement makes of them: `? is null` alone is an
+ *   error, `cast(? as text) is null` is none. A text for a parameter of type json is encoded once more. A number with a fraction is rounded
+ *   by a column of integers, half a surrogate pair is replaced: hence `requireStorable`.
+ * - A statement without values goes by the simple protocol, so it may hold several; with values it may not.
+ * - What changes a table outside of a transaction may go on with prepared statements, which are prepared anew; within one they fail.
  */
 import { SQL } from "bun";
 import { requireStorable, type Value } from "../engine.ts";
@@ -24,8 +34,8 @@ export type Asking = {
 export type Client = Asking & {
   /** `work` between `begin` and a commit, on a connection of its own. */
   bracketed<T>(begin: string, work: (connection: Asking) => Promise<T>): Promise<T>;
-  /** Statements that no transaction may hold and that take as long as they take. */
-  unhurried(statements: readonly string[]): Promise<void>;
+  /** A connection of its own until it is closed, whose statements take as long as they take. */
+  apart(): Promise<Asking & { close: () => Promise<void> }>;
   close(): Promise<void>;
 };
 
@@ -65,15 +75,15 @@ export function connect(url: string, { schema, connections = CONNECTIONS, answer
     }
   }
 
-  function askingOn(connection: () => SQL): Asking {
+  function askingOn(connection: () => SQL, limited: typeof answered = answered): Asking {
     const query = (statement: string, values: readonly Value[]) => {
       requireStorable(values);
       return connection().unsafe(numbered(statement), [...values]);
     };
     return {
-      rows: async (statement, values) => inPlainValues(await answered(query(statement, values))),
-      arrays: async (statement, values) => [...(await answered(query(statement, values).values()))],
-      written: async (statement, values) => (await answered(query(statement, values))).affectedRows,
+      rows: async (statement, values) => inPlainValues(await limited(query(statement, values))),
+      arrays: async (statement, values) => [...(await limited(query(statement, values).values()))],
+      written: async (statement, values) => (await limited(query(statement, values))).affectedRows,
     };
   }
 
@@ -95,16 +105,18 @@ export function connect(url: string, { schema, connections = CONNECTIONS, answer
         await connection.release();
       }
     },
-    async unhurried(statements) {
-      const connection = await pool.reserve();
-      try {
-        for (const statement of ["set statement_timeout = 0", ...statements]) await connection.unsafe(statement);
-      } finally {
-        await connection.close(); // Not given back: the next one would not know of its time-out.
-      }
+    async apart() {
+      const connection = await pool.reserve({ signal: AbortSignal.timeout(answersWithinMs) });
+      await answered(connection.unsafe("set statement_timeout = 0"));
+      // Closed and not given back: the next one would find it without its limit, or with a lock.
+      return { ...askingOn(() => connection, unlimited), close: () => connection.close() };
     },
     close: () => pool.close(),
   };
+}
+
+async function unlimited<T>(answer: Promise<T>): Promise<T> {
+  return answer;
 }
 
 /** Types by their number in PostgreSQL's catalogue: pg_type.dat. */

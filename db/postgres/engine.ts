@@ -1,4 +1,5 @@
 /** PostgreSQL behind the seam. */
+import { crc32 } from "node:zlib";
 import { drizzle } from "drizzle-orm/pg-proxy";
 import { postgresDialect } from "../dialect.ts";
 import { type Engine, PORTION, type Sql, type Value } from "../engine.ts";
@@ -25,9 +26,24 @@ export function postgresEngine<Tables>(client: Client, tables: Tables): Engine<T
     commits: () => Number.NaN,
     storageFaults: async () => [], // References are enforced; for pages and indexes there are pg_checksums and pg_amcheck.
     async dropUnusedPages() {
-      const stored = await client.rows<{ name: string }>("select tablename as name from pg_tables where schemaname = current_schema()", []);
-      await client.unhurried(stored.map(({ name }) => `vacuum (full) "${name}"`));
-      return true;
+      const connection = await client.apart();
+      try {
+        const stored = await connection.rows<{ name: string }>(
+          "select tablename as name from pg_tables where schemaname = current_schema()",
+          [],
+        );
+        for (const { name } of stored) await connection.written(`vacuum (full) "${name}"`, []);
+        return true;
+      } finally {
+        await connection.close();
+      }
+    },
+    async tryLock(name) {
+      const connection = await client.apart();
+      const [answer] = await connection.rows<{ taken: number }>("select pg_try_advisory_lock(?) as taken", [crc32(name)]);
+      if (answer?.taken === 1) return connection.close;
+      await connection.close();
+      return undefined;
     },
     close: () => client.close(),
   };

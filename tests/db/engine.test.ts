@@ -369,6 +369,20 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect(one.commits() === before).toBe(false); // NaN is not itself.
   });
 
+  testIf("locks among programs, until the release", async () => {
+    await using place = await opened();
+    const { one, other } = place;
+    const release = await one.tryLock("import");
+    expect(release).toBeDefined();
+    expect(await other.tryLock("import")).toBeUndefined();
+    const another = await other.tryLock("another");
+    expect(another).toBeDefined();
+    await release?.();
+    const next = await other.tryLock("import");
+    expect(next).toBeDefined();
+    await Promise.all([next?.(), another?.()]);
+  });
+
   testIf("finds its storage in order, and rewrites it", async () => {
     await using place = await opened();
     await place.one.run(put, "x", bytes("."));
