@@ -107,9 +107,14 @@ export function connect(url: string, { schema, connections = CONNECTIONS, answer
     },
     async apart() {
       const connection = await pool.reserve({ signal: AbortSignal.timeout(answersWithinMs) });
-      await answered(connection.unsafe("set statement_timeout = 0"));
-      // Closed and not given back: the next one would find it without its limit, or with a lock.
-      return { ...askingOn(() => connection, unlimited), close: () => connection.close() };
+      const close = () => connection.close(); // And not given back: the next one would find it without its limit, or with a lock.
+      try {
+        await answered(connection.unsafe("set statement_timeout = 0"));
+      } catch (error) {
+        await close();
+        throw error;
+      }
+      return { ...askingOn(() => connection, unlimited), close };
     },
     close: () => pool.close(),
   };

@@ -40,10 +40,13 @@ export function postgresEngine<Tables>(client: Client, tables: Tables): Engine<T
     },
     async tryLock(name) {
       const connection = await client.apart();
-      const [answer] = await connection.rows<{ taken: number }>("select pg_try_advisory_lock(?) as taken", [crc32(name)]);
-      if (answer?.taken === 1) return connection.close;
-      await connection.close();
-      return undefined;
+      let taken = false;
+      try {
+        taken = (await connection.rows("select 1 where pg_try_advisory_lock(?)", [crc32(name)])).length === 1;
+      } finally {
+        if (!taken) await connection.close();
+      }
+      return taken ? connection.close : undefined;
     },
     close: () => client.close(),
   };

@@ -34,6 +34,7 @@ async function open<Tables>(
   { readOnly, ...options }: PostgresOptions,
 ): Promise<Engine<Tables>> {
   const schema = `fundfeed_${kind}`;
+  const name = withoutPassword(url);
   let client: Client | undefined;
   try {
     client = connect(url, { schema, ...options });
@@ -44,7 +45,7 @@ async function open<Tables>(
     return postgresEngine(client, tables);
   } catch (error) {
     await client?.close();
-    throw new Error(`Cannot open ${withoutPassword(url)}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Cannot open ${name}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -54,6 +55,8 @@ async function requireUtf8(client: Client): Promise<void> {
 }
 
 function withoutPassword(url: string): string {
-  const parsed = URL.parse(url);
-  return parsed === null ? "that database" : `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
+  const { protocol, host, pathname } = URL.parse(url) ?? { protocol: "", host: "", pathname: "" };
+  if (!/^postgres(ql)?:$/.test(protocol) || host === "")
+    throw new Error("Cannot open the database: its URL must be postgres://user:password@host:port/name");
+  return `${protocol}//${host}${pathname}`;
 }
