@@ -2,14 +2,15 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
-import * as catalogSchema from "./catalog.ts";
+import * as catalogTables from "./catalog.ts";
+import type { CatalogEngine, StateEngine } from "./engine.ts";
 import { migrate, migrations } from "./migrate.ts";
 import { reasonOf } from "./reason.ts";
-import * as stateSchema from "./state.ts";
+import { sqliteEngine } from "./sqlite-engine.ts";
+import * as stateTables from "./state.ts";
 
-export type CatalogDb = { sqlite: Database; drizzle: BunSQLiteDatabase<typeof catalogSchema> };
-export type StateDb = { sqlite: Database; drizzle: BunSQLiteDatabase<typeof stateSchema> };
+export type CatalogDb = CatalogEngine & { sqlite: Database };
+export type StateDb = StateEngine & { sqlite: Database };
 
 /** How long a writer waits for another, in milliseconds. A server waits for nobody: waiting would stall every request. */
 export const WRITER_WAITS_MS = 30_000;
@@ -28,12 +29,12 @@ export function openCatalog(directory: string, now: number, waitMs = WRITER_WAIT
   // Looked for first: even an insert that does nothing would wait for a writer.
   if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() === null)
     sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
-  return { sqlite, drizzle: drizzle(sqlite, { schema: catalogSchema }) };
+  return { ...sqliteEngine(sqlite, catalogTables), sqlite };
 }
 
 export function openState(directory: string, now: number, waitMs = WRITER_WAITS_MS): StateDb {
   const sqlite = open(directory, "state", now, waitMs);
-  return { sqlite, drizzle: drizzle(sqlite, { schema: stateSchema }) };
+  return { ...sqliteEngine(sqlite, stateTables), sqlite };
 }
 
 /** Closes a database and every statement on it: Drizzle leaves its own open, and with them the file and its log. */

@@ -75,7 +75,7 @@ export async function createKey(
  * than it would have been.
  */
 export async function rotateKey(
-  { drizzle }: StateDb,
+  db: StateDb,
   id: string,
   { graceMs, expires_at }: { graceMs: number; expires_at?: number },
   randomBytes: RandomBytes,
@@ -83,7 +83,7 @@ export async function rotateKey(
 ): Promise<NewKey & { replaced: { id: string; expires_at: number } }> {
   const { keys, accounts } = schema;
   const action = `Cannot rotate key "${id}"`;
-  const [found] = await drizzle.select().from(keys).innerJoin(accounts, eq(accounts.id, keys.account_id)).where(eq(keys.id, id));
+  const [found] = await db.drizzle.select().from(keys).innerJoin(accounts, eq(accounts.id, keys.account_id)).where(eq(keys.id, id));
   if (found === undefined) throw new Error(`${action}: there is no key of that id`);
   const { keys: old, accounts: account } = found;
   if (old.revoked_at !== null) throw new Error(`${action}: it is revoked`);
@@ -96,9 +96,9 @@ export async function rotateKey(
   const { account_id, label } = old;
   const { key, row } = madeKey({ account_id, label, expires_at: expires_at ?? null }, randomBytes, now);
   const ends = Math.min(old.expires_at ?? Number.POSITIVE_INFINITY, now + graceMs);
-  drizzle.transaction((both) => {
-    both.insert(keys).values(row).run();
-    both.update(keys).set({ expires_at: ends }).where(eq(keys.id, id)).run();
+  await db.transaction(async ({ drizzle }) => {
+    await drizzle.insert(keys).values(row);
+    await drizzle.update(keys).set({ expires_at: ends }).where(eq(keys.id, id));
   });
   return { id: row.id, key, account: account.name, plan: account.plan, replaced: { id, expires_at: ends } };
 }
