@@ -2,29 +2,27 @@ import { expect, test } from "bun:test";
 import { sharedRun } from "../src/shared-run.ts";
 
 test("whoever asks while a run is under way shares the next one, which begins after they asked", async () => {
-  const log: string[] = [];
   const ends: (() => void)[] = [];
   const ask = sharedRun(async () => {
-    log.push("begin");
     const { promise, resolve } = Promise.withResolvers<void>();
     ends.push(resolve);
     await promise;
-    log.push("end");
   });
-  const first = ask().then(() => log.push("first"));
-  const second = ask().then(() => log.push("second"));
-  const third = ask().then(() => log.push("third"));
+  const answered: string[] = [];
+  const asked = ["first", "second", "third"].map((name) => ask().then(() => answered.push(name)));
+  expect(ends.length).toBe(1);
   ends[0]?.();
-  await first;
+  await asked[0];
   await Bun.sleep(0);
-  expect(log.splice(0)).toEqual(["begin", "end", "first", "begin"]);
-  const fourth = ask().then(() => log.push("fourth"));
+  expect([answered, ends.length]).toEqual([["first"], 2]);
+  asked.push(ask().then(() => answered.push("fourth")));
   ends[1]?.();
-  await Promise.all([second, third]);
+  await asked[2];
   await Bun.sleep(0);
+  expect([answered, ends.length]).toEqual([["first", "second", "third"], 3]);
   ends[2]?.();
-  await fourth;
-  expect(log).toEqual(["end", "second", "third", "begin", "end", "fourth"]);
+  await asked[3];
+  expect([answered.at(-1), ends.length]).toEqual(["fourth", 3]);
 });
 
 test("a failure reaches those who share the run, and nobody after them", async () => {
