@@ -96,7 +96,7 @@ async function serveVariant(variant: string, directory: string): Promise<void> {
   const { createLog } = await import("../src/log.ts");
   const now = Date.now;
   const app = createApp({
-    catalog: createCatalog(openCatalog(directory, now())),
+    catalog: await createCatalog(openCatalog(directory, now())),
     access: await createAccess(openState(directory, now()), now()),
     baseUrl: "http://127.0.0.1/v1",
     assets: [],

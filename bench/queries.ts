@@ -28,7 +28,7 @@ export async function queriesBenchmark(): Promise<Section> {
   await warm(smaller);
   const db = openCatalog(directory, Date.now());
   const started = performance.now();
-  const catalog = createCatalog(db);
+  const catalog = await createCatalog(db);
   const loadMs = performance.now() - started;
   const { times, rows: numbers, facets, places } = catalog.log;
   const bytes = [times, numbers, facets, places].reduce((sum, { byteLength }) => sum + byteLength, 0);
@@ -37,7 +37,7 @@ export async function queriesBenchmark(): Promise<Section> {
   const lists = await askMany((random) => randomList(catalog, random));
   const histories = await askMany((random) => randomHistory(catalog, random));
   const pages = await walk(catalog, 1000);
-  const flat = await flatness(catalog, createCatalog(openCatalog(smaller, Date.now())));
+  const flat = await flatness(catalog, await createCatalog(openCatalog(smaller, Date.now())));
   const wrong = { lists: mismatches(lists, listModel(db)), histories: mismatches(histories, historyModel(db)) };
   db.sqlite.close();
 

@@ -1,58 +1,68 @@
 /** The catalogue as a server reads it: the database, and in memory the list log, the facets and documents, in step with every commit. */
-import { commitMark } from "../db/commits.ts";
 import type { CatalogDb } from "../db/open.ts";
 import { createDocuments, type Documents } from "./opportunities/documents.ts";
-import { createFacets, type Facets, readNewFacets } from "./opportunities/facets.ts";
-import { appendNewer, createListLog, type ListLog } from "./opportunities/list-log.ts";
+import { addFacets, createFacets, type Facets, readFacets } from "./opportunities/facets.ts";
+import { appendAll, createListLog, type ListLog, loadListLog, readNewer } from "./opportunities/list-log.ts";
+import { sharedRun } from "./shared-run.ts";
 
 export type Catalog = {
   db: CatalogDb;
   log: ListLog;
   facets: Facets;
   documents: Documents;
-  commits: () => number;
-  /** The mark of the last commit that log and facets know. */
+  /** Signs cursors. It lives in the catalogue, so that cursors outlive restarts and work on copies (D-15). */
+  cursorSecret: Uint8Array;
+  /** What `db.commits()` said of the last commit that log and facets know. */
   seen: number;
+  /** Takes in what was committed since, once for all who ask meanwhile. */
+  look: () => Promise<void>;
 };
 
-/** Loads the list log: about a third of a second for a million records. */
-export function createCatalog(db: CatalogDb): Catalog {
-  const catalog = {
+/** Loads the list log: about half a second for a million records. */
+export async function createCatalog(db: CatalogDb): Promise<Catalog> {
+  const catalog: Catalog = {
     db,
     log: createListLog(),
     facets: createFacets(),
     documents: createDocuments(),
-    commits: commitMark(db.sqlite),
+    cursorSecret: await readCursorSecret(db),
     seen: Number.NaN,
+    look: sharedRun(() => takeInNewer(catalog)),
   };
-  catchUp(catalog);
+  await startAnew(catalog);
   Bun.gc(true); // The load's garbage, once, instead of for as long as the server lives.
   return catalog;
 }
 
 /** Brings log and facets to the newest state of the database: to be called by each read before it looks into them. */
-export function catchUp(catalog: Catalog): void {
+export async function catchUp(catalog: Catalog): Promise<void> {
+  if (catalog.db.commits() !== catalog.seen) await catalog.look();
+}
+
+/** Loads log and facets again. Those at hand serve until then. */
+export async function startAnew(catalog: Catalog): Promise<void> {
+  const { db } = catalog;
+  const seen = db.commits(); // Before the rows: a later commit moves it again.
+  const log = await loadListLog(db);
+  const facets = createFacets();
+  addFacets(facets, await readFacets(db, facets));
+  Object.assign(catalog, { log, facets, seen });
+}
+
+/** All of it is read before any of it is taken in: nobody may see half a commit, also when the reading fails. */
+async function takeInNewer(catalog: Catalog): Promise<void> {
   const { db, log, facets } = catalog;
-  const commits = catalog.commits(); // Before the rows: a later commit moves it again.
-  if (commits === catalog.seen) return;
-  try {
-    if (appendNewer(log, db) > 0) readNewFacets(facets, db);
-    catalog.seen = commits;
-  } catch (error) {
-    startAnew(catalog); // Half a commit would never be completed.
-    throw error;
-  }
+  const seen = db.commits();
+  const newer = await readNewer(db, log);
+  const added = newer.length === 0 ? [] : await readFacets(db, facets); // After the records: it has all that they refer to.
+  if (catalog.log !== log) return; // Loaded anew meanwhile: whoever asks next looks again.
+  appendAll(log, newer);
+  addFacets(facets, added);
+  catalog.seen = seen;
 }
 
-/** Forgets the list log: the next read loads it again. */
-export function startAnew(catalog: Catalog): void {
-  Object.assign(catalog.log, createListLog());
-  catalog.seen = Number.NaN;
-}
-
-/** The secret that signs cursors; it lives in the catalogue, so that cursors outlive restarts and work on copies (D-15). */
-export function cursorSecret({ db }: Catalog): Uint8Array {
-  const row = db.sqlite.query<{ value: Uint8Array }, []>("select value from settings where name = 'cursor_secret'").get();
-  if (row === null) throw new Error("The catalogue has no cursor secret");
+async function readCursorSecret(db: CatalogDb): Promise<Uint8Array> {
+  const row = await db.get<{ value: Uint8Array }>("select value from settings where name = 'cursor_secret'");
+  if (row === undefined) throw new Error("The catalogue has no cursor secret");
   return row.value;
 }

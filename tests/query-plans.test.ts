@@ -12,7 +12,8 @@ import { aCatalog, DAY, dropScratch, NOON } from "./support/imports.ts";
 afterAll(dropScratch);
 
 /** Every statement that is prepared while `work` runs. */
-async function statementsOf({ sqlite }: CatalogDb, work: () => Promise<unknown>): Promise<Set<string>> {
+async function statementsOf(db: CatalogDb, work: () => Promise<unknown>): Promise<Set<string>> {
+  const { sqlite, get, all, each } = db;
   const statements = new Set<string>();
   const { query, prepare, run } = sqlite;
   const noting =
@@ -22,10 +23,12 @@ async function statementsOf({ sqlite }: CatalogDb, work: () => Promise<unknown>)
       return method.apply(sqlite, given) as ReturnType<F>;
     };
   Object.assign(sqlite, { query: noting(query), prepare: noting(prepare), run: noting(run) });
+  Object.assign(db, { get: noting(get), all: noting(all), each: noting(each) }); // The engine prepares a statement once.
   try {
     await work();
   } finally {
     Object.assign(sqlite, { query, prepare, run });
+    Object.assign(db, { get, all, each });
   }
   return statements;
 }
@@ -55,7 +58,7 @@ test("lists, finds and histories are searches", async () => {
   const { db, take } = aCatalog();
   await take(Array.from({ length: 30 }, (_, n) => record(n)));
   const statements = await statementsOf(db, async () => {
-    const catalog = createCatalog(db);
+    const catalog = await createCatalog(db);
     const since = { ms: NOON - 1, beyond: "" };
     const all = { status: ["open"], source: ["A", "OTHER"], agency: "n", program_type: ["GRANT"], updated_since: since };
     const { next } = await listOpportunities(catalog, {}, 5, null);

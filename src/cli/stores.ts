@@ -26,7 +26,7 @@ export async function openStores(directory: string, now: number): Promise<Stores
   const state = keep(openState(directory, now, OWN_WRITES_WAIT_MS));
   const files = identityOf(directory);
   const stores = {
-    catalog: createCatalog(catalog),
+    catalog: await createCatalog(catalog),
     access: await createAccess(state, now),
     clock,
     areReplaced: () => identityOf(directory) !== files,

@@ -1,4 +1,5 @@
 /** One page of an opportunity's history. */
+import type { CatalogDb } from "../../db/open.ts";
 import type { Catalog } from "../catalog.ts";
 import type { Instant } from "../instant.ts";
 import type { Page, Position } from "../page.ts";
@@ -9,15 +10,14 @@ export type EventFilter = { type?: string[]; since?: Instant; include_insignific
 const quoted = (values: readonly string[]) => values.map((value) => `'${value}'`).join(", ");
 
 /** A stored type that the API does not know counts as `unknown`, as it is rendered. Every column but the document is in the index. */
-const PAGE = `
+const pageStatement = ({ dialect }: CatalogDb, { type, include_insignificant }: EventFilter) => `
   select detected_at, id, document from events
-  where opportunity_seq = $row and (detected_at, id) < ($time, $id) and detected_at > $since
-    and ($types is null or iif(type in (${quoted(eventTypes)}), type, 'unknown') in (select value from json_each($types)))
-    and ($all or severity not in (${quoted(insignificant)}))
-  order by detected_at desc, id desc limit $limit`;
+  where opportunity_seq = ? and (detected_at, id) < (?, ?) and detected_at > ?
+    ${type === undefined ? "" : `and case when type in (${quoted(eventTypes)}) then type else 'unknown' end in (select value from ${dialect.elements("?")})`}
+    ${include_insignificant ? "" : `and severity not in (${quoted(insignificant)})`}
+  order by detected_at desc, id desc limit ?`;
 
 type Row = { detected_at: number; id: string; document: Uint8Array };
-type Bindings = { row: number; time: number; id: string; since: number; types: string | null; all: number; limit: number };
 
 /** After every instant that a date can name, and before it. */
 const [LAST, FIRST] = [8.64e15, -8.64e15];
@@ -30,17 +30,17 @@ export async function listEvents(
   limit: number,
   after: Position | null,
 ): Promise<Page | undefined> {
-  const opportunity = db.sqlite.query<{ seq: number }, [string]>("select seq from opportunities where id = ?").get(opportunityId);
-  if (opportunity === null) return undefined;
-  const rows = db.sqlite.query<Row, Bindings>(PAGE).all({
-    row: opportunity.seq,
-    time: after?.time ?? LAST,
-    id: after?.id ?? "",
-    since: filter.since?.ms ?? FIRST,
-    types: filter.type === undefined ? null : JSON.stringify(filter.type),
-    all: filter.include_insignificant ? 1 : 0,
-    limit: limit + 1, // One more than asked: its presence is `has_more`, without a count.
-  });
+  const opportunity = await db.get<{ seq: number }>("select seq from opportunities where id = ?", opportunityId);
+  if (opportunity === undefined) return undefined;
+  const rows = await db.all<Row>(
+    pageStatement(db, filter),
+    opportunity.seq,
+    after?.time ?? LAST,
+    after?.id ?? "",
+    filter.since?.ms ?? FIRST,
+    ...(filter.type === undefined ? [] : [JSON.stringify(filter.type)]),
+    limit + 1, // One more than asked: its presence is `has_more`, without a count.
+  );
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {

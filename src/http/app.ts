@@ -1,7 +1,7 @@
 /** The HTTP service: what happens to a request, in the order in which it happens (D-2). */
 import { Elysia } from "elysia";
 import { type Access, keepUp, useKey } from "../accounts/access.ts";
-import { type Catalog, cursorSecret } from "../catalog.ts";
+import type { Catalog } from "../catalog.ts";
 import type { Log } from "../log.ts";
 import { authenticate, requireSubscription } from "./authenticate.ts";
 import { type Call, pathStart } from "./call.ts";
@@ -120,14 +120,12 @@ const ROUTER_PATH_START = 11;
 const STANDARD_HOST = "fundfeed.internal";
 
 function routesOf(deps: AppDeps): Route[] {
-  const { catalog } = deps;
-  const paged = { catalog, cursorSecret: cursorSecret(catalog) };
   return [
     metaRoute(deps),
     sourcesRoute(deps),
-    opportunitiesRoute(paged),
+    opportunitiesRoute(deps),
     opportunityRoute(deps),
-    eventsRoute(paged),
+    eventsRoute(deps),
     ...deps.assets.map(assetRoute),
   ];
 }

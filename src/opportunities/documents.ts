@@ -6,7 +6,7 @@
  */
 
 /** An opportunity as a ready JSON document, with what identifies this version of it. */
-export type Document = { row: number; id: string; updated_at: number; document: Uint8Array };
+export type Document = { seq: number; id: string; updated_at: number; document: Uint8Array };
 
 /** Both are found by row number and by id. */
 export type Documents = { recent: Map<number | string, Document>; former: Map<number | string, Document>; recentBytes: number };
@@ -19,10 +19,10 @@ export function createDocuments(): Documents {
 }
 
 /** The version that was kept last, current or not. */
-export function keptDocument(documents: Documents, rowOrId: number | string): Document | undefined {
-  const recent = documents.recent.get(rowOrId);
+export function keptDocument(documents: Documents, seqOrId: number | string): Document | undefined {
+  const recent = documents.recent.get(seqOrId);
   if (recent !== undefined) return recent;
-  const former = documents.former.get(rowOrId);
+  const former = documents.former.get(seqOrId);
   if (former !== undefined) keepDocument(documents, former); // Asked for again: it outlives the half that it is in.
   return former;
 }
@@ -34,7 +34,7 @@ export function keepDocument(documents: Documents, document: Document): void {
     documents.recent = new Map();
     documents.recentBytes = 0;
   }
-  documents.recent.set(document.row, document);
+  documents.recent.set(document.seq, document);
   documents.recent.set(document.id, document);
   documents.recentBytes += document.document.length;
 }

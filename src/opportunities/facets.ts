@@ -20,20 +20,29 @@ export function createFacets(): Facets {
   return { all: [], folded: new Map(), allowed: new Map() };
 }
 
-/** Takes in the facets that were added since. They are only ever added, with records that have them. */
-export function readNewFacets(facets: Facets, { sqlite }: CatalogDb): void {
-  const added = sqlite.query<Facet, [number]>("select * from facets where id > ? order by id").all(facets.all.at(-1)?.id ?? 0);
+/** The facets that were added since. They are only ever added, with records that have them. */
+export async function readFacets(db: CatalogDb, { all }: Facets): Promise<Facet[]> {
+  return db.all<Facet>("select id, status, source, program_type, agency from facets where id > ? order by id", all.at(-1)?.id ?? 0);
+}
+
+/** Takes in what `readFacets` read. */
+export function addFacets(facets: Facets, added: readonly Facet[]): void {
+  const newest = facets.all.at(-1)?.id ?? 0;
   for (const facet of added) {
+    if (facet.id <= newest) continue;
     facets.all.push(facet);
     if (!facets.folded.has(facet.agency)) facets.folded.set(facet.agency, fold(facet.agency));
   }
   if (added.length > 0) facets.allowed.clear();
 }
 
-/** 1 at each facet id that the filter lets through, or `null` when it lets every one through. */
-export function allowedFacets(facets: Facets, db: CatalogDb, { status, source, agency, program_type }: FacetFilter): Uint8Array | null {
+/** 1 at each facet id that the filter lets through, or `null` when it lets every one through. `named` are the sources that are not `OTHER`. */
+export function allowedFacets(
+  facets: Facets,
+  { status, source, agency, program_type }: FacetFilter,
+  named: readonly string[] | undefined,
+): Uint8Array | null {
   if (status === undefined && source === undefined && agency === undefined && program_type === undefined) return null;
-  const named = source?.includes("OTHER") ? namedSources(db) : undefined; // Asked for each time: the operator may rename sources.
   const key = JSON.stringify([status, source, agency, program_type, named]);
   const kept = facets.allowed.get(key);
   if (kept !== undefined) return kept;
@@ -52,12 +61,10 @@ export function allowedFacets(facets: Facets, db: CatalogDb, { status, source, a
   return allowed;
 }
 
-/** Codes in the source catalogue (D-13). */
-function namedSources({ sqlite }: CatalogDb): string[] {
-  return sqlite
-    .query<{ code: string }, []>("select code from sources order by code")
-    .all()
-    .map(({ code }) => code);
+/** Codes in the source catalogue (D-13) where the filter asks for `OTHER`: asked for each time, since the operator may rename sources. */
+export async function namedSources(db: CatalogDb, { source }: FacetFilter): Promise<string[] | undefined> {
+  if (!source?.includes("OTHER")) return undefined;
+  return (await db.all<{ code: string }>("select code from sources order by code")).map(({ code }) => code);
 }
 
 function agenciesWith(facets: Facets, part: string): Set<string> {

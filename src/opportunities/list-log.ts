@@ -6,7 +6,6 @@
  * A list is a binary search and a scan backwards. 20 bytes a record: time, row number, facet; row number → place.
  */
 import type { CatalogDb } from "../../db/open.ts";
-import type { Position } from "../page.ts";
 
 /** No facet: the record has moved to a later place. */
 const DEAD = 0;
@@ -35,18 +34,27 @@ export function createListLog(): ListLog {
   };
 }
 
-/** Appends what was committed since the last call and tells how much that was. Reads an index range of exactly what changed. */
-export function appendNewer(log: ListLog, { sqlite }: CatalogDb): number {
-  const newest = log.length === 0 ? BEFORE_ALL : (log.times[log.length - 1] as number);
-  const newer = sqlite.query<{ updated_at: number; seq: number; facet_id: number }, [number]>(
-    "select updated_at, seq, facet_id from opportunities where updated_at > ? order by updated_at, id",
-  );
-  const before = log.length;
-  // Iterated: a million rows must not stand in memory as objects.
-  for (const { updated_at, seq, facet_id } of newer.iterate(newest)) append(log, updated_at, seq, facet_id);
-  const appended = log.length - before;
+/** A record's newest place. */
+type Entry = { updated_at: number; seq: number; facet_id: number };
+
+const NEWER = "select updated_at, seq, facet_id from opportunities where updated_at > ? order by updated_at, id";
+
+/** What was committed since the log's end: an index range of exactly what changed. */
+export async function readNewer(db: CatalogDb, log: ListLog): Promise<Entry[]> {
+  return db.all<Entry>(NEWER, log.length === 0 ? BEFORE_ALL : (log.times[log.length - 1] as number));
+}
+
+/** The log of all records there are. In portions: a million must not stand in memory as objects. */
+export async function loadListLog(db: CatalogDb): Promise<ListLog> {
+  const log = createListLog();
+  await db.each<Entry>(NEWER, [BEFORE_ALL], (entries) => appendAll(log, entries));
+  return log;
+}
+
+/** Appends what `readNewer` read. */
+export function appendAll(log: ListLog, entries: readonly Entry[]): void {
+  for (const { updated_at, seq, facet_id } of entries) append(log, updated_at, seq, facet_id);
   if (log.dead > 1024 && log.dead * 4 > log.length) compact(log);
-  return appended;
 }
 
 /** Up to `count` places from `to` (exclusive) back to `from`, newest first, whose facet is allowed; `null` allows every facet. */
@@ -64,16 +72,14 @@ export function firstAfter(log: ListLog, time: number): number {
   return firstWhere(0, log.length, (place) => (log.times[place] as number) > time);
 }
 
-/** The place at which a page that follows `position` ends. `idOf` names a row; a dead entry still has its row's id, so the order holds. */
-export function placeOf(log: ListLog, position: Position, idOf: (row: number) => string): number {
-  const first = firstAfter(log, position.time - 1);
-  const end = firstAfter(log, position.time);
-  return firstWhere(first, end, (place) => idOf(log.rows[place] as number) >= position.id);
+/** The place of a row, or -1. */
+export function placeOf(log: ListLog, seq: number): number {
+  return (log.places[seq] ?? 0) - 1;
 }
 
 /** Whether a version of a record, by its row number and `updated_at`, is the one in the list. */
-export function isNewest(log: ListLog, { row, updated_at }: { row: number; updated_at: number }): boolean {
-  const place = (log.places[row] ?? 0) - 1;
+export function isNewest(log: ListLog, { seq, updated_at }: { seq: number; updated_at: number }): boolean {
+  const place = placeOf(log, seq);
   return place >= 0 && log.times[place] === updated_at;
 }
 

@@ -1,9 +1,10 @@
 /** One page of the list: filters, keyset and limit over the list log, then the documents. */
+import type { CatalogDb } from "../../db/open.ts";
 import { type Catalog, catchUp, startAnew } from "../catalog.ts";
 import type { Instant } from "../instant.ts";
 import type { Page, Position } from "../page.ts";
 import { type Document, keepDocument, keptDocument } from "./documents.ts";
-import { allowedFacets, type FacetFilter } from "./facets.ts";
+import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
 import { firstAfter, isNewest, newestFirst, placeOf } from "./list-log.ts";
 
 /** Source codes are upper-cased; `OTHER` means every code that the catalogue does not name (D-13). */
@@ -15,50 +16,81 @@ const ATTEMPTS = 4;
 /** One page of matching opportunities as ready JSON documents, most recently updated first; `after` is where the last page ended. */
 export async function listOpportunities(catalog: Catalog, filter: Filter, limit: number, after: Position | null): Promise<Page> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    if (attempt === ATTEMPTS) startAnew(catalog); // The file was changed by other hands: what the log says of it never comes true.
-    catchUp(catalog);
-    const rows = rowsOf(catalog, filter, limit + 1, after); // One more than asked: its presence is `has_more`, without a count.
-    const shown = documentsOf(catalog, rows.slice(0, limit));
+    if (attempt === ATTEMPTS) await startAnew(catalog); // The records were changed by other hands: what the log says never comes true.
+    const bounds = await boundsOf(catalog.db, filter, after);
+    await catchUp(catalog);
+    if (bounds.before !== undefined && !isNewest(catalog.log, bounds.before)) continue;
+
+    const rows = rowsOf(catalog, filter, bounds, limit + 1); // One more than asked: its presence is `has_more`, without a count.
+    const shown = await documentsOf(catalog, rows.slice(0, limit));
     // Otherwise a record has moved since: the page would show it where it no longer is.
     if (shown.every((document) => isNewest(catalog.log, document))) return pageOf(shown, rows.length > limit);
   }
   throw new Error("The records of a list moved again and again while it was read; fundfeed check says what is wrong");
 }
 
-/** Row numbers of the first records after a place that the filter lets through. */
-function rowsOf(catalog: Catalog, filter: Filter, count: number, after: Position | null): number[] {
-  const { db, log, facets } = catalog;
-  const allowed = allowedFacets(facets, db, filter);
+/** What only the database knows of a list's bounds. */
+type Bounds = {
+  named: string[] | undefined;
+  /** Rows that bear or bore the upstream id (D-14), where one is asked for. */
+  upstream: Set<number> | undefined;
+  after: Position | null;
+  /** The next record of the same instant, after the place where the last page ended. */
+  before: { seq: number; updated_at: number } | undefined;
+};
+
+async function boundsOf(db: CatalogDb, filter: Filter, after: Position | null): Promise<Bounds> {
+  const named = await namedSources(db, filter);
+  const upstream = filter.source_opportunity_id === undefined ? undefined : await rowsOfUpstreamId(db, filter.source_opportunity_id);
+  const before =
+    after === null
+      ? undefined
+      : await db.get<{ seq: number; updated_at: number }>(
+          "select seq, updated_at from opportunities where updated_at = ? and id < ? order by id desc limit 1",
+          after.time,
+          after.id,
+        );
+  return { named, upstream, after, before };
+}
+
+async function rowsOfUpstreamId(db: CatalogDb, upstreamId: string): Promise<Set<number>> {
+  const rows = await db.all<{ seq: number }>("select opportunity_seq as seq from upstream_ids where upstream_id = ?", upstreamId);
+  return new Set(rows.map(({ seq }) => seq));
+}
+
+/** Row numbers of the first records that the filter lets through, newest first. */
+function rowsOf({ log, facets }: Catalog, filter: Filter, { named, upstream, after, before }: Bounds, count: number): number[] {
+  const allowed = allowedFacets(facets, filter, named);
   // `updated_at` has whole milliseconds: it is after an instant when it is after that instant's own (D-11).
   const from = filter.updated_since === undefined ? 0 : firstAfter(log, filter.updated_since.ms);
-  const to = after === null ? log.length : placeOf(log, after, (row) => idOf(catalog, row));
+  const to = before !== undefined ? placeOf(log, before.seq) + 1 : after !== null ? firstAfter(log, after.time - 1) : log.length;
 
   const places =
-    filter.source_opportunity_id === undefined
+    upstream === undefined
       ? newestFirst(log, allowed, from, to, count)
-      : placesOfUpstreamId(catalog, filter.source_opportunity_id)
+      : Array.from(upstream, (seq) => placeOf(log, seq))
           .filter((place) => place >= from && place < to && (allowed === null || allowed[log.facets[place] as number] === 1))
+          .sort((left, right) => right - left)
           .slice(0, count);
   return places.map((place) => log.rows[place] as number);
 }
 
 /** The records of some rows, in their order: from memory where it has the newest version, else from the database. */
-function documentsOf({ db, log, documents }: Catalog, rows: readonly number[]): Document[] {
-  const kept = rows.map((row) => {
-    const document = keptDocument(documents, row);
+async function documentsOf({ db, log, documents }: Catalog, rows: readonly number[]): Promise<Document[]> {
+  const kept = rows.map((seq) => {
+    const document = keptDocument(documents, seq);
     return document !== undefined && isNewest(log, document) ? document : undefined;
   });
   const missing = rows.filter((_, index) => kept[index] === undefined);
   if (missing.length === 0) return kept as Document[];
 
-  // `cross join` keeps json_each the outer loop, and so its order.
-  const read = db.sqlite
-    .query<Document, [string]>(
-      "select seq as row, opportunities.id, updated_at, document from json_each(?) cross join opportunities on seq = value",
-    )
-    .all(JSON.stringify(missing));
+  const read = await db.all<Document>(
+    `select seq, id, updated_at, document from opportunities where seq in (select cast(value as bigint) from ${db.dialect.elements("?")})`,
+    JSON.stringify(missing),
+  );
   for (const document of read) keepDocument(documents, document);
-  return kept.map((document) => document ?? read.shift()).filter((document) => document !== undefined);
+  const bySeq = new Map(read.map((document) => [document.seq, document]));
+  return rows.map((seq, index) => kept[index] ?? bySeq.get(seq)).filter((document) => document !== undefined);
 }
 
 function pageOf(shown: readonly Document[], hasMore: boolean): Page {
@@ -67,18 +99,4 @@ function pageOf(shown: readonly Document[], hasMore: boolean): Page {
     documents: shown.map(({ document }) => document),
     next: hasMore && last !== undefined ? { time: last.updated_at, id: last.id } : null,
   };
-}
-
-/** Newest first: the places of the records that bear or bore an upstream id (D-14). */
-function placesOfUpstreamId({ db, log }: Catalog, upstreamId: string): number[] {
-  return db.sqlite
-    .query<{ row: number }, [string]>("select distinct opportunity_seq as row from upstream_ids where upstream_id = ?")
-    .all(upstreamId)
-    .map(({ row }) => (log.places[row] ?? 0) - 1)
-    .filter((place) => place >= 0)
-    .sort((left, right) => right - left);
-}
-
-function idOf({ db }: Catalog, row: number): string {
-  return db.sqlite.query<{ id: string }, [number]>("select id from opportunities where seq = ?").get(row)?.id ?? "";
 }

@@ -15,11 +15,11 @@ const titleOf = (document: Uint8Array | undefined) => JSON.parse(Buffer.from(doc
 
 test("what was read is kept by row and by id, what is asked for again stays, and memory is bounded", () => {
   const documents = createDocuments();
-  const aDocument = (row: number) => ({ row, id: `id${row}`, updated_at: row, document: new Uint8Array(1_000_000) });
+  const aDocument = (row: number) => ({ seq: row, id: `id${row}`, updated_at: row, document: new Uint8Array(1_000_000) });
   for (let row = 1; row <= 200; row++) {
     keepDocument(documents, aDocument(row));
     expect(keptDocument(documents, 1)?.id).toBe("id1");
-    expect(keptDocument(documents, `id${row}`)?.row).toBe(row);
+    expect(keptDocument(documents, `id${row}`)?.seq).toBe(row);
   }
   expect(keptDocument(documents, 100)).toBeUndefined();
   const held = new Set([...documents.recent.values(), ...documents.former.values()]);
@@ -29,7 +29,7 @@ test("what was read is kept by row and by id, what is asked for again stays, and
 test("a record that was read is read anew once somebody has changed it", async () => {
   const directory = aDirectory();
   const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
-  const catalog = createCatalog(reader);
+  const catalog = await createCatalog(reader);
   const id = opportunityId("A", "N1");
   for (let version = 1; version <= 20; version++) {
     storeRecords(writer, [aRecord(1, `T${version}`)], NOON);
@@ -47,14 +47,15 @@ test("a commit that comes between the steps of a list makes it begin again", asy
   const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
   storeRecords(writer, [aRecord(1, "T1")], NOON);
   storeRecords(writer, [aRecord(2, "T2")], NOON);
-  const catalog = createCatalog(reader);
-  const { query } = reader.sqlite;
-  reader.sqlite.query = ((sql: string) => {
-    if (!sql.includes("json_each")) return query.call(reader.sqlite, sql);
-    reader.sqlite.query = query;
-    storeRecords(writer, [aRecord(1, "T1 anew")], NOON);
-    return query.call(reader.sqlite, sql);
-  }) as typeof query;
+  const catalog = await createCatalog(reader);
+  const { all } = reader;
+  reader.all = async (sql, ...values) => {
+    if (sql.includes("json_each")) {
+      reader.all = all;
+      storeRecords(writer, [aRecord(1, "T1 anew")], NOON);
+    }
+    return all(sql, ...values);
+  };
   const { documents } = await listOpportunities(catalog, {}, 10, null);
   expect(documents.map(titleOf)).toEqual(["T1 anew", "T2"]);
   close(writer);
@@ -64,7 +65,7 @@ test("a commit that comes between the steps of a list makes it begin again", asy
 test("records that were set back by other hands are listed where they are now", async () => {
   const db = openCatalog(":memory:", NOON);
   for (const n of [1, 2, 3]) storeRecords(db, [aRecord(n, `T${n}`)], NOON);
-  const catalog = createCatalog(db);
+  const catalog = await createCatalog(db);
   db.sqlite.run("update opportunities set updated_at = updated_at - 1000 where id = ?", [opportunityId("A", "N3")]);
   const { documents } = await listOpportunities(catalog, {}, 10, null);
   expect(documents.map(titleOf)).toEqual(["T2", "T1", "T3"]);

@@ -71,11 +71,11 @@ let writer: CatalogDb;
 let reader: CatalogDb;
 let catalog: Catalog;
 
-beforeAll(() => {
+beforeAll(async () => {
   const directory = aDirectory();
   [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
   for (const db of [writer, reader]) db.sqlite.run("pragma synchronous = off"); // Nobody pulls the plug here.
-  catalog = createCatalog(reader);
+  catalog = await createCatalog(reader);
 });
 afterAll(() => {
   close(writer);

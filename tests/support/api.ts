@@ -74,7 +74,7 @@ export async function testApi({
   await setPlan(state, { name: "unlimited", daily: 1_000_000, per_minute: 1_000_000 });
   const { key } = await createKey(state, { account: "Test account", plan: "unlimited" }, randomBytes, now);
 
-  const catalog = createCatalog(catalogDb);
+  const catalog = await createCatalog(catalogDb);
   const access = await createAccess(state, now);
   const entries: RequestEntry[] = [];
   const failures: { error: unknown; request_id: string | null }[] = [];

@@ -30,18 +30,18 @@ export const getEvents = {
   problems: ["unsupported_parameter", "invalid_parameter", "invalid_cursor", "not_found"],
 } as const satisfies Operation;
 
-export function eventsRoute({ catalog, cursorSecret }: { catalog: Catalog; cursorSecret: Uint8Array }): Route {
+export function eventsRoute({ catalog }: { catalog: Catalog }): Route {
   return {
     operation: getEvents,
     answer: async (call) => {
       const { id, limit, cursor, ...filter } = readParameters(call, getEvents.parameters);
       const scope = cursorScope(`/opportunities/${id}/events`, filter);
-      const after = decodeCursor(cursorSecret, scope, cursor);
+      const after = decodeCursor(catalog.cursorSecret, scope, cursor);
 
       const page = await listEvents(catalog, id, filter, limit, after);
       if (page === undefined) throw noOpportunity(id);
 
-      return respondPage(call, page, { cursorSecret, scope });
+      return respondPage(call, page, { cursorSecret: catalog.cursorSecret, scope });
     },
   };
 }

@@ -57,17 +57,17 @@ export const getOpportunity = {
   problems: ["unsupported_parameter", "invalid_parameter", "not_found"],
 } as const satisfies Operation;
 
-export function opportunitiesRoute({ catalog, cursorSecret }: { catalog: Catalog; cursorSecret: Uint8Array }): Route {
+export function opportunitiesRoute({ catalog }: { catalog: Catalog }): Route {
   return {
     operation: getOpportunities,
     answer: async (call) => {
       const { limit, cursor, ...filter } = readParameters(call, getOpportunities.parameters);
       const scope = cursorScope(getOpportunities.path, sameFilter(filter));
-      const after = decodeCursor(cursorSecret, scope, cursor);
+      const after = decodeCursor(catalog.cursorSecret, scope, cursor);
 
       const page = await listOpportunities(catalog, filter, limit, after);
 
-      return respondPage(call, page, { cursorSecret, scope });
+      return respondPage(call, page, { cursorSecret: catalog.cursorSecret, scope });
     },
   };
 }
