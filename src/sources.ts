@@ -2,7 +2,6 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { asc, eq } from "drizzle-orm";
-import * as schema from "../db/catalog.ts";
 import type { CatalogDb } from "../db/open.ts";
 import { didYouMean } from "./closest.ts";
 
@@ -18,12 +17,12 @@ export const SourceEntry = Type.Object(
 export type SourceEntry = Static<typeof SourceEntry>;
 
 /** All named sources, by code. */
-export async function listSources({ drizzle }: CatalogDb): Promise<SourceEntry[]> {
-  return drizzle.select().from(schema.sources).orderBy(asc(schema.sources.code));
+export async function listSources({ drizzle, tables: { sources } }: CatalogDb): Promise<SourceEntry[]> {
+  return drizzle.select().from(sources).orderBy(asc(sources.code));
 }
 
 /** Adds a source, or updates the one that bears the code. `OTHER` is never a catalogue entry. */
-export async function addSource({ drizzle }: CatalogDb, entry: SourceEntry): Promise<SourceEntry> {
+export async function addSource({ drizzle, tables: { sources } }: CatalogDb, entry: SourceEntry): Promise<SourceEntry> {
   const code = entry.code.trim().toUpperCase();
   if (!/^[A-Z0-9][A-Z0-9_.-]{0,63}$/.test(code)) {
     throw new Error(`Cannot add source "${entry.code}": a code is 1 to 64 letters, digits, "_", "-" or "."`);
@@ -32,15 +31,15 @@ export async function addSource({ drizzle }: CatalogDb, entry: SourceEntry): Pro
   const { name, description } = entry;
   if (name.trim() === "") throw new Error(`Cannot add source ${code}: its name is blank`);
   await drizzle
-    .insert(schema.sources)
+    .insert(sources)
     .values({ code, name, description })
-    .onConflictDoUpdate({ target: schema.sources.code, set: { name, description } });
+    .onConflictDoUpdate({ target: sources.code, set: { name, description } });
   return { code, name, description };
 }
 
 /** Whether there was such a source. Its records stay, and count as `OTHER` from then on. */
-export async function removeSource({ drizzle }: CatalogDb, code: string): Promise<boolean> {
-  const removed = await drizzle.delete(schema.sources).where(eq(schema.sources.code, code.trim().toUpperCase())).returning();
+export async function removeSource({ drizzle, tables: { sources } }: CatalogDb, code: string): Promise<boolean> {
+  const removed = await drizzle.delete(sources).where(eq(sources.code, code.trim().toUpperCase())).returning();
   return removed.length > 0;
 }
 
@@ -55,12 +54,10 @@ export async function requireSources(db: CatalogDb, codes: readonly string[], ac
 export type SourceStatus = { source: string; records: number; live: number; last_import_at: number | null };
 
 /** Every source that has records: how many, how many of them not archived, and when an import of it last finished. */
-export async function sourceStatuses({ sqlite }: CatalogDb): Promise<SourceStatus[]> {
-  return sqlite
-    .query<SourceStatus, []>(
-      `select source, count(*) as records, count(*) filter (where facet_id in (select id from facets where status <> 'archived')) as live,
-         (select max(finished_at) from imports where format <> 'events' and source in (select value from json_each(sources))) as last_import_at
-       from opportunities group by source order by source`,
-    )
-    .all();
+export async function sourceStatuses({ all, dialect }: CatalogDb): Promise<SourceStatus[]> {
+  return all(
+    `select source, count(*) as records, count(*) filter (where facet_id in (select id from facets where status <> 'archived')) as live,
+       (select max(finished_at) from imports where format <> 'events' and source in (select value from ${dialect.elements("sources")})) as last_import_at
+     from opportunities group by source order by source`,
+  );
 }
