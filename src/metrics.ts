@@ -62,7 +62,8 @@ function countRequest({ routes }: Metrics, { route, status, duration_ms }: Reque
 
 export type Observed = {
   catalog: CatalogDb;
-  directory: string;
+  /** The data directory, where the databases are files in it. */
+  directory?: string | undefined;
   machine: Pick<Machine, "now" | "usage">;
   /** Where quotas are shared with other servers. */
   quotas?: Pick<SharedQuotas, "isShared" | "countedAlone"> | undefined;
@@ -75,7 +76,7 @@ export async function metricsText(metrics: Metrics, { catalog, directory, machin
     ...(quotas === undefined ? [] : quotaFamilies(quotas)),
     ...clockFamilies(metrics),
     ...(await catalogFamilies(catalog, machine.now())),
-    ...fileFamilies(directory),
+    ...(directory === undefined ? [] : fileFamilies(directory)),
     ...processFamilies(metrics, machine),
   ];
   return families.map(familyText).join("");
@@ -145,9 +146,9 @@ function clockFamilies({ refreshes, statusChanges }: Metrics): Family[] {
 
 /** What the imports left in the catalogue; without it, where it cannot be read. */
 async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
-  const readable = (value: number) => gauge("fundfeed_catalog_readable", "1, or 0 while catalog.db cannot be read.", value);
+  const readable = (value: number) => gauge("fundfeed_catalog_readable", "1, or 0 while the catalogue cannot be read.", value);
   try {
-    return [readable(1), ...importFamilies(db), ageFamily(db, now)];
+    return [readable(1), ...(await importFamilies(db)), await ageFamily(db, now)];
   } catch {
     return [readable(0)];
   }
@@ -155,13 +156,13 @@ async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
 
 const outcomes = ["read", "added", "changed", "unchanged", "removed", "rejected"] as const;
 
-function importFamilies({ sqlite }: CatalogDb): Family[] {
-  const sums = outcomes.map((outcome) => `coalesce(sum(counts ->> '${outcome}'), 0) as "${outcome}"`).join();
-  const rows = sqlite
-    .query<{ format: string; finished: number; unfinished: number } & Record<(typeof outcomes)[number], number>, []>(
-      `select format, count(finished_at) as finished, count(*) - count(finished_at) as unfinished, ${sums} from imports group by format`,
-    )
-    .all();
+type ImportsOfFormat = { format: string; finished: number; unfinished: number } & Record<(typeof outcomes)[number], number>;
+
+async function importFamilies({ all, dialect }: CatalogDb): Promise<Family[]> {
+  const sums = outcomes.map((outcome) => `coalesce(sum(cast(${dialect.member("counts", outcome)} as bigint)), 0) as "${outcome}"`).join();
+  const rows = await all<ImportsOfFormat>(
+    `select format, count(finished_at) as finished, count(*) - count(finished_at) as unfinished, ${sums} from imports group by format order by format`,
+  );
   return [
     {
       name: "fundfeed_imports_total",
@@ -184,13 +185,11 @@ function importFamilies({ sqlite }: CatalogDb): Family[] {
   ];
 }
 
-function ageFamily({ sqlite }: CatalogDb, now: number): Family {
-  const rows = sqlite
-    .query<{ source: string; at: number }, []>(
-      `select value as source, max(finished_at) as at from imports, json_each(imports.sources)
-       where format <> 'events' and finished_at is not null group by value`,
-    )
-    .all();
+async function ageFamily({ all, dialect }: CatalogDb, now: number): Promise<Family> {
+  const rows = await all<{ source: string; at: number }>(
+    `select value as source, max(finished_at) as at from imports, ${dialect.elements("imports.sources")}
+     where format <> 'events' and finished_at is not null group by value`,
+  );
   return {
     name: "fundfeed_source_age_seconds",
     type: "gauge",
