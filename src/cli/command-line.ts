@@ -36,7 +36,7 @@ const commands = {
 };
 
 /** Options that every command has: the last ones of each help. */
-const everywhere = ["--data", "--json", "--help"];
+const everywhere = ["--data", "--database", "--json", "--help"];
 
 /** Runs one command. The exit code: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected. */
 export async function runCommandLine(argv: readonly string[], machine: Machine): Promise<number> {

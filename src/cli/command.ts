@@ -1,20 +1,40 @@
 /** What every command shares: its options, its databases, its ways of answering. */
 import { type Argument, Command, InvalidArgumentError, Option } from "commander";
-import { type CatalogDb, close, openCatalog, openState, type StateDb } from "../../db/open.ts";
+import type { CatalogDb, StateDb } from "../../db/open.ts";
 import { closest } from "../closest.ts";
 import { formatInstant, parseStoredMs } from "../instant.ts";
 import type { Machine } from "../machine.ts";
+import { isPostgresAddress, openCatalogAt, openStateAt, type Place, POSTGRES_ADDRESS } from "./databases.ts";
 
 export type Cli = { machine: Machine; exitCode: number };
 
-export type CommonOptions = { data: string; json?: true };
+export type CommonOptions = Place & { json?: true };
 
 /** A command with the options that all have. */
 export function command(name: string, about: string): Command {
   return new Command(name)
     .description(about)
     .addOption(new Option("--data <dir>", "data directory").env("FUNDFEED_DATA").default("fundfeed-data").argParser(nonBlank))
-    .option("--json", "print one JSON document instead of text");
+    .addOption(
+      new Option("--database <url>", "a PostgreSQL database instead: postgres://host/name; with a password, rather by the environment").env(
+        "FUNDFEED_DATABASE",
+      ),
+    )
+    .option("--json", "print one JSON document instead of text")
+    .hook("preAction", choosePlace);
+}
+
+/** The command line comes before the environment; there --database does, since installations name a data directory anyway. */
+function choosePlace(command: Command): void {
+  const given = (name: string) => command.getOptionValueSource(name) === "cli";
+  if (given("data") && given("database")) command.error("error: --data and --database are two places; give one of them");
+  if (given("data")) command.setOptionValue("database", undefined);
+  requirePostgresAddress(command, "--database", command.opts<CommonOptions>().database);
+}
+
+/** Not by an argParser, whose refusal repeats what was given: that may hold a password. */
+export function requirePostgresAddress(command: Command, option: string, url: string | undefined): void {
+  if (url !== undefined && !isPostgresAddress(url)) command.error(`error: ${option} must be ${POSTGRES_ADDRESS}`);
 }
 
 /** A command that only holds others: `keys list`. */
@@ -24,21 +44,21 @@ export function commandGroup(name: string, about: string, members: readonly Comm
   return group;
 }
 
-export async function withCatalog<T>({ machine }: Cli, { data }: CommonOptions, work: (db: CatalogDb) => Promise<T>): Promise<T> {
-  const db = openCatalog(data, machine.now());
+export async function withCatalog<T>({ machine }: Cli, place: Place, work: (db: CatalogDb) => Promise<T>): Promise<T> {
+  const db = await openCatalogAt(place, machine.now());
   try {
     return await work(db);
   } finally {
-    close(db);
+    await db.close();
   }
 }
 
-export async function withState<T>({ machine }: Cli, { data }: CommonOptions, work: (db: StateDb) => Promise<T>): Promise<T> {
-  const db = openState(data, machine.now());
+export async function withState<T>({ machine }: Cli, place: Place, work: (db: StateDb) => Promise<T>): Promise<T> {
+  const db = await openStateAt(place, machine.now());
   try {
     return await work(db);
   } finally {
-    close(db);
+    await db.close();
   }
 }
 

@@ -25,7 +25,7 @@ export function demoCommand(cli: Cli): Command {
           ...cli.machine,
           print: (line: string) => cli.machine.print(`${introduction(line, key, records, directory)}\n${line}`),
         };
-        cli.exitCode = await serve(machine, { ...options, host: "127.0.0.1", data: directory });
+        cli.exitCode = await serve(machine, { ...options, host: "127.0.0.1", data: directory, database: undefined });
       } finally {
         rmSync(directory, { recursive: true, force: true });
       }

@@ -12,7 +12,7 @@ import type { Machine } from "../machine.ts";
 import { countingLog, countRefresh, createMetrics, type Metrics, metricsText } from "../metrics.ts";
 import { ownQuotas } from "../quota/allowance.ts";
 import { isRedisAddress, type SharedQuotas, shareQuotas } from "../quota/redis.ts";
-import { baseAddress, type Cli, type CommonOptions, command, examples, nonBlank, wholeNumber } from "./command.ts";
+import { baseAddress, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, wholeNumber } from "./command.ts";
 import { openStores, type Stores } from "./stores.ts";
 
 /** How often use is written to state.db (D-25), and how often the clock looks for statuses whose date has passed (D-37: a minute late at most). */
@@ -41,6 +41,7 @@ export type ServeOptions = CommonOptions & {
   logLevel?: LogLevel;
   quotas?: string;
   quotaShare?: number;
+  readDatabase?: string;
 };
 
 export function serveCommand(cli: Cli): Command {
@@ -102,6 +103,11 @@ export function serveCommand(cli: Cli): Command {
         .env("FUNDFEED_QUOTA_SHARE")
         .default(QUOTA_SHARE)
         .argParser(wholeNumber(1, 100)),
+    )
+    .addOption(
+      new Option("--read-database <url>", "a replica of --database, from which opportunities and their history are read").env(
+        "FUNDFEED_READ_DATABASE",
+      ),
     );
   serving.addHelpText(
     "after",
@@ -117,6 +123,9 @@ export function serveCommand(cli: Cli): Command {
     // Not by an argParser, whose refusal repeats what was given: that may hold a password.
     if (options.quotas !== undefined && !isRedisAddress(options.quotas))
       serving.error("error: --quotas must be an address such as redis://127.0.0.1:6379/0");
+    requirePostgresAddress(serving, "--read-database", options.readDatabase);
+    if (options.readDatabase !== undefined && options.database === undefined)
+      serving.error("error: --read-database is a replica of --database, and needs it");
     cli.exitCode = await serve(cli.machine, options);
   });
 }
@@ -130,7 +139,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   const certificate = readCertificateOf(options);
   using shared = await shareQuotasOf(options, log, now);
   const open = async () => {
-    const stores = await openStores(options.data, now());
+    const stores = await openStores(options, now());
     stores.access.quotas = shared ?? ownQuotas;
     return stores;
   };
@@ -150,7 +159,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
       stores = await open();
       app = appOver(stores);
       await Bun.sleep(LINGER_MS);
-      replaced.close();
+      await replaced.close();
       log.notice(now(), `The files in ${options.data} were replaced under the server: it serves the new ones from here on`);
     };
     const scrapes = listenForScrapes(options, log, now, () =>
@@ -172,7 +181,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     return drained ? 0 : 1;
   } finally {
     log.flush();
-    stores.close();
+    await stores.close();
   }
 }
 

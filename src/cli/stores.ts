@@ -1,38 +1,53 @@
-/** The two files as a server holds them: opened, loaded into memory, and watched for being replaced. */
+/** The databases as a server holds them: opened, loaded into memory, and on files watched for being replaced. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type CatalogDb, close, fileNames, openCatalog, openState, type StateDb } from "../../db/open.ts";
+import { type CatalogDb, fileNames, type StateDb } from "../../db/open.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
 import { type Catalog, createCatalog } from "../catalog.ts";
+import { openCatalogAt, openStateAt, type Place } from "./databases.ts";
 
-/** How long the server's own small writes wait for another writer: for that long it answers nobody. */
+/** How long the server's own small writes wait for another writer of the files: for that long it answers nobody. */
 const OWN_WRITES_WAIT_MS = 100;
+/** PostgreSQL's connections for the clock and for the state; the catalogue has its client's own number. */
+const CLOCK = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 2 } };
+const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4 } };
 
 export type Stores = {
   catalog: Catalog;
   access: Access;
   /** The clock writes through a connection of its own: what it commits is then seen like any other process's commit. */
   clock: CatalogDb;
-  /** Whether other files bear the names by now. Throws when none do. */
+  /** Whether other files bear the names by now; never on PostgreSQL. Throws when none do. */
   areReplaced: () => boolean;
-  close: () => void;
+  close: () => Promise<void>;
 };
 
-export async function openStores(directory: string, now: number): Promise<Stores> {
-  using opened = new DisposableStack();
-  const keep = <T extends CatalogDb | StateDb>(db: T): T => opened.adopt(db, close);
-  const catalog = keep(openCatalog(directory, now));
-  const clock = keep(openCatalog(directory, now, OWN_WRITES_WAIT_MS));
-  const state = keep(openState(directory, now, OWN_WRITES_WAIT_MS));
-  const files = identityOf(directory);
+/** `readDatabase` is the URL of a replica of `database`, from which the catalogue is read. */
+export type ServedPlace = Place & { readDatabase?: string | undefined };
+
+export async function openStores({ readDatabase, ...place }: ServedPlace, now: number): Promise<Stores> {
+  await using opened = new AsyncDisposableStack();
+  const keep = <Db extends CatalogDb | StateDb>(db: Db): Db => opened.adopt(db, (each) => each.close());
+  const clock = keep(await openCatalogAt(place, now, CLOCK)); // First: it migrates what a replica then has.
+  const catalog = keep(
+    readDatabase === undefined
+      ? await openCatalogAt(place, now)
+      : await openCatalogAt({ ...place, database: readDatabase }, now, { postgres: { readOnly: true } }),
+  );
+  const state = keep(await openStateAt(place, now, STATE));
   const stores = {
     catalog: await createCatalog(catalog),
     access: await createAccess(state, now),
     clock,
-    areReplaced: () => identityOf(directory) !== files,
+    areReplaced: place.database === undefined ? watch(place.data) : () => false,
   };
   const closing = opened.move(); // Only now: what fails above closes what was opened.
-  return { ...stores, close: () => closing.dispose() };
+  return { ...stores, close: () => closing.disposeAsync() };
+}
+
+function watch(directory: string): () => boolean {
+  const files = identityOf(directory);
+  return () => identityOf(directory) !== files;
 }
 
 function identityOf(directory: string): string {
