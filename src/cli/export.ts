@@ -10,7 +10,7 @@ export function exportCommand(cli: Cli): Command {
       const codes = sourceCodes(options.source);
       await withCatalog(cli, options, async (db) => {
         await requireSources(db, codes ?? [], "export");
-        for (const line of exportLines(db, codes)) cli.machine.print(line);
+        await exportLines(db, codes, cli.machine.print);
       });
     });
 }

@@ -1,23 +1,49 @@
 /** The catalogue as `records` NDJSON: all that `import records` needs to make the same opportunities again. */
+import type { CatalogTables, Sql } from "../../db/engine.ts";
 import type { CatalogDb } from "../../db/open.ts";
 
-type Row = { document: string; sidecar: string; lineage: string; status_basis: string; earlier_ids: string };
+type Row = {
+  seq: number;
+  source_opportunity_id: string;
+  lineage: string;
+  status_basis: string;
+  document: Uint8Array;
+  sidecar: Uint8Array;
+};
 
-/** One line a record, the least recently updated first; `codes` (upper case) keeps only those sources. One snapshot of the database. */
-export function* exportLines({ sqlite }: CatalogDb, codes?: readonly string[]): Iterable<string> {
-  const rows = sqlite.query<Row, [string | null]>(
-    `select cast(document as text) as document, cast(sidecar as text) as sidecar, lineage, status_basis,
-       (select json_group_array(upstream_id order by upstream_id) from upstream_ids
-        where opportunity_seq = seq and upstream_id <> source_opportunity_id) as earlier_ids
-     from opportunities
-     where ?1 is null or source in (select value from json_each(?1))
-     order by updated_at, id`,
+type UpstreamId = { seq: number; upstream_id: string };
+
+/** Hands over one line a record, the least recently updated first; `codes` (upper case) keeps only those sources. One snapshot of the database. */
+export async function exportLines(db: CatalogDb, codes: readonly string[] | undefined, take: (line: string) => void): Promise<void> {
+  await db.snapshot((sql) =>
+    sql.each<Row>(
+      `select seq, source_opportunity_id, lineage, status_basis, document, sidecar from opportunities
+       ${codes === undefined ? "" : `where source in (select value from ${sql.dialect.elements("?")})`}
+       order by updated_at, id`,
+      codes === undefined ? [] : [JSON.stringify(codes)],
+      async (rows) => {
+        const ids = await upstreamIdsOf(sql, rows);
+        for (const row of rows) take(lineOf(row, ids.get(row.seq) ?? []));
+      },
+    ),
   );
-  for (const { document, sidecar, lineage, status_basis, earlier_ids } of rows.iterate(
-    codes === undefined ? null : JSON.stringify(codes),
-  )) {
-    // Three JSON objects become one: the document's own text is kept to the letter.
-    const unserved = `"lineage":${JSON.stringify(lineage)},"earlier_ids":${earlier_ids},"status_basis":"${status_basis}"`;
-    yield `${document.slice(0, -1)},${sidecar.slice(1, -1)},${unserved}}`;
-  }
+}
+
+const utf8 = new TextDecoder();
+
+/** Three JSON objects become one: the document's own text is kept to the letter. */
+function lineOf({ source_opportunity_id, lineage, status_basis, document, sidecar }: Row, upstreamIds: readonly UpstreamId[]): string {
+  const earlierIds = upstreamIds.map(({ upstream_id }) => upstream_id).filter((id) => id !== source_opportunity_id);
+  const unserved = `"lineage":${JSON.stringify(lineage)},"earlier_ids":${JSON.stringify(earlierIds)},"status_basis":"${status_basis}"`;
+  return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}}`;
+}
+
+/** Upstream ids in order, by row number. */
+async function upstreamIdsOf({ all, dialect }: Sql<CatalogTables>, rows: readonly Row[]): Promise<Map<number, UpstreamId[]>> {
+  const found = await all<UpstreamId>(
+    `select opportunity_seq as seq, upstream_id from upstream_ids
+     where opportunity_seq in (select cast(value as bigint) from ${dialect.elements("?")}) order by upstream_id`,
+    JSON.stringify(rows.map(({ seq }) => seq)),
+  );
+  return Map.groupBy(found, ({ seq }) => seq);
 }

@@ -10,7 +10,6 @@ import { records } from "../../src/import/formats/records.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { CHUNK, importFiles } from "../../src/import/run.ts";
 import { formatInstant } from "../../src/instant.ts";
-import { exportLines } from "../../src/opportunities/export.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { addSource } from "../../src/sources.ts";
 import {
@@ -23,6 +22,7 @@ import {
   documentsOf,
   dropScratch,
   eventsOf,
+  exportOf,
   inScratch,
   NOON,
   SECOND,
@@ -627,12 +627,12 @@ describe("export and import again", () => {
       { snapshot: true },
     );
     await refresh(catalog.db, NOON + 10 * DAY);
-    const exported = [...exportLines(catalog.db)];
+    const exported = await exportOf(catalog.db);
 
     const copy = aCatalog();
     copy.clock.now = NOON + 500 * DAY;
     expect(await copy.take(exported)).toMatchObject({ read: exported.length, added: exported.length, rejected: 0 });
-    expect([...exportLines(copy.db)]).toEqual(exported);
+    expect(await exportOf(copy.db)).toEqual(exported);
     expect(documentsOf(copy.db)).toEqual(documentsOf(catalog.db));
     expect(faults(copy)).toEqual([]);
 
@@ -645,10 +645,10 @@ describe("export and import again", () => {
   test("restores one source's part; what comes later comes after it", async () => {
     const catalog = aCatalog();
     await catalog.take([...many(3), { source: { code: "B", opportunity_id: "1" }, title: "T" }]);
-    expect([...exportLines(catalog.db, ["B"])]).toHaveLength(1);
+    expect(await exportOf(catalog.db, ["B"])).toHaveLength(1);
     const copy = aCatalog();
     copy.clock.now = NOON - DAY;
-    await copy.take([...exportLines(catalog.db, ["A"]), JSON.stringify(record("own"))]);
+    await copy.take([...(await exportOf(catalog.db, ["A"])), JSON.stringify(record("own"))]);
     expect(documentsOf(copy.db).map(({ source, updated_at }) => [source.opportunity_id, updated_at])).toEqual([
       ...documentsOf(catalog.db)
         .filter(({ source }) => source.opportunity_id.startsWith("N"))
@@ -665,7 +665,7 @@ describe("export and import again", () => {
     const copy = aCatalog();
     copy.clock.now = NOON + DAY;
     await copy.take([record("own")]);
-    await copy.take([...exportLines(catalog.db)]);
+    await copy.take(await exportOf(catalog.db));
     expect(documentOf(copy.db, "N1")).toMatchObject({
       created_at: formatInstant(NOON + DAY + 1),
       updated_at: formatInstant(NOON + DAY + 1),
@@ -675,7 +675,7 @@ describe("export and import again", () => {
   test("a restore is one transaction, however long", async () => {
     const catalog = aCatalog();
     await catalog.take(many(CHUNK + 5));
-    const exported = [...exportLines(catalog.db)];
+    const exported = await exportOf(catalog.db);
     const copy = aCatalog();
     copy.db.sqlite.run("create temp table chunks (instant)");
     copy.db.sqlite.run(
@@ -683,7 +683,7 @@ describe("export and import again", () => {
     );
     await copy.take(exported);
     expect(copy.db.sqlite.query("select count(*) from chunks").values()).toEqual([[1]]);
-    expect([...exportLines(copy.db)]).toEqual(exported);
+    expect(await exportOf(copy.db)).toEqual(exported);
   });
 });
 

@@ -4,13 +4,12 @@ import fc from "fast-check";
 import { type CatalogDb, close, openCatalog } from "../../db/open.ts";
 import { type Catalog, createCatalog } from "../../src/catalog.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { exportLines } from "../../src/opportunities/export.ts";
 import { findOpportunity } from "../../src/opportunities/find.ts";
 import { type Filter, listOpportunities } from "../../src/opportunities/list.ts";
 import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
 import type { Position } from "../../src/page.ts";
 import { addSource, removeSource } from "../../src/sources.ts";
-import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+import { aDirectory, dropScratch, exportOf, NOON } from "../support/imports.ts";
 import { storeRecords } from "../support/records.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
@@ -84,8 +83,8 @@ afterAll(() => {
 });
 
 /** All that there is, newest first, and which sources are named. */
-function everything(): { rows: Row[]; named: Set<string> } {
-  const rows = [...exportLines(writer)].map((line): Row => {
+async function everything(): Promise<{ rows: Row[]; named: Set<string> }> {
+  const rows = (await exportOf(writer)).map((line): Row => {
     const { id, updated_at, status, source, organization, program, earlier_ids } = JSON.parse(line);
     const upstreamIds = [source.opportunity_id, ...earlier_ids];
     return { id, updated_at, status, source, organization, program, upstreamIds, time: Date.parse(updated_at) };
@@ -123,13 +122,13 @@ describe("listOpportunities()", () => {
     async () => {
       const walks: Walk[] = [];
       let [now, pages, finished, moved, writes] = [NOON, 0, 0, 0, 0];
-      let model = everything();
+      let model = await everything();
       for (const each of fc.sample(step, { numRuns: STEPS, seed: SEED })) {
         now += each.clock;
-        if (each.writes.length > 0) storeRecords(writer, each.writes, now);
+        if (each.writes.length > 0) await storeRecords(writer, each.writes, now);
         if (each.named !== undefined && !(await removeSource(writer, each.named)))
           await addSource(writer, { code: each.named, name: "N", description: "" });
-        if (each.writes.length > 0 || each.named !== undefined) model = everything();
+        if (each.writes.length > 0 || each.named !== undefined) model = await everything();
         const { rows, named } = model;
         const filter = filterOf(each, rows);
         const wanted = rows.filter((row) => matches(row, named, filter));

@@ -9,6 +9,7 @@ import { records } from "../../src/import/formats/records.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { importFiles } from "../../src/import/run.ts";
 import type { Options, Outcome, Workplace } from "../../src/import/workplace.ts";
+import { exportLines } from "../../src/opportunities/export.ts";
 
 /** 2026-03-01T12:00:00Z */
 export const NOON = Date.UTC(2026, 2, 1, 12);
@@ -124,6 +125,13 @@ export function documentsOf({ sqlite }: CatalogDb): Document[] {
     .query<{ document: Uint8Array }, []>("select document from opportunities order by updated_at, id")
     .all()
     .map(({ document }) => JSON.parse(Buffer.from(document).toString()));
+}
+
+/** What `export` prints. */
+export async function exportOf(db: CatalogDb, codes?: readonly string[]): Promise<string[]> {
+  const lines: string[] = [];
+  await exportLines(db, codes, (line) => void lines.push(line));
+  return lines;
 }
 
 /** The record of an upstream id, as the API returns it. */
