@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Argument, type Command } from "commander";
 import { importEvents } from "../import/events.ts";
 import { formats } from "../import/formats.ts";
@@ -51,8 +54,7 @@ export function importCommand(cli: Cli): Command {
       ),
     )
     .action(async (name: string, files: string[], options: ImportOptions) => {
-      const outcome = await withCatalog(cli, options, (db) => {
-        const place: Workplace = { db, directory: options.data, now: cli.machine.now, tell: cli.machine.tell, progress: reporter(cli) };
+      const outcome = await withWorkplace(cli, options, (place) => {
         const format = formats.find((each) => each.name === name);
         const order = { ...optionsOf(files, options), redactContacts: redactsContacts(cli, options) };
         return format === undefined ? importEvents(place, order) : importFiles(place, format, order);
@@ -63,6 +65,17 @@ export function importCommand(cli: Cli): Command {
       if (outcome.rejected > 0) cli.exitCode = 3;
       for (const file of rejects) cli.machine.tell(`Rejected records and the reasons are in ${file}`);
     });
+}
+
+/** The catalogue, and a directory for the work's own files: that of the data, or a temporary one where these are in PostgreSQL. */
+export async function withWorkplace<T>(cli: Cli, options: CommonOptions, work: (place: Workplace) => Promise<T>): Promise<T> {
+  const { now, tell } = cli.machine;
+  const temporary = options.database === undefined ? undefined : mkdtempSync(join(tmpdir(), "fundfeed-import-"));
+  try {
+    return await withCatalog(cli, options, (db) => work({ db, directory: temporary ?? options.data, now, tell, progress: reporter(cli) }));
+  } finally {
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+  }
 }
 
 function optionsOf(files: readonly string[], { snapshot, allowRemovals, asOf, dryRun, rejects }: ImportOptions): Options {
@@ -77,7 +90,7 @@ export function inSentences(outcome: Outcome, dryRun: boolean): string {
 }
 
 /** One line that a person watches: what is being done, how far it is, how fast it goes, and how long it will take. */
-export function reporter({ machine }: Cli): (progress: Progress) => void {
+function reporter({ machine }: Cli): (progress: Progress) => void {
   const started = machine.now();
   let shownAt = 0;
   let step = "";

@@ -1,25 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import type { Summary } from "../import/remembered.ts";
-import type { Outcome, Workplace } from "../import/workplace.ts";
+import type { Outcome } from "../import/workplace.ts";
 import { formatInstant } from "../instant.ts";
 import type { Machine } from "../machine.ts";
 import type { Net } from "../pull/download.ts";
 import { type Pull, pull } from "../pull/pull.ts";
 import { repeat } from "../pull/repeat.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
-import {
-  answer,
-  type Cli,
-  type CommonOptions,
-  command,
-  duration,
-  oneOf,
-  redactContactsOption,
-  redactsContacts,
-  withCatalog,
-} from "./command.ts";
-import { inSentences, reporter } from "./import.ts";
+import { answer, type Cli, type CommonOptions, command, duration, oneOf, redactContactsOption, redactsContacts } from "./command.ts";
+import { inSentences, withWorkplace } from "./import.ts";
 
 type PullOptions = CommonOptions & {
   every?: number;
@@ -56,7 +46,10 @@ export function pullCommand(cli: Cli, patient = patience): Command {
     .option("--allow-http", "fetch from a base address that is not https")
     .option("--allow-removals", "let a snapshot remove more than 20 % of a source's live records")
     .option("--force", "fetch and import what has not changed since the last pull, too")
-    .option("--rejects <file>", "where rejected records go (default: <source>.rejects.ndjson in the data directory)")
+    .option(
+      "--rejects <file>",
+      "where rejected records go (default: <source>.rejects.ndjson in the data directory, or here with --database)",
+    )
     .addOption(redactContactsOption())
     .addHelpText("after", `\nSources:\n${list}\n\nThe key that sam-gov-api needs is read from FUNDFEED_SAM_GOV_KEY.`)
     .action(async (name: string, options: PullOptions) => {
@@ -86,11 +79,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
     random: () => randomOf(machine),
     progress: downloads(cli),
   };
-  const turn = () =>
-    withCatalog(cli, options, (db) => {
-      const place: Workplace = { db, directory: options.data, now: machine.now, tell: machine.tell, progress: reporter(cli) };
-      return pull(place, net, order);
-    }).finally(() => machine.showProgress(""));
+  const turn = () => withWorkplace(cli, options, (place) => pull(place, net, order)).finally(() => machine.showProgress(""));
 
   if (options.every === undefined) {
     const outcome = await turn();
@@ -111,8 +100,10 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
   });
 }
 
-function orderOf({ env }: Machine, upstream: Upstream, { from, keep, force, allowRemovals, rejects }: PullOptions): Pull {
+function orderOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull {
+  const { from, keep, force, allowRemovals, database } = options;
   const { name, base, keyFrom } = upstream;
+  const rejects = options.rejects ?? (database === undefined ? undefined : `${name}.rejects.ndjson`);
   const key = keyFrom === undefined ? undefined : (env[keyFrom] ?? "");
   if (key === "") throw new Error(`Cannot pull ${name}: its key is missing from ${keyFrom}`);
   const variable = `FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`;

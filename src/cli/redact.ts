@@ -1,9 +1,10 @@
 import type { Command } from "commander";
-import { dropUnusedPages, redactStored } from "../changes/redact.ts";
+import { redactStored } from "../changes/redact.ts";
 import { openEmptyStaging } from "../import/workplace.ts";
 import { requireSources } from "../sources.ts";
-import { answer, type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
+import { answer, type Cli, type CommonOptions, command } from "./command.ts";
 import { sourceCodes } from "./export.ts";
+import { withWorkplace } from "./import.ts";
 
 export function redactCommand(cli: Cli): Command {
   return command("redact", "Erase the contacts, which are personal data, of stored records and of their whole history")
@@ -11,11 +12,11 @@ export function redactCommand(cli: Cli): Command {
     .action(async (options: CommonOptions & { source?: string[] }) => {
       const { now, tell } = cli.machine;
       const codes = sourceCodes(options.source);
-      const { redacted, dropped } = await withCatalog(cli, options, async (db) => {
+      const { redacted, dropped } = await withWorkplace(cli, options, async ({ db, directory }) => {
         await requireSources(db, codes ?? [], "redact");
-        const staging = await openEmptyStaging(options.data, tell); // An import under way goes first; what a killed one left is gone.
+        const staging = await openEmptyStaging(directory, tell); // An import under way goes first; what a killed one left is gone.
         try {
-          return { redacted: await redactStored(db, codes, now()), dropped: dropUnusedPages(db) };
+          return { redacted: await redactStored(db, codes, now()), dropped: await db.dropUnusedPages() };
         } finally {
           staging.close();
         }
