@@ -1,11 +1,14 @@
 import type { Command } from "commander";
 import { backUp, restore } from "../../db/backup.ts";
 import { answer, type Cli, type CommonOptions, command, withCatalog, withState } from "./command.ts";
+import { nameOf } from "./databases.ts";
 
 export function backupCommand(cli: Cli): Command {
   return command("backup", "Copy both files, consistent and checked, while a server runs; the copy serves as --data")
     .argument("<dir>", "where the copy goes; created where it is missing")
     .action(async (directory: string, options: CommonOptions) => {
+      if (options.database !== undefined)
+        throw new Error(`Cannot back up ${nameOf(options)}: pg_dump does that (docs/operate/postgres.md)`);
       const files = await withCatalog(cli, options, async (catalog) =>
         withState(cli, options, async (state) => backUp({ catalog, state }, directory)),
       );
@@ -23,6 +26,8 @@ export function restoreCommand(cli: Cli): Command {
   return command("restore", "Put a backup back over what is there; refused while a server or an import has the files open")
     .argument("<dir>", "a directory that `backup` made")
     .action(async (directory: string, options: CommonOptions) => {
+      if (options.database !== undefined)
+        throw new Error(`Cannot restore ${nameOf(options)}: pg_restore does that (docs/operate/postgres.md)`);
       restore(directory, options.data);
       answer(cli, options, { directory, data: options.data }, `Restored ${options.data} from ${directory}`);
     });
