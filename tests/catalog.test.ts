@@ -18,7 +18,7 @@ test("a list sees every commit that was made before it, also another connection'
   const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
   const catalog = await createCatalog(reader);
   for (let n = 0; n < 20; n++) {
-    storeRecords(writer, [aRecord(n)], NOON);
+    await storeRecords(writer, [aRecord(n)], NOON);
     expect(titlesOf(await listOpportunities(catalog, {}, 1, null))).toEqual([`T${n}`]);
     expect(titlesOf(await listOpportunities(catalog, { source: [`S${n}`] }, 1, null))).toEqual([`T${n}`]);
   }
@@ -33,10 +33,10 @@ test("a list sees every commit that was made before it, also another connection'
 test("a read that fails in the middle of a commit loses nothing of it", async () => {
   const db = openCatalog(":memory:", NOON);
   const catalog = await createCatalog(db);
-  storeRecords(db, [aRecord(1)], NOON);
+  await storeRecords(db, [aRecord(1)], NOON);
   const { all } = db;
   for (const failing of ["from facets", "from opportunities where updated_at"]) {
-    storeRecords(db, [aRecord(2), aRecord(3), aRecord(4)], NOON);
+    await storeRecords(db, [aRecord(2), aRecord(3), aRecord(4)], NOON);
     db.all = async (sql, ...values) => {
       if (sql.includes(failing)) throw new Error("disk I/O error");
       return all(sql, ...values);
@@ -44,7 +44,7 @@ test("a read that fails in the middle of a commit loses nothing of it", async ()
     await expect(listOpportunities(catalog, {}, 10, null)).rejects.toThrow("disk I/O error");
     db.all = all;
     expect(titlesOf(await listOpportunities(catalog, { status: ["open"] }, 10, null)).sort()).toEqual(["T1", "T2", "T3", "T4"]);
-    storeRecords(
+    await storeRecords(
       db,
       [2, 3, 4].map((n) => anOpportunity({ ...aRecord(n), summary: "changed" })),
       NOON,

@@ -10,10 +10,10 @@ import { anOpportunity, storeRecords } from "../support/records.ts";
 afterAll(dropScratch);
 
 /** A data directory with one record, and its backup. */
-function backedUp() {
+async function backedUp() {
   const [data, copy] = [aDirectory(), aDirectory()];
   const [catalog, state] = [openCatalog(data, NOON), openState(data, NOON)];
-  storeRecords(catalog, [anOpportunity()], NOON);
+  await storeRecords(catalog, [anOpportunity()], NOON);
   const contents = contentsOf(catalog);
   const made = backUp({ catalog, state }, copy);
   const close = () => {
@@ -31,20 +31,20 @@ function contentsIn(directory: string): string {
 }
 
 describe("backUp()", () => {
-  test("makes whole copies while the files are in use, which serve as a data directory", () => {
-    const { copy, catalog, contents, made, close } = backedUp();
+  test("makes whole copies while the files are in use, which serve as a data directory", async () => {
+    const { copy, catalog, contents, made, close } = await backedUp();
     expect(made.map(({ name, bytes }) => [name, bytes > 10_000])).toEqual([
       ["catalog.db", true],
       ["state.db", true],
     ]);
     expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db"]);
-    storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
+    await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
     expect(contentsIn(copy)).toBe(contents);
     close();
   });
 
-  test("sees what is committed, not what another is writing", () => {
-    const { data, catalog, state, contents, close } = backedUp();
+  test("sees what is committed, not what another is writing", async () => {
+    const { data, catalog, state, contents, close } = await backedUp();
     const writer = openCatalog(data, NOON);
     writer.sqlite.run("begin immediate");
     writer.sqlite.run("delete from opportunities");
@@ -56,9 +56,9 @@ describe("backUp()", () => {
     close();
   });
 
-  test("replaces an earlier backup, and leaves it as it was when it fails", () => {
-    const { copy, catalog, state, contents, close } = backedUp();
-    storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
+  test("replaces an earlier backup, and leaves it as it was when it fails", async () => {
+    const { copy, catalog, state, contents, close } = await backedUp();
+    await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
     writeFileSync(join(copy, "catalog.db.partial"), "what a killed one left");
     state.sqlite.close();
     expect(() => backUp({ catalog, state }, copy)).toThrow();
@@ -70,8 +70,8 @@ describe("backUp()", () => {
 });
 
 describe("backUp() refuses, and changes nothing,", () => {
-  test("the data directory itself, by whatever name", () => {
-    const { data, catalog, state, contents, close } = backedUp();
+  test("the data directory itself, by whatever name", async () => {
+    const { data, catalog, state, contents, close } = await backedUp();
     const alias = join(aDirectory(), "alias");
     symlinkSync(data, alias);
     for (const directory of [data, alias]) {
@@ -81,8 +81,8 @@ describe("backUp() refuses, and changes nothing,", () => {
     expect(contentsIn(data)).toBe(contents);
   });
 
-  test("a backup that is being served", () => {
-    const { copy, catalog, state, contents, close } = backedUp();
+  test("a backup that is being served", async () => {
+    const { copy, catalog, state, contents, close } = await backedUp();
     const served = openCatalog(copy, NOON);
     expect(() => backUp({ catalog, state }, copy)).toThrow(`Cannot back up to ${copy}: catalog.db is in use`);
     served.sqlite.close();
@@ -94,8 +94,8 @@ describe("backUp() refuses, and changes nothing,", () => {
     ["a file that is no database", (path) => writeFileSync(path, "a letter ".repeat(1000))],
     ["another program's database", (path) => new Database(path, { create: true }).run("create table t (a)")],
     ["a directory of that name", (path) => mkdirSync(path)],
-  ])("over %s", (_, make) => {
-    const { catalog, state, close } = backedUp();
+  ])("over %s", async (_, make) => {
+    const { catalog, state, close } = await backedUp();
     const directory = aDirectory();
     make(join(directory, "state.db"));
     expect(() => backUp({ catalog, state }, directory)).toThrow(`Cannot back up to ${directory}: `);
@@ -105,13 +105,13 @@ describe("backUp() refuses, and changes nothing,", () => {
 });
 
 describe("restore()", () => {
-  test("puts both files back where they are damaged, which is what it is for", () => {
+  test("puts both files back where they are damaged, which is what it is for", async () => {
     for (const damage of [
       (path: string) => truncateSync(path, 5000),
       (path: string) => writeFileSync(path, "not a database at all ".repeat(100)),
       (path: string) => damagePage(path),
     ]) {
-      const { data, copy, contents, close } = backedUp();
+      const { data, copy, contents, close } = await backedUp();
       close();
       damage(join(data, "catalog.db"));
       restore(copy, data);
@@ -119,16 +119,16 @@ describe("restore()", () => {
     }
   });
 
-  test("refuses the backup itself as the data directory", () => {
-    const { copy, contents, close } = backedUp();
+  test("refuses the backup itself as the data directory", async () => {
+    const { copy, contents, close } = await backedUp();
     close();
     expect(() => restore(copy, copy)).toThrow(`Cannot restore ${copy}: it is the data directory itself`);
     expect(contentsIn(copy)).toBe(contents);
   });
 
-  test("puts both files back, and drops the log of what it replaces", () => {
-    const { data, copy, catalog, contents, close } = backedUp();
-    storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
+  test("puts both files back, and drops the log of what it replaces", async () => {
+    const { data, copy, catalog, contents, close } = await backedUp();
+    await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
     close();
     writeFileSync(join(data, "catalog.db-wal"), "what a killed one left");
     restore(copy, data);
@@ -138,8 +138,8 @@ describe("restore()", () => {
     expect(contentsIn(elsewhere)).toBe(contents);
   });
 
-  test("refuses while a server has the files open, even one that does nothing", () => {
-    const { data, copy, contents, close } = backedUp();
+  test("refuses while a server has the files open, even one that does nothing", async () => {
+    const { data, copy, contents, close } = await backedUp();
     expect(() => restore(copy, data)).toThrow(`Cannot restore ${data}: catalog.db is in use: a server or an import has it open`);
     close();
     const state = openState(data, NOON);
@@ -159,8 +159,8 @@ describe("restore()", () => {
       (copy) => writeFileSync(join(copy, "catalog.db-wal"), "x"),
       "its catalog.db is in use, or was not closed",
     ],
-  ])("refuses when %s, and changes nothing", (_, damage, reason) => {
-    const { data, copy, contents, close } = backedUp();
+  ])("refuses when %s, and changes nothing", async (_, damage, reason) => {
+    const { data, copy, contents, close } = await backedUp();
     close();
     damage(copy);
     expect(() => restore(copy, data)).toThrow(reason);

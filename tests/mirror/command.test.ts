@@ -19,7 +19,7 @@ afterEach(async () => {
 /** A server on this machine with so many records; `before` each request something may happen. */
 async function serving(count: number, before: (asked: number) => Promise<Response | undefined> = async () => undefined) {
   const api = await testApi();
-  publish(api, 0, count, "Title");
+  await publish(api, 0, count, "Title");
   let asked = 0;
   const fetch = async (request: Request) => (await before(++asked)) ?? api.fetch(request);
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
@@ -50,10 +50,10 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
     },
   };
   /** Called after each wait for the next turn; when there are none left, the signal comes. */
-  const afterwards: (() => void)[] = [];
+  const afterwards: (() => void | Promise<void>)[] = [];
   const wait = async (ms: number) => {
     clock.now += ms;
-    if (ms >= EVERY_MS) (afterwards.shift() ?? signal)();
+    if (ms >= EVERY_MS) await (afterwards.shift() ?? signal)();
   };
   const cli: Cli = { machine, exitCode: 0 };
   return {

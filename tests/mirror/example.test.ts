@@ -16,7 +16,7 @@ afterEach(async () => {
 
 async function serving(count: number, before: (asked: number) => Response | undefined = () => undefined) {
   const api = await testApi();
-  publish(api, 0, count, "Title");
+  await publish(api, 0, count, "Title");
   const paths: string[] = [];
   const server = Bun.serve({
     port: 0,
@@ -58,8 +58,8 @@ describe("examples/sync.ts", () => {
     expect(await run(api, baseUrl, directory)).toMatchObject({ exitCode: 0, printed: "130 new or changed of 130 records, 130 events\n" });
     expectCopy(directory, api);
 
-    publish(api, 60, 62, "Changed");
-    publish(api, 130, 131, "New");
+    await publish(api, 60, 62, "Changed");
+    await publish(api, 130, 131, "New");
     expect(await run(api, baseUrl, directory)).toMatchObject({ exitCode: 0, printed: "3 new or changed of 131 records, 133 events\n" });
     expectCopy(directory, api);
     expect(await run(api, baseUrl, directory)).toMatchObject({

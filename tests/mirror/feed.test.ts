@@ -16,7 +16,7 @@ afterEach(async () => {
 
 async function serving(count: number): Promise<TestApi> {
   const api = await testApi();
-  publish(api, 0, count, "Title");
+  await publish(api, 0, count, "Title");
   return api;
 }
 

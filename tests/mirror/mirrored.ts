@@ -63,13 +63,13 @@ export function served({ catalog }: TestApi): Contents {
 }
 
 /** Stores records N<from> to N<to>, in transactions of 40, each with this title. */
-export function publish({ catalog, clock }: TestApi, from: number, to: number, title: string): void {
+export async function publish({ catalog, clock }: TestApi, from: number, to: number, title: string): Promise<void> {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index);
   for (let at = 0; at < numbers.length; at += 40) {
     const records = numbers
       .slice(at, at + 40)
       .map((n) => anOpportunity({ source: { code: n % 2 ? "SAM" : "SBIR", opportunity_id: `N${n}` }, title: `${title} ${n}\u2028` }));
-    storeRecords(catalog.db, records, clock.now);
+    await storeRecords(catalog.db, records, clock.now);
   }
 }
 

@@ -53,7 +53,7 @@ async function killedSync(client: Client, place: Place, scope: Scope): Promise<b
 
 async function serving(count: number): Promise<TestApi> {
   const api = await testApi();
-  publish(api, 0, count, "Title");
+  await publish(api, 0, count, "Title");
   return api;
 }
 
@@ -67,8 +67,8 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     expect(place.contents()).toEqual(served(api));
 
     api.clock.now += 60_000;
-    publish(api, 100, 102, "Changed");
-    publish(api, 250, 251, "New");
+    await publish(api, 100, 102, "Changed");
+    await publish(api, 250, 251, "New");
     const second = aClient(api);
     expect(await sync(second, place)).toEqual({ records: 3, events: 5, mark: expect.any(String) });
     expect(second.asked[0]).toStartWith("/opportunities?updated_since=2026-03-01T12%3A00%3A00.006Z&limit=100");
@@ -85,7 +85,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     const place = aPlace(kind);
     expect(await sync(aClient(api), place)).toEqual({ records: 0, events: 0, mark: null });
     expect(place.contents()).toEqual({ opportunities: {}, events: {} });
-    publish(api, 0, 3, "Title");
+    await publish(api, 0, 3, "Title");
     await sync(aClient(api), place);
     expect(place.contents()).toEqual(served(api));
   });
@@ -94,8 +94,8 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     const api = await serving(250);
     const place = aPlace(kind);
     let pages = 0;
-    const client = aClient(api, (request) => {
-      if (++pages > 1) publish(api, pages * 7, pages * 7 + 5, `Changed in ${pages}`);
+    const client = aClient(api, async (request) => {
+      if (++pages > 1) await publish(api, pages * 7, pages * 7 + 5, `Changed in ${pages}`);
       return api.fetch(request);
     });
     await sync(client, place, recordsOnly);
@@ -112,9 +112,9 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
       const place = aPlace(kind);
       for (const round of ["first walk", "poll"]) {
         killed = await killedSync(aClientKilledAt(api, n), place, scope);
-        publish(api, n % count, (n % count) + 3, `Changed after ${n} in the ${round}`);
+        await publish(api, n % count, (n % count) + 3, `Changed after ${n} in the ${round}`);
         await sync(aClient(api), place, scope);
-        publish(api, 0, count, `Changed after ${round} ${n}`);
+        await publish(api, 0, count, `Changed after ${round} ${n}`);
       }
       await sync(aClient(api), place, scope);
       const { opportunities, events } = served(api);
@@ -127,7 +127,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     const place = aPlace(kind);
     for (let n = 1; n <= 12; n++) {
       await killedSync(aClientKilledAt(api, n % 5), place, recordsOnly);
-      publish(api, n * 11, n * 11 + 40, `Changed after ${n}`);
+      await publish(api, n * 11, n * 11 + 40, `Changed after ${n}`);
     }
     await sync(aClient(api), place, recordsOnly);
     expect(place.contents().opportunities).toEqual(served(api).opportunities);
@@ -135,7 +135,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
 
   test("follows the pages of a long history", async () => {
     const api = await serving(1);
-    for (let n = 0; n < 230; n++) publish(api, 0, 1, `Title ${n}`);
+    for (let n = 0; n < 230; n++) await publish(api, 0, 1, `Title ${n}`);
     const place = aPlace(kind);
     expect(await sync(aClient(api), place)).toMatchObject({ records: 1, events: 231 });
     expect(place.contents()).toEqual(served(api));
@@ -151,8 +151,8 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
   test("begins the walk again when the server signs its cursors with another secret", async () => {
     const api = await serving(250);
     const other = () => {
-      api.catalog.db.sqlite.run("update settings set value = randomblob(32) where name = 'cursor_secret'");
-      const { catalog, access, randomBytes } = api;
+      const { access, randomBytes } = api;
+      const catalog = { ...api.catalog, cursorSecret: randomBytes(32) };
       const log = { request: () => undefined, failure: () => undefined };
       return createApp({ catalog, access, baseUrl: BASE_URL, assets: testAssets, now: () => api.clock.now, randomBytes, log });
     };
@@ -188,7 +188,7 @@ describe("syncOnce() onto paper", () => {
     await syncOnce({ ...aClient(api), ...everything, store });
     expect(contentsOfLines(printed.join(""))).toEqual(served(api));
     printed.length = 0;
-    publish(api, 5, 6, "Changed");
+    await publish(api, 5, 6, "Changed");
     await syncOnce({ ...aClient(api), store });
     expect(printed.map((line) => JSON.parse(line).title)).toEqual(["Changed 5\u2028"]);
   });

@@ -32,7 +32,7 @@ test("a record that was read is read anew once somebody has changed it", async (
   const catalog = await createCatalog(reader);
   const id = opportunityId("A", "N1");
   for (let version = 1; version <= 20; version++) {
-    storeRecords(writer, [aRecord(1, `T${version}`)], NOON);
+    await storeRecords(writer, [aRecord(1, `T${version}`)], NOON);
     const found = await findOpportunity(catalog, id);
     const { documents } = await listOpportunities(catalog, {}, 1, null);
     expect([titleOf(found?.document), titleOf(documents[0])]).toEqual([`T${version}`, `T${version}`]);
@@ -45,14 +45,14 @@ test("a record that was read is read anew once somebody has changed it", async (
 test("a commit that comes between the steps of a list makes it begin again", async () => {
   const directory = aDirectory();
   const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
-  storeRecords(writer, [aRecord(1, "T1")], NOON);
-  storeRecords(writer, [aRecord(2, "T2")], NOON);
+  await storeRecords(writer, [aRecord(1, "T1")], NOON);
+  await storeRecords(writer, [aRecord(2, "T2")], NOON);
   const catalog = await createCatalog(reader);
   const { all } = reader;
   reader.all = async (sql, ...values) => {
     if (sql.includes("json_each")) {
       reader.all = all;
-      storeRecords(writer, [aRecord(1, "T1 anew")], NOON);
+      await storeRecords(writer, [aRecord(1, "T1 anew")], NOON);
     }
     return all(sql, ...values);
   };
@@ -64,7 +64,7 @@ test("a commit that comes between the steps of a list makes it begin again", asy
 
 test("records that were set back by other hands are listed where they are now", async () => {
   const db = openCatalog(":memory:", NOON);
-  for (const n of [1, 2, 3]) storeRecords(db, [aRecord(n, `T${n}`)], NOON);
+  for (const n of [1, 2, 3]) await storeRecords(db, [aRecord(n, `T${n}`)], NOON);
   const catalog = await createCatalog(db);
   db.sqlite.run("update opportunities set updated_at = updated_at - 1000 where id = ?", [opportunityId("A", "N3")]);
   const { documents } = await listOpportunities(catalog, {}, 10, null);

@@ -11,7 +11,7 @@ export function anOpportunity(fields: Partial<Draft> = {}): Draft {
 }
 
 /** Stores records as an import would, all at one instant: `at`, or just after the newest there is. Answers with their ids. */
-export function storeRecords(db: CatalogDb, records: readonly Draft[], at: number): string[] {
+export async function storeRecords(db: CatalogDb, records: readonly Draft[], at: number): Promise<string[]> {
   return atNextInstant(db, at, (instant) =>
     records.map((record) => {
       const incoming = judgeRecord(record, new Map());

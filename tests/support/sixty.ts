@@ -36,7 +36,7 @@ export const sixty: readonly Draft[] = Array.from({ length: 60 }, (_, n) =>
 export async function sixtyApi(options: Parameters<typeof testApi>[0] = {}): Promise<TestApi> {
   const api = await testApi({ sources: ["SAM", "SBIR", "GRANTS"], ...options });
   const { db } = api.catalog;
-  for (let pair = 0; pair < 30; pair++) storeRecords(db, sixty.slice(pair * 2, pair * 2 + 2), FIRST + pair * 60_000);
+  for (let pair = 0; pair < 30; pair++) await storeRecords(db, sixty.slice(pair * 2, pair * 2 + 2), FIRST + pair * 60_000);
   db.sqlite.run("delete from events"); // The additions: here the record U has twelve events, and no other any.
   const row = db.sqlite.query<{ seq: number }, [string]>("select seq from opportunities where id = ?").get(U);
   for (const { event, given } of twelveEvents()) insertImportedEvent(db, row?.seq ?? 0, event, given, 0);
