@@ -1,5 +1,5 @@
 /** What one record says, apart from when it was stored: what an import brings, what change detection compares. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { parseInstant } from "../instant.ts";
 import type { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
 
@@ -15,6 +15,8 @@ export type Incoming = {
   earlier_ids: string[];
   status_basis: StatusBasis;
   content: Content;
+  /** `hashOf` the content, where it was computed already. */
+  hash?: Uint8Array;
   /** Earlier states that the upstream itself tells of, the oldest first; each until (ms) it was superseded. */
   past?: PastState[];
   /** Its contacts were kept out, and are to be kept out of its history. */
@@ -31,9 +33,9 @@ export function hashOf(content: Content, basis: StatusBasis): Buffer {
   const comparable = {
     ...content,
     status: basis === "dates" ? null : content.status,
-    dates: [posted_at, opens_at, closes_at, response_at].map(canonical),
+    dates: [posted_at, opens_at, closes_at, response_at].map((date) => (date === null ? null : (canonicalInstant(date) ?? date))),
   };
-  return createHash("sha256").update(JSON.stringify(comparable)).digest();
+  return hash("sha256", JSON.stringify(comparable), "buffer");
 }
 
 /** The opportunity as the API returns it, UTF-8 JSON. */
@@ -57,8 +59,18 @@ function parseJson<T>(bytes: Uint8Array): T {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as T; // Written by the renderers above.
 }
 
-function canonical(date: string | null): string | null {
-  if (date === null) return null;
+/** One spelling of each instant, whatever the offset; `undefined` where the text is no RFC 3339 date-time. */
+export function canonicalInstant(date: string): string | undefined {
+  const known = canonicalInstants.get(date);
+  if (known !== undefined) return known;
   const instant = parseInstant(date);
-  return instant === undefined ? date : `${instant.ms}.${instant.beyond}`;
+  if (instant === undefined) return undefined;
+  if (canonicalInstants.size === INSTANTS_KEPT) canonicalInstants.clear();
+  const canonical = `${instant.ms}.${instant.beyond}`;
+  canonicalInstants.set(date, canonical);
+  return canonical;
 }
+
+/** An import repeats a few thousand dates, and asks for each of a record's several times. */
+const canonicalInstants = new Map<string, string>();
+const INSTANTS_KEPT = 20_000;

@@ -1,7 +1,7 @@
 /** Judges one record of an import: every field in its place, or a Rejection that names the field and the wanted state. */
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
-import type { Incoming, StatusBasis } from "../changes/content.ts";
-import { parseInstant, parseStoredMs } from "../instant.ts";
+import { canonicalInstant, type Incoming, type StatusBasis } from "../changes/content.ts";
+import { parseStoredMs } from "../instant.ts";
 import { Attachment, DECIMAL, Opportunity, Question } from "../opportunities/opportunity.ts";
 import { isObject } from "./json-value.ts";
 
@@ -104,15 +104,29 @@ export function readerOf(schema: TSchema): Reader {
 }
 
 function objectReader(properties: [name: string, read: Reader][]): Reader {
-  const known = new Set(properties.map(([name]) => name));
+  const names = properties.map(([name]) => name);
+  const readers = properties.map(([, reader]) => reader);
+  const pathsIn = remembered((path) => names.map((name) => join(path, name)));
   return (value, path) => {
     const object = value ?? {};
     if (!isObject(object)) throw new Rejection(`${path === "" ? "a record" : path} must be an object`);
-    for (const name in object) if (!known.has(name)) throw new Rejection(`unknown field "${join(path, name)}"`);
+    const paths = pathsIn(path);
     const read: Record<string, unknown> = {};
-    for (const [name, reader] of properties) read[name] = reader(object[name], join(path, name));
+    let found = 0;
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as string;
+      const field = object[name];
+      if (field !== undefined) found++;
+      read[name] = (readers[index] as Reader)(field, paths[index] as string);
+    }
+    if (found !== Object.keys(object).length) refuseUnknown(object, names, path);
     return read;
   };
+}
+
+function refuseUnknown(object: object, names: readonly string[], path: string): void {
+  const unknown = Object.keys(object).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new Rejection(`unknown field "${join(path, unknown)}"`);
 }
 
 function arrayReader(readItem: Reader): Reader {
@@ -168,7 +182,7 @@ function readText(text: string, path: string): string {
 }
 
 function readInstant(text: string, path: string): string {
-  if (parseInstant(text) !== undefined) return text;
+  if (canonicalInstant(text) !== undefined) return text;
   throw new Rejection(`${path} must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00, not ${shown(text)}`);
 }
 
@@ -197,4 +211,13 @@ function textOf(value: unknown): string | undefined {
 
 function join(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
+}
+
+/** The last answer again while the question is the same: a reader is almost always asked for one path. */
+function remembered<T>(answer: (path: string) => T): (path: string) => T {
+  let last: { path: string; value: T } | undefined;
+  return (path) => {
+    if (last?.path !== path) last = { path, value: answer(path) };
+    return last.value;
+  };
 }
