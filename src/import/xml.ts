@@ -44,11 +44,19 @@ export function createXmlReader(handlers: XmlHandlers): { write: (text: string) 
   function takeMarkup(text: string, at: number): number {
     const start = text.indexOf("<", at);
     if (start === -1) return -1;
-    const end = endOfMarkup(text, start);
+    const firstEnd = text.indexOf(">", start) + 1;
+    if (firstEnd === 0) return -1;
+    const kind = text.charCodeAt(start + 1);
+    if (kind === SLASH) {
+      if (start > at) takeText(text.slice(at, start));
+      takeClosing(text, start + 2, firstEnd - 1);
+      return firstEnd;
+    }
+    const plain = kind === BANG || kind === QUESTION ? undefined : names.get(text.slice(start + 1, firstEnd - 1));
+    const end = plain === undefined ? endOfMarkup(text, start, firstEnd) : firstEnd;
     if (end === -1) return -1;
     if (start > at) takeText(text.slice(at, start));
-    const kind = text.charCodeAt(start + 1);
-    if (kind === SLASH) takeClosing(text, start + 2, end - 1);
+    if (plain !== undefined) opened(plain, NO_ATTRIBUTES);
     else if (kind !== BANG && kind !== QUESTION) takeOpening(text.slice(start + 1, end - 1));
     else if (text.startsWith(CDATA, start)) tell(text.slice(start + CDATA.length, end - 3));
     else takeDeclaration(text.slice(start, end));
@@ -65,13 +73,6 @@ export function createXmlReader(handlers: XmlHandlers): { write: (text: string) 
   }
 
   function takeOpening(tag: string): void {
-    if (open.length === 0 && rooted) throw new Error("a second root element");
-    rooted = true;
-    const plain = names.get(tag);
-    if (plain !== undefined) {
-      opened(plain, NO_ATTRIBUTES);
-      return;
-    }
     const [, name, attributes = "", empty] = TAG.exec(tag) ?? [];
     if (name === undefined) throw new Error(`<${tag.slice(0, 60)}> is no tag`);
     if (tag === name && names.size < NAMES_KEPT) names.set(tag, name);
@@ -80,6 +81,8 @@ export function createXmlReader(handlers: XmlHandlers): { write: (text: string) 
   }
 
   function opened(name: string, attributes: Attributes): void {
+    if (open.length === 0 && rooted) throw new Error("a second root element");
+    rooted = true;
     open.push(name);
     if (open.length > DEPTH_MAX) throw new Error(`elements are nested more than ${DEPTH_MAX} deep`);
     handlers.open(name, attributes);
@@ -118,13 +121,13 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 const TAG = /^([\p{L}_:][\p{L}\p{N}_:.-]*)((?:\s+[\p{L}_:][\p{L}\p{N}_:.-]*\s*=\s*(?:"[^<"]*"|'[^<']*'))*)\s*(\/?)$/u;
 const ATTRIBUTE = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
-/** Just behind the markup that begins at `start`, or -1 where the text ends before it. */
-function endOfMarkup(text: string, start: number): number {
+/** Just behind the markup that begins at `start` and has its first ">" just before `firstEnd`, or -1 where the text ends before it. */
+function endOfMarkup(text: string, start: number, firstEnd: number): number {
   if (text.startsWith("<!--", start)) return behind("-->", text, start + 4);
   if (text.startsWith(CDATA, start)) return behind("]]>", text, start);
   if (text.startsWith("<?", start)) return behind("?>", text, start);
-  let end = text.indexOf(">", start);
-  if (text.charCodeAt(start + 1) !== SLASH) while (end !== -1 && isInQuotes(text, start, end)) end = text.indexOf(">", end + 1);
+  let end = firstEnd - 1;
+  while (end !== -1 && isInQuotes(text, start, end)) end = text.indexOf(">", end + 1);
   return end === -1 ? -1 : end + 1;
 }
 
