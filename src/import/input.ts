@@ -1,11 +1,10 @@
 /** Files to import, as the operator has them: plain, gzipped or zipped, or on standard input; read as often as a format needs. */
 import { createHash, randomUUID } from "node:crypto";
-import { closeSync, createReadStream, fstatSync, openSync, read as readAt, rmSync, writeFileSync } from "node:fs";
+import { closeSync, createReadStream, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { promisify } from "node:util";
 import { createGunzip } from "node:zlib";
 import type { Format, Input } from "./format.ts";
 import { openZipEntry } from "./zip-entry.ts";
@@ -77,7 +76,7 @@ type Unpacked = () => AsyncIterable<Uint8Array>;
 /** What the first bytes say the file is decides, not its name. */
 async function unpack(descriptor: number, entry: RegExp | undefined, reached: (bytes: number) => void): Promise<Unpacked> {
   const magic = new Uint8Array(4);
-  const { bytesRead } = await readInto(descriptor, magic, 0);
+  const bytesRead = readSync(descriptor, magic, 0, magic.length, 0);
   const starts = (...bytes: number[]) => bytesRead >= bytes.length && bytes.every((byte, index) => magic[index] === byte);
 
   if (starts(0x1f, 0x8b)) return () => gunzipped(descriptor, reached);
@@ -128,18 +127,12 @@ async function* counted(
 async function* rawBytes(descriptor: number, reached: (bytes: number) => void = () => {}): AsyncIterable<Uint8Array> {
   for (let position = 0; ; ) {
     const chunk = new Uint8Array(CHUNK_BYTES);
-    const { bytesRead } = await readInto(descriptor, chunk, position);
+    const bytesRead = readSync(descriptor, chunk, 0, chunk.length, position); // Nothing else waits, and a thread of its own costs more than it gains.
     if (bytesRead === 0) return;
     position += bytesRead;
     reached(position);
     yield chunk.subarray(0, bytesRead);
   }
-}
-
-const readPromise = promisify(readAt);
-
-function readInto(descriptor: number, buffer: Uint8Array, position: number): Promise<{ bytesRead: number }> {
-  return readPromise(descriptor, buffer, 0, buffer.length, position);
 }
 
 /** A pipe can be read once only: it is spooled as standard input is. */
