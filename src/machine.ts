@@ -1,3 +1,5 @@
+import type { WorkerPlace, WorkerProcess } from "./worker-process.ts";
+
 /** All that a command may reach outside itself. `main.ts` makes the real one; a test makes one whose clock stands. */
 export type Machine = {
   env: Readonly<Record<string, string | undefined>>;
@@ -18,4 +20,8 @@ export type Machine = {
   onReloadSignal: (reload: () => void) => void;
   /** What the program holds of the machine, and has used. */
   usage: () => { residentBytes: number; cpuSeconds: number };
+  /** Starts this program once more, with the same arguments and environment, as one of several that share a port. */
+  startWorker: (place: WorkerPlace) => WorkerProcess;
+  /** Where this process was started so. Then the one that started it prints and gets signals in its place. */
+  worker?: WorkerPlace | undefined;
 };

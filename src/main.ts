@@ -4,6 +4,7 @@ import { styleText } from "node:util";
 import { reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import type { Machine } from "./machine.ts";
+import { type Order, startWorker, workerPlace } from "./worker-process.ts";
 
 /** Characters of the log that wait to be written, and how long the end of the program waits for them. */
 const LOG_HELD_MAX = 32_000_000;
@@ -16,32 +17,49 @@ const REFUSAL = /^(error:|Cannot [^:]*:)/;
 
 process.umask(0o077); // What is written here, keys' hashes included, is its owner's alone.
 
+/** Where another process of this program started this one as its worker. */
+const worker = process.send === undefined ? undefined : workerPlace(process.env);
+const signals = { stop: ["SIGTERM", "SIGINT"], reload: ["SIGHUP"] } as const;
+
 const machine: Machine = {
   env: process.env,
   now: Date.now,
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-  print: (text) => write(1, `${text}\n`),
+  print: (text) => (worker === undefined ? write(1, `${text}\n`) : void process.send?.(text)),
   tell: (text) => write(2, `${text.replace(REFUSAL, (what) => styleText("red", what, { stream: process.stderr }))}\n`),
   showProgress: (line) => {
     if (process.stderr.isTTY) write(2, `\r\u001b[2K${line}`);
   },
   writeLog,
-  onStopSignal: (stop) => {
-    process.on("SIGTERM", stop);
-    process.on("SIGINT", stop);
-  },
-  onReloadSignal: (reload) => {
-    process.on("SIGHUP", reload);
-  },
+  onStopSignal: (stop) => onOrder("stop", stop),
+  onReloadSignal: (reload) => onOrder("reload", reload),
   usage: () => {
     const { user, system } = process.cpuUsage();
     return { residentBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1e6 };
   },
+  startWorker: (place) => {
+    const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
+    return startWorker([...program, ...process.argv.slice(2)], process.env, place, writeLog);
+  },
+  worker,
 };
 
 const exitCode = await runCommandLine(process.argv.slice(2), machine);
 await Promise.race([logWritten, Bun.sleep(LOG_WAIT_MS)]);
 process.exit(exitCode);
+
+/**
+ * A worker hears it from the process that started it, and stops when that is gone. It takes no signals: terminals and systemd send
+ * them to both, and a second one to stop would cut requests.
+ */
+function onOrder(order: Order, obey: () => void): void {
+  for (const signal of signals[order]) process.on(signal, worker === undefined ? obey : () => undefined);
+  if (worker === undefined) return;
+  process.on("message", (told) => {
+    if (told === order) obey();
+  });
+  if (order === "stop") process.on("disconnect", obey);
+}
 
 /** Beside the service, which must not wait for whoever reads its log. In order; what a reader that stands still leaves is dropped. */
 function writeLog(text: string): void {

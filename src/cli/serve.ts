@@ -14,6 +14,7 @@ import { ownQuotas } from "../quota/allowance.ts";
 import { isRedisAddress, type SharedQuotas, shareQuotas } from "../quota/redis.ts";
 import { baseAddress, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, wholeNumber } from "./command.ts";
 import { openStores, type Stores } from "./stores.ts";
+import { serveByWorkers } from "./workers.ts";
 
 /** How often use is written to state.db (D-25), and how often the clock looks for statuses whose date has passed (D-37: a minute late at most). */
 const SAVE_MS = 500;
@@ -32,6 +33,7 @@ const DRAIN_MS = 10_000;
 export type ServeOptions = CommonOptions & {
   host: string;
   port: number;
+  workers?: number;
   baseUrl?: string;
   tlsCert?: string;
   tlsKey?: string;
@@ -57,6 +59,12 @@ export function serveCommand(cli: Cli): Command {
         .env("FUNDFEED_PORT")
         .default(8080)
         .argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(
+      new Option("--workers <n>", "processes that share the port; more than one need --quotas, so that limits stay exact")
+        .env("FUNDFEED_WORKERS")
+        .default(1)
+        .argParser(wholeNumber(1, 64)),
     )
     .addOption(
       new Option("--base-url <url>", "public base address, ending in /v1 (default: http://<host>:<port>/v1, https with a certificate)")
@@ -126,7 +134,10 @@ export function serveCommand(cli: Cli): Command {
     requirePostgresAddress(serving, "--read-database", options.readDatabase);
     if (options.readDatabase !== undefined && options.database === undefined)
       serving.error("error: --read-database is a replica of --database, and needs it");
-    cli.exitCode = await serve(cli.machine, options);
+    const { workers = 1 } = options;
+    if (workers > 1 && options.quotas === undefined)
+      serving.error("error: --workers needs --quotas redis://…: without a Redis, each worker would grant a key its whole quota");
+    cli.exitCode = await (workers > 1 ? serveByWorkers(cli.machine, options, serve) : serve(cli.machine, options));
   });
 }
 
@@ -146,7 +157,11 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   let stores = await open();
   try {
     // The public address is known only once the port is.
-    const server = listen({ fetch: (request) => app.fetch(request) }, { hostname: options.host, port: options.port }, certificate);
+    const server = listen(
+      { fetch: (request) => app.fetch(request) },
+      { hostname: options.host, port: options.port, reusePort: (options.workers ?? 1) > 1 },
+      certificate,
+    );
     const { baseUrl = `${originOf(certificate === undefined ? "http" : "https", options.host, server.port)}/v1` } = options;
     const assets = descriptionAssets(baseUrl);
     const appOver = ({ catalog, access }: Stores) =>

@@ -7,7 +7,12 @@ const IDLE_TIMEOUT_SECONDS = 30;
 /** Bodies are never read: the service takes none. */
 const BODY_BYTES_MAX = 1024;
 
-type Place = { hostname: string; port: number };
+type Place = {
+  hostname: string;
+  port: number;
+  /** Whether other processes of the same user may listen on it, too: each new connection goes to one of them. */
+  reusePort?: boolean;
+};
 
 export type Listener = {
   /** The one that was taken, where 0 was asked for. */
@@ -18,7 +23,7 @@ export type Listener = {
   stop: (cut?: boolean) => Promise<void>;
 };
 
-/** Accepts connections, over TLS where there is a certificate. Throws when the port is taken: two servers on one port would split requests and quotas. */
+/** Accepts connections, over TLS where there is a certificate. Throws when the port is taken, unless all ask for sharing it: two servers on one port would split requests and quotas. */
 export function listen(app: App, place: Place, certificate?: Certificate): Listener {
   let present = accept(app, place, certificate);
   const { port = place.port } = present;
@@ -39,13 +44,13 @@ export function listen(app: App, place: Place, certificate?: Certificate): Liste
   };
 }
 
-function accept(app: App, { hostname, port }: Place, tls: Certificate | undefined) {
+function accept(app: App, { hostname, port, reusePort = false }: Place, tls: Certificate | undefined) {
   try {
     return Bun.serve({
       hostname,
       port,
       ...(tls !== undefined && { tls }),
-      reusePort: false,
+      reusePort,
       development: false,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       maxRequestBodySize: BODY_BYTES_MAX,

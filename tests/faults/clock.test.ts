@@ -27,6 +27,9 @@ const machine = (print: (text: string) => void): Machine => ({
   writeLog: () => undefined,
   onReloadSignal: () => undefined,
   usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
+  startWorker: () => {
+    throw new Error("no workers here");
+  },
   onStopSignal: (listener) => {
     stop = listener;
   },

@@ -45,6 +45,9 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
     writeLog: () => undefined,
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
+    startWorker: () => {
+      throw new Error("no workers here");
+    },
     onStopSignal: (stop) => {
       signal = stop;
     },

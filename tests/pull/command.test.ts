@@ -31,6 +31,9 @@ function aCommand(env: Record<string, string> = {}) {
     writeLog: () => undefined,
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
+    startWorker: () => {
+      throw new Error("no workers here");
+    },
     onStopSignal: (stop) => {
       signal = stop;
     },

@@ -25,6 +25,9 @@ export function machineOf(env: Record<string, string>, voice: Pick<Machine, "pri
     writeLog: () => undefined,
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
+    startWorker: () => {
+      throw new Error("no workers here");
+    },
     onStopSignal: () => undefined,
   };
 }
