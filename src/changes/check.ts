@@ -1,6 +1,7 @@
 /** `check`: whatever can be told from the data alone about the promises of contract section 3. */
-import type { Database } from "bun:sqlite";
+import { type CatalogTables, PORTION, type Sql } from "../../db/engine.ts";
 import type { CatalogDb } from "../../db/open.ts";
+import { reasonOf } from "../../db/reason.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { formatInstant } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
@@ -29,42 +30,82 @@ type OpportunityRow = {
   sidecar: Uint8Array;
 };
 
-type EventRow = { id: string; detected_at: number; type: string; severity: string; origin: string; document: Uint8Array };
+type Facet = { id: number; status: string; source: string; program_type: string; agency: string };
+
+type UpstreamId = { upstream_id: string; source: string; opportunity_seq: number };
+
+type EventRow = {
+  id: string;
+  opportunity_seq: number;
+  detected_at: number;
+  type: string;
+  severity: string;
+  origin: string;
+  document: Uint8Array;
+};
+
+/** A record with all that refers to it, or that it refers to. */
+type Stored = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: UpstreamId[]; events: EventRow[] };
 
 /** The last instant that a date can name. */
 const END_OF_TIME = 8.64e15;
 
-/** Faults of the file itself: pages, indexes, references. A file whose pages are damaged is not looked into any further. */
-export function* checkFile(sqlite: Database, name: string): Iterable<Fault> {
+/** Faults of the catalogue's content, some `atMost` of them: each record with its history, then what belongs to no record. Sees one state. */
+export async function checkCatalog(db: CatalogDb, atMost = Number.POSITIVE_INFINITY): Promise<Fault[]> {
+  return db.snapshot(async (sql) => {
+    const faults: Fault[] = [];
+    const facets = new Map(
+      (await sql.all<Facet>("select id, status, source, program_type, agency from facets")).map((each) => [each.id, each]),
+    );
+    for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
+      const rows: OpportunityRow[] = await sql.all("select * from opportunities where seq > ? order by seq limit ?", after, PORTION);
+      for (const stored of await withAllOf(sql, rows, facets)) faults.push(...recordFaults(stored));
+      if (faults.length >= atMost) return faults;
+      after = rows.at(-1)?.seq;
+    }
+    const secret = await sql.get<{ length: number }>("select length(value) as length from settings where name = 'cursor_secret'");
+    const whole = (await orphans(sql)).filter(({ count }) => count > 0).map(({ count, what }) => `${count} ${what}`);
+    if (secret?.length !== 32) whole.push("the cursor secret is missing or not 32 bytes long");
+    return [...faults, ...whole.map((what) => ({ where: "the catalogue", what }))];
+  });
+}
+
+/** Asked for by the portion: a record at a time would be three questions each. */
+async function withAllOf(
+  { all, dialect }: Sql<CatalogTables>,
+  rows: readonly OpportunityRow[],
+  facets: ReadonlyMap<number, Facet>,
+): Promise<Stored[]> {
+  const seqs = JSON.stringify(rows.map(({ seq }) => seq));
+  const ofRows = `opportunity_seq in (select cast(value as bigint) from ${dialect.elements("?")})`;
+  const upstreamIds = await all<UpstreamId>(`select upstream_id, source, opportunity_seq from upstream_ids where ${ofRows}`, seqs);
+  const events = await all<EventRow>(
+    `select id, opportunity_seq, detected_at, type, severity, origin, document from events where ${ofRows} order by detected_at desc, seq desc`,
+    seqs,
+  );
+  const idsOf = Map.groupBy(upstreamIds, ({ opportunity_seq }) => opportunity_seq);
+  const eventsOf = Map.groupBy(events, ({ opportunity_seq }) => opportunity_seq);
+  return rows.map((row) => ({
+    row,
+    facet: facets.get(row.facet_id),
+    upstreamIds: idsOf.get(row.seq) ?? [],
+    events: eventsOf.get(row.seq) ?? [],
+  }));
+}
+
+function recordFaults(stored: Stored): Fault[] {
+  const { source, source_opportunity_id, id } = stored.row;
+  const where = `${source} ${source_opportunity_id} (${id})`;
+  const faults: Fault[] = [];
   try {
-    for (const { integrity_check } of sqlite.query<{ integrity_check: string }, []>("pragma integrity_check").all()) {
-      if (integrity_check !== "ok") yield { where: name, what: integrity_check };
-    }
-    for (const row of sqlite.query<{ table: string; rowid: number }, []>("pragma foreign_key_check").all()) {
-      yield { where: name, what: `row ${row.rowid} of ${row.table} refers to nothing` };
-    }
+    for (const what of faultsOf(stored)) faults.push({ where, what });
   } catch (error) {
-    yield { where: name, what: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    faults.push({ where, what: `cannot be read: ${reasonOf(error)}` });
   }
+  return faults;
 }
 
-/** Faults of the catalogue's content: each record with its history, then what belongs to no record. */
-export function* checkCatalog(db: CatalogDb): Iterable<Fault> {
-  const { sqlite } = db;
-  for (const row of sqlite.query<OpportunityRow, []>("select * from opportunities order by seq").iterate()) {
-    const where = `${row.source} ${row.source_opportunity_id} (${row.id})`;
-    try {
-      for (const what of recordFaults(db, row)) yield { where, what };
-    } catch (error) {
-      yield { where, what: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
-    }
-  }
-  for (const { count, what } of orphans(sqlite)) if (count > 0) yield { where: "catalog.db", what: `${count} ${what}` };
-  const secret = sqlite.query<{ length: number }, []>("select length(value) as length from settings where name = 'cursor_secret'").get();
-  if (secret?.length !== 32) yield { where: "catalog.db", what: "the cursor secret is missing or not 32 bytes long" };
-}
-
-function* recordFaults(db: CatalogDb, row: OpportunityRow): Iterable<string> {
+function* faultsOf({ row, facet, upstreamIds, events }: Stored): Iterable<string> {
   const content = readContent(row.document, row.sidecar);
   const rendered = renderDocument(row.id, content, formatInstant(row.created_at), formatInstant(row.updated_at));
   if (!rendered.equals(row.document)) yield "its document is not what its columns say";
@@ -75,21 +116,21 @@ function* recordFaults(db: CatalogDb, row: OpportunityRow): Iterable<string> {
   if (!hashOf(content, row.status_basis).equals(row.hash)) yield "its hash is not its content's";
   if (linkKeyOf(content) !== row.link_key) yield "its link key is not its content's";
   if (row.created_at > row.updated_at) yield "it was updated before it was created";
-  yield* facetFaults(db.sqlite, row, content);
+  if (!isFacetOf(facet, row, content)) yield "its facet is not its document's";
   yield* clockFaults(row, content);
-  yield* upstreamIdFaults(db.sqlite, row);
-  yield* historyFaults(db.sqlite, row, content);
+  if (!upstreamIds.some((each) => each.upstream_id === row.source_opportunity_id && each.source === row.source))
+    yield "it cannot be found by its upstream id (D-14)";
+  yield* historyFaults(row, events, content);
 }
 
-function* facetFaults(sqlite: Database, row: OpportunityRow, { status, organization, program }: Content): Iterable<string> {
-  const facet = sqlite
-    .query<{ status: string; source: string; program_type: string; agency: string }, [number]>(
-      "select status, source, program_type, agency from facets where id = ?",
-    )
-    .get(row.facet_id);
-  const expected = [status, row.source, program.type ?? "", organization.agency ?? ""];
-  const actual = facet === null ? [] : [facet.status, facet.source, facet.program_type, facet.agency];
-  if (expected.some((value, index) => value !== actual[index])) yield "its facet is not its document's";
+function isFacetOf(facet: Facet | undefined, row: OpportunityRow, { status, organization, program }: Content): boolean {
+  return (
+    facet !== undefined &&
+    facet.status === status &&
+    facet.source === row.source &&
+    facet.program_type === (program.type ?? "") &&
+    facet.agency === (organization.agency ?? "")
+  );
 }
 
 function* clockFaults({ status_basis, due_at }: OpportunityRow, { status, dates }: Content): Iterable<string> {
@@ -100,20 +141,8 @@ function* clockFaults({ status_basis, due_at }: OpportunityRow, { status, dates 
   if (due_at !== null && statusAt(dates, due_at) === status) yield "the clock would move it when there is nothing to move (D-37)";
 }
 
-function* upstreamIdFaults(sqlite: Database, { seq, source, source_opportunity_id }: OpportunityRow): Iterable<string> {
-  const found = sqlite
-    .query<unknown, [string, string, number]>("select 1 from upstream_ids where upstream_id = ? and source = ? and opportunity_seq = ?")
-    .get(source_opportunity_id, source, seq);
-  if (found === null) yield "it cannot be found by its upstream id (D-14)";
-}
-
 /** Undone from the newest on, every event must fit the state that the later ones leave, down to the addition. */
-function* historyFaults(sqlite: Database, row: OpportunityRow, present: Content): Iterable<string> {
-  const events = sqlite
-    .query<EventRow, [number]>(
-      "select id, detected_at, type, severity, origin, document from events where opportunity_seq = ? order by detected_at desc, seq desc",
-    )
-    .all(row.seq);
+function* historyFaults(row: OpportunityRow, events: readonly EventRow[], present: Content): Iterable<string> {
   let state = present;
   let oldest: string | undefined;
   for (const each of events) {
@@ -144,11 +173,13 @@ function* eventFaults(row: EventRow, event: OpportunityEvent, opportunity: Oppor
   }
 }
 
-function orphans(sqlite: Database): { count: number; what: string }[] {
-  const count = (query: string) => sqlite.query<{ count: number }, []>(`select count(*) as count from ${query}`).get()?.count ?? 0;
+async function orphans({ get }: Sql<CatalogTables>): Promise<{ count: number; what: string }[]> {
+  const count = async (query: string) => (await get<{ count: number }>(`select count(*) as count from ${query}`))?.count ?? 0;
+  const ofNoRecord = "where not exists (select 1 from opportunities where opportunities.seq = opportunity_seq)";
+  const ofNoImport = "where import_id is not null and not exists (select 1 from imports where imports.id = import_id)";
   return [
-    { count: count("events where opportunity_seq not in (select seq from opportunities)"), what: "events belong to no record" },
-    { count: count("upstream_ids where opportunity_seq not in (select seq from opportunities)"), what: "upstream ids belong to no record" },
-    { count: count("events where import_id not in (select id from imports)"), what: "events name an import that is not there" },
+    { count: await count(`events ${ofNoRecord}`), what: "events belong to no record" },
+    { count: await count(`upstream_ids ${ofNoRecord}`), what: "upstream ids belong to no record" },
+    { count: await count(`events ${ofNoImport}`), what: "events name an import that is not there" },
   ];
 }

@@ -31,7 +31,7 @@ async function faultsOf(cli: Cli, options: CommonOptions): Promise<Fault[]> {
     [catalog]: () =>
       withCatalog(cli, options, async (db) => {
         const damage = await storageFaults(db, catalog);
-        return damage.length > 0 ? damage : firstOf(checkCatalog(db));
+        return damage.length > 0 ? damage : checkCatalog(db, SHOWN);
       }),
     [state]: () => withState(cli, options, (db) => storageFaults(db, state)),
   };
@@ -45,13 +45,4 @@ async function faultsOf(cli: Cli, options: CommonOptions): Promise<Fault[]> {
 
 async function storageFaults(db: CatalogDb | StateDb, where: string): Promise<Fault[]> {
   return (await db.storageFaults()).map((what) => ({ where, what }));
-}
-
-async function firstOf(faults: Iterable<Fault> | AsyncIterable<Fault>): Promise<Fault[]> {
-  const first: Fault[] = [];
-  for await (const fault of faults) {
-    first.push(fault);
-    if (first.length === SHOWN) break;
-  }
-  return first;
 }

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CatalogDb, close, openCatalog } from "../../db/open.ts";
-import { checkCatalog, checkFile } from "../../src/changes/check.ts";
+import { checkCatalog } from "../../src/changes/check.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { formatInstant } from "../../src/instant.ts";
+import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, DAY, dropScratch, NOON } from "../support/imports.ts";
 
 afterAll(dropScratch);
@@ -38,12 +39,22 @@ function copied(): string {
   return directory;
 }
 
-function faultsAfter(damage: (db: CatalogDb) => void): string[] {
+/** A copy of the sound catalogue that was damaged. */
+function damaged(damage: (db: CatalogDb) => void): CatalogDb {
   const db = openCatalog(copied(), NOON);
   damage(db);
-  const faults = [...checkFile(db.sqlite, "catalog.db"), ...checkCatalog(db)].map(({ what }) => what);
-  db.sqlite.close();
-  return faults;
+  return db;
+}
+
+/** Of a data directory's catalogue; a file that is damaged so far that it cannot be opened has one. */
+async function storageFaultsOf(directory: string): Promise<string[]> {
+  try {
+    await using opened = new AsyncDisposableStack();
+    const db = opened.adopt(openCatalog(directory, NOON), (each) => each.close());
+    return await db.storageFaults();
+  } catch (error) {
+    return [String(error)];
+  }
 }
 
 const N1 = "(select seq from opportunities where source_opportunity_id = 'N1')";
@@ -57,12 +68,33 @@ const replaced = (table: string, column: string, from: string, to: string) =>
 const newestOf = (row: string) =>
   `(select seq from events where opportunity_seq = ${row} and origin = 'detected' order by detected_at desc, seq desc limit 1)`;
 
-describe("check", () => {
-  test("finds nothing wrong with a sound catalogue", () => {
-    expect(faultsAfter(() => undefined)).toEqual([]);
+describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
+  const testIf = test.if(isThere);
+  let other: CatalogDb;
+  beforeAll(async () => {
+    if (isThere) other = await emptyCatalog();
+  });
+  afterAll(() => other?.close());
+
+  async function faultsAfter(damage: (db: CatalogDb) => void, atMost?: number): Promise<string[]> {
+    const db = damaged(damage);
+    if (kind !== "SQLite") await copyCatalog(db, other);
+    const faults = await checkCatalog(kind === "SQLite" ? db : other, atMost);
+    await db.close();
+    return faults.map(({ what }) => what);
+  }
+
+  testIf("finds nothing wrong with a sound catalogue", async () => {
+    expect(await faultsAfter(() => undefined)).toEqual([]);
   });
 
-  test.each<[string, (db: CatalogDb) => void, string]>([
+  testIf("stops looking once there are as many faults as anybody reads", async () => {
+    const everywhere = statements("update opportunities set lineage = 'x' || seq", "delete from settings");
+    expect(await faultsAfter(everywhere)).toHaveLength(12);
+    expect(await faultsAfter(everywhere, 5)).toHaveLength(11);
+  });
+
+  testIf.each<[string, (db: CatalogDb) => void, string]>([
     ["a letter of a document", statements(replaced("opportunities", "document", "Newest", "Newert")), "its hash is not its content's"],
     ["a document that is no JSON", statements("update opportunities set document = cast('{' as blob) where seq = 1"), "cannot be read"],
     [
@@ -162,24 +194,28 @@ describe("check", () => {
     ["an imported event's id", statements("update events set id = 'x' where origin = 'imported'"), "event x is not what its columns say"],
     ["the cursor secret lost", statements("delete from settings"), "the cursor secret is missing"],
     ["the cursor secret cut", statements("update settings set value = x'00'"), "the cursor secret is missing or not 32 bytes long"],
-  ])("notices %s", (_, damage, what) => {
-    const faults = faultsAfter(damage);
+  ])("notices %s", async (_, damage, what) => {
+    const faults = await faultsAfter(damage);
     expect(faults.filter((fault) => fault.includes(what))).not.toEqual([]);
+  });
+});
+
+describe("storageFaults()", () => {
+  test("finds nothing wrong with a sound file", async () => {
+    expect(await storageFaultsOf(copied())).toEqual([]);
   });
 
   test.each<[string, (path: string) => void]>([
     ["a page of a table", (path) => overwritePage(path, "opportunities")],
     ["a page of an index", (path) => overwritePage(path, "opportunities_order")],
     ["a file that was cut off", (path) => truncateSync(path, readFileSync(path).length - 8192)],
-  ])("notices damage to %s", (_, damage) => {
-    const path = join(copied(), "catalog.db");
-    damage(path);
-    const sqlite = new Database(path);
-    expect([...checkFile(sqlite, "catalog.db")]).not.toEqual([]);
-    sqlite.close();
+  ])("notices damage to %s", async (_, damage) => {
+    const directory = copied();
+    damage(join(directory, "catalog.db"));
+    expect(await storageFaultsOf(directory)).not.toEqual([]);
   });
 
-  test("notices an index with entries that are not its own", () => {
+  test("notices an index with entries that are not its own", async () => {
     const directory = copied();
     const db = openCatalog(directory, NOON);
     const root = (name: string) =>
@@ -190,9 +226,7 @@ describe("check", () => {
     const bytes = readFileSync(path);
     bytes.copy(bytes, (page - 1) * 4096, (other - 1) * 4096, other * 4096); // One index now holds another's entries.
     writeFileSync(path, bytes);
-    const sqlite = new Database(path);
-    expect([...checkFile(sqlite, "catalog.db")]).not.toEqual([]);
-    sqlite.close(true);
+    expect(await storageFaultsOf(directory)).not.toEqual([]);
   });
 });
 

@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { type Migration, migrate, migrations } from "../../db/migrate.ts";
 import { close, openCatalog, openState } from "../../db/open.ts";
 import { createAccess } from "../../src/accounts/access.ts";
-import { checkCatalog, checkFile } from "../../src/changes/check.ts";
+import { checkCatalog } from "../../src/changes/check.ts";
 import { aDirectory, documentsOf, dropScratch, eventsOf, NOON } from "../support/imports.ts";
 
 afterAll(dropScratch);
@@ -33,10 +33,10 @@ describe("a data directory", () => {
     async (version) => {
       const directory = unpacked(version);
       const [catalog, state] = [openCatalog(directory, NOON), openState(directory, NOON)];
-      expect([...checkFile(catalog.sqlite, "catalog.db"), ...checkFile(state.sqlite, "state.db"), ...checkCatalog(catalog)]).toEqual([]);
+      expect([...(await catalog.storageFaults()), ...(await state.storageFaults()), ...(await checkCatalog(catalog))]).toEqual([]);
       expect(documentsOf(catalog).map(({ title }) => title)).toEqual(["Second title"]);
       expect(eventsOf(catalog, "1").map(({ type }) => type)).toEqual(["opportunity_added", "description_changed"]);
-      const { keys } = await createAccess(state, NOON);
+      const { keys } = await createAccess(state);
       expect([...keys.values()]).toMatchObject([{ account: "Acme", daily: 10_000, revoked: false }]);
       close(catalog);
       close(state);

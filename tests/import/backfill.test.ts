@@ -31,7 +31,7 @@ async function backfilled(format: Format, paths: readonly string[], { snapshot }
   for (const path of paths) {
     await catalog.takeFiles([path], { format, snapshot, allowRemovals: snapshot, asOf: instantIn(path) });
   }
-  expect([...checkCatalog(catalog.db)]).toEqual([]);
+  expect(await checkCatalog(catalog.db)).toEqual([]);
   return catalog;
 }
 

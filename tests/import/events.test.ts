@@ -37,7 +37,7 @@ describe("import events", () => {
       { id: expect.any(String), opportunity_id: before.id, ...given, detected_at: "2025-05-01T00:00:00.500Z" },
     ]);
     expect(documentOf(catalog.db, "N1")).toEqual(before);
-    expect([...checkCatalog(catalog.db)]).toEqual([]);
+    expect(await checkCatalog(catalog.db)).toEqual([]);
   });
 
   test("stores the same event once, within a file and between files", async () => {
@@ -75,7 +75,7 @@ describe("import events", () => {
     await catalog.takeEvents([event({ type: "merged", severity: "urgent" })]);
     expect(imported(catalog)).toEqual([expect.objectContaining({ type: "unknown", severity: "unknown" })]);
     expect(catalog.db.sqlite.query("select type, severity from events where origin = 'imported'").values()).toEqual([["merged", "urgent"]]);
-    expect([...checkCatalog(catalog.db)]).toEqual([]);
+    expect(await checkCatalog(catalog.db)).toEqual([]);
   });
 
   test("takes values of any JSON type, as they are", async () => {

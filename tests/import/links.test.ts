@@ -75,7 +75,7 @@ describe("the same opportunity in two sources", () => {
       ["contacts"],
       ["relationships.canonical_id"],
     ]);
-    expect([...checkCatalog(catalog.db)]).toEqual([]);
+    expect(await checkCatalog(catalog.db)).toEqual([]);
     expect(await catalog.take(given)).toMatchObject({ unchanged: 2, changed: 0 });
   });
 
