@@ -1,4 +1,5 @@
 /** Why an event is there: the record before and after, the rule that decided, the import that brought it. */
+import type { CatalogTables, Sql } from "../../db/engine.ts";
 import type { CatalogDb } from "../../db/open.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { Content } from "./content.ts";
@@ -27,38 +28,41 @@ type EventRow = {
   document: Uint8Array;
 };
 
+const COLUMNS = "seq, opportunity_seq, detected_at, origin, import_id, document";
+
 /** The explanation of an event, or `undefined` when there is none of that id. */
-export async function explain({ sqlite }: CatalogDb, eventId: string): Promise<Explanation | undefined> {
-  const columns = "seq, opportunity_seq, detected_at, origin, import_id, document";
-  const row = sqlite.query<EventRow, [string]>(`select ${columns} from events where id = ?`).get(eventId.toLowerCase());
-  if (row === null) return undefined;
-  const event = readEvent(row.document);
-  const record = sqlite
-    .query<{ document: Uint8Array; sidecar: Uint8Array }, [number]>("select document, sidecar from opportunities where seq = ?")
-    .get(row.opportunity_seq);
-  if (record === null) throw new Error(`Cannot explain event ${eventId}: its record is missing; fundfeed check says what else is`);
-  const since = sqlite
-    .query<EventRow, [number, number]>(
-      `select ${columns} from events where opportunity_seq = ? and origin = 'detected' and detected_at >= ? order by detected_at desc, seq desc`,
-    )
-    .all(row.opportunity_seq, row.detected_at);
-  const undo = (content: Content, { document }: EventRow) => unapply(content, readEvent(document).changes);
-  const present = readContent(record.document, record.sidecar);
-  const after = since.filter(({ detected_at }) => detected_at > row.detected_at).reduce(undo, present);
-  const detected = row.origin === "detected";
-  return {
-    event,
-    before: event.type === "opportunity_added" ? null : detected ? since.reduce(undo, present) : after,
-    after,
-    rules: detected ? rulesOf(event) : [],
-    origin: row.origin,
-    import:
-      row.import_id === null
-        ? null
-        : sqlite
-            .query<NonNullable<Explanation["import"]>, [number]>("select id, format, files, started_at, as_of from imports where id = ?")
-            .get(row.import_id),
-  };
+export async function explain(db: CatalogDb, eventId: string): Promise<Explanation | undefined> {
+  return db.snapshot(async (sql) => {
+    const row = await sql.get<EventRow>(`select ${COLUMNS} from events where id = ?`, eventId.toLowerCase());
+    if (row === undefined) return undefined;
+    const event = readEvent(row.document);
+    const record = await sql.get<{ document: Uint8Array; sidecar: Uint8Array }>(
+      "select document, sidecar from opportunities where seq = ?",
+      row.opportunity_seq,
+    );
+    if (record === undefined) throw new Error(`Cannot explain event ${eventId}: its record is missing; fundfeed check says what else is`);
+    const since = await sql.all<EventRow>(
+      `select ${COLUMNS} from events where opportunity_seq = ? and origin = 'detected' and detected_at >= ? order by detected_at desc, seq desc`,
+      row.opportunity_seq,
+      row.detected_at,
+    );
+    const undo = (content: Content, { document }: EventRow) => unapply(content, readEvent(document).changes);
+    const present = readContent(record.document, record.sidecar);
+    const after = since.filter(({ detected_at }) => detected_at > row.detected_at).reduce(undo, present);
+    const detected = row.origin === "detected";
+    return {
+      event,
+      before: event.type === "opportunity_added" ? null : detected ? since.reduce(undo, present) : after,
+      after,
+      rules: detected ? rulesOf(event) : [],
+      origin: row.origin,
+      import: row.import_id === null ? null : await importOf(sql, row.import_id),
+    };
+  });
+}
+
+async function importOf({ get }: Sql<CatalogTables>, id: number): Promise<Explanation["import"]> {
+  return (await get("select id, format, files, started_at, as_of from imports where id = ?", id)) ?? null;
 }
 
 function rulesOf(event: OpportunityEvent): Explanation["rules"] {

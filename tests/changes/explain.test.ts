@@ -1,7 +1,9 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
+import type { CatalogDb } from "../../db/open.ts";
 import { explain } from "../../src/changes/explain.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { formatInstant } from "../../src/instant.ts";
+import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, eventsOf, NOON, type TestCatalog } from "../support/imports.ts";
 
 afterAll(dropScratch);
@@ -29,8 +31,8 @@ async function withHistory(): Promise<TestCatalog> {
   return catalog;
 }
 
-async function explanations({ db }: TestCatalog) {
-  const explained = await Promise.all(eventsOf(db, "N1").map(({ id }) => explain(db, String(id))));
+async function explanations(db: CatalogDb, eventIds: readonly string[]) {
+  const explained = await Promise.all(eventIds.map((id) => explain(db, id)));
   return explained.map((each) => {
     if (each === undefined) throw new Error("An event has no explanation");
     const state = (content: typeof each.after | null) =>
@@ -46,21 +48,40 @@ async function explanations({ db }: TestCatalog) {
   });
 }
 
-test("explain() gives the record before and after, the rules, and the import", async () => {
-  expect(await explanations(await withHistory())).toEqual([
-    ["opportunity_added", null, ["One", "open", null], [[null, "informational"]], 1, "detected"],
-    ["description_changed", ["One", "open", null], ["ONE", "open", "All"], [["title", "cosmetic"]], 2, "detected"],
-    ["field_updated", ["One", "open", null], ["ONE", "open", "All"], [["eligibility.requirements", "material"]], 2, "detected"],
-    ["status_changed", ["ONE", "open", "All"], ["ONE", "closing_soon", "All"], [["status", "informational"]], null, "detected"],
-    ["unknown", ["ONE", "closing_soon", "All"], ["ONE", "closing_soon", "All"], [], 3, "imported"],
-    ["description_changed", ["ONE", "closing_soon", "All"], ["Two", "closing_soon", "All"], [["title", "informational"]], 4, "detected"],
-    ["opportunity_removed", ["Two", "closing_soon", "All"], ["Two", "archived", "All"], [[null, "critical"]], 5, "detected"],
-  ]);
-});
+describe.each(engines)("explain() on %s", (_, isThere, emptyCatalog) => {
+  const testIf = test.if(isThere);
 
-test("explain() finds an event whatever the case of its id, and nothing where there is none", async () => {
-  const { db } = await withHistory();
-  const [event] = eventsOf(db, "N1");
-  expect((await explain(db, String(event?.id).toUpperCase()))?.event).toEqual(event as never);
-  expect(await explain(db, "00000000-0000-5000-8000-000000000000")).toBeUndefined();
+  /** The history above, and the ids of its events in their order. */
+  async function stored() {
+    const { db: filled } = await withHistory();
+    const db = await emptyCatalog();
+    await copyCatalog(filled, db);
+    const events = eventsOf(filled, "N1");
+    return { db, events, ids: events.map(({ id }) => String(id)), [Symbol.asyncDispose]: () => db.close() };
+  }
+
+  testIf("gives the record before and after, the rules, and the import", async () => {
+    await using place = await stored();
+    expect(await explanations(place.db, place.ids)).toEqual([
+      ["opportunity_added", null, ["One", "open", null], [[null, "informational"]], 1, "detected"],
+      ["description_changed", ["One", "open", null], ["ONE", "open", "All"], [["title", "cosmetic"]], 2, "detected"],
+      ["field_updated", ["One", "open", null], ["ONE", "open", "All"], [["eligibility.requirements", "material"]], 2, "detected"],
+      ["status_changed", ["ONE", "open", "All"], ["ONE", "closing_soon", "All"], [["status", "informational"]], null, "detected"],
+      ["unknown", ["ONE", "closing_soon", "All"], ["ONE", "closing_soon", "All"], [], 3, "imported"],
+      ["description_changed", ["ONE", "closing_soon", "All"], ["Two", "closing_soon", "All"], [["title", "informational"]], 4, "detected"],
+      ["opportunity_removed", ["Two", "closing_soon", "All"], ["Two", "archived", "All"], [[null, "critical"]], 5, "detected"],
+    ]);
+  });
+
+  testIf("finds an event whatever the case of its id, and nothing where there is none", async () => {
+    await using place = await stored();
+    expect((await explain(place.db, place.ids[0]?.toUpperCase() ?? ""))?.event).toEqual(place.events[0] as never);
+    expect(await explain(place.db, "00000000-0000-5000-8000-000000000000")).toBeUndefined();
+  });
+
+  testIf("says of an event whose record is missing that it is", async () => {
+    await using place = await stored();
+    await place.db.run("delete from opportunities where source_opportunity_id = 'N1'");
+    await expect(explain(place.db, place.ids[0] ?? "")).rejects.toThrow("its record is missing");
+  });
 });
