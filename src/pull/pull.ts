@@ -35,7 +35,7 @@ export async function pull(place: Workplace, net: Omit<Net, "hosts">, order: Pul
   mkdirSync(directory, { mode: 0o700 });
   let fetched: Fetched | undefined;
   try {
-    const known = order.force ? undefined : readKnown(place.db, upstream);
+    const known = order.force ? undefined : await readKnown(place.db, upstream);
     const hosts = [base.host, ...upstream.redirectsTo];
     fetched = await upstream.fetch({ net: { ...net, hosts }, directory, base, key, known, requests: 0 });
     return fetched === undefined ? undefined : await importFetched(place, order, fetched);
@@ -49,7 +49,7 @@ async function importFetched(place: Workplace, order: Pull, { files, known }: Fe
   const options = { files, snapshot: upstream.snapshot, allowRemovals, asOf: undefined, dryRun: false, rejects, redactContacts };
   const outcome = await importFiles(place, upstream.format, options);
   if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot believe ${order.base.host}: what it published holds no records`);
-  if (known !== undefined) remember(place.db, upstream, known);
+  if (known !== undefined) await remember(place.db, upstream, known);
   return outcome;
 }
 
@@ -73,17 +73,19 @@ function dropLeftovers({ directory, now }: Workplace): void {
 /* What was imported last is remembered in the catalogue itself, so that it is restored, copied and thrown away together with it. */
 
 /** Forgotten by a new version: it may read the same file differently. */
-function readKnown({ sqlite }: CatalogDb, { name }: Upstream): Known | undefined {
-  const row = sqlite.query<{ value: Uint8Array }, [string]>("select value from settings where name = ?").get(settingOf(name));
-  if (row === null) return undefined;
+async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | undefined> {
+  const row = await db.get<{ value: Uint8Array }>("select value from settings where name = ?", settingOf(name));
+  if (row === undefined) return undefined;
   const { by, ...known } = JSON.parse(Buffer.from(row.value).toString()) as Known & { by: string }; // Written below.
   return by === version ? known : undefined;
 }
 
-function remember({ sqlite }: CatalogDb, { name }: Upstream, known: Known): void {
-  sqlite
-    .query("insert into settings (name, value) values (?, ?) on conflict do update set value = excluded.value")
-    .run(settingOf(name), Buffer.from(JSON.stringify({ by: version, ...known })));
+async function remember(db: CatalogDb, { name }: Upstream, known: Known): Promise<void> {
+  await db.run(
+    "insert into settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value",
+    settingOf(name),
+    Buffer.from(JSON.stringify({ by: version, ...known })),
+  );
 }
 
 function settingOf(name: string): string {
