@@ -67,6 +67,6 @@ export function findUnfinished({ sqlite }: CatalogDb, { format, files, snapshot,
 }
 
 /** All imports, the newest first. */
-export async function listImports({ sqlite }: CatalogDb): Promise<ImportRow[]> {
-  return sqlite.query<ImportRow, []>("select * from imports order by id desc").all();
+export async function listImports({ all }: CatalogDb): Promise<ImportRow[]> {
+  return all("select * from imports order by id desc");
 }
