@@ -5,6 +5,7 @@
  * at random points; the server is stopped and killed at random too. FUNDFEED_SYNC_ROUNDS makes it long, FUNDFEED_SEED repeats it.
  */
 import { afterAll, expect, test } from "bun:test";
+import { CHUNK } from "../src/import/run.ts";
 import { aDirectory, aFile, DAY, dropScratch } from "./support/imports.ts";
 import { run, type Server, serve, succeed } from "./support/processes.ts";
 import { createSyncClient, type Mirrored, type SyncClient } from "./support/sync-client.ts";
@@ -188,11 +189,11 @@ test("a server moves statuses by its own clock, and a client that polls sees it"
 test("two imports at once follow each other, and both are whole", async () => {
   const data = aDirectory();
   const file = (code: string) =>
-    aFile(Array.from({ length: 1500 }, (_, n) => ({ source: { code, opportunity_id: `N${n}` }, title: `T${n}` })));
+    aFile(Array.from({ length: CHUNK + 500 }, (_, n) => ({ source: { code, opportunity_id: `N${n}` }, title: `T${n}` })));
   await Promise.all(["A", "B", "C"].map((code) => succeed(["import", "records", file(code), "--data", data])));
   const exported = (await succeed(["export", "--data", data])).trimEnd().split("\n");
   const instants = new Map(exported.map((line) => [JSON.parse(line).updated_at, JSON.parse(line).source.code]));
-  expect(exported).toHaveLength(4500);
+  expect(exported).toHaveLength(3 * (CHUNK + 500));
   expect([...instants.values()].sort()).toEqual(["A", "A", "B", "B", "C", "C"]); // Two chunks each, each at an instant of its own.
   expect(await succeed(["check", "--data", data])).toBe("Everything holds\n");
 }, 60_000);

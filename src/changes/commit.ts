@@ -30,6 +30,8 @@ export type Decision = {
   outcome: "added" | "changed" | "unchanged";
   content: Content;
   status_basis: StatusBasis;
+  /** `hashOf` the content, where it was computed already. */
+  hash?: Uint8Array | undefined;
   events: OpportunityEvent[];
 };
 
@@ -41,6 +43,18 @@ const STORED = "select seq, id, source_opportunity_id, created_at, status_basis,
  */
 export function atNextInstant<T>(db: CatalogDb, wanted: number, write: (instant: number) => T): T {
   return inTransaction(db, () => write(nextInstant(db, wanted)));
+}
+
+/** Begins a read transaction, which spares each statement the file locks that it would take alone. `renew` lets what is newer be seen. */
+export function beginReading({ sqlite }: CatalogDb): { renew: () => void; end: () => void } {
+  sqlite.run("begin");
+  return {
+    renew: () => {
+      sqlite.run("commit");
+      sqlite.run("begin");
+    },
+    end: () => void sqlite.run("commit"),
+  };
 }
 
 export function nextInstant({ sqlite }: CatalogDb, wanted: number): number {
@@ -108,23 +122,23 @@ export function lineagesOfUpstreamId({ sqlite }: CatalogDb, source: string, upst
 }
 
 /** Whether what is stored already says all that this record says (D-32), its earlier ids included. Reads no document. */
-export function isUnchanged(db: CatalogDb, { content, lineage, status_basis, earlier_ids }: Incoming): boolean {
+export function isUnchanged(db: CatalogDb, { content, lineage, earlier_ids }: Incoming, hash: Buffer): boolean {
   const stored = db.sqlite
     .query<{ seq: number; hash: Uint8Array }, [string, string]>("select seq, hash from opportunities where source = ? and lineage = ?")
     .get(content.source.code, lineage);
-  if (stored === null || !hashOf(content, status_basis).equals(stored.hash)) return false;
+  if (stored === null || !hash.equals(stored.hash)) return false;
   return earlier_ids.every((id) => bearsUpstreamId(db, stored.seq, id));
 }
 
 /** What the arrival of a record comes to at an instant (ms). Reads and writes nothing. */
 export function decide(stored: Stored | undefined, incoming: Incoming, instant: number): Decision {
-  const { status_basis } = incoming;
+  const { status_basis, hash } = incoming;
   const isGiven = status_basis === "stated" || (incoming.restored !== undefined && incoming.content.status !== "");
   const status = isGiven ? incoming.content.status : statusAt(incoming.content.dates, instant);
   const content = { ...incoming.content, status };
   if (stored === undefined) {
     const id = opportunityId(content.source.code, incoming.lineage);
-    return { outcome: "added", content, status_basis, events: [additionEvent(id, incoming.restored?.created_at ?? instant)] };
+    return { outcome: "added", content, status_basis, hash, events: [additionEvent(id, incoming.restored?.created_at ?? instant)] };
   }
   const previous = readContent(stored.document, stored.sidecar);
   const changes = detect(previous, content);
@@ -132,6 +146,7 @@ export function decide(stored: Stored | undefined, incoming: Incoming, instant: 
     outcome: changes.length === 0 ? "unchanged" : "changed",
     content: apply(previous, changes),
     status_basis,
+    hash, // What is told apart here is told apart by the hash too.
     events: classify(stored.id, changes, instant),
   };
 }
@@ -219,7 +234,7 @@ export function insert(
       status_basis,
       dueOf(decision, instant),
       linkKeyOf(content),
-      hashOf(content, status_basis),
+      decision.hash ?? hashOf(content, status_basis),
       renderDocument(id, content, formatInstant(createdAt), formatInstant(updatedAt)),
       renderSidecar(content),
     ) ?? { seq: 0 };
@@ -243,7 +258,7 @@ export function update(
   if (decision.outcome === "unchanged") {
     db.sqlite
       .query("update opportunities set status_basis = ?, due_at = ?, hash = ? where seq = ?")
-      .run(status_basis, due, hashOf(content, status_basis), stored.seq);
+      .run(status_basis, due, decision.hash ?? hashOf(content, status_basis), stored.seq);
     return;
   }
   db.sqlite
@@ -258,7 +273,7 @@ export function update(
       status_basis,
       due,
       linkKeyOf(content),
-      hashOf(content, status_basis),
+      decision.hash ?? hashOf(content, status_basis),
       renderDocument(stored.id, content, formatInstant(stored.created_at), formatInstant(instant)),
       renderSidecar(content),
       stored.seq,

@@ -53,13 +53,12 @@ export async function importEvents(place: Workplace, options: Options): Promise<
     const files = await digestsOf(inputs);
     const begun = { format: "events", files, sources: [...sources].sort(), snapshot: false, asOf: undefined, startedAt: place.now() };
     const importId = options.dryRun ? 0 : beginImport(place.db, begun);
-    for (let page = staging.page(0, CHUNK); page.length > 0; page = staging.page(page.at(-1)?.place ?? 0, CHUNK)) {
-      const chunk = page.map(({ json }) => JSON.parse(json) as Judged); // Staged by this very import.
+    for (const chunk of staging.chunks(CHUNK)) {
       const isNew = options.dryRun
         ? (judged: Judged) => !hasEvent(place.db, judged.event.id)
         : (judged: Judged) => storeEvent(place.db, judged, importId);
       inTransaction(place.db, () => {
-        for (const judged of chunk) summary[isNew(judged) ? "events" : "unchanged"]++;
+        for (const { json } of chunk) summary[isNew(JSON.parse(json) as Judged) ? "events" : "unchanged"]++; // Staged by this very import.
       });
       place.progress({ step: "writing", done: summary.events, share: (summary.events + 1) / (toWrite + 1) });
     }

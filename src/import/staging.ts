@@ -4,20 +4,25 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 const RETRY_MS = 200;
+/** Records have some 4 KB: a small page would hold one and leave the rest of itself empty. */
+const PAGE_BYTES = 32_768;
+const CACHE_KB = 8_000;
 
 export type Staging = {
   /** Keeps a record by its natural key; a later one of the same key takes its place. `json` is `null` when the catalogue says the same. */
-  put: (source: string, lineage: string, json: string | null) => void;
+  put: (source: string, lineage: string, json: string | null, hash?: Uint8Array) => void;
   /** Notes that a record is there although nothing of it is to be stored (a rejected one, D-34). */
   putPresent: (source: string, lineage: string) => void;
   has: (source: string, lineage: string) => boolean;
   /** Notes upstream ids that records of a lineage bear, and answers with all that were noted of it. */
   addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => string[];
-  /** What needs writing, in the order of arrival, at most `count` after `place`. */
-  page: (place: number, count: number) => { place: number; json: string }[];
+  /** What needs writing, in the order of arrival, `count` at a time; each chunk is to be read to its end before the next. */
+  chunks: (count: number) => Iterable<Iterable<Staged>>;
   counts: () => { toWrite: number; unchanged: number };
   close: () => void;
 };
+
+export type Staged = { json: string; hash: Uint8Array | null };
 
 export type Waiting = { timeoutMs: number; tell: () => void };
 
@@ -35,18 +40,21 @@ export async function openStaging(directory: string, waiting: Waiting): Promise<
 }
 
 function stagingIn(sqlite: Database, afterwards: () => void): Staging {
+  sqlite.run(`pragma page_size = ${PAGE_BYTES}`);
+  sqlite.run(`pragma cache_size = -${CACHE_KB}`);
   sqlite.run("pragma journal_mode = off");
   sqlite.run("pragma synchronous = off");
   sqlite.run(
-    "create table staged (place integer primary key, source text not null, lineage text not null, known integer not null, json text)",
+    "create table staged (place integer primary key, source text not null, lineage text not null, known integer not null, hash blob, json text)",
   );
   sqlite.run("create unique index staged_key on staged (source, lineage)");
   sqlite.run("create table borne (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
   sqlite.run("begin");
   const bear = sqlite.query<unknown, [string, string, string]>("insert into borne values (?, ?, ?) on conflict do nothing");
   const borne = sqlite.query<{ id: string }, [string, string]>("select id from borne where source = ? and lineage = ?");
-  const put = sqlite.query<unknown, [string, string, string | null]>(
-    "insert into staged (source, lineage, known, json) values (?, ?, 1, ?) on conflict do update set known = 1, json = excluded.json",
+  const put = sqlite.query<unknown, [string, string, Uint8Array | null, string | null]>(
+    `insert into staged (source, lineage, known, hash, json) values (?, ?, 1, ?, ?)
+     on conflict do update set known = 1, hash = excluded.hash, json = excluded.json`,
   );
   const putPresent = sqlite.query<unknown, [string, string]>(
     "insert into staged (source, lineage, known) values (?, ?, 0) on conflict do nothing",
@@ -55,24 +63,31 @@ function stagingIn(sqlite: Database, afterwards: () => void): Staging {
     "select count(json) as toWrite, count(*) filter (where known and json is null) as unchanged from staged",
   );
   const has = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ?");
-  const page = sqlite.query<{ place: number; json: string }, [number, number]>(
-    "select place, json from staged where place > ? and json is not null order by place limit ?",
-  );
+  const toWrite = sqlite.query<Staged, []>("select json, hash from staged where json is not null order by place");
   return {
-    put: (source, lineage, json) => void put.run(source, lineage, json),
+    put: (source, lineage, json, hash) => void put.run(source, lineage, hash ?? null, json),
     putPresent: (source, lineage) => void putPresent.run(source, lineage),
     has: (source, lineage) => has.get(source, lineage) !== null,
     addUpstreamIds: (source, lineage, ids) => {
       for (const id of ids) bear.run(source, lineage, id);
       return borne.all(source, lineage).map(({ id }) => id);
     },
-    page: (place, count) => page.all(place, count),
+    chunks: (count) => inChunks(toWrite.iterate(), counts.get()?.toWrite ?? 0, count),
     counts: () => counts.get() ?? { toWrite: 0, unchanged: 0 },
     close: () => {
       sqlite.close();
       afterwards();
     },
   };
+}
+
+/** Parts of an iterator that gives `total` items. */
+function* inChunks<T>(items: Iterator<T>, total: number, count: number): Iterable<Iterable<T>> {
+  for (let done = 0; done < total; done += count) yield take(items, Math.min(count, total - done));
+}
+
+function* take<T>(items: Iterator<T>, count: number): Iterable<T> {
+  for (let taken = 0; taken < count; taken++) yield items.next().value as T;
 }
 
 /** An exclusive transaction on an empty file: the operating system ends it with the process, however that dies. The file is never written. */

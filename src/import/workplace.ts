@@ -1,5 +1,5 @@
 /** What every import works with: its options, its opened files, its staging and its rejects file. */
-import type { CatalogDb } from "../../db/open.ts";
+import { type CatalogDb, makeRoomForWrites } from "../../db/open.ts";
 import { type OpenInput, openInput } from "./input.ts";
 import { createRejects, type Rejects } from "./rejects.ts";
 import type { FileDigest, Summary } from "./remembered.ts";
@@ -48,6 +48,7 @@ export async function withInputs(
   const staging = await openEmptyStaging(place.directory, place.tell);
   const rejects = createRejects(options.rejects, options.files);
   const inputs: OpenInput[] = [];
+  makeRoomForWrites(place.db);
   try {
     for (const file of options.files) inputs.push(await openInput(file, format, place.directory));
     const summary = await work({ inputs, staging, rejects });

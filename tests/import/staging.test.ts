@@ -1,12 +1,16 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openStaging } from "../../src/import/staging.ts";
+import { openStaging, type Staging } from "../../src/import/staging.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 
 afterAll(dropScratch);
 
 const patient = { timeoutMs: 0, tell: () => undefined };
+
+function chunks(staging: Staging, count: number): string[][] {
+  return Array.from(staging.chunks(count), (chunk) => Array.from(chunk, ({ json }) => json));
+}
 
 describe("openStaging()", () => {
   test("keeps the last of each key, in the order of their first arrival", async () => {
@@ -18,7 +22,7 @@ describe("openStaging()", () => {
     staging.put("A", "2", null);
     staging.putPresent("A", "3");
     staging.putPresent("A", "1");
-    expect(staging.page(0, 10).map(({ json }) => json)).toEqual(["last"]);
+    expect(chunks(staging, 10)).toEqual([["last"]]);
     expect(staging.counts()).toEqual({ toWrite: 1, unchanged: 2 });
     expect(["1", "2", "3", "4"].map((lineage) => staging.has("A", lineage))).toEqual([true, true, true, false]);
     staging.put("A", "3", "good after bad");
@@ -26,12 +30,19 @@ describe("openStaging()", () => {
     staging.close();
   });
 
-  test("gives pages that follow each other", async () => {
+  test("gives chunks that follow each other", async () => {
     const staging = await openStaging(":memory:", patient);
-    for (let n = 0; n < 5; n++) staging.put("A", `${n}`, n === 2 ? null : `${n}`);
-    const first = staging.page(0, 2);
-    expect(first.map(({ json }) => json)).toEqual(["0", "1"]);
-    expect(staging.page(first[1]?.place ?? 0, 2).map(({ json }) => json)).toEqual(["3", "4"]);
+    for (let n = 0; n < 6; n++) staging.put("A", `${n}`, n === 2 ? null : `${n}`);
+    expect(chunks(staging, 2)).toEqual([["0", "1"], ["3", "4"], ["5"]]);
+    expect(chunks(staging, 5)).toEqual([["0", "1", "3", "4", "5"]]);
+    staging.close();
+  });
+
+  test("keeps each record's hash with it", async () => {
+    const staging = await openStaging(":memory:", patient);
+    staging.put("A", "1", "first", Buffer.from("one"));
+    staging.put("A", "1", "last", Buffer.from("two"));
+    expect([...staging.chunks(1)].map((chunk) => [...chunk])).toEqual([[{ json: "last", hash: new Uint8Array(Buffer.from("two")) }]]);
     staging.close();
   });
 
