@@ -9,25 +9,19 @@ afterAll(dropScratch);
 
 const aRecord = (id: string) => anOpportunity({ source: { code: "A", opportunity_id: id } });
 
-test("the write lock is taken before the newest instant is looked up, so that nobody's commit comes in between", () => {
+test("the write lock is taken before the newest instant is looked up, so that nobody's commit comes in between", async () => {
   const directory = aDirectory();
   const [writer, other] = [openCatalog(directory, NOON), openCatalog(directory, NOON, 0)];
   const { query } = writer.sqlite;
-  const refused: unknown[] = [];
+  const attempts: Promise<unknown>[] = [];
   writer.sqlite.query = ((sql: string) => {
-    if (sql.includes("max(updated_at)")) {
-      try {
-        storeRecords(other, [aRecord("other")], NOON);
-      } catch (error) {
-        refused.push(error instanceof Error && "code" in error ? error.code : error);
-      }
-    }
+    if (sql.includes("max(updated_at)")) attempts.push(storeRecords(other, [aRecord("other")], NOON).catch(({ code }) => code));
     return query.call(writer.sqlite, sql);
   }) as typeof query;
-  storeRecords(writer, [aRecord("N1")], NOON);
+  await storeRecords(writer, [aRecord("N1")], NOON);
   writer.sqlite.query = query;
-  expect(refused).toEqual(["SQLITE_BUSY"]);
-  storeRecords(other, [aRecord("other")], NOON);
+  expect(await Promise.all(attempts)).toEqual(["SQLITE_BUSY"]);
+  await storeRecords(other, [aRecord("other")], NOON);
   expect(documentsOf(writer).map(({ updated_at }) => Date.parse(updated_at))).toEqual([NOON, NOON + 1]);
   for (const db of [writer, other]) close(db);
 });
