@@ -8,6 +8,7 @@ import { backupCommand, restoreCommand } from "./backup.ts";
 import { checkCommand } from "./check.ts";
 import type { Cli } from "./command.ts";
 import { completionCommand } from "./completion.ts";
+import { copyCommand } from "./copy.ts";
 import { demoCommand } from "./demo.ts";
 import { explainCommand } from "./explain.ts";
 import { exportCommand } from "./export.ts";
@@ -32,7 +33,7 @@ const commands = {
   "Records out:": [exportCommand, mirrorCommand],
   "Where they came from:": [importsCommand, explainCommand, sourcesCommand],
   "Who may call:": [plansCommand, accountsCommand, keysCommand],
-  "Upkeep:": [backupCommand, restoreCommand, checkCommand, completionCommand, versionCommand],
+  "Upkeep:": [backupCommand, restoreCommand, copyCommand, checkCommand, completionCommand, versionCommand],
 };
 
 /** Options that every command has: the last ones of each help. */

@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { type Copied, copyDatabases, type Databases, type Progress } from "../../db/copy.ts";
+import { fileNames } from "../../db/open.ts";
+import { reasonOf } from "../../db/reason.ts";
+import type { Machine } from "../machine.ts";
+import { answer, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, table } from "./command.ts";
+import { nameOf, type Opening, openCatalogAt, openStateAt, type Place } from "./databases.ts";
+
+export function copyCommand(cli: Cli): Command {
+  const copy = command(
+    "copy",
+    "Copy everything from files to PostgreSQL, back, or from one PostgreSQL to another, while servers run on what is copied",
+  )
+    .argument("<to>", "a new PostgreSQL database (its URL) or data directory; without a password in the URL, PGPASSWORD is used", nonBlank)
+    .addHelpText(
+      "after",
+      examples(
+        "fundfeed copy postgres://fundfeed@db.example.org/fundfeed                  the data directory, into PostgreSQL",
+        "fundfeed copy --database postgres://db.example.org/fundfeed fundfeed-data  and back",
+      ),
+    );
+  return copy.action(async (to: string, options: CommonOptions) => {
+    const target = placeOf(to);
+    requirePostgresAddress(copy, "what is copied to", target.database);
+    if (options.database === undefined && target.database === undefined)
+      copy.error("error: what lies in files is copied to files by fundfeed backup");
+    requireThere(options);
+    const [from, into] = [nameOf(options), nameOf(target)];
+    const copied = await copyTo(cli.machine, options, target).catch((error: unknown) => {
+      const reason = reasonOf(error);
+      throw reason.startsWith("Cannot open") ? error : new Error(`Cannot copy ${from} to ${into}: ${reason}`, { cause: error });
+    });
+    const rows = [...rowsOf("catalog", copied.catalog), ...rowsOf("state", copied.state)];
+    answer(cli, options, { from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);
+    cli.machine.tell("The copy holds key hashes and the cursor secret: keep it as private as the original.");
+  });
+}
+
+/** Whatever begins like a PostgreSQL's address is no directory, even where it is none. */
+function placeOf(to: string): Place {
+  return /^postgres(ql)?:/.test(to) ? { data: "", database: to } : { data: to };
+}
+
+/** Opening a directory would make what is not there. */
+function requireThere({ data, database }: Place): void {
+  if (database !== undefined || Object.values(fileNames).some((name) => existsSync(join(data, name)))) return;
+  throw new Error(`Cannot copy ${data}: it has neither ${Object.values(fileNames).join(" nor ")}`);
+}
+
+async function copyTo(machine: Machine, source: Place, target: Place): Promise<{ catalog: Copied; state: Copied }> {
+  await using opened = new AsyncDisposableStack();
+  const open = async (place: Place, opening?: Opening): Promise<Databases> => ({
+    catalog: opened.adopt(await openCatalogAt(place, machine.now(), opening), (db) => db.close()),
+    state: opened.adopt(await openStateAt(place, machine.now(), opening), (db) => db.close()),
+  });
+  const from = await open(source, { postgres: { readOnly: true } });
+  try {
+    return await copyDatabases(from, await open(target), reporter(machine));
+  } finally {
+    machine.showProgress("");
+  }
+}
+
+function reporter({ now, showProgress }: Machine): Progress {
+  let shownAt = 0;
+  return (name, done, total) => {
+    if (now() - shownAt < 200) return;
+    shownAt = now();
+    showProgress(`copying ${name}, ${done.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} rows`);
+  };
+}
+
+function rowsOf(database: string, copied: Copied): { database: string; table: string; rows: number }[] {
+  return Object.entries(copied).map(([name, rows]) => ({ database, table: name, rows }));
+}

@@ -1,0 +1,161 @@
+/** Which database a command works on, and what is only one engine's business. */
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fundfeed, type Told } from "../support/command-line.ts";
+import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
+
+afterAll(dropScratch);
+afterEach(() => {
+  delete process.env.FUNDFEED_DATABASE;
+  delete process.env.FUNDFEED_DATA;
+});
+
+/** Nobody answers there. */
+const NOWHERE = "postgres://me:secret@127.0.0.1:1/fundfeed?application_name=secret";
+const CANNOT_OPEN = "Cannot open postgres://127.0.0.1:1/fundfeed: no server answers there\n";
+const ADDRESS = "must be an address such as postgres://fundfeed:password@db.example.org:5432/fundfeed";
+
+function expectUsage({ code, out, err }: Told, sentence: string): void {
+  expect({ code, out, err }).toEqual({ code: 2, out: "", err: `error: ${sentence}\n(--help shows what there is)\n` });
+}
+
+async function aDatabase(): Promise<string> {
+  return (await postgresServer()).freshDatabase({ empty: true });
+}
+
+describe("--database", () => {
+  test("is where a command looks, from the environment too, and is never told whole", async () => {
+    expect(await fundfeed(["plans", "list", "--database", NOWHERE])).toEqual({ code: 1, out: "", err: CANNOT_OPEN });
+    process.env.FUNDFEED_DATABASE = NOWHERE;
+    process.env.FUNDFEED_DATA = "nowhere";
+    for (const args of [
+      ["plans", "list"],
+      ["sources", "list"],
+      ["serve", "--port", "0", "--log-level", "none"],
+    ]) {
+      expect(await fundfeed(args)).toEqual({ code: 1, out: "", err: CANNOT_OPEN });
+    }
+    const { out } = await fundfeed(["serve", "--help"]);
+    expect([out.includes("--database <url>"), out.includes("secret")]).toEqual([true, false]);
+    expect(existsSync("nowhere")).toBe(false);
+  });
+
+  test("from the environment gives way to a --data of the command line, and a FUNDFEED_DATA to a --database", async () => {
+    process.env.FUNDFEED_DATABASE = NOWHERE;
+    const directory = join(aDirectory(), "data");
+    expect((await fundfeed(["plans", "list", "--data", directory])).code).toBe(0);
+    expect(readdirSync(directory)).toEqual(["state.db"]);
+    delete process.env.FUNDFEED_DATABASE;
+    process.env.FUNDFEED_DATA = directory;
+    expect((await fundfeed(["plans", "list", "--database", NOWHERE])).err).toBe(CANNOT_OPEN);
+  });
+
+  test("and --data are two places", async () => {
+    const directory = join(aDirectory(), "data");
+    const both = await fundfeed(["keys", "list", "--data", directory, "--database", NOWHERE]);
+    expectUsage(both, "--data and --database are two places; give one of them");
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  test.each([
+    "secret",
+    "http://me:secret@x/y",
+    "postgres://me:secret@x",
+    "postgres://me:secret@x/",
+    "postgres:/secret",
+    "postgres:///secret",
+    "",
+  ])("%p is no address, and is not repeated", async (url) => {
+    expectUsage(await fundfeed(["plans", "list", "--database", url]), `--database ${ADDRESS}`);
+    expectUsage(await fundfeed(["serve", "--database", NOWHERE, "--read-database", url]), `--read-database ${ADDRESS}`);
+  });
+
+  test("is what --read-database is a replica of", async () => {
+    expectUsage(await fundfeed(["serve", "--read-database", NOWHERE]), "--read-database is a replica of --database, and needs it");
+  });
+
+  test("leaves backup and restore to PostgreSQL's own tools", async () => {
+    for (const [command, why] of [
+      ["backup", "Cannot back up postgres://127.0.0.1:1/fundfeed: pg_dump does that (docs/operate/postgres.md)\n"],
+      ["restore", "Cannot restore postgres://127.0.0.1:1/fundfeed: pg_restore does that (docs/operate/postgres.md)\n"],
+    ] as const) {
+      const directory = join(aDirectory(), "copy");
+      expect(await fundfeed([command, directory, "--database", NOWHERE])).toEqual({ code: 1, out: "", err: why });
+      expect(existsSync(directory)).toBe(false);
+    }
+  });
+
+  test.if(hasPostgres)("keeps what other commands read, and no file", async () => {
+    const place = ["--database", await aDatabase()];
+    const temporary = () => readdirSync(tmpdir()).filter((name) => name.startsWith("fundfeed-import-"));
+    const before = temporary();
+    await fundfeed(["sources", "add", "OWN", "--name", "Our own", "--description", "Ours", ...place]);
+    const codes = JSON.parse((await fundfeed(["sources", "list", "--json", ...place])).out).map(({ code }: { code: string }) => code);
+    expect(codes).toContain("OWN");
+    await fundfeed(["import", "records", "nothing.ndjson", ...place]);
+    expect(temporary()).toEqual(before);
+  });
+});
+
+describe("copy", () => {
+  test("from a directory to a directory is a backup", async () => {
+    const copied = await fundfeed(["copy", "there", "--data", aDirectory()]);
+    expectUsage(copied, "what lies in files is copied to files by fundfeed backup");
+  });
+
+  test.each(["postgres://me:secret@x", "postgresql:secret", "postgres:"])("to %s goes nowhere, and does not repeat it", async (url) => {
+    expectUsage(await fundfeed(["copy", url, "--data", aDirectory()]), `what is copied to ${ADDRESS}`);
+    expect(existsSync(url)).toBe(false);
+  });
+
+  test("of nothing makes nothing", async () => {
+    const directory = join(aDirectory(), "nothing");
+    const { code, err } = await fundfeed(["copy", NOWHERE, "--data", directory]);
+    expect([code, err]).toEqual([1, `Cannot copy ${directory}: it has neither catalog.db nor state.db\n`]);
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  test.if(hasPostgres)("says what it copied, once", async () => {
+    const [directory, url, back] = [aDirectory(), await aDatabase(), join(aDirectory(), "back")];
+    const records = [1, 2, 3].map((n) => ({ source: { code: "OWN", opportunity_id: `${n}` }, title: `Number ${n}` }));
+    await fundfeed(["import", "records", aFile(records), "--data", directory]);
+    const withPassword = url.replace("fundfeed@", "fundfeed:secret@");
+    const { host, pathname } = new URL(url);
+    const into = `postgres://${host}${pathname}`;
+
+    const { code, out, err } = await fundfeed(["copy", withPassword, "--data", directory, "--json"]);
+    expect([code, err]).toEqual([0, "The copy holds key hashes and the cursor secret: keep it as private as the original.\n"]);
+    const copied = JSON.parse(out);
+    expect(copied).toMatchObject({
+      from: directory,
+      to: into,
+      catalog: { opportunities: 3, events: 3, sources: 6 },
+      state: { plans: 3, keys: 0 },
+    });
+
+    const again = await fundfeed(["copy", withPassword, "--data", directory]);
+    expect(again).toEqual({
+      code: 1,
+      out: "",
+      err: `Cannot copy ${directory} to ${into}: it is in use already: its table "events" is not as in a new database\n`,
+    });
+    const returned = await fundfeed(["copy", back, "--database", withPassword]);
+    expect(returned.out).toStartWith(`Copied ${into} to ${back}\n\ndatabase  table`);
+    expect(returned.out).toMatch(/^catalog {3}opportunities +3$/m);
+    const exported = async (place: string) => (await fundfeed(["export", "--data", place])).out;
+    expect(await exported(back)).toBe(await exported(directory));
+    expect(readFileSync(join(back, "catalog.db")).length).toBeGreaterThan(10_000);
+  });
+
+  test.if(hasPostgres)("of a database that is none of this program's makes none of it", async () => {
+    const url = await aDatabase();
+    const { code, err } = await fundfeed(["copy", join(aDirectory(), "x"), "--database", url]);
+    expect([code, err]).toEqual([
+      1,
+      `Cannot open ${url.replace("fundfeed@", "")}: it must be brought to this version of fundfeed first, by a command that writes to it\n`,
+    ]);
+  });
+});

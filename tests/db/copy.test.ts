@@ -1,0 +1,200 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { getTableConfig } from "drizzle-orm/sqlite-core";
+import * as catalogTables from "../../db/catalog.ts";
+import { copyDatabases, type Databases } from "../../db/copy.ts";
+import { type Engine, PORTION } from "../../db/engine.ts";
+import { openCatalog, openState } from "../../db/open.ts";
+import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import * as stateTables from "../../db/state.ts";
+import { until } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
+import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { anOpportunity } from "../support/records.ts";
+
+afterAll(dropScratch);
+
+const opened: Engine<unknown>[] = [];
+afterEach(async () => void (await Promise.all(opened.splice(0).map((db) => db.close()))));
+
+async function open(place: string): Promise<Databases> {
+  const databases = place.startsWith("postgres:")
+    ? { catalog: await openPostgresCatalog(place, NOON), state: await openPostgresState(place, NOON) }
+    : { catalog: openCatalog(place, NOON), state: openState(place, NOON) };
+  opened.push(databases.catalog, databases.state);
+  return databases;
+}
+
+const tableNames = (tables: object) => Object.values(tables).map((table) => getTableConfig(table).name);
+
+/** Every row of every table, bytes as hexadecimal digits, in an order that both engines know. */
+async function rowsOf({ catalog, state }: Databases): Promise<Record<string, string[]>> {
+  const rows: Record<string, string[]> = {};
+  for (const [db, tables] of [
+    [catalog, catalogTables],
+    [state, stateTables],
+  ] as const) {
+    for (const name of tableNames(tables)) {
+      const all = await db.all<object>(`select * from "${name}"`);
+      rows[name] = all
+        .map((row) =>
+          JSON.stringify(
+            Object.entries(row)
+              .sort()
+              .map(([column, cell]) => [column, cell instanceof Uint8Array ? cell.toHex() : cell]),
+          ),
+        )
+        .sort();
+    }
+  }
+  return rows;
+}
+
+/** More records than a portion has, with a history, in a data directory that keys have used. */
+let directory: string;
+beforeAll(async () => {
+  directory = aDirectory();
+  const place = ["--data", directory];
+  const odd = anOpportunity({ title: 'O\'Brien "q" \\ ? $1 é 😀 \u2028 {NULL}', description: "x".repeat(200_000) });
+  const many = Array.from({ length: PORTION + 100 }, (_, n) => ({
+    source: { code: "OWN", opportunity_id: `m${n}` },
+    title: `Number ${n}`,
+  }));
+  const changed = many.slice(0, 50).map((record) => ({ ...record, title: `${record.title}, changed` }));
+  for (const records of [[odd, ...many], changed]) await fundfeed(["import", "records", aFile(records), ...place]);
+  await fundfeed(["sources", "add", "OWN", "--name", "Our own", "--description", "Records of our own", ...place]);
+  await fundfeed(["plans", "set", "starter", "--daily", "5000000000", "--per-minute", "7", ...place]);
+  await fundfeed(["keys", "create", "--account", "Zoë", "--plan", "starter", "--label", "one", "--expires", "90d", ...place]);
+  await fundfeed(["keys", "create", "--account", "Acme", ...place]);
+  const { state } = await open(directory);
+  await state.run("insert into use (key_id, day, count) select id, 20000, 17 from keys");
+});
+
+const told = () => undefined;
+
+describe.if(hasPostgres)("copyDatabases()", () => {
+  const anUrl = async () => (await postgresServer()).freshDatabase({ empty: true });
+
+  test("copies every row of every table from SQLite to PostgreSQL and back, bytes and numbers alike", async () => {
+    const [from, over, back] = [await open(directory), await open(await anUrl()), await open(aDirectory())];
+    const rows = await rowsOf(from);
+    for (const name of [...tableNames(catalogTables), ...tableNames(stateTables)])
+      expect([name, rows[name]?.length]).not.toEqual([name, 0]);
+    expect(rows.opportunities?.length).toBe(PORTION + 101);
+
+    const shown: [string, number, number][] = [];
+    const copied = await copyDatabases(from, over, (...portion) => void shown.push(portion));
+    expect(await rowsOf(over)).toEqual(rows);
+    const counts = Object.fromEntries(Object.entries(rows).map(([name, each]) => [name, each.length]));
+    expect({ ...copied.catalog, ...copied.state }).toEqual(counts);
+    expect(shown.filter(([name]) => name === "opportunities")).toEqual([
+      ["opportunities", PORTION, PORTION + 101],
+      ["opportunities", PORTION + 101, PORTION + 101],
+    ]);
+
+    await copyDatabases(over, back, told);
+    expect(await rowsOf(back)).toEqual(rows);
+  });
+
+  test("lets new rows go on counting after the largest number", async () => {
+    const over = await open(await anUrl());
+    await copyDatabases(await open(directory), over, told);
+    const added =
+      "insert into imports (format, files, sources, snapshot, started_at, counts) values ('x', '[]', '[]', 0, 0, '{}') returning id";
+    const numbers = async () => (await over.catalog.all<{ id: number }>("select id from imports order by id")).map(({ id }) => id);
+    const before = await numbers();
+    await over.catalog.run(added);
+    expect(await numbers()).toEqual([...before, Math.max(...before) + 1]);
+    const empty = await open(await anUrl());
+    await copyDatabases(await open(aDirectory()), empty, told);
+    expect(await empty.catalog.get<object>(added)).toEqual({ id: 1 });
+  });
+
+  test("reads one state of a source that is being written to", async () => {
+    const url = await anUrl();
+    await copyDatabases(await open(directory), await open(url), told);
+    for (const place of [directory, url]) {
+      const [from, writer, target] = [await open(place), await open(place), await open(place === url ? aDirectory() : await anUrl())];
+      const rows = await rowsOf(from);
+      const writing: Promise<unknown>[] = [];
+      const write = () => writer.catalog.run("insert into settings (name, value) values ('meanwhile', ?)", new Uint8Array([1]));
+      await copyDatabases(from, target, () => void (writing.length === 0 && writing.push(write())));
+      await Promise.all(writing);
+      expect(await rowsOf(target)).toEqual(rows);
+      await writer.catalog.run("delete from settings where name = 'meanwhile'");
+    }
+  });
+
+  test.each<[string, (databases: Databases) => Promise<unknown>, string]>([
+    [
+      "records",
+      ({ catalog }) => catalog.run("insert into facets (status, source, program_type, agency) values ('', '', '', '')"),
+      "facets",
+    ],
+    ["a source of its own", ({ catalog }) => catalog.run("update sources set name = 'Mine' where code = 'DSIP'"), "sources"],
+    ["a setting", ({ catalog }) => catalog.run("insert into settings (name, value) values ('x', ?)", new Uint8Array()), "settings"],
+    ["other plans", ({ state }) => state.run("update plans set daily = 7 where name = 'trial'"), "plans"],
+    [
+      "an account",
+      ({ state }) => state.run("insert into accounts (name, plan, subscription, created_at) values ('A', 'trial', 'active', 0)"),
+      "accounts",
+    ],
+  ])("refuses a target that has %s, and changes nothing", async (_, put, table) => {
+    const from = await open(directory);
+    for (const target of [await open(aDirectory()), await open(await anUrl())]) {
+      await put(target);
+      const rows = await rowsOf(target);
+      await expect(copyDatabases(from, target, told)).rejects.toThrow(`its table "${table}" is not as in a new database`);
+      expect(await rowsOf(target)).toEqual(rows);
+    }
+  });
+
+  test("leaves a target as it was when it fails, whichever database it was at", async () => {
+    const from = await open(directory);
+    for (const target of [await open(aDirectory()), await open(await anUrl())]) {
+      const rows = await rowsOf(target);
+      for (const at of ["opportunities", "keys"]) {
+        const failing = copyDatabases(from, target, (table) => {
+          if (table === at) throw new Error("on purpose");
+        });
+        await expect(failing).rejects.toThrow("on purpose");
+        expect(await rowsOf(target)).toEqual(rows);
+      }
+      await copyDatabases(from, target, told);
+    }
+  });
+
+  test.each(["files", "PostgreSQL"])("killed in the middle, it leaves %s as new, and can be begun again", async (kind) => {
+    const server = await postgresServer();
+    const url = await anUrl();
+    const source = await open(url);
+    await copyDatabases(await open(directory), source, told);
+    const place = kind === "files" ? aDirectory() : await anUrl();
+    const rows = await rowsOf(await open(place));
+    const copy = () =>
+      Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), "copy", "--database", url, place], {
+        stdio: ["ignore", "ignore", "ignore"],
+      });
+
+    await source.catalog.transaction(async (sql) => {
+      await sql.run("lock table sources in access exclusive mode"); // There it waits: records are copied then.
+      const child = copy();
+      const waiting = `select 1 from pg_stat_activity where datname = '${new URL(url).pathname.slice(1)}' and wait_event_type = 'Lock'`;
+      await until("it waits", async () => ((await server.command(waiting)).length > 0 ? true : undefined));
+      child.kill("SIGKILL");
+      await child.exited;
+    });
+    expect(await rowsOf(await open(place))).toEqual(rows);
+    expect(await copy().exited).toBe(0);
+    expect(await rowsOf(await open(place))).toEqual(await rowsOf(source));
+  });
+
+  test("makes copies that export byte by byte the same", async () => {
+    const url = await anUrl();
+    await copyDatabases(await open(directory), await open(url), told);
+    const [here, there] = [await fundfeed(["export", "--data", directory]), await fundfeed(["export", "--database", url])];
+    expect([here.code, there.code, here.out.length > 200_000]).toEqual([0, 0, true]);
+    expect(there.out === here.out).toBe(true);
+  });
+});
