@@ -58,6 +58,8 @@ export type Engine<Tables> = Sql<Tables> & {
 };
 
 export type CatalogEngine = Engine<CatalogTables>;
+/** The catalogue, or a transaction or snapshot of it. */
+export type CatalogSql = Sql<CatalogTables>;
 export type StateEngine = Engine<StateTables>;
 
 /** Refuses what one of the engines would alter or not take: lone surrogates, NUL, fractions and numbers that a double rounds. */

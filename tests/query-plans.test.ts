@@ -1,5 +1,6 @@
 /** No request, no turn of the clock and no imported record reads a table from end to end. */
 import { afterAll, expect, test } from "bun:test";
+import type { CatalogSql } from "../db/engine.ts";
 import type { CatalogDb } from "../db/open.ts";
 import { createCatalog } from "../src/catalog.ts";
 import { refresh, replayClock } from "../src/changes/refresh.ts";
@@ -11,24 +12,27 @@ import { aCatalog, DAY, dropScratch, NOON } from "./support/imports.ts";
 
 afterAll(dropScratch);
 
-/** Every statement that is prepared while `work` runs. */
+/** Every statement that is asked while `work` runs, in transactions and snapshots too. */
 async function statementsOf(db: CatalogDb, work: () => Promise<unknown>): Promise<Set<string>> {
-  const { sqlite, get, all, each } = db;
   const statements = new Set<string>();
-  const { query, prepare, run } = sqlite;
-  const noting =
-    <F extends (...given: never[]) => unknown>(method: F) =>
-    (...given: Parameters<F>): ReturnType<F> => {
-      statements.add(String(given[0]));
-      return method.apply(sqlite, given) as ReturnType<F>;
-    };
-  Object.assign(sqlite, { query: noting(query), prepare: noting(prepare), run: noting(run) });
-  Object.assign(db, { get: noting(get), all: noting(all), each: noting(each) }); // The engine prepares a statement once.
+  const noting = ({ get, all, run, each }: CatalogSql) => {
+    const noted = <F>(method: F): F =>
+      ((statement: string, ...given: unknown[]) => {
+        statements.add(statement);
+        return (method as (...all: unknown[]) => unknown)(statement, ...given);
+      }) as F;
+    return { get: noted(get), all: noted(all), run: noted(run), each: noted(each) };
+  };
+  const { transaction, snapshot } = db;
+  const plain = { get: db.get, all: db.all, run: db.run, each: db.each, transaction, snapshot };
+  Object.assign(db, noting(db), {
+    transaction: <T>(write: (sql: CatalogSql) => Promise<T>) => transaction((sql) => write({ ...sql, ...noting(sql) })),
+    snapshot: <T>(read: (sql: CatalogSql) => Promise<T>) => snapshot((sql) => read({ ...sql, ...noting(sql) })),
+  });
   try {
     await work();
   } finally {
-    Object.assign(sqlite, { query, prepare, run });
-    Object.assign(db, { get, all, each });
+    Object.assign(db, plain);
   }
   return statements;
 }

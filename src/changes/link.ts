@@ -2,7 +2,7 @@
  * The same opportunity in two sources. Nothing is merged: both records stay, and the one of the second source names the other in
  * `relationships.canonical_id`. The rules are data; a record of a canonical source names none.
  */
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogSql } from "../../db/engine.ts";
 import type { Content } from "./content.ts";
 
 export type LinkRule = {
@@ -35,38 +35,45 @@ function topicCodeOf({ source, organization }: Content): string | null {
 }
 
 /** The id of the canonical record of the same opportunity, or `null` where there is none (yet). */
-export function findCanonicalId({ sqlite }: CatalogDb, content: Content): string | null {
+export async function findCanonicalId(sql: CatalogSql, content: Content): Promise<string | null> {
   const rule = linkRules.find(({ other }) => other === content.source.code);
   const key = linkKeyOf(content);
   if (rule === undefined || key === null) return null;
-  return (
-    sqlite
-      .query<{ id: string }, [string, string]>("select id from opportunities where link_key = ? and source = ? order by seq limit 1")
-      .get(key, rule.canonical)?.id ?? null
+  const found = await sql.get<{ id: string }>(
+    "select id from opportunities where link_key = ? and source = ? order by seq limit 1",
+    key,
+    rule.canonical,
   );
+  return found?.id ?? null;
 }
 
 const WAITING = `
-  select seq as row, (select id from opportunities where link_key = waiting.link_key and source = ? order by seq limit 1) as canonicalId
-  from opportunities as waiting where source = ? and link_key is not null and canonicalId is not null order by seq`;
+  select seq, "canonicalId" from (
+    select seq, (select id from opportunities where link_key = waiting.link_key and source = ? order by seq limit 1) as "canonicalId"
+    from opportunities as waiting where source = ? and link_key is not null
+  ) as found
+  where "canonicalId" is not null order by seq`;
 
 /** The row number of a record that does not name its canonical one, although it is there. */
-export type Waiting = { row: number; canonicalId: string };
+export type Waiting = { seq: number; canonicalId: string };
 
 /** The records that waited for a canonical one of these sources and have it by now. */
-export function listWaiting({ sqlite }: CatalogDb, sources: ReadonlySet<string>): Waiting[] {
-  return linkRules
-    .filter(({ canonical }) => sources.has(canonical))
-    .flatMap(({ canonical, other }) => sqlite.query<Waiting, [string, string]>(WAITING).all(canonical, other));
+export async function listWaiting(sql: CatalogSql, sources: ReadonlySet<string>): Promise<Waiting[]> {
+  const waiting: Waiting[] = [];
+  for (const { canonical, other } of linkRules)
+    if (sources.has(canonical)) waiting.push(...(await sql.all<Waiting>(WAITING, canonical, other)));
+  return waiting;
 }
 
 /** How many records wait for this one, which is not stored yet. */
-export function countWaitingFor({ sqlite }: CatalogDb, content: Content): number {
+export async function countWaitingFor(sql: CatalogSql, content: Content): Promise<number> {
   const rule = linkRules.find(({ canonical }) => canonical === content.source.code);
   const key = linkKeyOf(content);
   if (rule === undefined || key === null) return 0;
-  const row = sqlite
-    .query<{ count: number }, [string, string]>("select count(*) as count from opportunities where link_key = ? and source = ?")
-    .get(key, rule.other);
+  const row = await sql.get<{ count: number }>(
+    "select count(*) as count from opportunities where link_key = ? and source = ?",
+    key,
+    rule.other,
+  );
   return row?.count ?? 0;
 }

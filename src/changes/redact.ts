@@ -1,4 +1,5 @@
 /** `redact`: the contacts of stored records and of their whole history are erased. Unused pages still hold them: `Engine.dropUnusedPages`. */
+import type { CatalogSql } from "../../db/engine.ts";
 import type { CatalogDb } from "../../db/open.ts";
 import { atNextInstant, decideRedaction, getStored, update, withholdContacts } from "./commit.ts";
 
@@ -12,19 +13,19 @@ export async function redactStored(db: CatalogDb, sources: readonly string[] | u
   const redacted: Redacted = { records: 0, events: 0 };
   const rows = await listNaming(db, sources);
   for (let first = 0; first < rows.length; first += CHUNK) {
-    atNextInstant(db, now, (instant) => {
-      for (const row of rows.slice(first, first + CHUNK)) redactOne(db, row, instant, redacted);
+    await atNextInstant(db, now, async (sql, instant) => {
+      for (const seq of rows.slice(first, first + CHUNK)) await redactOne(sql, seq, instant, redacted);
     });
   }
   return redacted;
 }
 
-function redactOne(db: CatalogDb, row: number, instant: number, redacted: Redacted): void {
-  redacted.events += withholdContacts(db, row);
-  const stored = getStored(db, row);
+async function redactOne(sql: CatalogSql, seq: number, instant: number, redacted: Redacted): Promise<void> {
+  redacted.events += await withholdContacts(sql, seq);
+  const stored = await getStored(sql, seq);
   const decision = decideRedaction(stored, instant);
   if (decision.outcome === "unchanged") return;
-  update(db, stored, decision, [], instant, null);
+  await update(sql, stored, decision, [], instant, null);
   redacted.records++;
 }
 

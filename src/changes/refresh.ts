@@ -1,4 +1,5 @@
 /** D-37: status follows the clock. Only due records are touched: an index range on the next turn, not a scan. */
+import type { CatalogSql } from "../../db/engine.ts";
 import type { CatalogDb } from "../../db/open.ts";
 import { atNextInstant, decideStatus, listDue, update } from "./commit.ts";
 
@@ -20,23 +21,21 @@ export async function replayClock(db: CatalogDb, until: number): Promise<Refresh
 async function turn(db: CatalogDb, until: number, instantOf: (firstDue: number) => number): Promise<Refreshed> {
   const total = { changed: 0, events: 0 };
   for (;;) {
-    const first =
-      db.sqlite.query<{ due_at: number }, [number]>("select min(due_at) as due_at from opportunities where due_at <= ?").get(until)
-        ?.due_at ?? null;
-    if (first === null) return total;
-    const wanted = instantOf(first);
-    const chunk = atNextInstant(db, wanted, (instant) => turnChunk(db, wanted, instant));
+    const first = await db.get<{ due_at: number | null }>("select min(due_at) as due_at from opportunities where due_at <= ?", until);
+    if (first === undefined || first.due_at === null) return total;
+    const wanted = instantOf(first.due_at);
+    const chunk = await atNextInstant(db, wanted, (sql, instant) => turnChunk(sql, wanted, instant));
     total.changed += chunk.changed;
     total.events += chunk.events;
     await Bun.sleep(0); // Requests come in between.
   }
 }
 
-function turnChunk(db: CatalogDb, dueUntil: number, instant: number): Refreshed {
+async function turnChunk(sql: CatalogSql, dueUntil: number, instant: number): Promise<Refreshed> {
   const total = { changed: 0, events: 0 };
-  for (const stored of listDue(db, dueUntil, CHUNK)) {
+  for (const stored of await listDue(sql, dueUntil, CHUNK)) {
     const decision = decideStatus(stored, instant);
-    update(db, stored, decision, [], instant, null);
+    await update(sql, stored, decision, [], instant, null);
     if (decision.outcome === "changed") total.changed++;
     total.events += decision.events.length;
   }

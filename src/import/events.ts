@@ -1,7 +1,7 @@
 /** `import events`: histories kept elsewhere, one event a line. They join a record's history; its `updated_at` does not move. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { CatalogDb } from "../../db/open.ts";
-import { findByUpstreamId, hasEvent, insertImportedEvent, inTransaction } from "../changes/commit.ts";
+import type { CatalogSql } from "../../db/engine.ts";
+import { findByUpstreamId, hasEvent, insertImportedEvent } from "../changes/commit.ts";
 import { withheld } from "../changes/contacts.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
 import { formatInstant, parseStoredMs } from "../instant.ts";
@@ -39,7 +39,7 @@ export async function importEvents(place: Workplace, options: Options): Promise<
       if (summary.read % 500 === 0) place.progress({ step: "reading", done: summary.read, share: shareRead(inputs) });
       try {
         if ("reason" in item) throw new Rejection(item.reason);
-        const judged = judgeEvent(place.db, item.record, sources);
+        const judged = await judgeEvent(place.db, item.record, sources);
         const event = options.redactContacts ? withheld(judged.event) : judged.event; // Its id stays: the same event is stored once.
         staging.put(event.id, "", JSON.stringify({ ...judged, event }));
       } catch (error) {
@@ -52,28 +52,29 @@ export async function importEvents(place: Workplace, options: Options): Promise<
     summary.unchanged = summary.read - summary.rejected - toWrite; // Repeats within the files; repeats of stored ones join them below.
     const files = await digestsOf(inputs);
     const begun = { format: "events", files, sources: [...sources].sort(), snapshot: false, asOf: undefined, startedAt: place.now() };
-    const importId = options.dryRun ? 0 : beginImport(place.db, begun);
+    const importId = options.dryRun ? 0 : await beginImport(place.db, begun);
     for (const chunk of staging.chunks(CHUNK)) {
-      const isNew = options.dryRun
-        ? (judged: Judged) => !hasEvent(place.db, judged.event.id)
-        : (judged: Judged) => storeEvent(place.db, judged, importId);
-      inTransaction(place.db, () => {
-        for (const { json } of chunk) summary[isNew(JSON.parse(json) as Judged) ? "events" : "unchanged"]++; // Staged by this very import.
+      await place.db.transaction(async (sql) => {
+        for (const { json } of chunk) {
+          const judged = JSON.parse(json) as Judged; // Staged by this very import.
+          const isNew = options.dryRun ? !(await hasEvent(sql, judged.event.id)) : await storeEvent(sql, judged, importId);
+          summary[isNew ? "events" : "unchanged"]++;
+        }
       });
       place.progress({ step: "writing", done: summary.events, share: (summary.events + 1) / (toWrite + 1) });
     }
-    if (!options.dryRun) finishImport(place.db, importId, summary, place.now());
+    if (!options.dryRun) await finishImport(place.db, importId, summary, place.now());
     return summary;
   });
 }
 
-function judgeEvent(db: CatalogDb, line: unknown, sources: Set<string>): Judged {
+async function judgeEvent(sql: CatalogSql, line: unknown, sources: Set<string>): Promise<Judged> {
   const given = readEvent(line, "");
   const { type, severity, summary, changed_fields, changes } = given;
   const code = given.source.code.toUpperCase();
   if (type.trim() === "") throw new Rejection("type must not be blank");
   if (severity.trim() === "") throw new Rejection("severity must not be blank");
-  const record = findByUpstreamId(db, code, given.source.opportunity_id);
+  const record = await findByUpstreamId(sql, code, given.source.opportunity_id);
   if (record === undefined) throw new Rejection(`no ${code} record has the upstream id ${JSON.stringify(given.source.opportunity_id)}`);
   sources.add(code);
   const detectedAt = parseStoredMs(given.detected_at);
@@ -91,8 +92,8 @@ function judgeEvent(db: CatalogDb, line: unknown, sources: Set<string>): Judged 
   return { seq: record.seq, type, severity, detected_at: detectedAt, event };
 }
 
-function storeEvent(db: CatalogDb, { seq, event, type, severity, detected_at }: Judged, importId: number): boolean {
-  return insertImportedEvent(db, seq, event, { type, severity, detected_at }, importId);
+async function storeEvent(sql: CatalogSql, { seq, event, type, severity, detected_at }: Judged, importId: number): Promise<boolean> {
+  return insertImportedEvent(sql, seq, event, { type, severity, detected_at }, importId);
 }
 
 /** What the API does not know is stored as given and shown as `unknown`. */

@@ -1,5 +1,5 @@
 /** Imports are remembered: which files, when, what came of it; and whether a killed one is being run again. */
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogSql } from "../../db/engine.ts";
 
 export type Summary = {
   read: number;
@@ -36,37 +36,41 @@ export type Begun = {
 };
 
 /** Opens the import's row, or the one that it left behind when it was killed. */
-export function beginImport(db: CatalogDb, begun: Begun): number {
-  const unfinished = findUnfinished(db, begun);
+export async function beginImport(sql: CatalogSql, begun: Begun): Promise<number> {
+  const unfinished = await findUnfinished(sql, begun);
   if (unfinished !== undefined) return unfinished.id;
   const { format, files, sources, snapshot, asOf, startedAt } = begun;
-  const row = db.sqlite
-    .query<{ id: number }, (string | number | null)[]>(
-      "insert into imports (format, files, sources, snapshot, as_of, started_at, counts) values (?, ?, ?, ?, ?, ?, '{}') returning id",
-    )
-    .get(format, JSON.stringify(files), JSON.stringify(sources), snapshot ? 1 : 0, asOf ?? null, startedAt);
+  const row = await sql.get<{ id: number }>(
+    "insert into imports (format, files, sources, snapshot, as_of, started_at, counts) values (?, ?, ?, ?, ?, ?, '{}') returning id",
+    format,
+    JSON.stringify(files),
+    JSON.stringify(sources),
+    snapshot ? 1 : 0,
+    asOf ?? null,
+    startedAt,
+  );
   return row?.id ?? 0;
 }
 
 /** Part of each chunk's transaction: what has come of the import so far. */
-export function recordProgress({ sqlite }: CatalogDb, id: number, summary: Summary, instant: number): void {
-  sqlite.query("update imports set counts = ?, last_instant = ? where id = ?").run(JSON.stringify(summary), instant, id);
+export async function recordProgress(sql: CatalogSql, id: number, summary: Summary, instant: number): Promise<void> {
+  await sql.run("update imports set counts = ?, last_instant = ? where id = ?", JSON.stringify(summary), instant, id);
 }
 
-export function finishImport({ sqlite }: CatalogDb, id: number, summary: Summary, now: number): void {
-  sqlite.query("update imports set counts = ?, finished_at = ? where id = ?").run(JSON.stringify(summary), now, id);
+export async function finishImport(sql: CatalogSql, id: number, summary: Summary, now: number): Promise<void> {
+  await sql.run("update imports set counts = ?, finished_at = ? where id = ?", JSON.stringify(summary), now, id);
 }
 
 /** The same import, killed before it finished, if nothing has been written since: its remaining chunks then follow as if it had lived. */
-export function findUnfinished({ sqlite }: CatalogDb, { format, files, snapshot, asOf }: Begun): ImportRow | undefined {
-  const newest = sqlite.query<ImportRow, []>("select * from imports order by id desc limit 1").get();
-  if (newest === null || newest.finished_at !== null || newest.format !== format || newest.as_of !== (asOf ?? null)) return undefined;
+export async function findUnfinished(sql: CatalogSql, { format, files, snapshot, asOf }: Begun): Promise<ImportRow | undefined> {
+  const newest = await sql.get<ImportRow>("select * from imports order by id desc limit 1");
+  if (newest === undefined || newest.finished_at !== null || newest.format !== format || newest.as_of !== (asOf ?? null)) return undefined;
   const digests = (list: FileDigest[]) => list.map(({ sha256 }) => sha256).join();
   const same = digests(JSON.parse(newest.files) as FileDigest[]) === digests(files) && newest.snapshot === (snapshot ? 1 : 0);
   return same ? newest : undefined;
 }
 
 /** All imports, the newest first. */
-export async function listImports({ all }: CatalogDb): Promise<ImportRow[]> {
-  return all("select * from imports order by id desc");
+export async function listImports(sql: CatalogSql): Promise<ImportRow[]> {
+  return sql.all("select * from imports order by id desc");
 }

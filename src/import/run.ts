@@ -1,8 +1,8 @@
 /** One import: judge the whole input, then store what differs, chunk by chunk (D-30 to D-36). */
+import type { CatalogSql } from "../../db/engine.ts";
 import type { CatalogDb } from "../../db/open.ts";
 import {
   atNextInstant,
-  beginReading,
   countNewPast,
   type Decision,
   decide,
@@ -17,6 +17,7 @@ import {
   listLive,
   newestInstant,
   nextInstant,
+  type Stored,
   storePast,
   turned,
   update,
@@ -24,7 +25,7 @@ import {
 } from "../changes/commit.ts";
 import { withoutContacts } from "../changes/contacts.ts";
 import { hashOf, type Incoming, readContent } from "../changes/content.ts";
-import { countWaitingFor, findCanonicalId, listWaiting, type Waiting } from "../changes/link.ts";
+import { countWaitingFor, findCanonicalId, listWaiting } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
 import { formatInstant } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
@@ -43,8 +44,8 @@ import { digestsOf, type Options, type Outcome, shareRead, type Workplace, withI
  * In each, nearly every page of an index on ids or hashes is written once: smaller chunks write them more often.
  */
 export const CHUNK = 4000;
-/** Records judged in one read transaction: each alone would lock and unlock the file, and all together would keep the log from being checkpointed. */
-const JUDGED_TOGETHER = 500;
+/** Records judged in one snapshot: each alone would lock and unlock the file. No more, since they are in memory meanwhile. */
+const JUDGED_TOGETHER = 100;
 /** A snapshot that would remove more of a source's live records than this is refused (D-34). */
 const REMOVALS_MAX = 0.2;
 /** Imports files as one unit. Throws, with nothing changed, when the input as a whole cannot be taken. */
@@ -59,8 +60,8 @@ export async function importFiles(place: Workplace, format: Format, options: Opt
       asOf: options.asOf,
       startedAt: place.now(),
     };
-    refuseEarlierInstant(place.db, begun);
-    const missing = options.snapshot ? findMissing(place.db, judged.sources, staging, options) : [];
+    await refuseEarlierInstant(place.db, begun);
+    const missing = options.snapshot ? await findMissing(place.db, judged.sources, staging, options) : [];
     return options.dryRun ? rehearse(place.db, begun, judged, staging, missing) : await store(place, begun, judged, staging, missing);
   });
 }
@@ -78,50 +79,57 @@ async function judgeAll(
 ): Promise<Judged> {
   const judged: Judged = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined };
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
-  const restoring = newestInstant(db.sqlite) === undefined;
+  const restoring = (await newestInstant(db)) === undefined;
   const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
   const lastOf = new Map<Input, Item>();
-  const reading = beginReading(db);
-  try {
-    for await (const item of format.read(inputs, context)) {
-      judged.read++;
-      lastOf.set(item.input, item);
-      if (judged.read % JUDGED_TOGETHER === 0) {
-        reading.renew();
-        progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
+  for await (const items of together(format.read(inputs, context), JUDGED_TOGETHER)) {
+    await db.snapshot(async (sql) => {
+      for (const item of items) {
+        lastOf.set(item.input, item);
+        try {
+          const incoming = await judgeItem(sql, item, names);
+          await stage(sql, staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, restoring);
+        } catch (error) {
+          if (!(error instanceof Rejection)) throw error;
+          judged.rejected++;
+          rejects.add(item, error.message);
+          await notePresent(sql, staging, judged, item);
+        }
       }
-      try {
-        const incoming = judgeItem(db, item, names);
-        stage(db, staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, restoring);
-      } catch (error) {
-        if (!(error instanceof Rejection)) throw error;
-        judged.rejected++;
-        rejects.add(item, error.message);
-        notePresent(db, staging, judged, item);
-      }
-    }
-  } finally {
-    reading.end();
+    });
+    judged.read += items.length;
+    progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
   }
   progress({ step: "reading", done: judged.read, share: 1 });
   if (options.snapshot && !options.allowRemovals) for (const item of lastOf.values()) refuseCutOff(item);
   return judged;
 }
 
-function judgeItem(db: CatalogDb, item: Item, names: ReadonlyMap<string, string>): Incoming {
+async function* together<T>(items: AsyncIterable<T>, count: number): AsyncIterable<T[]> {
+  let some: T[] = [];
+  for await (const item of items) {
+    if (some.push(item) < count) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
+}
+
+async function judgeItem(sql: CatalogSql, item: Item, names: ReadonlyMap<string, string>): Promise<Incoming> {
   if ("reason" in item) throw new Rejection(item.reason);
-  const incoming = judgeRecord(item.partial === undefined ? item.record : completed(db, item.record, item.partial === "adds"), names);
+  const record = item.partial === undefined ? item.record : await completed(sql, item.record, item.partial === "adds");
+  const incoming = judgeRecord(record, names);
   const past = item.past?.map(({ record, until }) => {
     const { content, status_basis } = judgeRecord(record, names);
     return { content, status_basis, until };
   });
-  return { ...withRelationships(db, incoming, item.parents ?? []), ...(past === undefined ? {} : { past }) };
+  return { ...(await withRelationships(sql, incoming, item.parents ?? [])), ...(past === undefined ? {} : { past }) };
 }
 
 /** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
-function completed(db: CatalogDb, record: object, adds: boolean): object {
+async function completed(sql: CatalogSql, record: object, adds: boolean): Promise<object> {
   const key = readNaturalKey(record);
-  const before = key === undefined ? undefined : findStored(db, key.source, key.lineage ?? key.upstreamId ?? "");
+  const before = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
   if (before === undefined) return record;
   const { status: _status, ...content } = readContent(before.document, before.sidecar);
   return filledIn(record, content, adds);
@@ -144,16 +152,27 @@ function union(old: readonly unknown[], more: readonly unknown[]): unknown[] {
 }
 
 /** Parent and canonical record, where the record names none and one is known. */
-function withRelationships(db: CatalogDb, incoming: Incoming, parents: readonly Parent[]): Incoming {
+async function withRelationships(sql: CatalogSql, incoming: Incoming, parents: readonly Parent[]): Promise<Incoming> {
   const { source, relationships } = incoming.content;
-  const parent = parents.find(({ lineage, inFiles }) => inFiles || isStored(db, source.code, lineage));
+  const parent = await firstOf(parents, async ({ lineage, inFiles }) => inFiles || (await isStored(sql, source.code, lineage)));
   const parent_id = relationships.parent_id ?? (parent === undefined ? null : opportunityId(source.code, parent.lineage));
-  const canonical_id = relationships.canonical_id ?? findCanonicalId(db, incoming.content);
+  const canonical_id = relationships.canonical_id ?? (await findCanonicalId(sql, incoming.content));
   if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return incoming;
   return { ...incoming, content: { ...incoming.content, relationships: { parent_id, canonical_id } } };
 }
 
-function stage(db: CatalogDb, staging: Staging, judged: Judged, { restored, ...record }: Incoming, restoring: boolean): void {
+async function firstOf<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<T | undefined> {
+  for (const item of items) if (await holds(item)) return item;
+  return undefined;
+}
+
+async function stage(
+  sql: CatalogSql,
+  staging: Staging,
+  judged: Judged,
+  { restored, ...record }: Incoming,
+  restoring: boolean,
+): Promise<void> {
   const { code, opportunity_id } = record.content.source;
   judged.sources.add(code);
   // Of a lineage that goes by another name, ids of records that this one supersedes in the same file stay findable (D-30).
@@ -164,16 +183,20 @@ function stage(db: CatalogDb, staging: Staging, judged: Judged, { restored, ...r
   if (incoming.restored !== undefined)
     judged.newestRestored = Math.max(judged.newestRestored ?? incoming.restored.updated_at, incoming.restored.updated_at);
   const hash = hashOf(incoming.content, incoming.status_basis);
-  staging.put(code, incoming.lineage, isUnchanged(db, incoming, hash) ? null : JSON.stringify(incoming), hash);
+  staging.put(code, incoming.lineage, (await isUnchanged(sql, incoming, hash)) ? null : JSON.stringify(incoming), hash);
 }
 
 /** A rejected record whose source and id can be read counts as present (D-34). */
-function notePresent(db: CatalogDb, staging: Staging, judged: Judged, item: Item): void {
+async function notePresent(sql: CatalogSql, staging: Staging, judged: Judged, item: Item): Promise<void> {
   const key = "reason" in item ? readItemKey(item) : readNaturalKey(item.record);
   if (key === undefined) return;
   const { source, lineage, upstreamId } = key;
   const lineages =
-    lineage !== undefined ? [lineage] : upstreamId === undefined ? [] : [upstreamId, ...lineagesOfUpstreamId(db, source, upstreamId)];
+    lineage !== undefined
+      ? [lineage]
+      : upstreamId === undefined
+        ? []
+        : [upstreamId, ...(await lineagesOfUpstreamId(sql, source, upstreamId))];
   if (lineages.length > 0) judged.sources.add(source);
   for (const each of lineages) staging.putPresent(source, each);
 }
@@ -191,23 +214,23 @@ function refuseCutOff(last: Item): void {
 }
 
 /** History is backfilled forwards: `--as-of` must be later than all there is (D-31), unless this very import is being run again. */
-function refuseEarlierInstant(db: CatalogDb, begun: Begun): void {
-  const newest = newestInstant(db.sqlite);
+async function refuseEarlierInstant(db: CatalogDb, begun: Begun): Promise<void> {
+  const newest = await newestInstant(db);
   if (begun.asOf !== undefined && begun.asOf > begun.startedAt) {
     throw new Error(`Cannot import as of ${formatInstant(begun.asOf)}: --as-of is for history, and that is still to come`);
   }
   if (begun.asOf === undefined || newest === undefined || begun.asOf > newest) return;
-  if ((findUnfinished(db, begun)?.last_instant ?? Number.NEGATIVE_INFINITY) >= newest) return;
+  if (((await findUnfinished(db, begun))?.last_instant ?? Number.NEGATIVE_INFINITY) >= newest) return;
   throw new Error(
     `Cannot import as of ${formatInstant(begun.asOf)}: the catalogue holds changes up to ${formatInstant(newest)}, and --as-of must be later`,
   );
 }
 
 /** Row numbers of the live records that a snapshot lacks. Throws when they are too many to be believed. */
-function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging: Staging, { allowRemovals }: Options): number[] {
+async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging: Staging, { allowRemovals }: Options): Promise<number[]> {
   const missing: number[] = [];
   for (const source of sources) {
-    const live = listLive(db, source);
+    const live = await listLive(db, source);
     const gone = live.filter(({ lineage }) => !staging.has(source, lineage));
     if (gone.length > live.length * REMOVALS_MAX && !allowRemovals) {
       throw new Error(
@@ -220,87 +243,91 @@ function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging: Stagi
 }
 
 /** What an import would come to: the same decisions at the same instant, stored nowhere. */
-function rehearse(db: CatalogDb, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Summary {
-  const summary = emptySummary(judged, staging);
-  const instant = nextInstant(db, begun.asOf ?? begun.startedAt);
-  for (const incoming of everyOne(staging)) {
-    const before = stored(db, incoming);
-    const replayed = before === undefined || begun.asOf === undefined ? before : turned(before, begun.asOf - 1);
-    count(summary, decide(replayed, incoming, instant));
-    const waiting = countWaitingFor(db, incoming.content);
-    summary.changed += waiting;
-    summary.events += waiting + countNewPast(db, incoming, instant);
-  }
-  for (const row of missing) countRemoval(summary, decideRemoval(getStored(db, row), instant));
-  return summary;
+async function rehearse(db: CatalogDb, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Promise<Summary> {
+  return db.snapshot(async (sql) => {
+    const summary = emptySummary(judged, staging);
+    const instant = await nextInstant(sql, begun.asOf ?? begun.startedAt);
+    for (const incoming of everyOne(staging)) {
+      const before = await stored(sql, incoming);
+      const replayed = before === undefined || begun.asOf === undefined ? before : turned(before, begun.asOf - 1);
+      count(summary, decide(replayed, incoming, instant));
+      const waiting = await countWaitingFor(sql, incoming.content);
+      summary.changed += waiting;
+      summary.events += waiting + (await countNewPast(sql, incoming, instant));
+    }
+    for (const seq of missing) countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
+    return summary;
+  });
 }
 
 async function store(place: Workplace, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Promise<Summary> {
   const { db, now, progress } = place;
   if (begun.asOf !== undefined) await replayClock(db, begun.asOf - 1);
-  const importId = beginImport(db, begun);
+  const importId = await beginImport(db, begun);
   const summary = emptySummary(judged, staging);
   const { toWrite } = staging.counts();
   const total = toWrite + missing.length;
   const wanted = () => Math.max(begun.asOf ?? now(), (judged.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
-  const write = (work: (instant: number) => void) =>
-    atNextInstant(db, wanted(), (instant) => {
-      work(instant);
-      recordProgress(db, importId, summary, instant);
+  const write = (work: (sql: CatalogSql, instant: number) => Promise<void>) =>
+    atNextInstant(db, wanted(), async (sql, instant) => {
+      await work(sql, instant);
+      await recordProgress(sql, importId, summary, instant);
     });
 
   // A restored catalogue is one transaction (D-31): its instants are its own.
   const transactions = judged.newestRestored === undefined ? inChunks(staging) : [everyOne(staging)];
   for (const chunk of transactions) {
-    write((instant) => {
+    await write(async (sql, instant) => {
       for (const incoming of chunk) {
-        count(summary, storeOne(db, incoming, instant, importId));
-        summary.events += storePast(db, incoming, importId);
+        count(summary, await storeOne(sql, incoming, instant, importId));
+        summary.events += await storePast(sql, incoming, importId);
       }
     });
     progress({ step: "writing", done: summary.added + summary.changed, share: (summary.added + summary.changed) / total });
   }
   for (const rows of slices(missing)) {
-    write((instant) => {
-      for (const row of rows) countRemoval(summary, removeOne(db, row, instant, importId));
+    await write(async (sql, instant) => {
+      for (const seq of rows)
+        countRemoval(summary, await changeOne(sql, seq, (before) => decideRemoval(before, instant), instant, importId));
     });
   }
   // After the records, so that no record changes twice at one instant. An export says itself what is linked.
-  const waiting = judged.newestRestored === undefined ? listWaiting(db, judged.sources) : [];
+  const waiting = judged.newestRestored === undefined ? await listWaiting(db, judged.sources) : [];
   for (const pairs of slices(waiting)) {
-    write((instant) => {
-      for (const pair of pairs) count(summary, linkOne(db, pair, instant, importId));
+    await write(async (sql, instant) => {
+      for (const { seq, canonicalId } of pairs)
+        count(summary, await changeOne(sql, seq, (before) => decideLink(before, canonicalId, instant), instant, importId));
     });
   }
-  finishImport(db, importId, summary, now());
+  await finishImport(db, importId, summary, now());
   return summary;
 }
 
-function storeOne(db: CatalogDb, incoming: Incoming, instant: number, importId: number): Decision {
-  const before = stored(db, incoming);
+async function storeOne(sql: CatalogSql, incoming: Incoming, instant: number, importId: number): Promise<Decision> {
+  const before = await stored(sql, incoming);
   const decision = decide(before, incoming, instant);
-  if (before === undefined) insert(db, decision, incoming, instant, importId);
-  else update(db, before, decision, incoming.earlier_ids, instant, importId);
-  if (before !== undefined && incoming.redacted) withholdContacts(db, before.seq);
+  if (before === undefined) await insert(sql, decision, incoming, instant, importId);
+  else await update(sql, before, decision, incoming.earlier_ids, instant, importId);
+  if (before !== undefined && incoming.redacted) await withholdContacts(sql, before.seq);
   return decision;
 }
 
-function removeOne(db: CatalogDb, row: number, instant: number, importId: number): Decision {
-  const before = getStored(db, row);
-  const decision = decideRemoval(before, instant);
-  update(db, before, decision, [], instant, importId);
+/** What becomes of a stored record that did not arrive itself. */
+async function changeOne(
+  sql: CatalogSql,
+  seq: number,
+  decideOn: (before: Stored) => Decision,
+  instant: number,
+  importId: number,
+): Promise<Decision> {
+  const before = await getStored(sql, seq);
+  const decision = decideOn(before);
+  await update(sql, before, decision, [], instant, importId);
   return decision;
 }
 
-function linkOne(db: CatalogDb, { row, canonicalId }: Waiting, instant: number, importId: number): Decision {
-  const before = getStored(db, row);
-  const decision = decideLink(before, canonicalId, instant);
-  update(db, before, decision, [], instant, importId);
-  return decision;
-}
-
-function stored(db: CatalogDb, { content, lineage }: Incoming) {
-  return findStored(db, content.source.code, lineage);
+function stored(sql: CatalogSql, { content, lineage }: Incoming) {
+  return findStored(sql, content.source.code, lineage);
 }
 
 /** Each staged record is parsed only when its turn comes: a chunk at once would take a hundred megabytes. */

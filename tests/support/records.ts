@@ -12,15 +12,17 @@ export function anOpportunity(fields: Partial<Draft> = {}): Draft {
 
 /** Stores records as an import would, all at one instant: `at`, or just after the newest there is. Answers with their ids. */
 export async function storeRecords(db: CatalogDb, records: readonly Draft[], at: number): Promise<string[]> {
-  return atNextInstant(db, at, (instant) =>
-    records.map((record) => {
+  return atNextInstant(db, at, async (sql, instant) => {
+    const ids: string[] = [];
+    for (const record of records) {
       const incoming = judgeRecord(record, new Map());
       const { source } = incoming.content;
-      const stored = findStored(db, source.code, incoming.lineage);
+      const stored = await findStored(sql, source.code, incoming.lineage);
       const decision = decide(stored, incoming, instant);
-      if (stored === undefined) insert(db, decision, incoming, instant, 0);
-      else update(db, stored, decision, incoming.earlier_ids, instant, 0);
-      return opportunityId(source.code, incoming.lineage);
-    }),
-  );
+      if (stored === undefined) await insert(sql, decision, incoming, instant, 0);
+      else await update(sql, stored, decision, incoming.earlier_ids, instant, 0);
+      ids.push(opportunityId(source.code, incoming.lineage));
+    }
+    return ids;
+  });
 }
