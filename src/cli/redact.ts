@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { redactStored } from "../changes/redact.ts";
-import { openEmptyStaging } from "../import/workplace.ts";
+import { withStaging } from "../import/workplace.ts";
 import { requireSources } from "../sources.ts";
 import { answer, type Cli, type CommonOptions, command } from "./command.ts";
 import { sourceCodes } from "./export.ts";
@@ -12,14 +12,11 @@ export function redactCommand(cli: Cli): Command {
     .action(async (options: CommonOptions & { source?: string[] }) => {
       const { now, tell } = cli.machine;
       const codes = sourceCodes(options.source);
-      const { redacted, dropped } = await withWorkplace(cli, options, async ({ db, directory }) => {
+      const { redacted, dropped } = await withWorkplace(cli, options, async (place) => {
+        const { db } = place;
         await requireSources(db, codes ?? [], "redact");
-        const staging = await openEmptyStaging(directory, tell); // An import under way goes first; what a killed one left is gone.
-        try {
-          return { redacted: await redactStored(db, codes, now()), dropped: await db.dropUnusedPages() };
-        } finally {
-          staging.close();
-        }
+        // An import under way goes first; what a killed one left is gone.
+        return withStaging(place, async () => ({ redacted: await redactStored(db, codes, now()), dropped: await db.dropUnusedPages() }));
       });
       const { records, events } = redacted;
       answer(

@@ -1,9 +1,8 @@
-/** Where an import keeps what it has judged until all of it is judged (D-33), and the lock that lets one import at a time write. */
+/** Where an import keeps what it has judged until all of it is judged (D-33). */
 import { Database } from "bun:sqlite";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-const RETRY_MS = 200;
 /** Records have some 4 KB: a small page would hold one and leave the rest of itself empty. */
 const PAGE_BYTES = 32_768;
 const CACHE_KB = 8_000;
@@ -24,19 +23,13 @@ export type Staging = {
 
 export type Staged = { json: string; hash: Uint8Array | null };
 
-export type Waiting = { timeoutMs: number; tell: () => void };
-
-/** Takes the lock and an empty staging file; waits while another import has the lock. ":memory:" locks nothing. */
-export async function openStaging(directory: string, waiting: Waiting): Promise<Staging> {
+/** An empty staging file in a directory, or in ":memory:". One import at a time may have it: `withStaging` sees to that. */
+export function openStaging(directory: string): Staging {
   if (directory === ":memory:") return stagingIn(new Database(":memory:", { strict: true }), () => undefined);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = await takeLock(join(directory, "import.lock"), waiting);
   const path = join(directory, "import.staging");
   rmSync(path, { force: true }); // What a killed import left is worthless.
-  return stagingIn(new Database(path, { create: true, strict: true }), () => {
-    rmSync(path, { force: true });
-    lock.close();
-  });
+  return stagingIn(new Database(path, { create: true, strict: true }), () => rmSync(path, { force: true }));
 }
 
 function stagingIn(sqlite: Database, afterwards: () => void): Staging {
@@ -88,26 +81,4 @@ function* inChunks<T>(items: Iterator<T>, total: number, count: number): Iterabl
 
 function* take<T>(items: Iterator<T>, count: number): Iterable<T> {
   for (let taken = 0; taken < count; taken++) yield items.next().value as T;
-}
-
-/** An exclusive transaction on an empty file: the operating system ends it with the process, however that dies. The file is never written. */
-async function takeLock(path: string, { timeoutMs, tell }: Waiting): Promise<Database> {
-  const lock = new Database(path, { create: true, strict: true });
-  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
-    try {
-      lock.run("begin exclusive");
-      return lock;
-    } catch (error) {
-      if (!isBusy(error) || waitedMs >= timeoutMs) {
-        lock.close();
-        throw isBusy(error) ? new Error("another import is still writing to this data directory") : error;
-      }
-      if (waitedMs === 0) tell();
-      await Bun.sleep(RETRY_MS);
-    }
-  }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 }

@@ -5,8 +5,8 @@ import { createRejects, type Rejects } from "./rejects.ts";
 import type { FileDigest, Summary } from "./remembered.ts";
 import { openStaging, type Staging } from "./staging.ts";
 
-/** How long an import waits for another one to finish. */
-const WAIT_MS = 10 * 60_000;
+/** How long an import waits for another one to finish, and how often it looks. */
+const [WAIT_MS, LOOK_EVERY_MS] = [10 * 60_000, 200];
 
 export type Options = {
   files: readonly string[];
@@ -22,7 +22,7 @@ export type Options = {
 
 export type Workplace = {
   db: CatalogDb;
-  /** Where lock and staging file live: the data directory, or ":memory:". */
+  /** Where the staging file lives: the data directory, a temporary one where the data are in PostgreSQL, or ":memory:". */
   directory: string;
   now: () => number;
   /** Something that the operator should know. */
@@ -36,36 +36,55 @@ export type Progress = { step: "reading" | "writing"; done: number; share: numbe
 /** The summary, and the files that hold rejected records. */
 export type Outcome = Summary & { rejects: string[] };
 
+type Lockable = Pick<Workplace, "db" | "directory" | "tell">;
+
 type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: Rejects };
 
 /** Takes the import lock, opens the files, runs `work`, and keeps the rejects when it succeeded. Whatever happens, nothing stays open. */
-export async function withInputs(
+export function withInputs(
   place: Workplace,
   format: { entry?: RegExp },
   options: Options,
   work: (opened: Opened) => Promise<Summary>,
 ): Promise<Outcome> {
-  const staging = await openEmptyStaging(place.directory, place.tell);
-  const rejects = createRejects(options.rejects, options.files);
-  const inputs: OpenInput[] = [];
-  makeRoomForWrites(place.db);
+  return withStaging(place, async (staging) => {
+    const rejects = createRejects(options.rejects, options.files);
+    const inputs: OpenInput[] = [];
+    makeRoomForWrites(place.db);
+    try {
+      for (const file of options.files) inputs.push(await openInput(file, format, place.directory));
+      const summary = await work({ inputs, staging, rejects });
+      return { ...summary, rejects: options.dryRun ? [] : rejects.keep() };
+    } finally {
+      rejects.drop();
+      for (const input of inputs) input.close();
+    }
+  });
+}
+
+/** Runs `work` with an empty staging file while no other import writes to the catalogue; waits at most `waitMs` for one that does. */
+export async function withStaging<T>(place: Lockable, work: (staging: Staging) => Promise<T>, waitMs = WAIT_MS): Promise<T> {
+  const release = await takeLock(place, waitMs);
   try {
-    for (const file of options.files) inputs.push(await openInput(file, format, place.directory));
-    const summary = await work({ inputs, staging, rejects });
-    return { ...summary, rejects: options.dryRun ? [] : rejects.keep() };
+    const staging = openStaging(place.directory);
+    try {
+      return await work(staging);
+    } finally {
+      staging.close();
+    }
   } finally {
-    rejects.drop();
-    for (const input of inputs) input.close();
-    staging.close();
+    await release();
   }
 }
 
-/** Takes the import lock. */
-export function openEmptyStaging(directory: string, tell: (message: string) => void): Promise<Staging> {
-  return openStaging(directory, {
-    timeoutMs: WAIT_MS,
-    tell: () => tell("Waiting for another import into this data directory to finish"),
-  });
+async function takeLock({ db, tell }: Lockable, waitMs: number): Promise<() => Promise<void>> {
+  for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
+    const release = await db.tryLock("import");
+    if (release !== undefined) return release;
+    if (waitedMs >= waitMs) throw new Error("another import is still writing to this catalogue");
+    if (waitedMs === 0) tell("Waiting for another import to finish");
+    await Bun.sleep(LOOK_EVERY_MS);
+  }
 }
 
 /** Name, size and SHA-256 of each file as it was given. */

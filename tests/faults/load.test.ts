@@ -120,7 +120,7 @@ describe("everything at once", () => {
       home.run(["backup", "copy"]),
     ]);
     expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0, 0]);
-    const waited = ran.slice(0, 2).filter(({ err }) => err === "Waiting for another import into this data directory to finish\n");
+    const waited = ran.slice(0, 2).filter(({ err }) => err === "Waiting for another import to finish\n");
     expect(waited).toHaveLength(1);
     expect((await server.get("/sources", other.key)).status).toBe(401);
     await under.stop();

@@ -6,15 +6,13 @@ import { aDirectory, dropScratch } from "../support/imports.ts";
 
 afterAll(dropScratch);
 
-const patient = { timeoutMs: 0, tell: () => undefined };
-
 function chunks(staging: Staging, count: number): string[][] {
   return Array.from(staging.chunks(count), (chunk) => Array.from(chunk, ({ json }) => json));
 }
 
 describe("openStaging()", () => {
-  test("keeps the last of each key, in the order of their first arrival", async () => {
-    const staging = await openStaging(":memory:", patient);
+  test("keeps the last of each key, in the order of their first arrival", () => {
+    const staging = openStaging(":memory:");
     staging.put("A", "1", "first");
     staging.put("A", "2", "second");
     staging.put("B", "1", null);
@@ -30,40 +28,28 @@ describe("openStaging()", () => {
     staging.close();
   });
 
-  test("gives chunks that follow each other", async () => {
-    const staging = await openStaging(":memory:", patient);
+  test("gives chunks that follow each other", () => {
+    const staging = openStaging(":memory:");
     for (let n = 0; n < 6; n++) staging.put("A", `${n}`, n === 2 ? null : `${n}`);
     expect(chunks(staging, 2)).toEqual([["0", "1"], ["3", "4"], ["5"]]);
     expect(chunks(staging, 5)).toEqual([["0", "1", "3", "4", "5"]]);
     staging.close();
   });
 
-  test("keeps each record's hash with it", async () => {
-    const staging = await openStaging(":memory:", patient);
+  test("keeps each record's hash with it", () => {
+    const staging = openStaging(":memory:");
     staging.put("A", "1", "first", Buffer.from("one"));
     staging.put("A", "1", "last", Buffer.from("two"));
     expect([...staging.chunks(1)].map((chunk) => [...chunk])).toEqual([[{ json: "last", hash: new Uint8Array(Buffer.from("two")) }]]);
     staging.close();
   });
 
-  test("lets one import at a time into a directory, and says so to the one that waits", async () => {
-    const directory = aDirectory();
-    const first = await openStaging(directory, patient);
-    const told: string[] = [];
-    const tell = () => void told.push("waiting");
-    await expect(openStaging(directory, { timeoutMs: 0, tell })).rejects.toThrow("another import is still writing to this data directory");
-    const second = openStaging(directory, { timeoutMs: 60_000, tell });
-    first.close();
-    (await second).close();
-    expect(told).toContain("waiting");
-  });
-
-  test("begins anew after an import that was killed, and leaves nothing behind", async () => {
+  test("begins anew after an import that was killed, and leaves nothing behind", () => {
     const directory = aDirectory();
     writeFileSync(join(directory, "import.staging"), "what a killed one left");
-    const staging = await openStaging(directory, patient);
+    const staging = openStaging(directory);
     expect(staging.counts()).toEqual({ toWrite: 0, unchanged: 0 });
     staging.close();
-    expect(readdirSync(directory)).toEqual(["import.lock"]);
+    expect(readdirSync(directory)).toEqual([]);
   });
 });
