@@ -97,7 +97,7 @@ async function serveVariant(variant: string, directory: string): Promise<void> {
   const now = Date.now;
   const app = createApp({
     catalog: await createCatalog(openCatalog(directory, now())),
-    access: await createAccess(openState(directory, now()), now()),
+    access: await createAccess(openState(directory, now())),
     baseUrl: "http://127.0.0.1/v1",
     assets: [],
     now,

@@ -4,6 +4,7 @@ import catalogInitial from "./migrations/catalog/0000_initial.sql" with { type: 
 import catalogNamedSources from "./migrations/catalog/0001_named_sources.sql" with { type: "text" };
 import stateInitial from "./migrations/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "./migrations/state/0001_first_plans.sql" with { type: "text" };
+import stateRevisions from "./migrations/state/0002_revisions.sql" with { type: "text" };
 
 export type Migration = { tag: string; sql: string };
 
@@ -15,6 +16,7 @@ export const migrations: Record<"catalog" | "state", readonly Migration[]> = {
   state: [
     { tag: "0000_initial", sql: stateInitial },
     { tag: "0001_first_plans", sql: stateFirstPlans },
+    { tag: "0002_revisions", sql: stateRevisions },
   ],
 };
 

@@ -4,6 +4,7 @@ import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" wit
 import catalogNamedSources from "../migrations/postgres/catalog/0001_named_sources.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/postgres/state/0001_first_plans.sql" with { type: "text" };
+import stateRevisions from "../migrations/postgres/state/0002_revisions.sql" with { type: "text" };
 import type { Asking, Client } from "./client.ts";
 
 export const postgresMigrations: Record<"catalog" | "state", readonly Migration[]> = {
@@ -14,6 +15,7 @@ export const postgresMigrations: Record<"catalog" | "state", readonly Migration[
   state: [
     { tag: "0000_initial", sql: stateInitial },
     { tag: "0001_first_plans", sql: stateFirstPlans },
+    { tag: "0002_revisions", sql: stateRevisions },
   ],
 };
 

@@ -1,5 +1,5 @@
 /** `../state.ts` for PostgreSQL, in a schema of its own. What the tables mean is said there. */
-import { pgSchema, primaryKey } from "drizzle-orm/pg-core";
+import { index, pgSchema, primaryKey } from "drizzle-orm/pg-core";
 import { bytes, integer, rowNumber, text } from "./column-types.ts";
 
 export const schema = pgSchema("fundfeed_state");
@@ -20,19 +20,24 @@ export const accounts = schema.table("accounts", {
   created_at: integer("created_at").notNull(),
 });
 
-export const keys = schema.table("keys", {
-  id: text("id").primaryKey(),
-  account_id: integer("account_id")
-    .notNull()
-    .references(() => accounts.id),
-  hash: bytes("hash").notNull().unique(),
-  last_four: text("last_four").notNull(),
-  label: text("label"),
-  created_at: integer("created_at").notNull(),
-  expires_at: integer("expires_at"),
-  revoked_at: integer("revoked_at"),
-  last_used_at: integer("last_used_at"),
-});
+export const keys = schema.table(
+  "keys",
+  {
+    id: text("id").primaryKey(),
+    account_id: integer("account_id")
+      .notNull()
+      .references(() => accounts.id),
+    hash: bytes("hash").notNull().unique(),
+    last_four: text("last_four").notNull(),
+    label: text("label"),
+    created_at: integer("created_at").notNull(),
+    expires_at: integer("expires_at"),
+    revoked_at: integer("revoked_at"),
+    last_used_at: integer("last_used_at"),
+    revision: integer("revision").notNull().default(0),
+  },
+  (table) => [index("keys_revision").on(table.revision)],
+);
 
 export const use = schema.table(
   "use",
@@ -45,3 +50,8 @@ export const use = schema.table(
   },
   (table) => [primaryKey({ columns: [table.key_id, table.day] })],
 );
+
+export const revisions = schema.table("revisions", {
+  name: text("name").primaryKey(),
+  number: integer("number").notNull(),
+});

@@ -1,17 +1,17 @@
 /**
  * Access: every key with its account, plan and use in memory, as a server needs it at each request.
  *
- * What another process commits to `state.db` (a revoked key, another plan) is seen at the very next request; what requests use up
- * is counted here and written by `saveUse`, so that no request waits for a write (D-24, D-25).
+ * What another process commits (a revoked key, another plan, use) is seen at the very next request; what requests use up is counted here
+ * and written by `saveUse`, so that no request waits for a write (D-24, D-25).
  */
-import { and, eq } from "drizzle-orm";
-import { commitMark } from "../../db/commits.ts";
 import type { StateDb } from "../../db/open.ts";
-import * as schema from "../../db/state.ts";
 import { type Allowance, ownQuotas, type Quotas, type Taken, type Use } from "../quota/allowance.ts";
 import { dayOf } from "../quota/daily-window.ts";
 import { fullBucket } from "../quota/token-bucket.ts";
+import { sharedRun } from "../shared-run.ts";
 import { hashOfKey, isWellFormedKey } from "./key.ts";
+import { findRevisions, type Revisions } from "./revisions.ts";
+import { addUse, findUse, type Sums } from "./use.ts";
 
 /** A key that is known, with what its next request depends on. */
 export type KnownKey = {
@@ -28,37 +28,48 @@ export type KnownKey = {
   last_used_at: number;
 };
 
-/** Requests of a window that ended before they were written. */
-type Overdue = { key_id: string; day: number; count: number };
+/** Requests of a key on one day that are to be written. */
+type Unwritten = { key: KnownKey; day: number; count: number };
 
 export type Access = {
   db: StateDb;
+  /** By the SHA-256 of the key. */
   keys: Map<string, KnownKey>;
   quotas: Quotas;
+  /** Keys whose stored count is known as of the last look. */
+  counted: Set<KnownKey>;
+  /** Keys with unsaved requests. */
   dirty: Set<KnownKey>;
-  overdue: Overdue[];
-  commits: () => number;
-  /** As of the last look: of all commits, of those of other connections, and changes by this one. */
-  seen: { commits: number; version: number; changes: number };
+  /** Of windows that ended before they were written. */
+  overdue: Unwritten[];
+  /** On their way to the database. */
+  leaving: Unwritten[];
+  /** As of the last look. */
+  seen: Revisions & { commits: number };
+  look: () => Promise<void>;
+  save: () => Promise<void>;
 };
 
-export async function createAccess(db: StateDb, now: number): Promise<Access> {
+export async function createAccess(db: StateDb): Promise<Access> {
   const access: Access = {
     db,
     keys: new Map(),
     quotas: ownQuotas,
+    counted: new Set(),
     dirty: new Set(),
     overdue: [],
-    commits: commitMark(db.sqlite),
-    seen: { commits: -1, version: -1, changes: -1 },
+    leaving: [],
+    seen: { commits: Number.NaN, keys: -1, use: -1 },
+    look: sharedRun(() => takeInChanges(access)),
+    save: sharedRun(() => writeUse(access)),
   };
-  await keepUp(access, now);
+  await keepUp(access);
   return access;
 }
 
-/** Takes in what was committed since the last time, if anything was: to be called at each request, before `findKey`. */
-export async function keepUp(access: Access, now: number): Promise<void> {
-  if (hasMoved(access)) await readKeys(access, now);
+/** Takes in what was committed since the last time, if anything was: to be awaited at each request, before `findKey`. */
+export async function keepUp(access: Access): Promise<void> {
+  if (access.db.commits() !== access.seen.commits) await access.look();
 }
 
 /** The key that a text is, or `undefined` when it is none, is revoked or has expired. Looks into memory alone. */
@@ -68,16 +79,27 @@ export function findKey(access: Access, text: string, now: number): KnownKey | u
   return key === undefined || key.revoked || (key.expires_at !== null && key.expires_at <= now) ? undefined : key;
 }
 
-/** Counts one request against both limits of a key, unless one of them refuses it. A promise where servers share the count. */
+/** Counts one request against both limits of a key, unless one of them refuses it. A promise where the count has to be asked for. */
 export function useKey(access: Access, key: KnownKey, now: number): Allowance | Promise<Allowance> {
+  if (!access.counted.has(key)) return learnUse(access, key, now).then(() => useKey(access, key, now));
   const taken = access.quotas.take(key, now);
   return taken instanceof Promise ? taken.then((later) => keepUse(access, key, later, now)) : keepUse(access, key, taken, now);
+}
+
+async function learnUse(access: Access, key: KnownKey, now: number): Promise<void> {
+  const day = dayOf(now);
+  const stored = await findUse(access.db, key.id, day);
+  if (access.counted.has(key)) return; // Another request was faster, or the key's use has left meanwhile and its sum will come back.
+  const unsaved = key.use.window.day === day ? key.unsaved : 0;
+  key.use = { ...key.use, window: { day, used: stored + unsaved } };
+  access.counted.add(key);
 }
 
 /** What this server granted is what it writes: where several share the count, their sum is the day's. */
 function keepUse(access: Access, key: KnownKey, { use, allowance }: Taken, now: number): Allowance {
   if (use.window.day !== key.use.window.day && key.unsaved > 0) {
-    access.overdue.push({ key_id: key.id, day: key.use.window.day, count: key.unsaved });
+    access.overdue.push({ key, day: key.use.window.day, count: key.unsaved });
+    access.dirty.delete(key);
     key.unsaved = 0;
   }
   key.use = use;
@@ -93,81 +115,94 @@ function keepUse(access: Access, key: KnownKey, { use, allowance }: Taken, now: 
  * Writes what was used since the last call, and takes in what other processes wrote for the same keys. Throws when the database
  * cannot be written: nothing is lost then, the next call writes it.
  */
-export async function saveUse(access: Access, now: number): Promise<void> {
-  await keepUp(access, now);
-  if (access.dirty.size === 0 && access.overdue.length === 0) return;
-  const { sqlite } = access.db;
-  const known = new Set(Array.from(access.keys.values(), ({ id }) => id)); // A restored database may lack a key that was used.
-  const add = sqlite.query<{ count: number }, [string, number, number]>(
-    "insert into use (key_id, day, count) values (?, ?, ?) on conflict do update set count = count + excluded.count returning count",
-  );
-  const touch = sqlite.query("update keys set last_used_at = max(coalesce(last_used_at, 0), ?) where id = ?");
+export async function saveUse(access: Access): Promise<void> {
+  await keepUp(access); // Also without requests, so that the next one has little to take in.
+  await access.save();
+}
 
-  const totals = sqlite
-    .transaction(() => {
-      for (const { key_id, day, count } of access.overdue) if (known.has(key_id)) add.get(key_id, day, count);
-      return Array.from(access.dirty, (key) => {
-        if (!known.has(key.id)) return 0;
-        touch.run(key.last_used_at, key.id);
-        return add.get(key.id, key.use.window.day, key.unsaved)?.count ?? 0;
-      });
-    })
-    .immediate();
+async function writeUse(access: Access): Promise<void> {
+  takeOut(access);
+  const { leaving } = access;
+  if (leaving.length === 0) return;
+  try {
+    takeInSums(
+      access,
+      await addUse(
+        access.db,
+        leaving.map(({ key, day, count }) => ({ key_id: key.id, day, count, last_used_at: key.last_used_at })),
+      ),
+    );
+  } catch (error) {
+    putBack(access);
+    throw error;
+  } finally {
+    access.leaving = [];
+  }
+}
 
-  for (const [index, key] of [...access.dirty].entries()) {
-    key.use = { ...key.use, window: { day: key.use.window.day, used: totals[index] ?? 0 } };
+/** Requests go on meanwhile: what they use from here on is the next save's. */
+function takeOut(access: Access): void {
+  const present = Array.from(access.dirty, (key) => ({ key, day: key.use.window.day, count: key.unsaved }));
+  access.leaving = [...access.overdue, ...present];
+  access.overdue = [];
+  for (const { key } of present) {
     key.unsaved = 0;
+    access.counted.add(key); // Nobody is to ask for its count now: whether that has these requests in it would be open.
   }
   access.dirty.clear();
-  access.overdue = [];
-  access.seen.changes = changesOf(access.db);
 }
 
-/** Whether anything was committed but by `saveUse`. */
-function hasMoved({ db, commits, seen }: Access): boolean {
-  const present = commits();
-  if (present === seen.commits) return false;
-  if (versionOf(db) !== seen.version || changesOf(db) !== seen.changes) return true;
-  seen.commits = present;
-  return false;
+function putBack(access: Access): void {
+  for (const { key, day, count } of access.leaving) {
+    if (day !== key.use.window.day) access.overdue.push({ key, day, count });
+    else {
+      key.unsaved += count;
+      access.dirty.add(key);
+    }
+  }
 }
 
-function versionOf({ sqlite }: StateDb): number {
-  return sqlite.query<{ data_version: number }, []>("pragma data_version").get()?.data_version ?? 0;
+function takeInSums(access: Access, { revision, sums }: Sums): void {
+  const keys = new Map(access.leaving.map(({ key }) => [key.id, key]));
+  for (const { key_id, day, count } of sums) {
+    const key = keys.get(key_id);
+    if (key?.use.window.day === day) key.use = { ...key.use, window: { day, used: count + key.unsaved } };
+  }
+  if (revision === access.seen.use + 1) access.seen.use = revision; // Nobody else has written since the last look.
 }
 
-function changesOf({ sqlite }: StateDb): number {
-  return sqlite.query<{ changes: number }, []>("select total_changes() as changes").get()?.changes ?? 0;
+async function takeInChanges(access: Access): Promise<void> {
+  const commits = access.db.commits(); // Before the rows: a later commit moves it again.
+  const { keys, use } = await findRevisions(access.db);
+  if (keys !== access.seen.keys) await readChangedKeys(access, keys);
+  if (use !== access.seen.use) access.counted = new Set(access.leaving.map(({ key }) => key));
+  access.seen = { commits, keys, use };
 }
 
-async function readKeys(access: Access, now: number): Promise<void> {
-  const seen = { commits: access.commits(), version: versionOf(access.db), changes: changesOf(access.db) }; // Before the rows: a later commit moves them again.
-  const { keys, accounts, plans, use } = schema;
-  const day = dayOf(now);
-  const rows = await access.db.drizzle
-    .select({ key: keys, account: accounts, plan: plans, used: use.count })
-    .from(keys)
-    .innerJoin(accounts, eq(accounts.id, keys.account_id))
-    .innerJoin(plans, eq(plans.name, accounts.plan))
-    .leftJoin(use, and(eq(use.key_id, keys.id), eq(use.day, day)));
+type KeyRow = Pick<KnownKey, "id" | "account" | "expires_at" | "daily" | "per_minute"> & {
+  hash: Uint8Array;
+  subscription: string;
+  revoked_at: number | null;
+};
 
-  const before = new Map(Array.from(access.keys.values(), (key) => [key.id, key]));
-  access.keys = new Map(
-    rows.map(({ key, account, plan, used }) => {
-      const old = before.get(key.id) ?? { use: { window: { day, used: 0 }, bucket: fullBucket }, unsaved: 0, last_used_at: 0 };
-      const present: KnownKey = {
-        ...old,
-        id: key.id,
-        account: account.name,
-        subscribed: account.subscription === "active",
-        revoked: key.revoked_at !== null,
-        expires_at: key.expires_at,
-        daily: plan.daily,
-        per_minute: plan.per_minute,
-        use: old.use.window.day === day ? { ...old.use, window: { day, used: (used ?? 0) + old.unsaved } } : old.use,
-      };
-      return [key.hash.toString("hex"), Object.assign(old, present)]; // The same object: `dirty` and requests under way hold it.
-    }),
+/** Those of later revisions than the last one seen; all of them where the newest is older than that, as after a restore. */
+async function readChangedKeys(access: Access, newest: number): Promise<void> {
+  const isOlder = newest < access.seen.keys;
+  const keys = isOlder ? new Map<string, KnownKey>() : access.keys;
+  await access.db.each<KeyRow>(
+    `select keys.id, keys.hash, keys.revoked_at, keys.expires_at, accounts.name as account, accounts.subscription, plans.daily, plans.per_minute
+     from keys join accounts on accounts.id = keys.account_id join plans on plans.name = accounts.plan where keys.revision > ?`,
+    [isOlder ? -1 : access.seen.keys],
+    (rows) => {
+      for (const { hash, subscription, revoked_at, ...row } of rows) {
+        const name = hash.toHex();
+        const known = access.keys.get(name) ?? { use: unused, unsaved: 0, last_used_at: 0 };
+        const present = { ...row, subscribed: subscription === "active", revoked: revoked_at !== null };
+        keys.set(name, Object.assign(known, present)); // The same object: `dirty` and requests under way hold it.
+      }
+    },
   );
-  access.seen = seen;
+  access.keys = keys;
 }
+
+const unused: Use = { window: { day: 0, used: 0 }, bucket: fullBucket };

@@ -1,12 +1,13 @@
 /** API keys: made once, shown once, stored as their SHA-256. */
 import { crc32 } from "node:zlib";
-import { and, asc, desc, eq, gt, isNull } from "drizzle-orm";
+import { and, asc, desc, eq, gt } from "drizzle-orm";
+import type { Sql, StateTables } from "../../db/engine.ts";
 import type { StateDb } from "../../db/open.ts";
-import * as schema from "../../db/state.ts";
 import { formatInstant } from "../instant.ts";
 import { dateOf, dayOf } from "../quota/daily-window.ts";
-import { type Account, createAccount, findAccount, setAccount } from "./account.ts";
+import { type Account, changeAccount, createAccount, findAccount } from "./account.ts";
 import { readName } from "./name.ts";
+import { nextRevision } from "./revisions.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
@@ -64,10 +65,13 @@ export async function createKey(
 ): Promise<NewKey> {
   const readLabel = label === undefined ? null : readName(label, "Cannot create key", "label");
   refusePast(expires_at, "Cannot create key", now);
-  const account = await accountFor(db, name, plan, now);
-  const { key, row } = madeKey({ account_id: account.id, label: readLabel, expires_at: expires_at ?? null }, randomBytes, now);
-  await db.drizzle.insert(schema.keys).values(row);
-  return { id: row.id, key, account: account.name, plan: account.plan };
+  return db.transaction(async (sql) => {
+    const account = await accountFor(sql, name, plan, now);
+    const terms = { account_id: account.id, label: readLabel, expires_at: expires_at ?? null, revision: await nextRevision(sql, "keys") };
+    const { key, row } = madeKey(terms, randomBytes, now);
+    await sql.drizzle.insert(sql.tables.keys).values(row);
+    return { id: row.id, key, account: account.name, plan: account.plan };
+  });
 }
 
 /**
@@ -81,31 +85,31 @@ export async function rotateKey(
   randomBytes: RandomBytes,
   now: number,
 ): Promise<NewKey & { replaced: { id: string; expires_at: number } }> {
-  const { keys, accounts } = schema;
   const action = `Cannot rotate key "${id}"`;
-  const [found] = await db.drizzle.select().from(keys).innerJoin(accounts, eq(accounts.id, keys.account_id)).where(eq(keys.id, id));
-  if (found === undefined) throw new Error(`${action}: there is no key of that id`);
-  const { keys: old, accounts: account } = found;
-  if (old.revoked_at !== null) throw new Error(`${action}: it is revoked`);
-  if (old.expires_at !== null && old.expires_at <= now) throw new Error(`${action}: it has expired`);
-  // Neither a key without end in place of one that ends, nor one that ends with a grace, by oversight.
-  if (old.expires_at !== null && expires_at === undefined)
-    throw new Error(`${action}: it expires at ${formatInstant(old.expires_at)}; say with --expires when the new one does`);
-  refusePast(expires_at, action, now);
+  return db.transaction(async (sql) => {
+    const { keys, accounts } = sql.tables;
+    const [found] = await sql.drizzle.select().from(keys).innerJoin(accounts, eq(accounts.id, keys.account_id)).where(eq(keys.id, id));
+    if (found === undefined) throw new Error(`${action}: there is no key of that id`);
+    const { keys: old, accounts: account } = found;
+    if (old.revoked_at !== null) throw new Error(`${action}: it is revoked`);
+    if (old.expires_at !== null && old.expires_at <= now) throw new Error(`${action}: it has expired`);
+    // Neither a key without end in place of one that ends, nor one that ends with a grace, by oversight.
+    if (old.expires_at !== null && expires_at === undefined)
+      throw new Error(`${action}: it expires at ${formatInstant(old.expires_at)}; say with --expires when the new one does`);
+    refusePast(expires_at, action, now);
 
-  const { account_id, label } = old;
-  const { key, row } = madeKey({ account_id, label, expires_at: expires_at ?? null }, randomBytes, now);
-  const ends = Math.min(old.expires_at ?? Number.POSITIVE_INFINITY, now + graceMs);
-  await db.transaction(async ({ drizzle }) => {
-    await drizzle.insert(keys).values(row);
-    await drizzle.update(keys).set({ expires_at: ends }).where(eq(keys.id, id));
+    const { account_id, label } = old;
+    const revision = await nextRevision(sql, "keys");
+    const { key, row } = madeKey({ account_id, label, expires_at: expires_at ?? null, revision }, randomBytes, now);
+    const ends = Math.min(old.expires_at ?? Number.POSITIVE_INFINITY, now + graceMs);
+    await sql.drizzle.insert(keys).values(row);
+    await sql.drizzle.update(keys).set({ expires_at: ends, revision }).where(eq(keys.id, id));
+    return { id: row.id, key, account: account.name, plan: account.plan, replaced: { id, expires_at: ends } };
   });
-  return { id: row.id, key, account: account.name, plan: account.plan, replaced: { id, expires_at: ends } };
 }
 
 /** All keys, the oldest first. */
-export async function listKeys({ drizzle }: StateDb, now: number): Promise<KeyListing[]> {
-  const { keys, accounts, use } = schema;
+export async function listKeys({ drizzle, tables: { keys, accounts, use } }: StateDb, now: number): Promise<KeyListing[]> {
   const rows = await drizzle
     .select({ key: keys, account: accounts.name, used: use.count })
     .from(keys)
@@ -126,30 +130,30 @@ export async function listKeys({ drizzle }: StateDb, now: number): Promise<KeyLi
 }
 
 /** What all keys, or one, were used for in the last `days` UTC days, the newest day first. Days without requests are left out. */
-export async function listUse({ drizzle }: StateDb, days: number, id: string | undefined, now: number): Promise<KeyUse[]> {
-  const { keys, accounts, use } = schema;
-  const rows = await drizzle
+export async function listUse(db: StateDb, days: number, id: string | undefined, now: number): Promise<KeyUse[]> {
+  const { keys, accounts, use } = db.tables;
+  const rows = await db.drizzle
     .select({ day: use.day, id: keys.id, account: accounts.name, label: keys.label, requests: use.count })
     .from(use)
     .innerJoin(keys, eq(keys.id, use.key_id))
     .innerJoin(accounts, eq(accounts.id, keys.account_id))
     .where(and(gt(use.day, dayOf(now) - days), id === undefined ? undefined : eq(keys.id, id)))
     .orderBy(desc(use.day), asc(accounts.name), asc(keys.created_at), asc(keys.id));
-  if (rows.length === 0 && id !== undefined) await requireKey(drizzle, id, "Cannot show the use of key");
+  if (rows.length === 0 && id !== undefined) await requireKey(db, id, "Cannot show the use of key");
   return rows.map(({ day, ...rest }) => ({ day: dateOf(day), ...rest }));
 }
 
 /** Ends a key for good; a running server refuses it from the next request on. Revoking it again changes nothing. */
-export async function revokeKey({ drizzle }: StateDb, id: string, now: number): Promise<void> {
-  await requireKey(drizzle, id, "Cannot revoke key");
-  await drizzle
-    .update(schema.keys)
-    .set({ revoked_at: now })
-    .where(and(eq(schema.keys.id, id), isNull(schema.keys.revoked_at)));
+export async function revokeKey(db: StateDb, id: string, now: number): Promise<void> {
+  await db.transaction(async (sql) => {
+    await requireKey(sql, id, "Cannot revoke key");
+    const revision = await nextRevision(sql, "keys");
+    await sql.run("update keys set revoked_at = ?, revision = ? where id = ? and revoked_at is null", now, revision, id);
+  });
 }
 
-async function requireKey(drizzle: StateDb["drizzle"], id: string, action: string): Promise<void> {
-  const [key] = await drizzle.select({ id: schema.keys.id }).from(schema.keys).where(eq(schema.keys.id, id));
+async function requireKey(sql: Sql<StateTables>, id: string, action: string): Promise<void> {
+  const key = await sql.get("select 1 from keys where id = ?", id);
   if (key === undefined) throw new Error(`${action} "${id}": there is no key of that id`);
 }
 
@@ -157,20 +161,20 @@ function refusePast(expires_at: number | undefined, action: string, now: number)
   if (expires_at !== undefined && expires_at <= now) throw new Error(`${action}: it would have expired already`);
 }
 
-type KeyTerms = { account_id: number; label: string | null; expires_at: number | null };
+type KeyTerms = { account_id: number; label: string | null; expires_at: number | null; revision: number };
 
 /** A new key, and its row, which knows it by its hash. */
-function madeKey(terms: KeyTerms, randomBytes: RandomBytes, now: number): { key: string; row: typeof schema.keys.$inferInsert } {
+function madeKey(terms: KeyTerms, randomBytes: RandomBytes, now: number): { key: string; row: StateTables["keys"]["$inferInsert"] } {
   const key = newKey(randomBytes);
   const id = `key_${randomText(12, randomBytes)}`;
   return { key, row: { ...terms, id, hash: Buffer.from(hashOfKey(key), "hex"), last_four: key.slice(-4), created_at: now } };
 }
 
-async function accountFor(db: StateDb, name: string, plan: string | undefined, now: number): Promise<Account> {
+async function accountFor(sql: Sql<StateTables>, name: string, plan: string | undefined, now: number): Promise<Account> {
   const change = plan === undefined ? {} : { plan };
-  const account = await findAccount(db, name);
-  if (account === undefined) return createAccount(db, { name, ...change }, now);
-  return plan === undefined ? account : setAccount(db, name, change);
+  const account = await findAccount(sql, name);
+  if (account === undefined) return createAccount(sql, { name, ...change }, now);
+  return plan === undefined ? account : changeAccount(sql, name, change);
 }
 
 /** Base 62 of random bytes; those beyond the last full turn of the alphabet are passed over, so that no letter is likelier. */

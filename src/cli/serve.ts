@@ -181,7 +181,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
       metricsText(metrics, { catalog: stores.catalog.db, directory: options.data, machine, quotas: shared }),
     );
     const turns = [
-      repeat(SAVE_MS, now, log, () => saveUse(stores.access, now())),
+      repeat(SAVE_MS, now, log, () => saveUse(stores.access)),
       repeat(CLOCK_MS, now, log, () => moveClock(stores.clock, now(), metrics)),
       repeat(LOOK_MS, now, log, reopenReplaced),
     ];
@@ -313,7 +313,7 @@ async function stopped({ first, second }: StopSignals, server: Listener): Promis
 
 async function saveLastUse(access: Access, now: number, log: Log): Promise<void> {
   try {
-    await saveUse(access, now);
+    await saveUse(access);
   } catch (error) {
     log.failure(now, error, null);
   }

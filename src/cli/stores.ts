@@ -37,7 +37,7 @@ export async function openStores({ readDatabase, ...place }: ServedPlace, now: n
   const state = keep(await openStateAt(place, now, STATE));
   const stores = {
     catalog: await createCatalog(catalog),
-    access: await createAccess(state, now),
+    access: await createAccess(state),
     clock,
     areReplaced: place.database === undefined ? watch(place.data) : () => false,
   };

@@ -60,7 +60,7 @@ export function createApp(deps: AppDeps): App {
 
   /** Key, subscription, rate limit. */
   async function admit(call: Call): Promise<void> {
-    await keepUp(access, call.startedAt);
+    await keepUp(access);
     call.key = authenticate(access, call.headers, call.startedAt);
     requireSubscription(call.key);
     call.allowance = await useKey(access, call.key, call.startedAt);

@@ -1,5 +1,6 @@
 /** RFC 9457 problem details: every error a client can receive, in one table. */
 import { Type } from "@sinclair/typebox";
+import { isUnavailable } from "../../db/unavailable.ts";
 
 export const problems = {
   invalid_parameter: {
@@ -125,7 +126,7 @@ const OUR_FAULT = /^SQLITE_(ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH|TOOBIG)/;
 /** What a client is told of anything that was thrown. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (isDatabaseUnreadable(error)) {
+  if (isUnavailable(error) || isDatabaseUnreadable(error)) {
     return new Problem("service_unavailable", "The database cannot be read at the moment.", {
       headers: { "Retry-After": String(RETRY_UNAVAILABLE_SECONDS) },
     });
@@ -135,7 +136,7 @@ export function problemOf(error: unknown): Problem {
 
 function isDatabaseUnreadable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (/closed database/i.test(error.message)) return true;
+  if (/closed database|database has closed/i.test(error.message)) return true; // In bun:sqlite's words, without a code.
   const { code } = error as Error & { code?: unknown };
   if (error.name === "SQLiteError") return typeof code === "string" && !OUR_FAULT.test(code);
   return error.cause !== undefined && isDatabaseUnreadable(error.cause); // Drizzle wraps what the driver throws.

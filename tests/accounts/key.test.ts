@@ -76,7 +76,7 @@ describe("createKey()", () => {
 describe("a key with an end", () => {
   test("stops working at that instant", async () => {
     const { key } = await createKey(db, { account: "Acme", expires_at: NOW + DAY }, randomBytes, NOW);
-    const access = await createAccess(db, NOW);
+    const access = await createAccess(db);
     expect([NOW, NOW + DAY - 1, NOW + DAY].map((now) => findKey(access, key, now) !== undefined)).toEqual([true, true, false]);
   });
 
@@ -100,7 +100,7 @@ describe("rotateKey()", () => {
       { id: old.id, account: "Acme", label: "sync job", expires_at: NOW + HOUR },
       { id: made.id, account: "Acme", label: "sync job", expires_at: null },
     ]);
-    const access = await createAccess(db, NOW);
+    const access = await createAccess(db);
     const works = (now: number) => [old.key, made.key].map((key) => findKey(access, key, now) !== undefined);
     expect([works(NOW), works(NOW + HOUR)]).toEqual([
       [true, true],
@@ -134,12 +134,12 @@ describe("listUse()", () => {
   test("has every key and day with requests, the newest day first", async () => {
     const first = await createKey(db, { account: "Acme", label: "sync" }, randomBytes, NOW - 40 * DAY);
     const second = await createKey(db, { account: "Bell" }, randomBytes, NOW - 40 * DAY);
-    const access = await createAccess(db, NOW);
+    const access = await createAccess(db);
     const request = async (key: string, now: number) => {
       const known = findKey(access, key, now);
       if (known === undefined) throw new Error("the key is not known");
-      useKey(access, known, now);
-      await saveUse(access, now);
+      await useKey(access, known, now);
+      await saveUse(access);
     };
     for (const now of [NOW - 30 * DAY, NOW - 29 * DAY, NOW, NOW + 1]) await request(first.key, now);
     await request(second.key, NOW);

@@ -347,6 +347,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
           expires_at: null,
           revoked_at: null,
           last_used_at: null,
+          revision: 0,
         },
         daily: 2 ** 40,
       },

@@ -1,5 +1,6 @@
 /** The description's examples are what the service answers over the demo's records. `WRITE=1 bun test examples` takes them down anew. */
 import { expect, test } from "bun:test";
+import { setAccount } from "../../src/accounts/account.ts";
 import examples from "../../src/http/docs/examples.json" with { type: "json" };
 import { EXAMPLE_BASE_URL } from "../../src/http/docs/examples.ts";
 import { SAMPLE_ID } from "../../src/http/docs/samples.ts";
@@ -24,7 +25,7 @@ const refusals: Record<ProblemCode, (api: TestApi) => Promise<Response>> = {
   authentication_required: (api) => api.get("/opportunities", { key: null }),
   insufficient_entitlement: async (api) => {
     const { key, account } = await api.newKey();
-    api.state.sqlite.run("update accounts set subscription = 'inactive' where name = ?", [account]);
+    await setAccount(api.state, account, { subscription: "inactive" });
     return api.get("/opportunities", { key });
   },
   not_found: (api) => api.get("/opportunities/0190c4a0-0000-7000-8000-0000000000ff"),
@@ -39,7 +40,7 @@ const refusals: Record<ProblemCode, (api: TestApi) => Promise<Response>> = {
     return api.get(`/opportunities/${SAMPLE_ID}`);
   },
   service_unavailable: async (api) => {
-    api.catalog.db.sqlite.close();
+    await api.catalog.db.close();
     return api.get(`/opportunities/${SAMPLE_ID}`);
   },
 };

@@ -1,5 +1,5 @@
-/** The whole service in one process: the real app over databases in memory, with a clock that stands and counted randomness. */
-import { openCatalog, openState, type StateDb } from "../../db/open.ts";
+/** The whole service in one process: the real app over new databases, with a clock that stands and counted randomness. */
+import { openCatalog, type StateDb } from "../../db/open.ts";
 import { type Access, createAccess, saveUse } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey } from "../../src/accounts/key.ts";
@@ -11,6 +11,7 @@ import type { Draft } from "../../src/import/record.ts";
 import type { RequestEntry } from "../../src/log.ts";
 import { addSource } from "../../src/sources.ts";
 import { expectDescribed } from "./described.ts";
+import { type Place, usualPlace } from "./engines.ts";
 import { storeRecords } from "./records.ts";
 
 export const BASE_URL = "https://api.example.com/v1";
@@ -51,31 +52,31 @@ export const testAssets: Asset[] = [
   { path: "/docs/script-1.js", contentType: "text/javascript; charset=utf-8", body: Buffer.from("void 0") },
 ];
 
-/** `records` are stored at `now`, each in a transaction of its own; `stateDirectory` puts accounts and use into files. */
+/** `records` are stored at `now`, each in a transaction of its own. `place` is where the databases are. */
 export async function testApi({
   records = [],
   sources = [],
   now = NOON,
-  stateDirectory = ":memory:",
+  place,
   assets = testAssets,
 }: {
   records?: readonly Draft[];
   sources?: readonly string[];
   now?: number;
-  stateDirectory?: string;
+  place?: Place;
   assets?: readonly Asset[];
 } = {}): Promise<TestApi> {
   const clock = { now };
   const randomBytes = countedBytes();
   const catalogDb = openCatalog(":memory:", now);
   for (const code of sources) await addSource(catalogDb, { code, name: code, description: `Records of ${code}.` });
-  for (const record of records) storeRecords(catalogDb, [record], now);
-  const state = openState(stateDirectory, now, 0);
+  for (const record of records) await storeRecords(catalogDb, [record], now);
+  const state = await (place ?? (await usualPlace())).state(now);
   await setPlan(state, { name: "unlimited", daily: 1_000_000, per_minute: 1_000_000 });
   const { key } = await createKey(state, { account: "Test account", plan: "unlimited" }, randomBytes, now);
 
   const catalog = await createCatalog(catalogDb);
-  const access = await createAccess(state, now);
+  const access = await createAccess(state);
   const entries: RequestEntry[] = [];
   const failures: { error: unknown; request_id: string | null }[] = [];
   const log = {
@@ -109,7 +110,7 @@ export async function testApi({
     access,
     entries,
     failures,
-    saveUse: () => saveUse(access, clock.now),
+    saveUse: () => saveUse(access),
   };
 }
 
