@@ -1,0 +1,41 @@
+/** Which records of two sources stand for the same opportunity, as each engine finds them. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { countWaitingFor, findCanonicalId, listWaiting } from "../../src/changes/link.ts";
+import { opportunityId } from "../../src/opportunities/identity.ts";
+import { aContent } from "../support/contents.ts";
+import { copyCatalog, engines } from "../support/engines.ts";
+import { aCatalog, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const topic = (code: string, id: string) => ({
+  source: { code, opportunity_id: id },
+  title: "Topic",
+  organization: { agency: "Department of Defense" },
+});
+
+describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
+  test.if(isThere)("are found by what both records have in common, whichever came first", async () => {
+    const { db: filled, take } = aCatalog();
+    await take([topic("SBIR_GOV", "T2"), topic("SBIR_GOV", "T1"), topic("SBIR_GOV", "T3"), topic("DSIP", "T9")]);
+    const db = await emptyCatalog();
+    await copyCatalog(filled, db);
+    const all = new Set(["DSIP", "GRANTS_GOV", "OWN"]);
+    expect(await listWaiting(db, all)).toEqual([]);
+    expect(await countWaitingFor(db, aContent(topic("DSIP", "t 1")))).toBe(1);
+    expect(await countWaitingFor(db, aContent(topic("DSIP", "T9")))).toBe(0);
+    expect(await countWaitingFor(db, aContent(topic("SBIR_GOV", "T1")))).toBe(0);
+
+    await db.run("update opportunities set link_key = 'T1' where link_key in ('T2', 'T9')"); // As if the topic came, and two waited for it.
+    const topicId = opportunityId("DSIP", "T9");
+    expect(await listWaiting(db, all)).toEqual([
+      { seq: 1, canonicalId: topicId },
+      { seq: 2, canonicalId: topicId },
+    ]);
+    expect(await listWaiting(db, new Set(["GRANTS_GOV"]))).toEqual([]);
+    expect(await findCanonicalId(db, aContent(topic("SBIR_GOV", "t1")))).toBe(topicId);
+    expect(await findCanonicalId(db, aContent(topic("SBIR_GOV", "T3")))).toBeNull();
+    expect(await findCanonicalId(db, aContent(topic("DSIP", "T1")))).toBeNull();
+    await db.close();
+  });
+});
