@@ -1,0 +1,44 @@
+/** Contacts are erased from what is stored, whatever the engine. */
+import { describe, expect, test } from "bun:test";
+import type { CatalogDb } from "../../db/open.ts";
+import { checkCatalog } from "../../src/changes/check.ts";
+import { redactStored } from "../../src/changes/redact.ts";
+import { engines } from "../support/engines.ts";
+import { DAY, NOON } from "../support/imports.ts";
+import { anOpportunity, storeRecords } from "../support/records.ts";
+
+const ann = { name: "Ann", email: "ann@example.gov" };
+const record = (code: string, id: string, fields: object = {}) => anOpportunity({ source: { code, opportunity_id: id }, ...fields });
+
+const texts = async ({ all }: CatalogDb, table: "opportunities" | "events") =>
+  (await all<{ document: Uint8Array }>(`select document from ${table} order by seq`)).map(({ document }) =>
+    Buffer.from(document).toString(),
+  );
+const naming = (documents: readonly string[]) => documents.filter((text) => text.includes("Ann")).length;
+
+describe.each(engines)("redactStored() on %s", (_, isThere, emptyCatalog) => {
+  test.if(isThere)("erases contacts from records and their history, of some sources or of all", async () => {
+    const db = await emptyCatalog();
+    await storeRecords(db, [record("A", "1", { contacts: [ann] }), record("B", "1", { contacts: [ann] }), record("B", "2")], NOON);
+    await storeRecords(db, [record("A", "1", { contacts: [{ ...ann, phone: "1" }] }), record("B", "1", { contacts: [] })], NOON + DAY);
+    expect([naming(await texts(db, "opportunities")), naming(await texts(db, "events"))]).toEqual([1, 2]);
+
+    expect(await redactStored(db, ["C"], NOON + 2 * DAY)).toEqual({ records: 0, events: 0 });
+    expect(await redactStored(db, ["B", "C"], NOON + 2 * DAY)).toEqual({ records: 0, events: 1 });
+    expect([naming(await texts(db, "opportunities")), naming(await texts(db, "events"))]).toEqual([1, 1]);
+    expect(await redactStored(db, undefined, NOON + 2 * DAY)).toEqual({ records: 1, events: 1 });
+    expect([naming(await texts(db, "opportunities")), naming(await texts(db, "events"))]).toEqual([0, 0]);
+    expect(await redactStored(db, undefined, NOON + 2 * DAY)).toEqual({ records: 0, events: 0 });
+    expect(await db.get("select count(*) as count, max(updated_at) as newest from opportunities")).toEqual({
+      count: 3,
+      newest: NOON + 2 * DAY,
+    });
+    expect((await texts(db, "events")).some((text) => text.includes('"changes":[{"field":"contacts","previous":[],"current":[]}]'))).toBe(
+      true,
+    );
+    await db.run("update events set import_id = null"); // They were stored without an import.
+    expect(await checkCatalog(db)).toEqual([]);
+    expect(await db.dropUnusedPages()).toBe(true);
+    await db.close();
+  });
+});
