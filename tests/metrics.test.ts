@@ -1,5 +1,5 @@
 /** Metrics: the text that a Prometheus reads, and what it counts. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type CatalogDb, openCatalog } from "../db/open.ts";
 import { createLog, type RequestEntry } from "../src/log.ts";
 import { countingLog, countRefresh, createMetrics, metricsText } from "../src/metrics.ts";
@@ -7,6 +7,8 @@ import { NOON } from "./support/api.ts";
 import { aHome, dropHomes, until } from "./support/binary.ts";
 import { engines } from "./support/engines.ts";
 import { aDirectory, dropScratch } from "./support/imports.ts";
+
+setDefaultTimeout(30_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropHomes);
 afterAll(dropScratch);

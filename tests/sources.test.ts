@@ -1,8 +1,10 @@
 /** The source catalogue, and what is told of each source that has records. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { addSource, listSources, removeSource, requireSources, sourceStatuses } from "../src/sources.ts";
 import { copyCatalog, engines } from "./support/engines.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "./support/imports.ts";
+
+setDefaultTimeout(30_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

@@ -1,10 +1,12 @@
 /** Which records of two sources stand for the same opportunity, as each engine finds them. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { countWaitingFor, findCanonicalId, listWaiting } from "../../src/changes/link.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { aContent } from "../support/contents.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, dropScratch } from "../support/imports.ts";
+
+setDefaultTimeout(30_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

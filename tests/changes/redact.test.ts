@@ -1,11 +1,13 @@
 /** Contacts are erased from what is stored, whatever the engine. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { engines } from "../support/engines.ts";
 import { DAY, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
+
+setDefaultTimeout(30_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 const ann = { name: "Ann", email: "ann@example.gov" };
 const record = (code: string, id: string, fields: object = {}) => anOpportunity({ source: { code, opportunity_id: id }, ...fields });

@@ -1,8 +1,10 @@
 /** What the catalogue remembers of imports. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Begun, beginImport, findUnfinished, finishImport, listImports, recordProgress } from "../../src/import/remembered.ts";
 import { engines } from "../support/engines.ts";
 import { NOON } from "../support/imports.ts";
+
+setDefaultTimeout(30_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 const SUMMARY = { read: 3, added: 2, changed: 1, unchanged: 0, removed: 0, rejected: 0, events: 3 };
 

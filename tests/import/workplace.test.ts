@@ -1,10 +1,12 @@
 /** One import at a time, whatever the engine. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { openCatalog } from "../../db/open.ts";
 import { withStaging } from "../../src/import/workplace.ts";
 import { engines } from "../support/engines.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+
+setDefaultTimeout(30_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

@@ -1,8 +1,10 @@
 /** `export` prints the same bytes whatever the engine. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { PORTION } from "../../db/engine.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, documentsOf, dropScratch, exportOf } from "../support/imports.ts";
+
+setDefaultTimeout(30_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 
