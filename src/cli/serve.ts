@@ -191,7 +191,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
 
     const drained = await stopped(stopSignals, server);
     await scrapes?.stop(true);
-    for (const turn of turns) clearInterval(turn);
+    await Promise.all(turns.map((end) => end()));
     await saveLastUse(stores.access, now(), log);
     return drained ? 0 : 1;
   } finally {
@@ -271,13 +271,14 @@ async function moveClock(clock: CatalogDb, now: number, metrics: Metrics): Promi
   }
 }
 
-/** What fails is logged, once a minute while it goes on, and tried again at the next turn; turns never overlap. */
-function repeat(everyMs: number, now: () => number, log: Log, work: () => Promise<void>): ReturnType<typeof setInterval> {
-  let busy = false;
+/**
+ * What fails is logged, once a minute while it goes on, and tried again at the next turn; turns never overlap. Answers with what ends it,
+ * after the turn under way.
+ */
+function repeat(everyMs: number, now: () => number, log: Log, work: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | undefined;
   let told = { what: "", at: 0 };
   const turn = async () => {
-    if (busy) return;
-    busy = true;
     try {
       await work();
     } catch (error) {
@@ -285,12 +286,19 @@ function repeat(everyMs: number, now: () => number, log: Log, work: () => Promis
       if (what === told.what && Math.abs(now() - told.at) < REMIND_MS) return;
       told = { what, at: now() };
       log.failure(told.at, error, null);
-    } finally {
-      busy = false;
     }
   };
-  void turn();
-  return setInterval(turn, everyMs);
+  const begin = () => {
+    underWay ??= turn().finally(() => {
+      underWay = undefined;
+    });
+  };
+  begin();
+  const timer = setInterval(begin, everyMs);
+  return async () => {
+    clearInterval(timer);
+    await underWay;
+  };
 }
 
 type StopSignals = { first: Promise<void>; second: Promise<void> };
