@@ -3,6 +3,8 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SQL } from "bun";
+import { aHome, dropHomes } from "../support/binary.ts";
 import { fundfeed, type Told } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
@@ -97,6 +99,44 @@ describe("--database", () => {
     expect(codes).toContain("OWN");
     await fundfeed(["import", "records", "nothing.ndjson", ...place]);
     expect(temporary()).toEqual(before);
+  });
+});
+
+describe.if(hasPostgres)("serve --database --read-database", () => {
+  afterAll(dropHomes);
+
+  /** A role that may read the catalogue, and nothing else; the URL of the same database for it. */
+  async function aReader(url: string): Promise<string> {
+    await using sql = new SQL(url, { max: 1 });
+    await sql.unsafe("drop role if exists reader");
+    await sql.unsafe("create role reader login");
+    await sql.unsafe("grant usage on schema fundfeed_catalog to reader");
+    await sql.unsafe("grant select on all tables in schema fundfeed_catalog to reader");
+    return url.replace("fundfeed@", "reader@");
+  }
+
+  test("reads the catalogue there, with no right to write, and counts here", async () => {
+    const server = await postgresServer();
+    const [url, home] = [await server.freshDatabase(), aHome()];
+    const env = { FUNDFEED_DATABASE: url, FUNDFEED_READ_DATABASE: await aReader(url) };
+    const place = ["--database", url];
+    const key = (await fundfeed(["keys", "create", "--account", "Acme", ...place])).out.trim();
+    const serving = await home.serve(["serve", "--port", "0"], { env });
+    const codes = async () => {
+      const { data } = (await (await serving.get("/sources", key)).json()) as { data: { code: string }[] };
+      return data.map(({ code }) => code);
+    };
+    expect(await codes()).not.toContain("OWN");
+    await fundfeed(["sources", "add", "OWN", "--name", "Our own", "--description", "Ours", ...place]);
+    expect(await codes()).toContain("OWN");
+    const { pathname } = new URL(url);
+    const readers = await server.command(`select 1 from pg_stat_activity where usename = 'reader' and datname = '${pathname.slice(1)}'`);
+    expect(readers.length).toBeGreaterThan(0);
+    expect(await serving.stop()).toBe(0);
+    const [use] = JSON.parse((await fundfeed(["keys", "usage", "--json", ...place])).out);
+    expect(use.requests).toBe(2);
+    expect(existsSync(home.at("fundfeed-data"))).toBe(false);
+    expect(serving.log()).not.toContain("error");
   });
 });
 
