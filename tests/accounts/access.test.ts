@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { StateDb } from "../../db/open.ts";
+import { isUnavailable } from "../../db/unavailable.ts";
 import { createAccess, findKey, keepUp, saveUse, useKey } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
@@ -7,6 +8,7 @@ import { setPlan } from "../../src/accounts/plan.ts";
 import { NOON, type TestApi, testApi } from "../support/api.ts";
 import { places } from "../support/engines.ts";
 import { dropScratch } from "../support/imports.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
 
 afterAll(dropScratch);
@@ -306,5 +308,29 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       await api.saveUse();
       expect(remaining(await api.get("/sources", { key }))).toBe(78);
     });
+  });
+});
+
+describe.if(hasPostgres)("while PostgreSQL is away", () => {
+  test("requests are answered with 503, and what was used before is written when it is back, without a restart", async () => {
+    const server = await postgresServer();
+    const makePlace = places.find(([name]) => name === "PostgreSQL")?.[2];
+    const place = await makePlace?.();
+    const api = await testApi(place === undefined ? {} : { place });
+    const { id, key } = await api.newKey({ daily: 10, per_minute: 100 });
+    for (let n = 0; n < 3; n++) expect((await api.get("/sources", { key })).status).toBe(200);
+
+    await server.stop("fast");
+    for (let n = 0; n < 3; n++) await expectProblem(await api.get("/sources", { key }), { code: "service_unavailable" });
+    const failure = await api.saveUse().catch((error: unknown) => error);
+    expect([isUnavailable(failure), (await api.get("/meta")).status]).toEqual([true, 200]);
+    expect(api.failures).toHaveLength(3);
+
+    await server.start();
+    for (let tries = 0; (await api.get("/sources", { key })).status !== 200 && tries < 100; tries++) await Bun.sleep(10);
+    await api.saveUse();
+    expect((await listKeys(api.state, NOON)).find((listed) => listed.id === id)?.used_today).toBe(4);
+    expect(remaining(await api.get("/sources", { key }))).toBe(5);
+    await api.state.close();
   });
 });

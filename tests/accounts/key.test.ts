@@ -1,19 +1,19 @@
-import { beforeEach, describe, expect, test } from "bun:test";
-import { openState, type StateDb } from "../../db/open.ts";
+import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { StateDb } from "../../db/open.ts";
 import { createAccess, findKey, saveUse, useKey } from "../../src/accounts/access.ts";
 import { createAccount, findAccount, listAccounts, setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, listUse, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { listPlans, setPlan } from "../../src/accounts/plan.ts";
+import { places } from "../support/engines.ts";
+import { dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+setDefaultTimeout(30_000); // PostgreSQL starts with the first test that needs it.
 
 const NOW = Date.UTC(2026, 2, 1);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-
-let db: StateDb;
-beforeEach(() => {
-  db = openState(":memory:", NOW);
-});
 
 describe("newKey()", () => {
   test("makes keys that are well formed and all different", () => {
@@ -32,179 +32,201 @@ describe("newKey()", () => {
   });
 });
 
-describe("createKey()", () => {
-  test("creates the account where it is missing, and stores the key as a hash alone", async () => {
-    const created = await createKey(db, { account: "Acme", label: "sync job" }, randomBytes, NOW);
-    expect(created).toEqual({
-      id: expect.stringMatching(/^key_\w{12}$/),
-      key: expect.stringMatching(/^ffk_live_/),
-      account: "Acme",
-      plan: "trial",
-    });
-    expect(await listKeys(db, NOW)).toEqual([
-      {
-        id: created.id,
+describe.each(places)("on %s,", (_, isThere, makePlace) => {
+  const testIf = test.if(isThere);
+
+  let db: StateDb;
+  beforeEach(async () => {
+    if (isThere) db = await (await makePlace()).state(NOW);
+  });
+  afterEach(async () => {
+    if (isThere) await db.close();
+  });
+
+  describe("createKey()", () => {
+    testIf("creates the account where it is missing, and stores the key as a hash alone", async () => {
+      const created = await createKey(db, { account: "Acme", label: "sync job" }, randomBytes, NOW);
+      expect(created).toEqual({
+        id: expect.stringMatching(/^key_\w{12}$/),
+        key: expect.stringMatching(/^ffk_live_/),
         account: "Acme",
-        label: "sync job",
-        last_four: created.key.slice(-4),
-        created_at: NOW,
-        expires_at: null,
-        revoked_at: null,
-        last_used_at: null,
-        used_today: 0,
-      },
-    ]);
-    expect(Buffer.from(db.sqlite.serialize()).includes(created.key.slice(0, 40))).toBe(false);
-  });
-
-  test("moves the account to a plan that is named, and leaves it where none is", async () => {
-    await createKey(db, { account: "Acme", plan: "paid" }, randomBytes, NOW);
-    expect((await createKey(db, { account: "Acme" }, randomBytes, NOW)).plan).toBe("paid");
-    expect((await createKey(db, { account: "Acme", plan: "starter" }, randomBytes, NOW)).plan).toBe("starter");
-    expect(await findAccount(db, "Acme")).toMatchObject({ plan: "starter", subscription: "active" });
-  });
-
-  test("changes nothing when a name or plan is refused", async () => {
-    await expect(createKey(db, { account: "Acme", plan: "gold" }, randomBytes, NOW)).rejects.toThrow(
-      'Cannot create account "Acme": there is no plan "gold" (there are: trial, starter, paid)',
-    );
-    await expect(createKey(db, { account: "Acme", label: " " }, randomBytes, NOW)).rejects.toThrow("Cannot create key: its label is blank");
-    expect([await listAccounts(db), await listKeys(db, NOW)]).toEqual([[], []]);
-  });
-});
-
-describe("a key with an end", () => {
-  test("stops working at that instant", async () => {
-    const { key } = await createKey(db, { account: "Acme", expires_at: NOW + DAY }, randomBytes, NOW);
-    const access = await createAccess(db);
-    expect([NOW, NOW + DAY - 1, NOW + DAY].map((now) => findKey(access, key, now) !== undefined)).toEqual([true, true, false]);
-  });
-
-  test("is not made when that instant has passed", async () => {
-    const made = createKey(db, { account: "Acme", expires_at: NOW }, randomBytes, NOW);
-    await expect(made).rejects.toThrow("Cannot create key: it would have expired already");
-    expect([await listAccounts(db), await listKeys(db, NOW)]).toEqual([[], []]);
-  });
-});
-
-describe("rotateKey()", () => {
-  const rotate = (id: string, expires_at?: number) =>
-    rotateKey(db, id, { graceMs: HOUR, ...(expires_at === undefined ? {} : { expires_at }) }, randomBytes, NOW);
-
-  test("makes a key for the same account and label, and lets the old one live for the grace", async () => {
-    const old = await createKey(db, { account: "Acme", plan: "paid", label: "sync job" }, randomBytes, NOW - DAY);
-    const { replaced, ...made } = await rotate(old.id);
-    expect([made.account, made.plan, replaced]).toEqual(["Acme", "paid", { id: old.id, expires_at: NOW + HOUR }]);
-    const listed = (await listKeys(db, NOW)).map(({ id, account, label, expires_at }) => ({ id, account, label, expires_at }));
-    expect(listed).toEqual([
-      { id: old.id, account: "Acme", label: "sync job", expires_at: NOW + HOUR },
-      { id: made.id, account: "Acme", label: "sync job", expires_at: null },
-    ]);
-    const access = await createAccess(db);
-    const works = (now: number) => [old.key, made.key].map((key) => findKey(access, key, now) !== undefined);
-    expect([works(NOW), works(NOW + HOUR)]).toEqual([
-      [true, true],
-      [false, true],
-    ]);
-  });
-
-  test("never lengthens the old key's life, and asks when the new one is to end", async () => {
-    const old = await createKey(db, { account: "Acme", expires_at: NOW + 1000 }, randomBytes, NOW - DAY);
-    await expect(rotate(old.id)).rejects.toThrow(
-      `Cannot rotate key "${old.id}": it expires at 2026-03-01T00:00:01.000Z; say with --expires when the new one does`,
-    );
-    expect((await rotate(old.id, NOW + DAY)).replaced.expires_at).toBe(NOW + 1000);
-    expect((await listKeys(db, NOW)).map(({ expires_at }) => expires_at)).toEqual([NOW + 1000, NOW + DAY]);
-  });
-
-  test("replaces no key that is unknown, revoked or expired", async () => {
-    const [revoked, expired] = [
-      await createKey(db, { account: "Acme" }, randomBytes, NOW - DAY),
-      await createKey(db, { account: "Acme", expires_at: NOW }, randomBytes, NOW - DAY),
-    ];
-    await revokeKey(db, revoked.id, NOW - 1);
-    await expect(rotate("key_x")).rejects.toThrow('Cannot rotate key "key_x": there is no key of that id');
-    await expect(rotate(revoked.id)).rejects.toThrow(`Cannot rotate key "${revoked.id}": it is revoked`);
-    await expect(rotate(expired.id)).rejects.toThrow(`Cannot rotate key "${expired.id}": it has expired`);
-    expect(await listKeys(db, NOW)).toHaveLength(2);
-  });
-});
-
-describe("listUse()", () => {
-  test("has every key and day with requests, the newest day first", async () => {
-    const first = await createKey(db, { account: "Acme", label: "sync" }, randomBytes, NOW - 40 * DAY);
-    const second = await createKey(db, { account: "Bell" }, randomBytes, NOW - 40 * DAY);
-    const access = await createAccess(db);
-    const request = async (key: string, now: number) => {
-      const known = findKey(access, key, now);
-      if (known === undefined) throw new Error("the key is not known");
-      await useKey(access, known, now);
-      await saveUse(access);
-    };
-    for (const now of [NOW - 30 * DAY, NOW - 29 * DAY, NOW, NOW + 1]) await request(first.key, now);
-    await request(second.key, NOW);
-    const acme = { id: first.id, account: "Acme", label: "sync" };
-    const all = [
-      { day: "2026-03-01", ...acme, requests: 2 },
-      { day: "2026-03-01", id: second.id, account: "Bell", label: null, requests: 1 },
-      { day: "2026-01-31", ...acme, requests: 1 },
-    ];
-    expect(await listUse(db, 30, undefined, NOW)).toEqual(all);
-    expect(await listUse(db, 1, second.id, NOW)).toEqual(all.slice(1, 2));
-    expect(await listUse(db, 1, second.id, NOW + DAY)).toEqual([]);
-    await expect(listUse(db, 1, "key_x", NOW)).rejects.toThrow('Cannot show the use of key "key_x": there is no key of that id');
-  });
-});
-
-describe("revokeKey()", () => {
-  test("keeps the first instant, and refuses an id that is not there", async () => {
-    const { id } = await createKey(db, { account: "Acme" }, randomBytes, NOW);
-    await revokeKey(db, id, NOW + 1);
-    await revokeKey(db, id, NOW + 2);
-    expect((await listKeys(db, NOW))[0]?.revoked_at).toBe(NOW + 1);
-    await expect(revokeKey(db, "key_x", NOW)).rejects.toThrow('Cannot revoke key "key_x": there is no key of that id');
-  });
-});
-
-describe("accounts", () => {
-  test("are created once, under any name that is not blank", async () => {
-    expect(await createAccount(db, { name: "  Åsa & Söhne  " }, NOW)).toMatchObject({
-      name: "Åsa & Söhne",
-      plan: "trial",
-      subscription: "active",
+        plan: "trial",
+      });
+      expect(await listKeys(db, NOW)).toEqual([
+        {
+          id: created.id,
+          account: "Acme",
+          label: "sync job",
+          last_four: created.key.slice(-4),
+          created_at: NOW,
+          expires_at: null,
+          revoked_at: null,
+          last_used_at: null,
+          used_today: 0,
+        },
+      ]);
+      const stored = await Promise.all(["accounts", "keys"].map((table) => db.all<object>(`select * from ${table}`)));
+      const texts = stored
+        .flat()
+        .flatMap((row) =>
+          Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value))),
+        );
+      expect(texts.filter((text) => text.includes(created.key.slice(9, 20)))).toEqual([]);
     });
-    await expect(createAccount(db, { name: "Åsa & Söhne" }, NOW)).rejects.toThrow("there is one of that name");
-    await expect(createAccount(db, { name: " \t" }, NOW)).rejects.toThrow("its name is blank");
-    await expect(createAccount(db, { name: "x".repeat(201) }, NOW)).rejects.toThrow("its name is longer than 200 characters");
-    await expect(createAccount(db, { name: "a\u0000b" }, NOW)).rejects.toThrow("its name holds characters that are not text");
+
+    testIf("moves the account to a plan that is named, and leaves it where none is", async () => {
+      await createKey(db, { account: "Acme", plan: "paid" }, randomBytes, NOW);
+      expect((await createKey(db, { account: "Acme" }, randomBytes, NOW)).plan).toBe("paid");
+      expect((await createKey(db, { account: "Acme", plan: "starter" }, randomBytes, NOW)).plan).toBe("starter");
+      expect(await findAccount(db, "Acme")).toMatchObject({ plan: "starter", subscription: "active" });
+    });
+
+    testIf("changes nothing when a name or plan is refused", async () => {
+      await expect(createKey(db, { account: "Acme", plan: "gold" }, randomBytes, NOW)).rejects.toThrow(
+        'Cannot create account "Acme": there is no plan "gold" (there are: trial, starter, paid)',
+      );
+      await expect(createKey(db, { account: "Acme", label: " " }, randomBytes, NOW)).rejects.toThrow(
+        "Cannot create key: its label is blank",
+      );
+      expect([await listAccounts(db), await listKeys(db, NOW)]).toEqual([[], []]);
+    });
   });
 
-  test("change plan and subscription apart", async () => {
-    await createAccount(db, { name: "Acme" }, NOW);
-    await setAccount(db, "Acme", { subscription: "inactive" });
-    expect(await setAccount(db, "Acme", { plan: "paid" })).toMatchObject({ plan: "paid", subscription: "inactive" });
-    expect(await listAccounts(db)).toMatchObject([{ plan: "paid", subscription: "inactive" }]);
-    await expect(setAccount(db, "Acme", { subscription: "paused" })).rejects.toThrow('a subscription is active or inactive, not "paused"');
-    await expect(setAccount(db, "Acme", { plan: "gold" })).rejects.toThrow('Cannot set account "Acme": there is no plan "gold"');
-    await expect(setAccount(db, "Nobody", { plan: "paid" })).rejects.toThrow('Cannot set account "Nobody": there is no such account');
-  });
-});
+  describe("a key with an end", () => {
+    testIf("stops working at that instant", async () => {
+      const { key } = await createKey(db, { account: "Acme", expires_at: NOW + DAY }, randomBytes, NOW);
+      const access = await createAccess(db);
+      expect([NOW, NOW + DAY - 1, NOW + DAY].map((now) => findKey(access, key, now) !== undefined)).toEqual([true, true, false]);
+    });
 
-describe("plans", () => {
-  test("begin with three, and a new name is a new plan", async () => {
-    await setPlan(db, { name: "tiny", daily: 5, per_minute: 2 });
-    await setPlan(db, { name: "trial", daily: 2000, per_minute: 60 });
-    expect(await listPlans(db)).toEqual([
-      { name: "tiny", daily: 5, per_minute: 2 },
-      { name: "trial", daily: 2000, per_minute: 60 },
-      { name: "starter", daily: 10_000, per_minute: 120 },
-      { name: "paid", daily: 100_000, per_minute: 600 },
-    ]);
+    testIf("is not made when that instant has passed", async () => {
+      const made = createKey(db, { account: "Acme", expires_at: NOW }, randomBytes, NOW);
+      await expect(made).rejects.toThrow("Cannot create key: it would have expired already");
+      expect([await listAccounts(db), await listKeys(db, NOW)]).toEqual([[], []]);
+    });
   });
 
-  test.each([0, -1, 1.5, Number.NaN, 1e10])("a quota of %p is refused", async (daily) => {
-    await expect(setPlan(db, { name: "odd", daily, per_minute: 1 })).rejects.toThrow(
-      'Cannot set plan "odd": its quotas must be integers from 1',
-    );
+  describe("rotateKey()", () => {
+    const rotate = (id: string, expires_at?: number) =>
+      rotateKey(db, id, { graceMs: HOUR, ...(expires_at === undefined ? {} : { expires_at }) }, randomBytes, NOW);
+
+    testIf("makes a key for the same account and label, and lets the old one live for the grace", async () => {
+      const old = await createKey(db, { account: "Acme", plan: "paid", label: "sync job" }, randomBytes, NOW - DAY);
+      const { replaced, ...made } = await rotate(old.id);
+      expect([made.account, made.plan, replaced]).toEqual(["Acme", "paid", { id: old.id, expires_at: NOW + HOUR }]);
+      const listed = (await listKeys(db, NOW)).map(({ id, account, label, expires_at }) => ({ id, account, label, expires_at }));
+      expect(listed).toEqual([
+        { id: old.id, account: "Acme", label: "sync job", expires_at: NOW + HOUR },
+        { id: made.id, account: "Acme", label: "sync job", expires_at: null },
+      ]);
+      const access = await createAccess(db);
+      const works = (now: number) => [old.key, made.key].map((key) => findKey(access, key, now) !== undefined);
+      expect([works(NOW), works(NOW + HOUR)]).toEqual([
+        [true, true],
+        [false, true],
+      ]);
+    });
+
+    testIf("never lengthens the old key's life, and asks when the new one is to end", async () => {
+      const old = await createKey(db, { account: "Acme", expires_at: NOW + 1000 }, randomBytes, NOW - DAY);
+      await expect(rotate(old.id)).rejects.toThrow(
+        `Cannot rotate key "${old.id}": it expires at 2026-03-01T00:00:01.000Z; say with --expires when the new one does`,
+      );
+      expect((await rotate(old.id, NOW + DAY)).replaced.expires_at).toBe(NOW + 1000);
+      expect((await listKeys(db, NOW)).map(({ expires_at }) => expires_at)).toEqual([NOW + 1000, NOW + DAY]);
+    });
+
+    testIf("replaces no key that is unknown, revoked or expired", async () => {
+      const [revoked, expired] = [
+        await createKey(db, { account: "Acme" }, randomBytes, NOW - DAY),
+        await createKey(db, { account: "Acme", expires_at: NOW }, randomBytes, NOW - DAY),
+      ];
+      await revokeKey(db, revoked.id, NOW - 1);
+      await expect(rotate("key_x")).rejects.toThrow('Cannot rotate key "key_x": there is no key of that id');
+      await expect(rotate(revoked.id)).rejects.toThrow(`Cannot rotate key "${revoked.id}": it is revoked`);
+      await expect(rotate(expired.id)).rejects.toThrow(`Cannot rotate key "${expired.id}": it has expired`);
+      expect(await listKeys(db, NOW)).toHaveLength(2);
+    });
+  });
+
+  describe("listUse()", () => {
+    testIf("has every key and day with requests, the newest day first", async () => {
+      const first = await createKey(db, { account: "Acme", label: "sync" }, randomBytes, NOW - 40 * DAY);
+      const second = await createKey(db, { account: "Bell" }, randomBytes, NOW - 40 * DAY);
+      const access = await createAccess(db);
+      const request = async (key: string, now: number) => {
+        const known = findKey(access, key, now);
+        if (known === undefined) throw new Error("the key is not known");
+        await useKey(access, known, now);
+        await saveUse(access);
+      };
+      for (const now of [NOW - 30 * DAY, NOW - 29 * DAY, NOW, NOW + 1]) await request(first.key, now);
+      await request(second.key, NOW);
+      const acme = { id: first.id, account: "Acme", label: "sync" };
+      const all = [
+        { day: "2026-03-01", ...acme, requests: 2 },
+        { day: "2026-03-01", id: second.id, account: "Bell", label: null, requests: 1 },
+        { day: "2026-01-31", ...acme, requests: 1 },
+      ];
+      expect(await listUse(db, 30, undefined, NOW)).toEqual(all);
+      expect(await listUse(db, 1, second.id, NOW)).toEqual(all.slice(1, 2));
+      expect(await listUse(db, 1, second.id, NOW + DAY)).toEqual([]);
+      await expect(listUse(db, 1, "key_x", NOW)).rejects.toThrow('Cannot show the use of key "key_x": there is no key of that id');
+    });
+  });
+
+  describe("revokeKey()", () => {
+    testIf("keeps the first instant, and refuses an id that is not there", async () => {
+      const { id } = await createKey(db, { account: "Acme" }, randomBytes, NOW);
+      await revokeKey(db, id, NOW + 1);
+      await revokeKey(db, id, NOW + 2);
+      expect((await listKeys(db, NOW))[0]?.revoked_at).toBe(NOW + 1);
+      await expect(revokeKey(db, "key_x", NOW)).rejects.toThrow('Cannot revoke key "key_x": there is no key of that id');
+    });
+  });
+
+  describe("accounts", () => {
+    testIf("are created once, under any name that is not blank", async () => {
+      expect(await createAccount(db, { name: "  Åsa & Söhne  " }, NOW)).toMatchObject({
+        name: "Åsa & Söhne",
+        plan: "trial",
+        subscription: "active",
+      });
+      await expect(createAccount(db, { name: "Åsa & Söhne" }, NOW)).rejects.toThrow("there is one of that name");
+      await expect(createAccount(db, { name: " \t" }, NOW)).rejects.toThrow("its name is blank");
+      await expect(createAccount(db, { name: "x".repeat(201) }, NOW)).rejects.toThrow("its name is longer than 200 characters");
+      await expect(createAccount(db, { name: "a\u0000b" }, NOW)).rejects.toThrow("its name holds characters that are not text");
+    });
+
+    testIf("change plan and subscription apart", async () => {
+      await createAccount(db, { name: "Acme" }, NOW);
+      await setAccount(db, "Acme", { subscription: "inactive" });
+      expect(await setAccount(db, "Acme", { plan: "paid" })).toMatchObject({ plan: "paid", subscription: "inactive" });
+      expect(await listAccounts(db)).toMatchObject([{ plan: "paid", subscription: "inactive" }]);
+      await expect(setAccount(db, "Acme", { subscription: "paused" })).rejects.toThrow(
+        'a subscription is active or inactive, not "paused"',
+      );
+      await expect(setAccount(db, "Acme", { plan: "gold" })).rejects.toThrow('Cannot set account "Acme": there is no plan "gold"');
+      await expect(setAccount(db, "Nobody", { plan: "paid" })).rejects.toThrow('Cannot set account "Nobody": there is no such account');
+    });
+  });
+
+  describe("plans", () => {
+    testIf("begin with three, and a new name is a new plan", async () => {
+      await setPlan(db, { name: "tiny", daily: 5, per_minute: 2 });
+      await setPlan(db, { name: "trial", daily: 2000, per_minute: 60 });
+      expect(await listPlans(db)).toEqual([
+        { name: "tiny", daily: 5, per_minute: 2 },
+        { name: "trial", daily: 2000, per_minute: 60 },
+        { name: "starter", daily: 10_000, per_minute: 120 },
+        { name: "paid", daily: 100_000, per_minute: 600 },
+      ]);
+    });
+
+    testIf.each([0, -1, 1.5, Number.NaN, 1e10])("a quota of %p is refused", async (daily) => {
+      await expect(setPlan(db, { name: "odd", daily, per_minute: 1 })).rejects.toThrow(
+        'Cannot set plan "odd": its quotas must be integers from 1',
+      );
+    });
   });
 });
