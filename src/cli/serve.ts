@@ -177,8 +177,9 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
       await replaced.close();
       log.notice(now(), `The files in ${options.data} were replaced under the server: it serves the new ones from here on`);
     };
+    const directory = options.database === undefined ? options.data : undefined;
     const scrapes = listenForScrapes(options, log, now, () =>
-      metricsText(metrics, { catalog: stores.catalog.db, directory: options.data, machine, quotas: shared }),
+      metricsText(metrics, { catalog: stores.catalog.db, directory, machine, quotas: shared }),
     );
     const turns = [
       repeat(SAVE_MS, now, log, () => saveUse(stores.access)),
