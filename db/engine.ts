@@ -50,6 +50,8 @@ export type Engine<Tables> = Sql<Tables> & {
    * ends with its program, however that ends. (On PostgreSQL with its connection too: a convenience, and no protection of what is stored.)
    */
   tryLock(name: string): Promise<(() => Promise<void>) | undefined>;
+  /** Says that much is going to be written: where memory is the program's own, it takes what writing needs. */
+  makeRoomForWrites(): Promise<void>;
   /** What is wrong with the storage itself: pages, indexes, references. Faults of the content are `check`'s. */
   storageFaults(): Promise<string[]>;
   /** Rewrites what is stored, so that what was erased is in no unused page. False while a reader keeps it from being complete. */

@@ -37,15 +37,6 @@ export function openState(directory: string, now: number, waitMs = WRITER_WAITS_
   return { ...sqliteEngine(sqlite, stateTables), sqlite };
 }
 
-/** Pages that an import keeps in memory (KB): ids and hashes fall anywhere in their indexes, which at SQLite's 2 MB are read back again and again. */
-const WRITER_CACHE_KB = 32_000;
-
-/** Gives a connection what writing much needs: room for the indexes' pages, and memory instead of files for what a statement may undo. */
-export function makeRoomForWrites({ sqlite }: CatalogDb): void {
-  sqlite.run(`pragma cache_size = -${WRITER_CACHE_KB}`);
-  sqlite.run("pragma temp_store = memory");
-}
-
 /** Closes a database and every statement on it: Drizzle leaves its own open, and with them the file and its log. */
 export function close({ sqlite }: CatalogDb | StateDb): void {
   sqlite.close(true);

@@ -6,6 +6,9 @@ import { commitMark } from "./commits.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { type Engine, PORTION, requireStorable, type Sql, type Value } from "./engine.ts";
 
+/** Pages that an import keeps in memory (KB): ids and hashes fall anywhere in their indexes, which at SQLite's 2 MB are read back again and again. */
+const WRITER_CACHE_KB = 32_000;
+
 /** An opened and migrated file as an engine. */
 export function sqliteEngine<Tables>(sqlite: Database, tables: Tables): Engine<Tables> {
   const statements = statementCache(sqlite);
@@ -38,6 +41,7 @@ export function sqliteEngine<Tables>(sqlite: Database, tables: Tables): Engine<T
     snapshot: (read) => alone("begin", () => read(inside)),
     commits: commitMark(sqlite),
     tryLock: async (name) => tryLock(sqlite.filename, name),
+    makeRoomForWrites: () => whenFree(() => makeRoomForWrites(sqlite)),
     storageFaults: () => whenFree(() => storageFaults(sqlite)),
     dropUnusedPages: () => whenFree(() => dropUnusedPages(sqlite)),
     close: async () => sqlite.close(true), // With every statement on it: one left open would keep the file and its log.
@@ -119,6 +123,12 @@ function tryLock(path: string, name: string): (() => Promise<void>) | undefined 
     if (error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY")) return undefined;
     throw error;
   }
+}
+
+/** Room for the indexes' pages, and memory instead of files for what a statement may undo. */
+function makeRoomForWrites(sqlite: Database): void {
+  sqlite.run(`pragma cache_size = -${WRITER_CACHE_KB}`);
+  sqlite.run("pragma temp_store = memory");
 }
 
 function storageFaults(sqlite: Database): string[] {

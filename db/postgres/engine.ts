@@ -24,6 +24,7 @@ export function postgresEngine<Tables>(client: Client, tables: Tables): Engine<T
         return write(sqlOf(connection, tables));
       }),
     commits: () => Number.NaN,
+    makeRoomForWrites: async () => undefined,
     storageFaults: async () => [], // References are enforced; for pages and indexes there are pg_checksums and pg_amcheck.
     async dropUnusedPages() {
       const connection = await client.apart();

@@ -44,8 +44,8 @@ import { digestsOf, type Options, type Outcome, shareRead, type Workplace, withI
  * In each, nearly every page of an index on ids or hashes is written once: smaller chunks write them more often.
  */
 export const CHUNK = 4000;
-/** Records judged in one snapshot: each alone would lock and unlock the file. No more, since they are in memory meanwhile. */
-const JUDGED_TOGETHER = 100;
+/** Records judged in one snapshot: each alone would lock and unlock the file. More would outlive the youngest garbage, and cost more than that. */
+const JUDGED_TOGETHER = 10;
 /** A snapshot that would remove more of a source's live records than this is refused (D-34). */
 const REMOVALS_MAX = 0.2;
 /** Imports files as one unit. Throws, with nothing changed, when the input as a whole cannot be taken. */

@@ -1,5 +1,5 @@
 /** What every import works with: its options, its opened files, its staging and its rejects file. */
-import { type CatalogDb, makeRoomForWrites } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/open.ts";
 import { type OpenInput, openInput } from "./input.ts";
 import { createRejects, type Rejects } from "./rejects.ts";
 import type { FileDigest, Summary } from "./remembered.ts";
@@ -50,7 +50,7 @@ export function withInputs(
   return withStaging(place, async (staging) => {
     const rejects = createRejects(options.rejects, options.files);
     const inputs: OpenInput[] = [];
-    makeRoomForWrites(place.db);
+    await place.db.makeRoomForWrites();
     try {
       for (const file of options.files) inputs.push(await openInput(file, format, place.directory));
       const summary = await work({ inputs, staging, rejects });

@@ -1,0 +1,72 @@
+/** The same imports leave the same rows, whatever the engine: row numbers, ids and bytes. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { CatalogDb } from "../../db/open.ts";
+import { checkCatalog } from "../../src/changes/check.ts";
+import { redactStored } from "../../src/changes/redact.ts";
+import { refresh } from "../../src/changes/refresh.ts";
+import { sample } from "../../src/cli/demo-sample.ts";
+import { formats } from "../../src/import/formats.ts";
+import { engines } from "../support/engines.ts";
+import { aCatalog, DAY, dropScratch, exportOf, type TestCatalog } from "../support/imports.ts";
+
+setDefaultTimeout(30_000); // The first of a file starts PostgreSQL.
+afterAll(dropScratch);
+
+const AFTER = Date.UTC(2027, 0, 1);
+
+/** All that five sources published in the sample, a history kept elsewhere, turns of the clock, and contacts erased. */
+async function fill(catalog: TestCatalog): Promise<unknown[]> {
+  const outcomes: unknown[] = [];
+  for (const { file, asOf, format: name } of sample) {
+    const format = formats.find((each) => each.name === name);
+    if (format === undefined) throw new Error(`There is no format ${name}`);
+    outcomes.push(await catalog.takeFiles([file], { format, asOf: Date.parse(asOf) }));
+  }
+  const [line] = await exportOf(catalog.db);
+  const { source } = JSON.parse(line ?? "");
+  const { code, opportunity_id } = source;
+  const event = { source: { code, opportunity_id }, type: "x", severity: "y", detected_at: "2020-01-01T00:00:00Z" };
+  outcomes.push(await catalog.takeEvents([event, { ...event, summary: "Else" }]));
+  outcomes.push(
+    await catalog.take([{ source: { code: "OWN", opportunity_id: "1" }, title: "Mine", earlier_ids: ["b", "a"] }], { dryRun: true }),
+  );
+  outcomes.push(await refresh(catalog.db, AFTER), await redactStored(catalog.db, ["SAM_GOV"], AFTER + DAY));
+  return outcomes;
+}
+
+async function rowsOf({ all }: CatalogDb): Promise<unknown> {
+  const orders = {
+    facets: "id",
+    opportunities: "seq",
+    events: "seq",
+    upstream_ids: "upstream_id, source, opportunity_seq",
+    imports: "id",
+  };
+  const tables: Record<string, unknown[]> = {};
+  for (const [table, order] of Object.entries(orders)) {
+    const rows = await all<Record<string, unknown>>(`select * from ${table} order by ${order}`);
+    tables[table] = rows.map(({ files: _, ...row }) =>
+      Object.entries(row).map(([name, value]) => [name, value instanceof Uint8Array ? value.toHex() : value]),
+    );
+  }
+  return tables;
+}
+
+describe.each(engines)("imports on %s", (_, isThere, emptyCatalog) => {
+  test.if(isThere)(
+    "leave what they leave in files",
+    async () => {
+      const [here, inFiles] = [aCatalog(await emptyCatalog()), aCatalog()];
+      expect(await fill(here)).toEqual(await fill(inFiles));
+      expect(await checkCatalog(here.db)).toEqual([]);
+      expect(await rowsOf(here.db)).toEqual(await rowsOf(inFiles.db));
+
+      const copy = aCatalog(await emptyCatalog());
+      const exported = await exportOf(here.db);
+      expect(await copy.take(exported)).toMatchObject({ added: exported.length });
+      expect(await exportOf(copy.db)).toEqual(exported);
+      await Promise.all([here.db.close(), copy.db.close()]);
+    },
+    60_000,
+  );
+});
