@@ -1,7 +1,6 @@
 /** Which database a command works on, and what is only one engine's business. */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { aHome, dropHomes } from "../support/binary.ts";
@@ -13,7 +12,11 @@ afterAll(dropScratch);
 afterEach(() => {
   delete process.env.FUNDFEED_DATABASE;
   delete process.env.FUNDFEED_DATA;
+  delete process.env.TMPDIR;
+  if (TMPDIR !== undefined) process.env.TMPDIR = TMPDIR;
 });
+
+const { TMPDIR } = process.env;
 
 /** Nobody answers there. */
 const NOWHERE = "postgres://me:secret@127.0.0.1:1/fundfeed?application_name=secret";
@@ -92,13 +95,18 @@ describe("--database", () => {
 
   test.if(hasPostgres)("keeps what other commands read, and no file", async () => {
     const place = ["--database", await aDatabase()];
-    const temporary = () => readdirSync(tmpdir()).filter((name) => name.startsWith("fundfeed-import-"));
-    const before = temporary();
+    const temporary = aDirectory();
+    process.env.TMPDIR = temporary;
     await fundfeed(["sources", "add", "OWN", "--name", "Our own", "--description", "Ours", ...place]);
     const codes = JSON.parse((await fundfeed(["sources", "list", "--json", ...place])).out).map(({ code }: { code: string }) => code);
     expect(codes).toContain("OWN");
-    await fundfeed(["import", "records", "nothing.ndjson", ...place]);
-    expect(temporary()).toEqual(before);
+    const imported = await fundfeed([
+      "import",
+      "records",
+      aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]),
+      ...place,
+    ]);
+    expect([imported.code, readdirSync(temporary)]).toEqual([0, []]);
   });
 });
 
