@@ -14,6 +14,7 @@ import { eventsRoute } from "./routes/events.ts";
 import { type Asset, assetRoute, metaRoute } from "./routes/meta.ts";
 import { opportunitiesRoute, opportunityRoute } from "./routes/opportunities.ts";
 import { sourcesRoute } from "./routes/sources.ts";
+import { presentTurn } from "./turn.ts";
 
 /** Every path begins with it (D-1); a public address may have more before it. */
 export const BASE_PATH = "/v1";
@@ -94,7 +95,8 @@ export function createApp(deps: AppDeps): App {
       const query = mark < 0 ? "" : url.slice(mark + 1);
       const id = nextRequestId();
       const startedAt = now();
-      const call: Call = { id, method, path, query, headers, startedAt, route: null, params: {}, key: null, allowance: null };
+      const turn = presentTurn();
+      const call: Call = { id, method, path, query, headers, startedAt, turn, route: null, params: {}, key: null, allowance: null };
 
       const response = await answer(request, call, start);
 

@@ -1,6 +1,7 @@
 /** One request on its way through, and what each hook has learnt of it. */
 import type { KnownKey } from "../accounts/access.ts";
 import type { Allowance } from "../quota/allowance.ts";
+import type { Turn } from "./turn.ts";
 
 export type Call = {
   readonly id: string;
@@ -10,6 +11,8 @@ export type Call = {
   readonly query: string;
   readonly headers: Headers;
   readonly startedAt: number;
+  /** In which the request came. */
+  readonly turn: Turn;
   /** The operation's path, once one is found. */
   route: string | null;
   /** The variable parts of the path, decoded; `null` is one that cannot be. */
