@@ -19,6 +19,9 @@ import { serveByWorkers } from "./workers.ts";
 /** How often use is written to state.db (D-25), and how often the clock looks for statuses whose date has passed (D-37: a minute late at most). */
 const SAVE_MS = 500;
 const CLOCK_MS = 15_000;
+/** How often the clock tries to get in between an import's transactions; the rest is for its next turn. */
+const CLOCK_ATTEMPTS = 400;
+const CLOCK_RETRY_MS = 5;
 /** How often the files are looked at: somebody may have put others in their place. */
 const LOOK_MS = 1000;
 /** A failure that goes on is logged so often. */
@@ -263,12 +266,15 @@ function listenForScrapes(
   return listener;
 }
 
-/** An import that is writing at this moment goes first; the next look is soon. */
+/** Between the transactions of an import, which may hold the file for half a second: tried again and again, so that no request waits with it. */
 async function moveClock(clock: CatalogDb, now: number, metrics: Metrics): Promise<void> {
-  try {
-    countRefresh(metrics, await refresh(clock, now));
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY"))) throw error;
+  for (let attempt = 1; attempt <= CLOCK_ATTEMPTS; attempt++) {
+    try {
+      return countRefresh(metrics, await refresh(clock, now));
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY"))) throw error;
+      await Bun.sleep(CLOCK_RETRY_MS);
+    }
   }
 }
 

@@ -6,10 +6,10 @@ import { type Access, createAccess } from "../accounts/access.ts";
 import { type Catalog, createCatalog } from "../catalog.ts";
 import { openCatalogAt, openStateAt, type Place } from "./databases.ts";
 
-/** How long the server's own small writes wait for another writer of the files: for that long it answers nobody. */
-const OWN_WRITES_WAIT_MS = 100;
+/** How long the server's own small writes wait for another writer of the state's file: for that long it answers nobody. */
+const OWN_WRITES_WAIT_MS = 40;
 /** PostgreSQL's connections for the clock and for the state; the catalogue has its client's own number. */
-const CLOCK = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 2 } };
+const CLOCK = { waitMs: 0, postgres: { connections: 2 } };
 const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4 } };
 
 export type Stores = {

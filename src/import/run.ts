@@ -46,6 +46,8 @@ import { digestsOf, type Options, type Outcome, shareRead, type Workplace, withI
 export const CHUNK = 4000;
 /** Records judged in one snapshot: each alone would lock and unlock the file. More would outlive the youngest garbage, and cost more than that. */
 const JUDGED_TOGETHER = 10;
+/** Between two transactions, so that whoever else wants to write (the clock of a server) gets in. */
+const OTHERS_TURN_MS = 10;
 /** A snapshot that would remove more of a source's live records than this is refused (D-34). */
 const REMOVALS_MAX = 0.2;
 /** Imports files as one unit. Throws, with nothing changed, when the input as a whole cannot be taken. */
@@ -268,11 +270,13 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
   const { toWrite } = staging.counts();
   const total = toWrite + missing.length;
   const wanted = () => Math.max(begun.asOf ?? now(), (judged.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
-  const write = (work: (sql: CatalogSql, instant: number) => Promise<void>) =>
-    atNextInstant(db, wanted(), async (sql, instant) => {
+  const write = async (work: (sql: CatalogSql, instant: number) => Promise<void>) => {
+    await atNextInstant(db, wanted(), async (sql, instant) => {
       await work(sql, instant);
       await recordProgress(sql, importId, summary, instant);
     });
+    await Bun.sleep(OTHERS_TURN_MS);
+  };
 
   // A restored catalogue is one transaction (D-31): its instants are its own.
   const transactions = judged.newestRestored === undefined ? inChunks(staging) : [everyOne(staging)];
