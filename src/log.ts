@@ -69,8 +69,10 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
 
 const ignore = () => undefined;
 
-function jsonLine(entry: RequestEntry): string {
-  return `${JSON.stringify({ ...entry, time: formatInstant(entry.time) })}\n`;
+/** Spelled out: `JSON.stringify` of the whole takes twice as long, and this is written at every request. */
+function jsonLine({ time, request_id, method, route, status, duration_ms, account, key_id }: RequestEntry): string {
+  const text = (value: string | null) => (value === null ? "null" : JSON.stringify(value));
+  return `{"time":"${formatInstant(time)}","request_id":"${request_id}","method":${text(method)},"route":${text(route)},"status":${status},"duration_ms":${duration_ms},"account":${text(account)},"key_id":${text(key_id)}}\n`;
 }
 
 function textLine({ time, request_id, method, route, status, duration_ms, account, key_id }: RequestEntry): string {

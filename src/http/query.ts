@@ -206,6 +206,7 @@ function hasOne(values: Readonly<Record<string, unknown>>, list: string | undefi
 }
 
 function refuseUnlisted(sent: ReadonlyMap<string, readonly Sent[]>, table: Parameters): void {
+  if (sent.size === 0) return;
   const isListed = (name: string) => Object.hasOwn(table, name) && table[name]?.in === "query";
   const unlisted = [...sent.keys()].filter((name) => !isListed(name));
   if (unlisted.length === 0) return;
