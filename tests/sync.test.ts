@@ -1,18 +1,61 @@
 /**
- * The sync guarantee: a client that polls misses nothing and loses nothing, whatever happens to the writers and to the server.
+ * The sync guarantee (D-31): a client that polls misses nothing and loses nothing, whatever happens to the writers and to the servers.
  *
- * Each round changes the upstream at random and imports it in processes of their own, with clocks that are wrong by days, and SIGKILL
- * at random points; the server is stopped and killed at random too. FUNDFEED_SYNC_ROUNDS makes it long, FUNDFEED_SEED repeats it.
+ * Each round changes the upstreams at random and imports them in processes of their own, with clocks that are wrong by days, and SIGKILL
+ * at random points; servers are stopped and killed at random too. On PostgreSQL there are three of them, two importers at a time, and
+ * clients that ask another server each time. FUNDFEED_SYNC_ROUNDS makes it long, FUNDFEED_SEED repeats what is random, not what is timing.
  */
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
+import type { CatalogDb } from "../db/engine.ts";
+import { openCatalog } from "../db/open.ts";
+import { openPostgresCatalog } from "../db/postgres/open.ts";
 import { CHUNK } from "../src/import/run.ts";
 import { aDirectory, aFile, DAY, dropScratch } from "./support/imports.ts";
+import { hasPostgres, postgresServer } from "./support/postgres.ts";
 import { run, type Server, serve, succeed } from "./support/processes.ts";
 import { createSyncClient, type Mirrored, type SyncClient } from "./support/sync-client.ts";
 
-const ROUNDS = Number(process.env.FUNDFEED_SYNC_ROUNDS ?? 6);
 const SEED = Number(process.env.FUNDFEED_SEED ?? Date.now() % 1_000_000);
-const RECORDS = 2400;
+type Setting = {
+  rounds: number;
+  /** Of all upstreams together. */
+  records: number;
+  servers: number;
+  importers: number;
+  clients: number;
+  /** A new place, as options of the command line. */
+  place: () => Promise<[option: string, where: string]>;
+  open: (where: string) => Promise<CatalogDb>;
+  /** SQL: the commit, or at least the command, that a row of `events` came with. */
+  commit: string;
+  /** A command is killed at some time up to this. */
+  killedWithinMs: number;
+};
+
+const rounds = (usual: number) => Number(process.env.FUNDFEED_SYNC_ROUNDS ?? usual);
+
+const settings: [string, boolean, Setting][] = [
+  [
+    "SQLite",
+    true,
+    {
+      ...{ rounds: rounds(6), records: 2400, servers: 1, importers: 1, clients: 1, killedWithinMs: 480 },
+      place: async () => ["--data", aDirectory()],
+      open: async (where) => openCatalog(where, 0),
+      commit: "coalesce(import_id, 0)",
+    },
+  ],
+  [
+    "PostgreSQL",
+    hasPostgres,
+    {
+      ...{ rounds: rounds(3), records: 1000, servers: 3, importers: 2, clients: 2, killedWithinMs: 2500 },
+      place: async () => ["--database", await (await postgresServer()).freshDatabase()],
+      open: (where) => openPostgresCatalog(where, 0, { connections: 1 }),
+      commit: "cast(xmin as text)", // The transaction that wrote the row: events are never written again.
+    },
+  ],
+];
 
 afterAll(dropScratch);
 
@@ -56,13 +99,17 @@ const fields: Record<string, () => unknown> = {
   earlier_ids: () => oneOf([[], [], [`E${below(1000)}`]]),
 };
 
-function aRecord(n: number): Record<string, unknown> {
+function aRecord(n: number, importer: number): Record<string, unknown> {
   const made = Object.entries(fields).map(([name, make]) => [name, make()]);
-  return { source: { code: n % 5 === 0 ? "B" : "A", opportunity_id: `N${n}` }, lineage: `L${n}`, ...Object.fromEntries(made) };
+  return {
+    source: { code: `${n % 5 === 0 ? "B" : "A"}${importer}`, opportunity_id: `N${n}` },
+    lineage: `L${n}`,
+    ...Object.fromEntries(made),
+  };
 }
 
 /** Random edits, additions and at most a few removals. */
-function edit(upstream: Upstream, round: number): void {
+function edit(upstream: Upstream, size: number, importer: number, round: number): void {
   const edited = chance(0.2) ? 0.9 : random() * 0.3;
   for (const [key, record] of upstream) {
     if (chance(0.01)) upstream.delete(key);
@@ -72,17 +119,17 @@ function edit(upstream: Upstream, round: number): void {
       if (chance(0.05)) upstream.set(key, { ...record, source: { ...(record.source as object), opportunity_id: `N${key}r${round}` } });
     }
   }
-  while (upstream.size < RECORDS && chance(0.999)) {
-    const n = below(RECORDS * 1.1); // A few of them were there before.
-    if (!upstream.has(`${n}`)) upstream.set(`${n}`, aRecord(n));
+  while (upstream.size < size && chance(0.999)) {
+    const n = below(size * 1.1); // A few of them were there before.
+    if (!upstream.has(`${n}`)) upstream.set(`${n}`, aRecord(n, importer));
   }
 }
 
 /** Runs a command until it is done, killing it at random points before. */
-async function runDespiteKills(args: readonly string[], clockShiftMs: number): Promise<number> {
+async function runDespiteKills(args: readonly string[], clockShiftMs: number, withinMs: number): Promise<number> {
   for (let kills = 0; ; kills++) {
     const wanted = kills < 3 && chance(0.5);
-    const { code, err, out } = await run(args, { clockShiftMs, ...(wanted ? { killAfterMs: 80 + below(400) } : {}) });
+    const { code, err, out } = await run(args, { clockShiftMs, ...(wanted ? { killAfterMs: 80 + below(withinMs - 80) } : {}) });
     if (code === null) continue;
     expect({ seed: SEED, args, code, err: code === 0 ? "" : err + out }).toEqual({ seed: SEED, args, code: 0, err: "" });
     return kills;
@@ -110,90 +157,141 @@ function setAt(holder: Record<string, unknown>, [name = "", ...rest]: string[], 
   else setAt(holder[name] as Record<string, unknown>, rest, value);
 }
 
-test(
-  `a client that polls has what export has, after ${ROUNDS} rounds of kills and wrong clocks (seed ${SEED})`,
-  async () => {
-    const data = aDirectory();
-    const upstream: Upstream = new Map(Array.from({ length: RECORDS }, (_, n) => [`${n}`, aRecord(n)]));
-    await succeed(["plans", "set", "unlimited", "--daily", "1000000000", "--per-minute", "1000000000", "--data", data]);
-    const key = (await succeed(["keys", "create", "--account", "Sync", "--plan", "unlimited", "--data", data])).trim();
-    let server: Server = await serve(data);
-    const client = createSyncClient(key, () => server.base);
-    let [kills, restarts, folded] = [0, 0, 0];
-
-    for (let round = 0; round < ROUNDS; round++) {
-      if (round > 0) edit(upstream, round);
-      const path = aFile([...upstream.values()], `upstream-${round % 2}.ndjson`);
-      const clockShiftMs = oneOf([0, -3_600_000, 3_600_000, (random() - 0.5) * 4 * DAY, random() * 20 * DAY]);
-      const snapshot = round > 0 && chance(0.6) ? ["--snapshot", "--allow-removals"] : [];
-      let writing = true;
-      const polling = (async () => {
-        for (; writing; await Bun.sleep(below(40))) await client.poll();
-      })();
-      const work = (async () => {
-        kills += await runDespiteKills(["import", "records", path, ...snapshot, "--json", "--data", data], clockShiftMs);
-        if (chance(0.5)) kills += await runDespiteKills(["refresh", "--data", data], clockShiftMs + below(5 * DAY));
-      })();
-      if (chance(0.5)) {
-        await Bun.sleep(below(300));
-        await server.stop(oneOf(["SIGTERM", "SIGKILL"]));
-        server = await serve(data, { clockShiftMs: (random() - 0.5) * 2 * DAY });
-        restarts++;
-      }
-      await work.finally(() => {
-        writing = false;
-      });
-      await polling;
-    }
-    await client.poll();
-
-    const exported = (await succeed(["export", "--data", data])).trimEnd().split("\n");
-    const missing = exported.filter((line) => !line.startsWith(`${client.mirror.get(JSON.parse(line).id)?.slice(0, -1)},"attachments":[`));
-    expect({ seed: SEED, missing: missing.slice(0, 3), records: client.mirror.size }).toEqual({
-      seed: SEED,
-      missing: [],
-      records: exported.length,
-    });
-    for (const id of client.mirror.keys()) folded += await expectHistoryToFold(client, id);
-    expect(await server.stop("SIGTERM")).toBe(0);
-    expect(await succeed(["check", "--data", data])).toBe("Everything holds\n");
-    process.stderr.write(
-      `seed ${SEED}: ${ROUNDS} rounds, ${kills} kills, ${restarts} restarts, ${client.requests} requests, ${exported.length} records, ${folded} events\n`,
-    );
-  },
-  ROUNDS * 60_000,
-);
-
-test("a server moves statuses by its own clock, and a client that polls sees it", async () => {
-  const data = aDirectory();
-  const record = (id: string, days: number) => ({
-    source: { code: "A", opportunity_id: id },
-    title: id,
-    dates: { closes_at: new Date(Date.now() + days * DAY).toISOString() },
+/** Whoever polls after an export has what it holds, to the byte, or what came later. */
+function expectNothingMissed(client: SyncClient, exported: readonly string[]): void {
+  const missing = exported.filter((line) => {
+    const { id, updated_at } = JSON.parse(line) as Mirrored;
+    const mirrored = client.mirror.get(id) ?? "{}";
+    return !line.startsWith(`${mirrored.slice(0, -1)},"attachments":[`) && !((JSON.parse(mirrored) as Mirrored).updated_at > updated_at);
   });
-  await succeed(["import", "records", aFile([record("N1", 1), record("N2", 40)]), "--data", data]);
-  const key = (await succeed(["keys", "create", "--account", "Sync", "--plan", "paid", "--data", data])).trim();
-  const server = await serve(data, { clockShiftMs: 2 * DAY });
-  const client = createSyncClient(key, () => server.base);
-  const statuses = () =>
-    [...client.mirror.values()]
-      .map((text) => JSON.parse(text))
-      .map(({ title, status }) => `${title} ${status}`)
-      .sort();
-  const until = Date.now() + 20_000;
-  for (await client.poll(); !statuses().includes("N1 closed") && Date.now() < until; await Bun.sleep(50)) await client.poll();
-  expect(statuses()).toEqual(["N1 closed", "N2 open"]);
-  expect(await server.stop("SIGTERM")).toBe(0);
-}, 60_000);
+  expect({ seed: SEED, missing: missing.slice(0, 3), records: client.mirror.size }).toEqual({
+    seed: SEED,
+    missing: [],
+    records: new Set(exported.map((line) => JSON.parse(line).id)).size,
+  });
+}
 
-test("two imports at once follow each other, and both are whole", async () => {
-  const data = aDirectory();
-  const file = (code: string) =>
-    aFile(Array.from({ length: CHUNK + 500 }, (_, n) => ({ source: { code, opportunity_id: `N${n}` }, title: `T${n}` })));
-  await Promise.all(["A", "B", "C"].map((code) => succeed(["import", "records", file(code), "--data", data])));
-  const exported = (await succeed(["export", "--data", data])).trimEnd().split("\n");
-  const instants = new Map(exported.map((line) => [JSON.parse(line).updated_at, JSON.parse(line).source.code]));
-  expect(exported).toHaveLength(3 * (CHUNK + 500));
-  expect([...instants.values()].sort()).toEqual(["A", "A", "B", "B", "C", "C"]); // Two chunks each, each at an instant of its own.
-  expect(await succeed(["check", "--data", data])).toBe("Everything holds\n");
-}, 60_000);
+async function expectNoSharedInstant(db: CatalogDb, commit: string): Promise<void> {
+  const shared = await db.all(
+    `select detected_at from events where origin = 'detected' group by detected_at having count(distinct ${commit}) > 1`,
+  );
+  expect({ seed: SEED, shared }).toEqual({ seed: SEED, shared: [] });
+  await db.close();
+}
+
+const linesOf = (text: string) => text.trimEnd().split("\n");
+
+describe.each(settings)("on %s", (_, isThere, setting) => {
+  const { importers, killedWithinMs } = setting;
+
+  test.if(isThere)(
+    `${setting.clients} polling ${setting.servers} and ${importers} importing: all of export is seen, after ${setting.rounds} rounds of kills and wrong clocks (seed ${SEED})`,
+    async () => {
+      const place = await setting.place();
+      const size = setting.records / importers;
+      const upstreams = Array.from(
+        { length: importers },
+        (_, importer): Upstream => new Map(Array.from({ length: size }, (_, n) => [`${n}`, aRecord(n, importer)])),
+      );
+      await succeed(["plans", "set", "unlimited", "--daily", "1000000000", "--per-minute", "1000000000", ...place]);
+      const key = (await succeed(["keys", "create", "--account", "Sync", "--plan", "unlimited", ...place])).trim();
+      const servers: Server[] = await Promise.all(Array.from({ length: setting.servers }, () => serve(place)));
+      const clients = Array.from({ length: setting.clients }, () => createSyncClient(key, () => oneOf(servers).base));
+      let [kills, restarts, folded, exported, turnedTo] = [0, 0, 0, [] as string[], 0];
+
+      const bringIn = async (upstream: Upstream, importer: number, round: number) => {
+        if (round > 0) edit(upstream, size, importer, round);
+        const path = aFile([...upstream.values()], `upstream-${importer}-${round % 2}.ndjson`);
+        const clockShiftMs = oneOf([0, -3_600_000, 3_600_000, (random() - 0.5) * 4 * DAY, random() * 20 * DAY]);
+        const snapshot = round > 0 && chance(0.6) ? ["--snapshot", "--allow-removals"] : [];
+        kills += await runDespiteKills(["import", "records", path, ...snapshot, "--json", ...place], clockShiftMs, killedWithinMs);
+        if (chance(0.5)) kills += await runDespiteKills(["refresh", ...place], clockShiftMs + below(5 * DAY), killedWithinMs);
+      };
+      /** Turns of the clock while imports write: each later than the one before, so that something is due. */
+      const keepTurning = async (goOn: () => boolean) => {
+        for (; goOn(); turnedTo += DAY / 4) await succeed(["refresh", ...place], { clockShiftMs: turnedTo });
+      };
+      const restartOne = async () => {
+        await Bun.sleep(below(300));
+        const one = below(servers.length);
+        await servers[one]?.stop(oneOf(["SIGTERM", "SIGKILL"]));
+        servers[one] = await serve(place, { clockShiftMs: (random() - 0.5) * 2 * DAY });
+        restarts++;
+      };
+      for (let round = 0; round < setting.rounds; round++) {
+        let writing = true;
+        const polling = clients.map(async (client) => {
+          for (; writing; await Bun.sleep(below(40))) await client.poll();
+        });
+        const work = Promise.all(upstreams.map((upstream, importer) => bringIn(upstream, importer, round)));
+        const turning = importers > 1 ? keepTurning(() => writing) : undefined;
+        if (chance(0.5)) await restartOne();
+        await work.finally(() => {
+          writing = false;
+        });
+        await Promise.all([...polling, turning]);
+        exported = linesOf(await succeed(["export", ...place]));
+        await Promise.all(clients.map((client) => client.poll()));
+        for (const client of clients) expectNothingMissed(client, exported);
+      }
+
+      const [client] = clients as [SyncClient, ...SyncClient[]];
+      const ids = [...client.mirror.keys()];
+      for (let first = 0; first < ids.length; first += 16) {
+        for (const count of await Promise.all(ids.slice(first, first + 16).map((id) => expectHistoryToFold(client, id)))) folded += count;
+      }
+      for (const server of servers) expect(await server.stop("SIGTERM")).toBe(0);
+      await expectNoSharedInstant(await setting.open(place[1]), setting.commit);
+      expect(await succeed(["check", ...place])).toBe("Everything holds\n");
+      const requests = clients.reduce((sum, client) => sum + client.requests, 0);
+      expect(clients.flatMap(({ refusals }) => refusals)).toEqual([]);
+      process.stderr.write(
+        `seed ${SEED}: ${setting.rounds} rounds, ${kills} kills, ${restarts} restarts, ${requests} requests, ${exported.length} records, ${folded} events\n`,
+      );
+    },
+    60_000 + setting.rounds * 60_000,
+  );
+
+  test.if(isThere)(
+    "a server moves statuses by its own clock, and a client that polls sees it",
+    async () => {
+      const place = await setting.place();
+      const record = (id: string, days: number) => ({
+        source: { code: "A", opportunity_id: id },
+        title: id,
+        dates: { closes_at: new Date(Date.now() + days * DAY).toISOString() },
+      });
+      await succeed(["import", "records", aFile([record("N1", 1), record("N2", 40)]), ...place]);
+      const key = (await succeed(["keys", "create", "--account", "Sync", "--plan", "paid", ...place])).trim();
+      const server = await serve(place, { clockShiftMs: 2 * DAY });
+      const client = createSyncClient(key, () => server.base);
+      const statuses = () =>
+        [...client.mirror.values()]
+          .map((text) => JSON.parse(text))
+          .map(({ title, status }) => `${title} ${status}`)
+          .sort();
+      const until = Date.now() + 20_000;
+      for (await client.poll(); !statuses().includes("N1 closed") && Date.now() < until; await Bun.sleep(50)) await client.poll();
+      expect(statuses()).toEqual(["N1 closed", "N2 open"]);
+      expect(await server.stop("SIGTERM")).toBe(0);
+    },
+    60_000,
+  );
+
+  test.if(isThere)(
+    "two imports at once follow each other, and both are whole",
+    async () => {
+      const place = await setting.place();
+      const file = (code: string) =>
+        aFile(Array.from({ length: CHUNK + 1 }, (_, n) => ({ source: { code, opportunity_id: `N${n}` }, title: `T${n}` })));
+      await Promise.all(["A", "B"].map((code) => succeed(["import", "records", file(code), ...place])));
+      const exported = linesOf(await succeed(["export", ...place]));
+      const instants = new Map(exported.map((line) => [JSON.parse(line).updated_at, JSON.parse(line).source.code]));
+      expect(exported).toHaveLength(2 * (CHUNK + 1));
+      expect([...instants.values()].sort()).toEqual(["A", "A", "B", "B"]); // Two chunks each, each at an instant of its own.
+      await expectNoSharedInstant(await setting.open(place[1]), setting.commit);
+      expect(await succeed(["check", ...place])).toBe("Everything holds\n");
+    },
+    60_000,
+  );
+});

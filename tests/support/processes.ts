@@ -34,9 +34,9 @@ export async function succeed(args: readonly string[], given: Given = {}): Promi
 
 export type Server = { base: string; stop: (signal: "SIGTERM" | "SIGKILL") => Promise<number | null> };
 
-/** Serves a data directory on a free port, once it accepts connections. */
-export async function serve(data: string, given: Given = {}): Promise<Server> {
-  const child = start(["serve", "--port", "0", "--data", data], given);
+/** Serves on a free port, once it accepts connections; `place` are the options that name the databases. */
+export async function serve(place: readonly string[], given: Given = {}): Promise<Server> {
+  const child = start(["serve", "--port", "0", ...place], given);
   const errors = child.stderr.text(); // Read, so that the log never fills its pipe.
   const reader = child.stdout.getReader();
   let printed = "";

@@ -12,11 +12,13 @@ export type SyncClient = {
   mirror: Map<string, string>;
   first: Map<string, string>;
   requests: number;
+  /** Statuses other than 200 that it was answered with. */
+  refusals: number[];
   poll: () => Promise<void>;
   history: (id: string) => Promise<SeenEvent[]>;
 };
 
-/** `base` may change when the server is started again; a request that fails is sent again. */
+/** `base` may differ from request to request; a request that fails is sent again. */
 export function createSyncClient(key: string, base: () => string): SyncClient {
   let newest: string | undefined;
   const mirror = new Map<string, string>();
@@ -28,6 +30,7 @@ export function createSyncClient(key: string, base: () => string): SyncClient {
         client.requests++;
         const response = await fetch(`${base()}${path}`, { headers: { Authorization: `Bearer ${key}` } });
         const text = await response.text();
+        if (!response.ok) client.refusals.push(response.status);
         if (!response.ok) throw new Error(`${response.status} ${text}`);
         const answer = JSON.parse(text) as Answer<T>;
         if (!text.startsWith(`{"data":${JSON.stringify(answer.data)},`)) throw new Garbled("What was parsed is not what was sent");
@@ -52,12 +55,18 @@ export function createSyncClient(key: string, base: () => string): SyncClient {
     mirror,
     first,
     requests: 0,
+    refusals: [],
     async poll() {
       let newestNow = newest;
+      let last = "~";
       for await (const record of walk<Mirrored>(`/opportunities?limit=100${newest === undefined ? "" : `&updated_since=${newest}`}`)) {
         newestNow ??= record.updated_at;
         if (record.updated_at > newestNow) newestNow = record.updated_at;
         const text = JSON.stringify(record);
+        const place = `${record.updated_at} ${record.id}`;
+        if (place >= last) throw new Garbled(`${place} is listed after ${last}`);
+        last = place;
+        if (record.updated_at < updatedAtOf(mirror.get(record.id))) throw new Garbled(`${record.id} is older than it was`);
         mirror.set(record.id, text);
         if (!first.has(record.id)) first.set(record.id, text);
       }
@@ -70,4 +79,8 @@ export function createSyncClient(key: string, base: () => string): SyncClient {
     },
   };
   return client;
+}
+
+function updatedAtOf(text: string | undefined): string {
+  return text === undefined ? "" : (JSON.parse(text) as Mirrored).updated_at;
 }
