@@ -1,5 +1,5 @@
 /** Any list and any history at a million records, inside the process: how long it takes, and whether it is what looking at every row finds. */
-import { type CatalogDb, openCatalog } from "../db/open.ts";
+import { type CatalogFile, openCatalog } from "../db/open.ts";
 import { type Catalog, createCatalog } from "../src/catalog.ts";
 import { eventTypes, insignificant } from "../src/events/event.ts";
 import { type EventFilter, listEvents } from "../src/events/list.ts";
@@ -34,8 +34,8 @@ export async function queriesBenchmark(): Promise<Section> {
   const bytes = [times, numbers, facets, places].reduce((sum, { byteLength }) => sum + byteLength, 0);
 
   // All are timed before any is checked: a million rows to check against would make the garbage collector's pauses part of the times.
-  const lists = await askMany((random) => randomList(catalog, random));
-  const histories = await askMany((random) => randomHistory(catalog, random));
+  const lists = await askMany((random) => randomList(catalog, db, random));
+  const histories = await askMany((random) => randomHistory(catalog, db, random));
   const pages = await walk(catalog, 1000);
   const flat = await flatness(catalog, await createCatalog(openCatalog(smaller, Date.now())));
   const wrong = { lists: mismatches(lists, listModel(db)), histories: mismatches(histories, historyModel(db)) };
@@ -118,8 +118,8 @@ function expect<Row extends { id: string }>(
   return { ids, next: undefined };
 }
 
-function randomList(catalog: Catalog, random: Random): Question<Filter> & { ask: () => Promise<Page> } {
-  const any = () => anyRecord(catalog.db, random);
+function randomList(catalog: Catalog, db: CatalogFile, random: Random): Question<Filter> & { ask: () => Promise<Page> } {
+  const any = () => anyRecord(db, random);
   const filter: Filter = {
     ...(random() < 0.5 && { status: someOf(statuses, random) }),
     ...(random() < 0.5 && { source: random() < 0.2 ? ["OTHER"] : [any().source, any().source].slice(random() < 0.5 ? 1 : 0) }),
@@ -134,7 +134,7 @@ function randomList(catalog: Catalog, random: Random): Question<Filter> & { ask:
 }
 
 /** Finds a list's page among all records, sorted here. */
-function listModel(db: CatalogDb): (question: Question<Filter>) => Expected {
+function listModel(db: CatalogFile): (question: Question<Filter>) => Expected {
   const records = [...db.sqlite.query<Seen, []>(SEEN).iterate()].sort(
     (left, right) => right.updated_at - left.updated_at || (left.id < right.id ? 1 : -1),
   );
@@ -154,9 +154,9 @@ function listModel(db: CatalogDb): (question: Question<Filter>) => Expected {
 type History = EventFilter & { opportunity: number };
 
 /** Of any record, one time in ten of the one with the longest history. */
-function randomHistory(catalog: Catalog, random: Random): Question<History> & { ask: () => Promise<Page | undefined> } {
-  const { seq, id } = random() < 0.1 ? recordAt(catalog.db, 1) : anyRecord(catalog.db, random);
-  const events = eventsOf(catalog.db, seq);
+function randomHistory(catalog: Catalog, db: CatalogFile, random: Random): Question<History> & { ask: () => Promise<Page | undefined> } {
+  const { seq, id } = random() < 0.1 ? recordAt(db, 1) : anyRecord(db, random);
+  const events = eventsOf(db, seq);
   const any = () => events[Math.floor(random() * events.length)] as SeenEvent;
   const filter: History = {
     opportunity: seq,
@@ -170,7 +170,7 @@ function randomHistory(catalog: Catalog, random: Random): Question<History> & { 
   return { filter, limit, after, ask: () => listEvents(catalog, id, filter, limit, after) };
 }
 
-function historyModel(db: CatalogDb): (question: Question<History>) => Expected {
+function historyModel(db: CatalogFile): (question: Question<History>) => Expected {
   return ({ filter: { opportunity, include_insignificant, type, since }, limit, after }) => {
     const events = eventsOf(db, opportunity).sort((left, right) => right.detected_at - left.detected_at || (left.id < right.id ? 1 : -1));
     const matches = (event: SeenEvent) =>
@@ -183,15 +183,15 @@ function historyModel(db: CatalogDb): (question: Question<History>) => Expected 
 
 type SeenEvent = { id: string; detected_at: number; type: string; severity: string };
 
-function eventsOf({ sqlite }: CatalogDb, opportunity: number): SeenEvent[] {
+function eventsOf({ sqlite }: CatalogFile, opportunity: number): SeenEvent[] {
   return sqlite.query<SeenEvent, [number]>("select id, detected_at, type, severity from events where opportunity_seq = ?").all(opportunity);
 }
 
-function anyRecord(db: CatalogDb, random: Random): Seen {
+function anyRecord(db: CatalogFile, random: Random): Seen {
   return recordAt(db, 1 + Math.floor(random() * RECORDS));
 }
 
-function recordAt({ sqlite }: CatalogDb, row: number): Seen {
+function recordAt({ sqlite }: CatalogFile, row: number): Seen {
   return sqlite.query<Seen, [number]>(`${SEEN} where seq = ?`).get(row) as Seen; // Rows are numbered from 1 without gaps.
 }
 

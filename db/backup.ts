@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type CatalogDb, fileNames, refuseForeignFile, type StateDb } from "./open.ts";
+import { type CatalogFile, fileNames, refuseForeignFile, type StateFile } from "./open.ts";
 import { reasonOf } from "./reason.ts";
 
 export type BackedUp = { name: string; bytes: number };
@@ -11,7 +11,7 @@ const kinds = ["catalog", "state"] as const;
 type Kind = (typeof kinds)[number];
 
 /** A backup of what is committed now. An earlier backup in `directory` is replaced only once the new one is complete and checked. */
-export function backUp(databases: { catalog: CatalogDb; state: StateDb }, directory: string): BackedUp[] {
+export function backUp(databases: { catalog: CatalogFile; state: StateFile }, directory: string): BackedUp[] {
   return naming(`Cannot back up to ${directory}`, () => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     refuseSame(directory, dirname(databases.catalog.sqlite.filename));

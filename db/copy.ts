@@ -1,11 +1,11 @@
 /** Copies catalogue and state from one engine to another: every row of every table as it is, or nothing. */
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import * as catalogTables from "./catalog.ts";
-import { type CatalogEngine, type Engine, PORTION, type Sql, type StateEngine, type Value } from "./engine.ts";
+import { type CatalogDb, type Engine, PORTION, type Sql, type StateDb, type Value } from "./engine.ts";
 import { openCatalog, openState } from "./open.ts";
 import * as stateTables from "./state.ts";
 
-export type Databases = { catalog: CatalogEngine; state: StateEngine };
+export type Databases = { catalog: CatalogDb; state: StateDb };
 
 /** Rows by table. */
 export type Copied = Record<string, number>;

@@ -59,10 +59,10 @@ export type Engine<Tables> = Sql<Tables> & {
   close(): Promise<void>;
 };
 
-export type CatalogEngine = Engine<CatalogTables>;
+export type CatalogDb = Engine<CatalogTables>;
 /** The catalogue, or a transaction or snapshot of it. */
 export type CatalogSql = Sql<CatalogTables>;
-export type StateEngine = Engine<StateTables>;
+export type StateDb = Engine<StateTables>;
 
 /** Refuses what one of the engines would alter or not take: lone surrogates, NUL, fractions and numbers that a double rounds. */
 export function requireStorable(values: readonly Value[]): void {

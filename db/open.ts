@@ -3,14 +3,15 @@ import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import * as catalogTables from "./catalog.ts";
-import type { CatalogEngine, StateEngine } from "./engine.ts";
+import type { CatalogDb, StateDb } from "./engine.ts";
 import { migrate, migrations } from "./migrate.ts";
 import { reasonOf } from "./reason.ts";
 import { sqliteEngine } from "./sqlite-engine.ts";
 import * as stateTables from "./state.ts";
 
-export type CatalogDb = CatalogEngine & { sqlite: Database };
-export type StateDb = StateEngine & { sqlite: Database };
+/** For who is concerned with files themselves: backups, and tests. Everybody else asks the engine. */
+export type CatalogFile = CatalogDb & { sqlite: Database };
+export type StateFile = StateDb & { sqlite: Database };
 
 /** How long a writer waits for another, in milliseconds. A server waits for nobody: waiting would stall every request. */
 export const WRITER_WAITS_MS = 30_000;
@@ -24,7 +25,7 @@ const APPLICATION_IDS = { catalog: 0x66666374, state: 0x66667374 };
 export const fileNames = { catalog: "catalog.db", state: "state.db" };
 
 /** `directory` is a path, or ":memory:". Throws an Error with one sentence. */
-export function openCatalog(directory: string, now: number, waitMs = WRITER_WAITS_MS): CatalogDb {
+export function openCatalog(directory: string, now: number, waitMs = WRITER_WAITS_MS): CatalogFile {
   const sqlite = open(directory, "catalog", now, waitMs);
   // Looked for first: even an insert that does nothing would wait for a writer.
   if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() === null)
@@ -32,14 +33,9 @@ export function openCatalog(directory: string, now: number, waitMs = WRITER_WAIT
   return { ...sqliteEngine(sqlite, catalogTables), sqlite };
 }
 
-export function openState(directory: string, now: number, waitMs = WRITER_WAITS_MS): StateDb {
+export function openState(directory: string, now: number, waitMs = WRITER_WAITS_MS): StateFile {
   const sqlite = open(directory, "state", now, waitMs);
   return { ...sqliteEngine(sqlite, stateTables), sqlite };
-}
-
-/** Closes a database and every statement on it: Drizzle leaves its own open, and with them the file and its log. */
-export function close({ sqlite }: CatalogDb | StateDb): void {
-  sqlite.close(true);
 }
 
 function open(directory: string, kind: "catalog" | "state", now: number, waitMs: number): Database {

@@ -1,5 +1,5 @@
 /** The catalogue as a server reads it: the database, and in memory the list log, the facets and documents, in step with every commit. */
-import type { CatalogDb } from "../db/open.ts";
+import type { CatalogDb } from "../db/engine.ts";
 import { createDocuments, type Documents } from "./opportunities/documents.ts";
 import { addFacets, createFacets, type Facets, readFacets } from "./opportunities/facets.ts";
 import { appendAll, createListLog, type ListLog, loadListLog, readNewer } from "./opportunities/list-log.ts";

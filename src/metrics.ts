@@ -1,7 +1,8 @@
 /** Metrics in Prometheus's text format, version 0.0.4. No label names a key, an account or a record. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type CatalogDb, fileNames } from "../db/open.ts";
+import type { CatalogDb } from "../db/engine.ts";
+import { fileNames } from "../db/open.ts";
 import type { Refreshed } from "./changes/refresh.ts";
 import type { Log, RequestEntry } from "./log.ts";
 import type { Machine } from "./machine.ts";

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { asc, eq } from "drizzle-orm";
-import type { CatalogDb } from "../db/open.ts";
+import type { CatalogDb } from "../db/engine.ts";
 import { didYouMean } from "./closest.ts";
 
 export const SourceEntry = Type.Object(

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { close, openCatalog } from "../db/open.ts";
+import { openCatalog } from "../db/open.ts";
 import { createCatalog } from "../src/catalog.ts";
 import { listOpportunities } from "../src/opportunities/list.ts";
 import { aDirectory, dropScratch, NOON } from "./support/imports.ts";
@@ -26,8 +26,8 @@ test("a list sees every commit that was made before it, also another connection'
   writer.sqlite.run("update opportunities set updated_at = updated_at + 1000000 where source = 'S3'");
   expect(titlesOf(await listOpportunities(catalog, {}, 1, null))).toEqual(["T19"]); // Not what is not committed.
   writer.sqlite.run("rollback");
-  close(writer);
-  close(reader);
+  await writer.close();
+  await reader.close();
 });
 
 test("a read that fails in the middle of a commit loses nothing of it", async () => {
@@ -56,6 +56,6 @@ test("the cursor secret is one of the catalogue's, whoever opens it", async () =
   const directory = aDirectory();
   const [first, second] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
   expect((await createCatalog(first)).cursorSecret).toEqual((await createCatalog(second)).cursorSecret);
-  close(first);
-  close(second);
+  await first.close();
+  await second.close();
 });

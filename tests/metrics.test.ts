@@ -1,6 +1,7 @@
 /** Metrics: the text that a Prometheus reads, and what it counts. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type CatalogDb, openCatalog } from "../db/open.ts";
+import type { CatalogDb } from "../db/engine.ts";
+import { openCatalog } from "../db/open.ts";
 import { createLog, type RequestEntry } from "../src/log.ts";
 import { countingLog, countRefresh, createMetrics, metricsText } from "../src/metrics.ts";
 import { NOON } from "./support/api.ts";

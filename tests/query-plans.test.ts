@@ -1,7 +1,7 @@
 /** No request, no turn of the clock and no imported record reads a table from end to end. */
 import { afterAll, expect, test } from "bun:test";
-import type { CatalogSql } from "../db/engine.ts";
-import type { CatalogDb } from "../db/open.ts";
+import type { CatalogDb, CatalogSql } from "../db/engine.ts";
+import { type CatalogFile, openCatalog } from "../db/open.ts";
 import { createCatalog } from "../src/catalog.ts";
 import { refresh, replayClock } from "../src/changes/refresh.ts";
 import { listEvents } from "../src/events/list.ts";
@@ -41,7 +41,7 @@ const GROWS = /^SCAN (opportunities|events|facets|upstream_ids)/;
 const SORTS = /USE TEMP B-TREE/;
 
 /** The plans that read from end to end, or sort, something that grows. The few records of one upstream id may be sorted. */
-function scansOf({ sqlite }: CatalogDb, statements: ReadonlySet<string>): string[] {
+function scansOf({ sqlite }: CatalogFile, statements: ReadonlySet<string>): string[] {
   return [...statements]
     .filter((statement) => /^\s*(select|update|insert|delete)/i.test(statement))
     .flatMap((statement) =>
@@ -59,7 +59,8 @@ const record = (n: number, fields: object = {}) => ({
 });
 
 test("lists, finds and histories are searches", async () => {
-  const { db, take } = aCatalog();
+  const db = openCatalog(":memory:", NOON);
+  const { take } = await aCatalog(db);
   await take(Array.from({ length: 30 }, (_, n) => record(n)));
   const statements = await statementsOf(db, async () => {
     const catalog = await createCatalog(db);
@@ -83,7 +84,8 @@ test("lists, finds and histories are searches", async () => {
 });
 
 test("the clock finds what is due, and an import finds each record, by an index", async () => {
-  const { db, take, takeEvents } = aCatalog();
+  const db = openCatalog(":memory:", NOON);
+  const { take, takeEvents } = await aCatalog(db);
   await take(Array.from({ length: 30 }, (_, n) => record(n)));
   const statements = await statementsOf(db, async () => {
     await refresh(db, NOON + 10 * DAY);

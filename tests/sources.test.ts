@@ -28,7 +28,7 @@ describe.each(engines)("sources on %s", (_, isThere, emptyCatalog) => {
   });
 
   testIf("have records, live ones, and an import that finished last", async () => {
-    const { db: filled, clock, take, takeEvents } = aCatalog();
+    const { db: filled, clock, take, takeEvents } = await aCatalog();
     await take([record("B", 1), record("a", 1), record("B", 2, { status: "archived" })]);
     clock.now += DAY;
     await take([record("B", 3)]);

@@ -1,5 +1,5 @@
 /** Opens the catalogue or the state in a PostgreSQL database, creating and migrating it where needed. */
-import type { CatalogEngine, CatalogTables, Engine, StateEngine, StateTables } from "../engine.ts";
+import type { CatalogDb, CatalogTables, Engine, StateDb, StateTables } from "../engine.ts";
 import { reasonOf } from "../reason.ts";
 import * as catalogTables from "./catalog.ts";
 import { type Client, type ClientOptions, connect } from "./client.ts";
@@ -13,7 +13,7 @@ export type PostgresOptions = Omit<ClientOptions, "schema"> & { readOnly?: boole
 const CURSOR_SECRET_BYTES = 32;
 
 /** `url` is postgres://user:password@host:port/database. Throws an Error with one sentence, without the password. */
-export async function openPostgresCatalog(url: string, now: number, options: PostgresOptions = {}): Promise<CatalogEngine> {
+export async function openPostgresCatalog(url: string, now: number, options: PostgresOptions = {}): Promise<CatalogDb> {
   const engine = await open(url, "catalog", catalogTables as unknown as CatalogTables, now, options);
   if ((await engine.get("select 1 from settings where name = 'cursor_secret'")) === undefined) {
     const secret = crypto.getRandomValues(new Uint8Array(CURSOR_SECRET_BYTES));
@@ -22,7 +22,7 @@ export async function openPostgresCatalog(url: string, now: number, options: Pos
   return engine;
 }
 
-export async function openPostgresState(url: string, now: number, options: PostgresOptions = {}): Promise<StateEngine> {
+export async function openPostgresState(url: string, now: number, options: PostgresOptions = {}): Promise<StateDb> {
   return open(url, "state", stateTables as unknown as StateTables, now, options);
 }
 

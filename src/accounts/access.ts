@@ -4,7 +4,7 @@
  * What another process commits (a revoked key, another plan, use) is seen at the very next request; what requests use up is counted here
  * and written by `saveUse`, so that no request waits for a write (D-24, D-25).
  */
-import type { StateDb } from "../../db/open.ts";
+import type { StateDb } from "../../db/engine.ts";
 import { type Allowance, ownQuotas, type Quotas, type Taken, type Use } from "../quota/allowance.ts";
 import { dayOf } from "../quota/daily-window.ts";
 import { fullBucket } from "../quota/token-bucket.ts";

@@ -1,7 +1,6 @@
 /** Accounts: who may call, on which plan, and whether their subscription is active. */
 import { asc, eq } from "drizzle-orm";
-import type { Sql, StateTables } from "../../db/engine.ts";
-import type { StateDb } from "../../db/open.ts";
+import type { Sql, StateDb, StateTables } from "../../db/engine.ts";
 import { didYouMean } from "../closest.ts";
 import { readName } from "./name.ts";
 import { findPlan, listPlans } from "./plan.ts";

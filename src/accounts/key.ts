@@ -1,8 +1,7 @@
 /** API keys: made once, shown once, stored as their SHA-256. */
 import { crc32 } from "node:zlib";
 import { and, asc, desc, eq, gt } from "drizzle-orm";
-import type { Sql, StateTables } from "../../db/engine.ts";
-import type { StateDb } from "../../db/open.ts";
+import type { Sql, StateDb, StateTables } from "../../db/engine.ts";
 import { formatInstant } from "../instant.ts";
 import { dateOf, dayOf } from "../quota/daily-window.ts";
 import { type Account, changeAccount, createAccount, findAccount } from "./account.ts";

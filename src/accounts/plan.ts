@@ -1,7 +1,6 @@
 /** Plans are data (D-24): how many requests a day and a minute their accounts' keys have. */
 import { asc, eq } from "drizzle-orm";
-import type { Sql, StateTables } from "../../db/engine.ts";
-import type { StateDb } from "../../db/open.ts";
+import type { Sql, StateDb, StateTables } from "../../db/engine.ts";
 import { readName } from "./name.ts";
 import { nextRevision } from "./revisions.ts";
 

@@ -1,5 +1,5 @@
 /** Use as it is stored: requests of a key in one UTC day, of all servers together. Days are counted since 1970. */
-import type { StateDb } from "../../db/open.ts";
+import type { StateDb } from "../../db/engine.ts";
 import { nextRevision } from "./revisions.ts";
 
 /** Requests to be added to a key's day, the newest of which was at `last_used_at`. */

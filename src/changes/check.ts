@@ -1,6 +1,5 @@
 /** `check`: whatever can be told from the data alone about the promises of contract section 3. */
-import { type CatalogTables, PORTION, type Sql } from "../../db/engine.ts";
-import type { CatalogDb } from "../../db/open.ts";
+import { type CatalogDb, type CatalogTables, PORTION, type Sql } from "../../db/engine.ts";
 import { reasonOf } from "../../db/reason.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { formatInstant } from "../instant.ts";

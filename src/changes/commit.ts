@@ -1,5 +1,5 @@
 /** The only writer of opportunities and events: match by natural key, detect, classify, store, at one instant a transaction (D-31, D-33). */
-import type { CatalogEngine, CatalogSql } from "../../db/engine.ts";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { formatInstant } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
@@ -40,11 +40,7 @@ const STORED = "select seq, id, source_opportunity_id, created_at, status_basis,
  * Runs `write` in one transaction at one instant (ms): `wanted`, or just after the newest `updated_at` there is (D-31).
  * The write lock is taken before the instant, so that no other writer's commit can come between.
  */
-export async function atNextInstant<T>(
-  db: CatalogEngine,
-  wanted: number,
-  write: (sql: CatalogSql, instant: number) => Promise<T>,
-): Promise<T> {
+export async function atNextInstant<T>(db: CatalogDb, wanted: number, write: (sql: CatalogSql, instant: number) => Promise<T>): Promise<T> {
   return db.transaction(async (sql) => write(sql, await nextInstant(sql, wanted)));
 }
 

@@ -1,6 +1,5 @@
 /** Why an event is there: the record before and after, the rule that decided, the import that brought it. */
-import type { CatalogTables, Sql } from "../../db/engine.ts";
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb, CatalogTables, Sql } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { Content } from "./content.ts";
 import { readContent } from "./content.ts";

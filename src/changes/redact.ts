@@ -1,6 +1,5 @@
 /** `redact`: the contacts of stored records and of their whole history are erased. Unused pages still hold them: `Engine.dropUnusedPages`. */
-import type { CatalogSql } from "../../db/engine.ts";
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { atNextInstant, decideRedaction, getStored, update, withholdContacts } from "./commit.ts";
 
 /** Records in one transaction. */

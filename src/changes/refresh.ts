@@ -1,6 +1,5 @@
 /** D-37: status follows the clock. Only due records are touched: an index range on the next turn, not a scan. */
-import type { CatalogSql } from "../../db/engine.ts";
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { atNextInstant, decideStatus, listDue, update } from "./commit.ts";
 
 /** Records in one transaction: some ten milliseconds, for which a server that does it itself answers nobody. */

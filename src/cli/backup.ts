@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { backUp, restore } from "../../db/backup.ts";
-import { answer, type Cli, type CommonOptions, command, withCatalog, withState } from "./command.ts";
+import { type BackedUp, backUp, restore } from "../../db/backup.ts";
+import { openCatalog, openState } from "../../db/open.ts";
+import { answer, type Cli, type CommonOptions, command } from "./command.ts";
 import { nameOf } from "./databases.ts";
 
 export function backupCommand(cli: Cli): Command {
@@ -9,9 +10,7 @@ export function backupCommand(cli: Cli): Command {
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
         throw new Error(`Cannot back up ${nameOf(options)}: pg_dump does that (docs/operate/postgres.md)`);
-      const files = await withCatalog(cli, options, async (catalog) =>
-        withState(cli, options, async (state) => backUp({ catalog, state }, directory)),
-      );
+      const files = await backUpFiles(options.data, cli.machine.now(), directory);
       answer(
         cli,
         options,
@@ -20,6 +19,20 @@ export function backupCommand(cli: Cli): Command {
       );
       cli.machine.tell("The copy holds key hashes and the cursor secret: keep it as private as the original.");
     });
+}
+
+async function backUpFiles(data: string, now: number, directory: string): Promise<BackedUp[]> {
+  const catalog = openCatalog(data, now);
+  try {
+    const state = openState(data, now);
+    try {
+      return backUp({ catalog, state }, directory);
+    } finally {
+      await state.close();
+    }
+  } finally {
+    await catalog.close();
+  }
 }
 
 export function restoreCommand(cli: Cli): Command {

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { type CatalogDb, fileNames, type StateDb } from "../../db/open.ts";
+import type { CatalogDb, StateDb } from "../../db/engine.ts";
+import { fileNames } from "../../db/open.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { checkCatalog, type Fault } from "../changes/check.ts";
 import { answer, type Cli, type CommonOptions, command, withCatalog, withState } from "./command.ts";

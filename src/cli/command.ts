@@ -1,6 +1,6 @@
 /** What every command shares: its options, its databases, its ways of answering. */
 import { type Argument, Command, InvalidArgumentError, Option } from "commander";
-import type { CatalogDb, StateDb } from "../../db/open.ts";
+import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { closest } from "../closest.ts";
 import { formatInstant, parseStoredMs } from "../instant.ts";
 import type { Machine } from "../machine.ts";

@@ -1,6 +1,6 @@
 /** Where a command's databases are, and how they are opened: the files of a data directory, or PostgreSQL. */
-import type { CatalogEngine, StateEngine } from "../../db/engine.ts";
-import { type CatalogDb, openCatalog, openState, type StateDb } from "../../db/open.ts";
+import type { CatalogDb, StateDb } from "../../db/engine.ts";
+import { openCatalog, openState } from "../../db/open.ts";
 import { openPostgresCatalog, openPostgresState, type PostgresOptions } from "../../db/postgres/open.ts";
 
 /** The PostgreSQL database at the URL `database` where there is one, otherwise the files in the directory `data`. */
@@ -11,16 +11,11 @@ export type Opening = { waitMs?: number; postgres?: PostgresOptions };
 
 /** Throws an Error with one sentence, without the password. */
 export async function openCatalogAt({ data, database }: Place, now: number, { waitMs, postgres }: Opening = {}): Promise<CatalogDb> {
-  return database === undefined ? openCatalog(data, now, waitMs) : asConverted(await openPostgresCatalog(database, now, postgres));
+  return database === undefined ? openCatalog(data, now, waitMs) : openPostgresCatalog(database, now, postgres);
 }
 
 export async function openStateAt({ data, database }: Place, now: number, { waitMs, postgres }: Opening = {}): Promise<StateDb> {
-  return database === undefined ? openState(data, now, waitMs) : asConverted(await openPostgresState(database, now, postgres));
-}
-
-/** Goes away when no code asks for `.sqlite` any more: the types are the engines' alone then. */
-function asConverted<Db extends CatalogDb | StateDb>(engine: CatalogEngine | StateEngine): Db {
-  return engine as Db;
+  return database === undefined ? openState(data, now, waitMs) : openPostgresState(database, now, postgres);
 }
 
 /** For people and logs: without user, password and parameters. */

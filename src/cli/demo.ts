@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Command, Option } from "commander";
-import { close, openCatalog, openState } from "../../db/open.ts";
+import { openCatalog, openState } from "../../db/open.ts";
 import { createKey } from "../accounts/key.ts";
 import { formats } from "../import/formats.ts";
 import { importFiles } from "../import/run.ts";
@@ -50,7 +50,7 @@ async function importSample(machine: Machine, directory: string): Promise<number
     return added;
   } finally {
     machine.showProgress("");
-    close(db);
+    await db.close();
   }
 }
 
@@ -59,7 +59,7 @@ async function createDemoKey(machine: Machine, directory: string): Promise<strin
   try {
     return (await createKey(db, { account: "demo", plan: "paid", label: "demo" }, machine.randomBytes, machine.now())).key;
   } finally {
-    close(db);
+    await db.close();
   }
 }
 

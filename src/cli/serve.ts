@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { type Access, saveUse } from "../accounts/access.ts";
 import { refresh } from "../changes/refresh.ts";
 import { createApp } from "../http/app.ts";

@@ -1,7 +1,8 @@
 /** The databases as a server holds them: opened, loaded into memory, and on files watched for being replaced. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type CatalogDb, fileNames, type StateDb } from "../../db/open.ts";
+import type { CatalogDb, StateDb } from "../../db/engine.ts";
+import { fileNames } from "../../db/open.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
 import { type Catalog, createCatalog } from "../catalog.ts";
 import { openCatalogAt, openStateAt, type Place } from "./databases.ts";

@@ -1,5 +1,5 @@
 /** One page of an opportunity's history. */
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import type { Catalog } from "../catalog.ts";
 import type { Instant } from "../instant.ts";
 import type { Page, Position } from "../page.ts";

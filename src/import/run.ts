@@ -1,6 +1,5 @@
 /** One import: judge the whole input, then store what differs, chunk by chunk (D-30 to D-36). */
-import type { CatalogSql } from "../../db/engine.ts";
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import {
   atNextInstant,
   countNewPast,

@@ -1,5 +1,5 @@
 /** What every import works with: its options, its opened files, its staging and its rejects file. */
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { type OpenInput, openInput } from "./input.ts";
 import { createRejects, type Rejects } from "./rejects.ts";
 import type { FileDigest, Summary } from "./remembered.ts";

@@ -1,6 +1,5 @@
 /** The catalogue as `records` NDJSON: all that `import records` needs to make the same opportunities again. */
-import type { CatalogTables, Sql } from "../../db/engine.ts";
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb, CatalogTables, Sql } from "../../db/engine.ts";
 
 type Row = {
   seq: number;

@@ -1,5 +1,5 @@
 /** Facets: the distinct (status, source, program type, agency) tuples that filters look at, in memory. */
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 
 /** Filters whose tables of allowed facets are kept; a client that pages or polls repeats its own. */
 const KEPT_FILTERS = 256;

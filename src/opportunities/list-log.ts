@@ -5,7 +5,7 @@
  * another process's commit means reading the index from the last known instant on, and the record's old place is marked dead.
  * A list is a binary search and a scan backwards. 20 bytes a record: time, row number, facet; row number → place.
  */
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 
 /** No facet: the record has moved to a later place. */
 const DEAD = 0;

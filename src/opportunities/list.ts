@@ -1,5 +1,5 @@
 /** One page of the list: filters, keyset and limit over the list log, then the documents. */
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { type Catalog, catchUp, startAnew } from "../catalog.ts";
 import type { Instant } from "../instant.ts";
 import type { Page, Position } from "../page.ts";

@@ -1,7 +1,7 @@
 /** One turn of a pull: fetch what an upstream publishes, import it as one, remember what it was. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { importFiles } from "../import/run.ts";
 import type { Outcome, Workplace } from "../import/workplace.ts";
 import { formatInstant } from "../instant.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
-import type { StateDb } from "../../db/open.ts";
+import type { StateDb } from "../../db/engine.ts";
 import { isUnavailable } from "../../db/unavailable.ts";
 import { createAccess, findKey, keepUp, saveUse, useKey } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";

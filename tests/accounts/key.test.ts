@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { StateDb } from "../../db/open.ts";
+import type { StateDb } from "../../db/engine.ts";
 import { createAccess, findKey, saveUse, useKey } from "../../src/accounts/access.ts";
 import { createAccount, findAccount, listAccounts, setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, listUse, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";

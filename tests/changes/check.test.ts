@@ -3,7 +3,8 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type CatalogDb, close, openCatalog } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
+import { type CatalogFile, openCatalog } from "../../db/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { formatInstant } from "../../src/instant.ts";
@@ -19,7 +20,7 @@ let sound: string;
 /** A catalogue with additions, changes, a removal, turns of the clock and an imported event. */
 beforeAll(async () => {
   const directory = aDirectory();
-  const catalog = aCatalog(openCatalog(directory, NOON));
+  const catalog = await aCatalog(openCatalog(directory, NOON));
   const record = (n: number, fields: object = {}) => ({ source: { code: "A", opportunity_id: `N${n}` }, title: `Title ${n}`, ...fields });
   const dated = { dates: { closes_at: formatInstant(NOON + 20 * DAY) }, attachments: [{ name: "a", url: null }] };
   await catalog.take([record(1, dated), record(2, { status: "open" }), ...Array.from({ length: 8 }, (_, n) => record(n + 3))]);
@@ -31,7 +32,7 @@ beforeAll(async () => {
     { source: { code: "A", opportunity_id: "N1" }, type: "merged", severity: "x", detected_at: "2020-01-01T00:00:00Z" },
   ]);
   await catalog.take([{ source: { code: "DSIP", opportunity_id: "T1" }, title: "Topic" }]);
-  close(catalog.db);
+  await catalog.db.close();
   sound = join(directory, "catalog.db");
 });
 
@@ -42,7 +43,7 @@ function copied(): string {
 }
 
 /** A copy of the sound catalogue that was damaged. */
-function damaged(damage: (db: CatalogDb) => void): CatalogDb {
+function damaged(damage: (db: CatalogFile) => void): CatalogDb {
   const db = openCatalog(copied(), NOON);
   damage(db);
   return db;
@@ -62,7 +63,7 @@ async function storageFaultsOf(directory: string): Promise<string[]> {
 const N1 = "(select seq from opportunities where source_opportunity_id = 'N1')";
 const statements =
   (...given: string[]) =>
-  ({ sqlite }: CatalogDb) => {
+  ({ sqlite }: CatalogFile) => {
     for (const statement of given) if (sqlite.run(statement).changes === 0) throw new Error(`Nothing was damaged by ${statement}`);
   };
 const replaced = (table: string, column: string, from: string, to: string) =>
@@ -78,7 +79,7 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
   });
   afterAll(() => other?.close());
 
-  async function faultsAfter(damage: (db: CatalogDb) => void, atMost?: number): Promise<string[]> {
+  async function faultsAfter(damage: (db: CatalogFile) => void, atMost?: number): Promise<string[]> {
     const db = damaged(damage);
     if (kind !== "SQLite") await copyCatalog(db, other);
     const faults = await checkCatalog(kind === "SQLite" ? db : other, atMost);
@@ -96,7 +97,7 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     expect(await faultsAfter(everywhere, 5)).toHaveLength(11);
   });
 
-  testIf.each<[string, (db: CatalogDb) => void, string]>([
+  testIf.each<[string, (db: CatalogFile) => void, string]>([
     ["a letter of a document", statements(replaced("opportunities", "document", "Newest", "Newert")), "its hash is not its content's"],
     ["a document that is no JSON", statements("update opportunities set document = cast('{' as blob) where seq = 1"), "cannot be read"],
     [
@@ -223,7 +224,7 @@ describe("storageFaults()", () => {
     const root = (name: string) =>
       db.sqlite.query<{ rootpage: number }, [string]>("select rootpage from sqlite_master where name = ?").get(name)?.rootpage ?? 0;
     const [page, other] = [root("opportunities_due"), root("facets_values")];
-    close(db);
+    await db.close();
     const path = join(directory, "catalog.db");
     const bytes = readFileSync(path);
     bytes.copy(bytes, (page - 1) * 4096, (other - 1) * 4096, other * 4096); // One index now holds another's entries.

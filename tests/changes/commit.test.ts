@@ -1,6 +1,6 @@
 /** D-31: an instant belongs to one transaction, whoever else writes. */
 import { afterAll, expect, test } from "bun:test";
-import { close, openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/open.ts";
 import { atNextInstant, decide, insert } from "../../src/changes/commit.ts";
 import { judgeRecord } from "../../src/import/judge.ts";
 import { aDirectory, documentsOf, dropScratch, NOON } from "../support/imports.ts";
@@ -18,8 +18,8 @@ test("the write lock is taken before the newest instant is looked up, so that no
   });
   await storeRecords(writer, [aRecord("N1")], NOON);
   await storeRecords(other, [aRecord("other")], NOON);
-  expect(documentsOf(writer).map(({ updated_at }) => Date.parse(updated_at))).toEqual([NOON, NOON + 1]);
-  for (const db of [writer, other]) close(db);
+  expect((await documentsOf(writer)).map(({ updated_at }) => Date.parse(updated_at))).toEqual([NOON, NOON + 1]);
+  for (const db of [writer, other]) await db.close();
 });
 
 test("a transaction that fails leaves nothing, and its instant to the next", async () => {
@@ -30,7 +30,7 @@ test("a transaction that fails leaves nothing, and its instant to the next", asy
     throw new Error("disk full");
   });
   await expect(failing).rejects.toThrow("disk full");
-  expect(documentsOf(db)).toEqual([]);
+  expect(await documentsOf(db)).toEqual([]);
   await storeRecords(db, [aRecord("N2")], NOON);
-  expect(documentsOf(db).map(({ updated_at }) => Date.parse(updated_at))).toEqual([NOON]);
+  expect((await documentsOf(db)).map(({ updated_at }) => Date.parse(updated_at))).toEqual([NOON]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { explain } from "../../src/changes/explain.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { formatInstant } from "../../src/instant.ts";
@@ -19,7 +19,7 @@ const record = (fields: object = {}) => ({
 
 /** Added, changed in two ways at once, moved by the clock, told of by another history, changed again, removed. */
 async function withHistory(): Promise<TestCatalog> {
-  const catalog = aCatalog();
+  const catalog = await aCatalog();
   await catalog.take([record()]);
   catalog.clock.now += 1000;
   await catalog.take([record({ title: "ONE", eligibility: { requirements: "All" } })]);
@@ -58,7 +58,7 @@ describe.each(engines)("explain() on %s", (_, isThere, emptyCatalog) => {
     const { db: filled } = await withHistory();
     const db = await emptyCatalog();
     await copyCatalog(filled, db);
-    const events = eventsOf(filled, "N1");
+    const events = await eventsOf(filled, "N1");
     return { db, events, ids: events.map(({ id }) => String(id)), [Symbol.asyncDispose]: () => db.close() };
   }
 

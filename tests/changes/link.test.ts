@@ -18,7 +18,7 @@ const topic = (code: string, id: string) => ({
 
 describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
   test.if(isThere)("are found by what both records have in common, whichever came first", async () => {
-    const { db: filled, take } = aCatalog();
+    const { db: filled, take } = await aCatalog();
     await take([topic("SBIR_GOV", "T2"), topic("SBIR_GOV", "T1"), topic("SBIR_GOV", "T3"), topic("DSIP", "T9")]);
     const db = await emptyCatalog();
     await copyCatalog(filled, db);

@@ -1,6 +1,6 @@
 /** Contacts are erased from what is stored, whatever the engine. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { engines } from "../support/engines.ts";

@@ -16,73 +16,69 @@ const closing = (id: string, days: number, fields: object = {}) => ({
 
 describe("refresh()", () => {
   test("moves what is due, with an event at its updated_at, and touches nothing else", async () => {
-    const { db, take } = aCatalog();
+    const { db, take } = await aCatalog();
     await take([closing("due", 15), closing("later", 30), closing("stated", 15, { status: "open" }), closing("over", -1)]);
-    const before = documentsOf(db);
+    const before = await documentsOf(db);
     expect(await refresh(db, NOON + DAY - 1)).toEqual({ changed: 0, events: 0 });
-    expect(documentsOf(db)).toEqual(before);
+    expect(await documentsOf(db)).toEqual(before);
     expect(await refresh(db, NOON + DAY)).toEqual({ changed: 1, events: 1 });
-    expect(documentOf(db, "due")).toMatchObject({
+    expect(await documentOf(db, "due")).toMatchObject({
       status: "closing_soon",
       updated_at: formatInstant(NOON + DAY),
       created_at: formatInstant(NOON),
     });
-    expect(eventsOf(db, "due")[1]).toMatchObject({
+    expect((await eventsOf(db, "due"))[1]).toMatchObject({
       type: "status_changed",
       severity: "informational",
       changes: [{ field: "status", previous: "open", current: "closing_soon" }],
       detected_at: formatInstant(NOON + DAY),
     });
-    expect(documentsOf(db).filter(({ title }) => title !== "due")).toEqual(before.filter(({ title }) => title !== "due"));
-    const again = contentsOf(db);
+    expect((await documentsOf(db)).filter(({ title }) => title !== "due")).toEqual(before.filter(({ title }) => title !== "due"));
+    const again = await contentsOf(db);
     expect(await refresh(db, NOON + DAY)).toEqual({ changed: 0, events: 0 });
-    expect(contentsOf(db)).toBe(again);
+    expect(await contentsOf(db)).toBe(again);
     expect(await checkCatalog(db)).toEqual([]);
   });
 
   test("goes straight to the status of now, however long it did not run", async () => {
-    const { db, take } = aCatalog();
+    const { db, take } = await aCatalog();
     await take([closing("N1", 30, { dates: { opens_at: formatInstant(NOON + DAY), closes_at: formatInstant(NOON + 30 * DAY) } })]);
-    expect(documentOf(db, "N1").status).toBe("pre_release");
+    expect((await documentOf(db, "N1")).status).toBe("pre_release");
     expect(await refresh(db, NOON + 100 * DAY)).toEqual({ changed: 1, events: 1 });
-    expect(eventsOf(db, "N1")[1]?.changes).toEqual([{ field: "status", previous: "pre_release", current: "closed" }]);
+    expect((await eventsOf(db, "N1"))[1]?.changes).toEqual([{ field: "status", previous: "pre_release", current: "closed" }]);
     expect(await refresh(db, NOON + 1000 * DAY)).toEqual({ changed: 0, events: 0 });
   });
 
   test("takes as many transactions as it needs, each at an instant of its own", async () => {
-    const { db, take } = aCatalog();
+    const { db, take } = await aCatalog();
     await take(Array.from({ length: 250 }, (_, n) => closing(`N${n}`, 15)));
     expect(await refresh(db, NOON + DAY)).toEqual({ changed: 250, events: 250 });
-    const instants = documentsOf(db).map(({ updated_at }) => updated_at);
+    const instants = (await documentsOf(db)).map(({ updated_at }) => updated_at);
     expect([...new Set(instants)]).toEqual([0, 1, 2].map((ms) => formatInstant(NOON + DAY + ms)));
     expect(await checkCatalog(db)).toEqual([]);
   });
 
   test("a clock that went back moves nothing back", async () => {
-    const { db, take } = aCatalog();
+    const { db, take } = await aCatalog();
     await take([closing("N1", 15)]);
     await refresh(db, NOON + 2 * DAY);
-    const before = contentsOf(db);
+    const before = await contentsOf(db);
     expect(await refresh(db, NOON)).toEqual({ changed: 0, events: 0 });
-    expect(contentsOf(db)).toBe(before);
+    expect(await contentsOf(db)).toBe(before);
   });
 });
 
 describe("replayClock()", () => {
   test("tells each turn at its own instant, in the order of the turns", async () => {
-    const { db, take } = aCatalog();
+    const { db, take } = await aCatalog();
     await take([closing("late", 16), closing("early", 15)]);
     expect(await replayClock(db, NOON + 20 * DAY)).toEqual({ changed: 4, events: 4 });
-    const turns = ["early", "late"].map((id) =>
-      eventsOf(db, id)
-        .slice(1)
-        .map(({ detected_at }) => detected_at),
-    );
-    expect(turns).toEqual([
+    const turnsOf = async (id: string) => (await eventsOf(db, id)).slice(1).map(({ detected_at }) => detected_at);
+    expect([await turnsOf("early"), await turnsOf("late")]).toEqual([
       [formatInstant(NOON + DAY), formatInstant(NOON + 15 * DAY)],
       [formatInstant(NOON + 2 * DAY), formatInstant(NOON + 16 * DAY)],
     ]);
-    expect(documentsOf(db).map(({ title }) => title)).toEqual(["early", "late"]);
+    expect((await documentsOf(db)).map(({ title }) => title)).toEqual(["early", "late"]);
     expect(await checkCatalog(db)).toEqual([]);
   });
 });

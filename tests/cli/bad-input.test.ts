@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { close, openCatalog, openState } from "../../db/open.ts";
+import { openCatalog, openState } from "../../db/open.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 
@@ -79,7 +79,7 @@ describe("a database that is none of this program's", () => {
       ["keys", "create", "--account", "A"],
       ["serve", "--port", "0"],
     ]) {
-      if (args[0] === "serve") close(openCatalog(directory, 0));
+      if (args[0] === "serve") await openCatalog(directory, 0).close();
       await expectRefusal([...args, "--data", directory], directory, `Cannot open …/state.db: ${reason}`);
     }
   });

@@ -14,19 +14,19 @@ async function backedUp() {
   const [data, copy] = [aDirectory(), aDirectory()];
   const [catalog, state] = [openCatalog(data, NOON), openState(data, NOON)];
   await storeRecords(catalog, [anOpportunity()], NOON);
-  const contents = contentsOf(catalog);
+  const contents = await contentsOf(catalog);
   const made = backUp({ catalog, state }, copy);
-  const close = () => {
-    catalog.sqlite.close();
-    state.sqlite.close();
+  const close = async () => {
+    await catalog.close();
+    await state.close();
   };
   return { data, copy, catalog, state, contents, made, close };
 }
 
-function contentsIn(directory: string): string {
+async function contentsIn(directory: string): Promise<string> {
   const db = openCatalog(directory, NOON);
-  const contents = contentsOf(db);
-  db.sqlite.close();
+  const contents = await contentsOf(db);
+  await db.close();
   return contents;
 }
 
@@ -39,8 +39,8 @@ describe("backUp()", () => {
     ]);
     expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db"]);
     await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
-    expect(contentsIn(copy)).toBe(contents);
-    close();
+    expect(await contentsIn(copy)).toBe(contents);
+    await close();
   });
 
   test("sees what is committed, not what another is writing", async () => {
@@ -50,22 +50,22 @@ describe("backUp()", () => {
     writer.sqlite.run("delete from opportunities");
     const copy = aDirectory();
     backUp({ catalog, state }, copy);
-    expect(contentsIn(copy)).toBe(contents);
+    expect(await contentsIn(copy)).toBe(contents);
     writer.sqlite.run("rollback");
-    writer.sqlite.close();
-    close();
+    await writer.close();
+    await close();
   });
 
   test("replaces an earlier backup, and leaves it as it was when it fails", async () => {
     const { copy, catalog, state, contents, close } = await backedUp();
     await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
     writeFileSync(join(copy, "catalog.db.partial"), "what a killed one left");
-    state.sqlite.close();
+    await state.close();
     expect(() => backUp({ catalog, state }, copy)).toThrow();
     expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db"]);
-    expect(contentsIn(copy)).toBe(contents);
-    catalog.sqlite.close();
-    close();
+    expect(await contentsIn(copy)).toBe(contents);
+    await catalog.close();
+    await close();
   });
 });
 
@@ -77,17 +77,17 @@ describe("backUp() refuses, and changes nothing,", () => {
     for (const directory of [data, alias]) {
       expect(() => backUp({ catalog, state }, directory)).toThrow(`Cannot back up to ${directory}: it is the data directory itself`);
     }
-    close();
-    expect(contentsIn(data)).toBe(contents);
+    await close();
+    expect(await contentsIn(data)).toBe(contents);
   });
 
   test("a backup that is being served", async () => {
     const { copy, catalog, state, contents, close } = await backedUp();
     const served = openCatalog(copy, NOON);
     expect(() => backUp({ catalog, state }, copy)).toThrow(`Cannot back up to ${copy}: catalog.db is in use`);
-    served.sqlite.close();
-    expect(contentsIn(copy)).toBe(contents);
-    close();
+    await served.close();
+    expect(await contentsIn(copy)).toBe(contents);
+    await close();
   });
 
   test.each<[string, (path: string) => void]>([
@@ -100,7 +100,7 @@ describe("backUp() refuses, and changes nothing,", () => {
     make(join(directory, "state.db"));
     expect(() => backUp({ catalog, state }, directory)).toThrow(`Cannot back up to ${directory}: `);
     expect(readdirSync(directory)).toEqual(["state.db"]);
-    close();
+    await close();
   });
 });
 
@@ -112,41 +112,41 @@ describe("restore()", () => {
       (path: string) => damagePage(path),
     ]) {
       const { data, copy, contents, close } = await backedUp();
-      close();
+      await close();
       damage(join(data, "catalog.db"));
       restore(copy, data);
-      expect(contentsIn(data)).toBe(contents);
+      expect(await contentsIn(data)).toBe(contents);
     }
   });
 
   test("refuses the backup itself as the data directory", async () => {
     const { copy, contents, close } = await backedUp();
-    close();
+    await close();
     expect(() => restore(copy, copy)).toThrow(`Cannot restore ${copy}: it is the data directory itself`);
-    expect(contentsIn(copy)).toBe(contents);
+    expect(await contentsIn(copy)).toBe(contents);
   });
 
   test("puts both files back, and drops the log of what it replaces", async () => {
     const { data, copy, catalog, contents, close } = await backedUp();
     await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
-    close();
+    await close();
     writeFileSync(join(data, "catalog.db-wal"), "what a killed one left");
     restore(copy, data);
-    expect(contentsIn(data)).toBe(contents);
+    expect(await contentsIn(data)).toBe(contents);
     const elsewhere = join(aDirectory(), "new");
     restore(copy, elsewhere);
-    expect(contentsIn(elsewhere)).toBe(contents);
+    expect(await contentsIn(elsewhere)).toBe(contents);
   });
 
   test("refuses while a server has the files open, even one that does nothing", async () => {
     const { data, copy, contents, close } = await backedUp();
     expect(() => restore(copy, data)).toThrow(`Cannot restore ${data}: catalog.db is in use: a server or an import has it open`);
-    close();
+    await close();
     const state = openState(data, NOON);
     expect(() => restore(copy, data)).toThrow(`Cannot restore ${data}: state.db is in use`);
-    state.sqlite.close();
+    await state.close();
     expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
-    expect(contentsIn(data)).toBe(contents);
+    expect(await contentsIn(data)).toBe(contents);
   });
 
   test.each<[string, (copy: string) => void, string]>([
@@ -161,11 +161,11 @@ describe("restore()", () => {
     ],
   ])("refuses when %s, and changes nothing", async (_, damage, reason) => {
     const { data, copy, contents, close } = await backedUp();
-    close();
+    await close();
     damage(copy);
     expect(() => restore(copy, data)).toThrow(reason);
     expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
-    expect(contentsIn(data)).toBe(contents);
+    expect(await contentsIn(data)).toBe(contents);
     expect(existsSync(join(data, "catalog.db.partial"))).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import * as catalogTables from "../../db/catalog.ts";
-import { type CatalogEngine, PORTION, type StateEngine } from "../../db/engine.ts";
+import { type CatalogDb, PORTION, type StateDb } from "../../db/engine.ts";
 import { openCatalog, openState } from "../../db/open.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import { sqliteEngine } from "../../db/sqlite-engine.ts";
@@ -12,7 +12,7 @@ import { hasPostgres, postgresServer } from "../support/postgres.ts";
 afterAll(dropScratch);
 
 /** A place for databases, and two openings of each: what one writes the other must see. */
-type Place = { catalog: () => Promise<CatalogEngine>; state: () => Promise<StateEngine> };
+type Place = { catalog: () => Promise<CatalogDb>; state: () => Promise<StateDb> };
 
 const places: [string, boolean, () => Promise<Place>][] = [
   [
@@ -41,7 +41,7 @@ const put = "insert into settings (name, value) values (?, ?)";
 const names = "select name from settings where name <> 'cursor_secret' order by name";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const namesIn = async (db: CatalogEngine) => (await db.all<{ name: string }>(names)).map(({ name }) => name);
+const namesIn = async (db: CatalogDb) => (await db.all<{ name: string }>(names)).map(({ name }) => name);
 
 test("an engine on SQLite takes the write lock before it reads", async () => {
   const directory = aDirectory();
@@ -200,7 +200,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
   testIf("lets writers in one after the other, from one opening and from several, so that instants never meet", async () => {
     await using place = await opened();
     const { one, other } = place;
-    const write = (db: CatalogEngine, rounds: number) =>
+    const write = (db: CatalogDb, rounds: number) =>
       db.transaction(async (sql) => {
         const newest = (await sql.get<{ newest: number | null }>("select max(started_at) as newest from imports"))?.newest ?? 0;
         for (let round = 0; round < rounds; round++) await Bun.sleep(1);

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../db/migrate.ts";
-import { close, openCatalog, openState } from "../../db/open.ts";
+import { openCatalog, openState } from "../../db/open.ts";
 import { listSources } from "../../src/sources.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 
@@ -42,7 +42,7 @@ describe("openCatalog() and openState()", () => {
     const directory = aDirectory();
     const db = openCatalog(directory, NOON);
     await listSources(db);
-    close(db);
+    await db.close();
     expect(readdirSync(directory)).toEqual(["catalog.db"]);
   });
 

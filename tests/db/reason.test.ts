@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { close, openState } from "../../db/open.ts";
+import { openState } from "../../db/open.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { createAccount } from "../../src/accounts/account.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
@@ -15,8 +15,8 @@ describe("reasonOf()", () => {
     expect(failure).toBeInstanceOf(Error);
     expect(reasonOf(failure)).toBe("another process has been writing to it for too long; try again");
     writer.sqlite.run("rollback");
-    close(writer);
-    close(waiter);
+    await writer.close();
+    await waiter.close();
   });
 
   test("of what has no known cause is what it says", () => {

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { type Migration, migrate, migrations } from "../../db/migrate.ts";
-import { close, openCatalog, openState } from "../../db/open.ts";
+import { openCatalog, openState } from "../../db/open.ts";
 import { createAccess } from "../../src/accounts/access.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { aDirectory, documentsOf, dropScratch, eventsOf, NOON } from "../support/imports.ts";
@@ -34,16 +34,16 @@ describe("a data directory", () => {
       const directory = unpacked(version);
       const [catalog, state] = [openCatalog(directory, NOON), openState(directory, NOON)];
       expect([...(await catalog.storageFaults()), ...(await state.storageFaults()), ...(await checkCatalog(catalog))]).toEqual([]);
-      expect(documentsOf(catalog).map(({ title }) => title)).toEqual(["Second title"]);
-      expect(eventsOf(catalog, "1").map(({ type }) => type)).toEqual(["opportunity_added", "description_changed"]);
+      expect((await documentsOf(catalog)).map(({ title }) => title)).toEqual(["Second title"]);
+      expect((await eventsOf(catalog, "1")).map(({ type }) => type)).toEqual(["opportunity_added", "description_changed"]);
       const { keys } = await createAccess(state);
       expect([...keys.values()]).toMatchObject([{ account: "Acme", daily: 10_000, revoked: false }]);
-      close(catalog);
-      close(state);
+      await catalog.close();
+      await state.close();
     },
   );
 
-  test.each(["catalog", "state"] as const)("whose %s.db is of any step on the way comes up to date", (kind) => {
+  test.each(["catalog", "state"] as const)("whose %s.db is of any step on the way comes up to date", async (kind) => {
     for (let step = 1; step <= migrations[kind].length; step++) {
       const directory = aDirectory();
       const old = new Database(join(directory, `${kind}.db`), { create: true });
@@ -52,7 +52,7 @@ describe("a data directory", () => {
       old.close();
       const db = (kind === "catalog" ? openCatalog : openState)(directory, NOON);
       expect(db.sqlite.query("select count(*) as count from migrations").get()).toEqual({ count: migrations[kind].length });
-      close(db);
+      await db.close();
     }
   });
 });
@@ -69,7 +69,7 @@ describe("a migration", () => {
 
   test("that is killed in the middle leaves the old state, and the next one completes it", async () => {
     const directory = aDirectory();
-    close(openCatalog(directory, NOON));
+    await openCatalog(directory, NOON).close();
     const path = join(directory, "catalog.db");
     const script = join(directory, "migrate.ts");
     const source = join(import.meta.dir, "../../db/migrate.ts");
@@ -93,7 +93,7 @@ describe("a migration", () => {
     const quick = { ...slow, sql: slow.sql.replace("20000000", "20") };
     migrate(db.sqlite, [...migrations.catalog, quick], NOON);
     expect(db.sqlite.query("select count(*) as count from numbers").get()).toEqual({ count: 20 });
-    close(db);
+    await db.close();
     expect(() => openCatalog(directory, NOON)).toThrow("it was made by a newer version of fundfeed");
   });
 

@@ -246,7 +246,7 @@ describe("failures", () => {
 
   test("of the database are 503, with the time to wait", async () => {
     const failing = await sixtyApi();
-    failing.catalog.db.sqlite.close();
+    await failing.catalog.db.close();
     await expectProblem(await failing.get(`/opportunities/${U}`), { code: "service_unavailable" });
     await expectProblem(await failing.get("/opportunities"), { code: "service_unavailable" });
     await expectProblem(await failing.get("/sources"), { code: "service_unavailable" });

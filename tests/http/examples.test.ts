@@ -36,7 +36,7 @@ const refusals: Record<ProblemCode, (api: TestApi) => Promise<Response>> = {
     return api.get("/opportunities", { key });
   },
   internal_error: async (api) => {
-    api.catalog.db.sqlite.run("alter table opportunities rename to elsewhere");
+    await api.catalog.db.run("alter table opportunities rename to elsewhere");
     return api.get(`/opportunities/${SAMPLE_ID}`);
   },
   service_unavailable: async (api) => {

@@ -27,7 +27,7 @@ function instantIn(path: string): number {
 }
 
 async function backfilled(format: Format, paths: readonly string[], { snapshot } = { snapshot: true }): Promise<TestCatalog> {
-  const catalog = aCatalog();
+  const catalog = await aCatalog();
   for (const path of paths) {
     await catalog.takeFiles([path], { format, snapshot, allowRemovals: snapshot, asOf: instantIn(path) });
   }
@@ -35,19 +35,17 @@ async function backfilled(format: Format, paths: readonly string[], { snapshot }
   return catalog;
 }
 
-function eventCounts({ db }: TestCatalog): Record<string, number> {
-  const rows = db.sqlite
-    .query<{ kind: string; count: number }, []>(
-      "select type || ' ' || severity as kind, count(*) as count from events group by 1 order by 1",
-    )
-    .all();
+async function eventCounts({ db }: TestCatalog): Promise<Record<string, number>> {
+  const rows = await db.all<{ kind: string; count: number }>(
+    "select type || ' ' || severity as kind, count(*) as count from events group by 1 order by 1",
+  );
   return Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
 }
 
 describe("the history that really happened", () => {
   test("66 versions of Challenge.gov's list: 59 additions, 54 removals, 12 deadlines and 3 names from one to the next", async () => {
     const catalog = await backfilled(challengeGov, versionsOf("challenge-gov", /^challenges-/));
-    expect(eventCounts(catalog)).toEqual({
+    expect(await eventCounts(catalog)).toEqual({
       "opportunity_added informational": 31 + 59 - 1, // Those of the first version; one of the 59 had been there before.
       "opportunity_removed critical": 54,
       "date_changed critical": 4,
@@ -62,7 +60,7 @@ describe("the history that really happened", () => {
 
   test("four extracts of Grants.gov, which are no whole snapshots: 72, 3 and 5 closing dates from one to the next", async () => {
     const catalog = await backfilled(grantsGov, versionsOf("grants-gov/derived", /^GrantsDBExtract/), { snapshot: false });
-    expect(eventCounts(catalog)).toEqual({
+    expect(await eventCounts(catalog)).toEqual({
       "opportunity_added informational": 1011 + 132 + 14 + 29, // Two of the 2026 ones had been there in 2025, not in between.
       "date_changed critical": 2,
       "date_changed material": 70 + 4 + 4, // With one that came back; two forecasts' dates became real ones.

@@ -1,6 +1,6 @@
 /** The same imports leave the same rows, whatever the engine: row numbers, ids and bytes. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { refresh } from "../../src/changes/refresh.ts";
@@ -56,12 +56,12 @@ describe.each(engines)("imports on %s", (_, isThere, emptyCatalog) => {
   test.if(isThere)(
     "leave what they leave in files",
     async () => {
-      const [here, inFiles] = [aCatalog(await emptyCatalog()), aCatalog()];
+      const [here, inFiles] = [await aCatalog(await emptyCatalog()), await aCatalog()];
       expect(await fill(here)).toEqual(await fill(inFiles));
       expect(await checkCatalog(here.db)).toEqual([]);
       expect(await rowsOf(here.db)).toEqual(await rowsOf(inFiles.db));
 
-      const copy = aCatalog(await emptyCatalog());
+      const copy = await aCatalog(await emptyCatalog());
       const exported = await exportOf(here.db);
       expect(await copy.take(exported)).toMatchObject({ added: exported.length });
       expect(await exportOf(copy.db)).toEqual(exported);

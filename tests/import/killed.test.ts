@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { close, openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/open.ts";
 import { aDirectory, contentsOf, dropScratch } from "../support/imports.ts";
 import { run, succeed } from "../support/processes.ts";
 
@@ -18,10 +18,10 @@ const imports = [
   ["sam-gov", "ContractOpportunitiesFullCSV-20260330", "ContractOpportunitiesFullCSV-20260425"],
 ] as const;
 
-function contentsIn(directory: string): string {
+async function contentsIn(directory: string): Promise<string> {
   const db = openCatalog(directory, 0);
-  const contents = contentsOf(db);
-  close(db);
+  const contents = await contentsOf(db);
+  await db.close();
   return contents;
 }
 
@@ -54,7 +54,7 @@ describe.each(process.env.FUNDFEED_KILLS === undefined ? imports.slice(0, 1) : i
       const started = performance.now();
       await succeed(second(whole));
       const tookMs = performance.now() - started;
-      const expected = contentsIn(whole);
+      const expected = await contentsIn(whole);
 
       for (let killed = 0; killed < KILLS; ) {
         const data = copied();
@@ -65,7 +65,7 @@ describe.each(process.env.FUNDFEED_KILLS === undefined ? imports.slice(0, 1) : i
           again = code === null && killed < KILLS && Math.random() < 0.3; // Killed again while it is run again.
           if (code === null && !again) await succeed(second(data));
         }
-        expect(contentsIn(data) === expected).toBe(true);
+        expect((await contentsIn(data)) === expected).toBe(true);
         expect(await succeed(["check", "--data", data])).toBe("Everything holds\n");
         rmSync(data, { recursive: true });
       }

@@ -8,8 +8,8 @@ import { aCatalog, documentsOf, dropScratch, eventsOf, type TestCatalog } from "
 afterAll(dropScratch);
 
 /** The record as the API returns it. */
-function record({ db }: TestCatalog, source: string, upstreamId: string): Opportunity {
-  const found = documentsOf(db).find(({ id }) => id === opportunityId(source, upstreamId));
+async function record({ db }: TestCatalog, source: string, upstreamId: string): Promise<Opportunity> {
+  const found = (await documentsOf(db)).find(({ id }) => id === opportunityId(source, upstreamId));
   if (found === undefined) throw new Error(`There is no ${source} ${upstreamId}`);
   return found as unknown as Opportunity;
 }
@@ -27,20 +27,20 @@ const grant = (code: string, id: string, number: string) => ({
 
 describe("the same opportunity in two sources", () => {
   test("a topic of SBIR.gov names the portal's topic that came before it", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([topic("DSIP")]);
     await catalog.take([topic("SBIR_GOV")]);
-    expect(record(catalog, "SBIR_GOV", "N251-001").relationships.canonical_id).toBe(opportunityId("DSIP", "N251-001"));
-    expect(record(catalog, "DSIP", "N251-001").relationships.canonical_id).toBeNull();
+    expect((await record(catalog, "SBIR_GOV", "N251-001")).relationships.canonical_id).toBe(opportunityId("DSIP", "N251-001"));
+    expect((await record(catalog, "DSIP", "N251-001")).relationships.canonical_id).toBeNull();
   });
 
   test("a topic that was there first is linked when the portal's arrives, with an event of its own", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([topic("SBIR_GOV")]);
     expect(await catalog.take([topic("DSIP")])).toMatchObject({ added: 1, changed: 1, events: 2 });
-    expect(record(catalog, "SBIR_GOV", "N251-001").relationships.canonical_id).toBe(opportunityId("DSIP", "N251-001"));
+    expect((await record(catalog, "SBIR_GOV", "N251-001")).relationships.canonical_id).toBe(opportunityId("DSIP", "N251-001"));
     expect(
-      eventsOf(catalog.db, "N251-001")
+      (await eventsOf(catalog.db, "N251-001"))
         .filter(({ opportunity_id }) => opportunity_id === opportunityId("SBIR_GOV", "N251-001"))
         .map(({ type, changed_fields }) => [type, changed_fields]),
     ).toEqual([
@@ -50,27 +50,27 @@ describe("the same opportunity in two sources", () => {
   });
 
   test("another agency's topic that bears the same code is another topic", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([topic("DSIP")]);
     await catalog.take([topic("SBIR_GOV", "Department of Energy")]);
-    expect(record(catalog, "SBIR_GOV", "N251-001").relationships.canonical_id).toBeNull();
+    expect((await record(catalog, "SBIR_GOV", "N251-001")).relationships.canonical_id).toBeNull();
   });
 
   test("importing either again changes nothing", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([topic("SBIR_GOV")]);
     await catalog.take([topic("DSIP")]);
     expect(await catalog.take([topic("SBIR_GOV"), topic("DSIP")])).toMatchObject({ unchanged: 2, events: 0 });
   });
 
   test("a record that changes in the import that links it has both changes in its history", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     const simpler = grant("SIMPLER_GRANTS_GOV", "b1a2", "PAR-25-001");
     await catalog.take([simpler]);
     const changed = { ...simpler, contacts: [{ name: "Ann" }] };
     const given = [changed, grant("GRANTS_GOV", "358302", "PAR-25-001")];
     expect(await catalog.take(given)).toMatchObject({ added: 1, changed: 2, events: 3 });
-    expect(eventsOf(catalog.db, "b1a2").map(({ changed_fields }) => changed_fields)).toEqual([
+    expect((await eventsOf(catalog.db, "b1a2")).map(({ changed_fields }) => changed_fields)).toEqual([
       [],
       ["contacts"],
       ["relationships.canonical_id"],
@@ -80,23 +80,23 @@ describe("the same opportunity in two sources", () => {
   });
 
   test("a dry run counts what would be linked", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([topic("SBIR_GOV")]);
     const dry = await catalog.take([topic("DSIP")], { dryRun: true });
     expect(dry).toEqual(await catalog.take([topic("DSIP")]));
   });
 
   test("a grant is linked by its number, whatever its letter case", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([grant("SIMPLER_GRANTS_GOV", "b1a2", "par-25-001"), grant("GRANTS_GOV", "358302", "PAR-25-001")]);
-    expect(record(catalog, "SIMPLER_GRANTS_GOV", "b1a2").relationships.canonical_id).toBe(opportunityId("GRANTS_GOV", "358302"));
+    expect((await record(catalog, "SIMPLER_GRANTS_GOV", "b1a2")).relationships.canonical_id).toBe(opportunityId("GRANTS_GOV", "358302"));
   });
 
   test("records of sources without a rule keep what they state", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([topic("ACME"), { ...topic("OWN"), relationships: { canonical_id: "x" } }]);
-    expect(record(catalog, "ACME", "N251-001").relationships.canonical_id).toBeNull();
-    expect(record(catalog, "OWN", "N251-001").relationships.canonical_id).toBe("x");
+    expect((await record(catalog, "ACME", "N251-001")).relationships.canonical_id).toBeNull();
+    expect((await record(catalog, "OWN", "N251-001")).relationships.canonical_id).toBe("x");
   });
 });
 
@@ -115,7 +115,7 @@ describe("parents", () => {
   const notice = (id: string) => ({ source: { code: "SAM_GOV", opportunity_id: id }, title: "Roof" });
 
   test("the nearest that is stored or in the files becomes the parent, and a later import does not take it away", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([notice("sought")]);
     const parents = (inFiles: boolean) => [
       { lineage: "presolicitation", inFiles: false },
@@ -123,7 +123,7 @@ describe("parents", () => {
     ];
     const format = fixed([{ record: notice("solicitation"), parents: parents(false) }]);
     await catalog.take([{}], { format });
-    expect(record(catalog, "SAM_GOV", "solicitation").relationships.parent_id).toBe(opportunityId("SAM_GOV", "sought"));
+    expect((await record(catalog, "SAM_GOV", "solicitation")).relationships.parent_id).toBe(opportunityId("SAM_GOV", "sought"));
     expect(await catalog.take([{}], { format })).toMatchObject({ unchanged: 1, events: 0 });
   });
 });
@@ -137,11 +137,11 @@ describe("partial records", () => {
   };
 
   test("keep what they leave out, and change what they say", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([whole]);
     const part = { source: { code: "A", opportunity_id: "1" }, title: "Two", organization: { agency: "NSF" } };
     await catalog.take([{}], { format: fixed([{ record: part, partial: "omits" }]) });
-    expect(record(catalog, "A", "1")).toMatchObject({
+    expect(await record(catalog, "A", "1")).toMatchObject({
       title: "Two",
       description: "Long text",
       organization: { agency: "NSF", sub_agency: "JPL" },
@@ -149,36 +149,36 @@ describe("partial records", () => {
   });
 
   test("add to the lists that are stored where they say so, and replace them otherwise", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     const listing = (...tech_taxonomy: string[]) => ({ ...whole, classifications: { tech_taxonomy } });
-    const taxonomy = () => record(catalog, "A", "1").classifications.tech_taxonomy;
+    const taxonomy = async () => (await record(catalog, "A", "1")).classifications.tech_taxonomy;
     await catalog.take([listing("FAC:ST", "ALN:15.808")]);
     expect(await catalog.take([{}], { format: fixed([{ record: listing("ALN:15.808"), partial: "adds" }]) })).toMatchObject({
       unchanged: 1,
     });
     await catalog.take([{}], { format: fixed([{ record: listing("ALN:15.815"), partial: "adds" }]) });
-    expect(taxonomy()).toEqual(["FAC:ST", "ALN:15.808", "ALN:15.815"]);
+    expect(await taxonomy()).toEqual(["FAC:ST", "ALN:15.808", "ALN:15.815"]);
     await catalog.take([{}], { format: fixed([{ record: listing("FAC:ST"), partial: "omits" }]) });
-    expect(taxonomy()).toEqual(["FAC:ST"]);
+    expect(await taxonomy()).toEqual(["FAC:ST"]);
   });
 
   test("a null that they state clears the field", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([whole]);
     const part = { source: { code: "A", opportunity_id: "1" }, title: "One", description: null };
     await catalog.take([{}], { format: fixed([{ record: part, partial: "omits" }]) });
-    expect(record(catalog, "A", "1").description).toBeNull();
+    expect((await record(catalog, "A", "1")).description).toBeNull();
   });
 
   test("add to lists what they do not have yet, once", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([{ ...whole, contacts: [{ name: "Ann" }], classifications: { keywords: ["a"] } }]);
     const part = { source: { code: "A", opportunity_id: "1" }, title: "One" };
     const ann = { name: "Ann", email: null, phone: null, role: null };
     const hit = { ...part, contacts: [{ ...ann, name: "Bob" }, ann], classifications: { keywords: ["b", "a"] } };
     const format = fixed([{ record: hit, partial: "adds" }]);
     await catalog.take([{}], { format });
-    expect(record(catalog, "A", "1")).toMatchObject({
+    expect(await record(catalog, "A", "1")).toMatchObject({
       contacts: [{ name: "Ann" }, { name: "Bob" }],
       classifications: { keywords: ["a", "b"] },
     });

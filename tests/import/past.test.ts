@@ -9,11 +9,11 @@ afterAll(dropScratch);
 const details = join(import.meta.dir, "../../../shared/data/grants-gov/opportunity-details-358302.json");
 
 test("the revisions in Grants.gov's own history become events at the time when they really happened, once", async () => {
-  const catalog = aCatalog();
+  const catalog = await aCatalog();
   expect(await catalog.takeFiles([details], { format: grantsGov, dryRun: true })).toMatchObject({ added: 1, events: 2 });
   expect(await catalog.takeFiles([details], { format: grantsGov })).toMatchObject({ added: 1, events: 2 });
 
-  const [, past] = eventsOf(catalog.db, "358302");
+  const [, past] = await eventsOf(catalog.db, "358302");
   // Its `synopsisModifiedFields` say the same: the eligibility text was changed on Feb 03, 2025 09:44:28 AM EST.
   expect(past).toMatchObject({
     type: "field_updated",
@@ -28,8 +28,8 @@ test("the revisions in Grants.gov's own history become events at the time when t
 });
 
 test("a revision that was superseded after the record was known here adds nothing: it was detected then", async () => {
-  const catalog = aCatalog();
+  const catalog = await aCatalog();
   await catalog.takeFiles([details], { format: grantsGov, asOf: Date.parse("2025-01-20T00:00:00Z") });
-  expect(eventsOf(catalog.db, "358302").map(({ type }) => type)).toEqual(["opportunity_added"]);
-  expect(documentOf(catalog.db, "358302").created_at).toBe("2025-01-20T00:00:00.000Z");
+  expect((await eventsOf(catalog.db, "358302")).map(({ type }) => type)).toEqual(["opportunity_added"]);
+  expect((await documentOf(catalog.db, "358302")).created_at).toBe("2025-01-20T00:00:00.000Z");
 });

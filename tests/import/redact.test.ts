@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { close, openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
@@ -25,11 +25,10 @@ async function takeSource(catalog: TestCatalog, source: string, redactContacts: 
   catalog.clock.now = Date.UTC(2027, 0, 1);
 }
 
-const everyEvent = ({ db }: TestCatalog) =>
-  db.sqlite
-    .query<{ document: Uint8Array }, []>("select document from events order by seq")
-    .all()
-    .map(({ document }) => Buffer.from(document).toString());
+const everyEvent = async ({ db }: TestCatalog) =>
+  (await db.all<{ document: Uint8Array }>("select document from events order by seq")).map(({ document }) =>
+    Buffer.from(document).toString(),
+  );
 
 const namesAnn = (text: string) => /Ann|ann@/.test(text);
 const ann = { name: "Ann", email: "ann@example.gov" };
@@ -38,21 +37,21 @@ const addition = "opportunity_added";
 
 describe("import with contacts redacted", () => {
   test.each(["grants-gov", "sam-gov"])("stores all of %s but the contacts", async (source) => {
-    const [whole, redacted] = [aCatalog(), aCatalog()];
+    const [whole, redacted] = [await aCatalog(), await aCatalog()];
     await takeSource(whole, source, false);
     await takeSource(redacted, source, true);
-    const documents = documentsOf(whole.db);
+    const documents = await documentsOf(whole.db);
     const contacts = documents.flatMap((document) => document.contacts as Contact[]);
     expect(contacts.length).toBeGreaterThan(20);
 
     const byId = (left: { id: string }, right: { id: string }) => (left.id < right.id ? -1 : 1);
     const timeless = ({ updated_at: _, ...document }: (typeof documents)[number]) => ({ ...document, contacts: [] });
-    expect(documentsOf(redacted.db).sort(byId).map(timeless)).toEqual(documents.sort(byId).map(timeless));
-    expect(documentsOf(redacted.db).every((document) => JSON.stringify(document.contacts) === "[]")).toBe(true);
-    expect(everyEvent(redacted).some((event) => event.includes('"field":"contacts"'))).toBe(false);
+    expect((await documentsOf(redacted.db)).sort(byId).map(timeless)).toEqual(documents.sort(byId).map(timeless));
+    expect((await documentsOf(redacted.db)).every((document) => JSON.stringify(document.contacts) === "[]")).toBe(true);
+    expect((await everyEvent(redacted)).some((event) => event.includes('"field":"contacts"'))).toBe(false);
 
     // Texts are stored as published: what they say of people stays.
-    const texts = JSON.stringify([documentsOf(redacted.db), everyEvent(redacted)]);
+    const texts = JSON.stringify([await documentsOf(redacted.db), await everyEvent(redacted)]);
     const elsewhere = (value: string) => JSON.stringify(documents.map((document) => ({ ...document, contacts: [] }))).includes(value);
     const values = contacts.flatMap(({ email, phone }) => [email, phone]).filter((value) => value !== null);
     expect(values.filter((value) => texts.includes(value) && !elsewhere(value))).toEqual([]);
@@ -60,15 +59,15 @@ describe("import with contacts redacted", () => {
   });
 
   test("switched on later, a record loses its contacts, and its history those that it told of", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([record({ contacts: [ann] })]);
     await catalog.take([record({ contacts: [{ ...ann, phone: "1" }], title: "Another" })]);
     expect(await catalog.take([record({ contacts: [ann], title: "Another" })], { redactContacts: true })).toMatchObject({
       changed: 1,
       events: 1,
     });
-    expect(documentOf(catalog.db, "1").contacts).toEqual([]);
-    expect(eventsOf(catalog.db, "1").map(({ type, changes }) => [type, changes])).toEqual([
+    expect((await documentOf(catalog.db, "1")).contacts).toEqual([]);
+    expect((await eventsOf(catalog.db, "1")).map(({ type, changes }) => [type, changes])).toEqual([
       [addition, []],
       ["description_changed", [{ field: "title", previous: "Title", current: "Another" }]],
       ["field_updated", [{ field: "contacts", previous: [], current: [] }]],
@@ -79,7 +78,7 @@ describe("import with contacts redacted", () => {
   });
 
   test("keeps them out of imported events, which are still stored once", async () => {
-    const catalog = aCatalog();
+    const catalog = await aCatalog();
     await catalog.take([record()]);
     const event = {
       source: { code: "OWN", opportunity_id: "1" },
@@ -93,17 +92,17 @@ describe("import with contacts redacted", () => {
       detected_at: "2020-01-01T00:00:00Z",
     };
     expect(await catalog.takeEvents([event], { redactContacts: true })).toMatchObject({ events: 1 });
-    expect(eventsOf(catalog.db, "1").at(-1)?.changes).toEqual([
+    expect((await eventsOf(catalog.db, "1")).at(-1)?.changes).toEqual([
       { field: "contacts", previous: [], current: [] },
       { field: "title", previous: "Old", current: "Title" },
     ]);
     expect(await catalog.takeEvents([event])).toMatchObject({ events: 0, unchanged: 1 });
-    expect(everyEvent(catalog).some(namesAnn)).toBe(false);
+    expect((await everyEvent(catalog)).some(namesAnn)).toBe(false);
   });
 
   test("leaves the rejects file as it came: it is the operator's own input", async () => {
     const rejects = join(aDirectory(), "rejects");
-    await aCatalog().take([record({ contacts: [ann], title: " " })], { redactContacts: true, rejects });
+    await (await aCatalog()).take([record({ contacts: [ann], title: " " })], { redactContacts: true, rejects });
     expect(namesAnn(readFileSync(rejects, "utf8"))).toBe(true);
   });
 
@@ -141,14 +140,14 @@ describe("fundfeed redact", () => {
   test("erases contacts from records, history and unused pages; clients see a change", async () => {
     const data = aDirectory();
     const db = openCatalog(data, Date.now());
-    const catalog = aCatalog(db);
+    const catalog = await aCatalog(db);
     const others = Array.from({ length: 50 }, (_, n) =>
       record({ source: { code: "OTHERS", opportunity_id: `other ${n}` }, contacts: [ann] }),
     );
     await catalog.take([...others, record({ contacts: [ann] })]);
     await catalog.take([record({ contacts: [{ ...ann, role: "Officer" }] })]);
-    const before = documentOf(db, "1").updated_at;
-    close(db);
+    const before = (await documentOf(db, "1")).updated_at;
+    await db.close();
     expect(contents(data).some(namesAnn)).toBe(true);
 
     const run = async (...args: string[]) => JSON.parse((await fundfeed(["redact", "--json", "--data", data, ...args])).out);
@@ -159,22 +158,22 @@ describe("fundfeed redact", () => {
     expect((await fundfeed(["redact", "--data", data])).out).toBe("Contacts erased from 0 records and 0 events\n");
 
     const after = openCatalog(data, Date.now());
-    expect(documentOf(after, "1").updated_at > before).toBe(true);
-    expect(eventsOf(after, "1").map(({ changes }) => changes)).toEqual([
+    expect((await documentOf(after, "1")).updated_at > before).toBe(true);
+    expect((await eventsOf(after, "1")).map(({ changes }) => changes)).toEqual([
       [],
       [{ field: "contacts", previous: [], current: [] }],
       [{ field: "contacts", previous: [], current: [] }],
     ]);
     expect(await checkCatalog(after)).toEqual([]);
-    const redacted = eventsOf(after, "1").at(-1);
-    close(after);
+    const redacted = (await eventsOf(after, "1")).at(-1);
+    await after.close();
     expect((await fundfeed(["explain", String(redacted?.id), "--data", data])).out).toContain("by        fundfeed redact\n");
   });
 
   test("erases while another connection reads, and says when the log cannot be emptied", async () => {
     const data = aDirectory();
     const [db, reader] = [openCatalog(data, Date.now(), 50), openCatalog(data, Date.now())];
-    await aCatalog(db).take([record({ contacts: [ann] })]);
+    await (await aCatalog(db)).take([record({ contacts: [ann] })]);
     reader.sqlite.run("begin");
     reader.sqlite.query("select count(*) from opportunities").get();
     expect(await redactStored(db, undefined, Date.now())).toEqual({ records: 1, events: 0 });
@@ -182,6 +181,6 @@ describe("fundfeed redact", () => {
     reader.sqlite.run("commit");
     expect(await db.dropUnusedPages()).toBe(true);
     expect(contents(data).some(namesAnn)).toBe(false);
-    for (const each of [db, reader]) close(each);
+    for (const each of [db, reader]) await each.close();
   });
 });

@@ -88,7 +88,7 @@ describe("fundfeed mirror", () => {
     const file = join(aDirectory(), "copy.jsonl");
     const { machine, printed, shown } = aCommand(api);
     expect(await runCommandLine(["mirror", `${baseUrl}/`, "--into", file, "--events"], machine)).toBe(0);
-    expect(contentsOfLines(readFileSync(file, "utf8"))).toEqual(served(api));
+    expect(contentsOfLines(readFileSync(file, "utf8"))).toEqual(await served(api));
     expect(printed).toEqual([expect.stringMatching(/^120 records, 120 events; in step with 2026-03-01T12:00:00.\d{3}Z$/)]);
     expect(shown[0]).toStartWith("mirroring 100 records, 100 events, ");
     expect(shown.at(-1)).toBe("");
@@ -98,7 +98,7 @@ describe("fundfeed mirror", () => {
     const { api, baseUrl } = await serving(3);
     const { run, printed, told } = aCommand(api);
     expect(await run(baseUrl)).toBeUndefined();
-    expect(contentsOfLines(`${printed.join("\n")}\n`).opportunities).toEqual(served(api).opportunities);
+    expect(contentsOfLines(`${printed.join("\n")}\n`).opportunities).toEqual((await served(api)).opportunities);
     expect(told).toEqual([expect.stringMatching(/^3 records, 0 events; in step with /)]);
   });
 
@@ -178,7 +178,7 @@ describe("fundfeed mirror --every", () => {
       expect.stringMatching(/^2026-03-01T12:00:00.000Z 3 records, 0 events; in step with /),
       expect.stringMatching(/^2026-03-01T12:05:00.000Z 1 record, 0 events; in step with /),
     ]);
-    expect(contentsOfLines(readFileSync(file, "utf8")).opportunities).toEqual(served(api).opportunities);
+    expect(contentsOfLines(readFileSync(file, "utf8")).opportunities).toEqual((await served(api)).opportunities);
   });
 
   test("tells what passes and tries again, and ends with what would not pass", async () => {

@@ -39,13 +39,13 @@ async function run({ key }: Pick<TestApi, "key">, ...args: string[]) {
 }
 
 /** What the copy has, as the server has it; and nothing lies about. */
-function expectCopy(directory: string, api: TestApi): void {
+async function expectCopy(directory: string, api: TestApi): Promise<void> {
   const lines = (name: string) =>
     readFileSync(join(directory, `${name}.ndjson`), "utf8")
       .split("\n")
       .slice(0, -1)
       .sort();
-  const { opportunities, events } = served(api);
+  const { opportunities, events } = await served(api);
   expect(lines("opportunities")).toEqual(Object.values(opportunities).sort());
   expect(lines("events")).toEqual(Object.values(events).sort());
   expect(readdirSync(directory).filter((name) => !/^(opportunities\.ndjson|events\.ndjson|etags\.json)$/.test(name))).toEqual([]);
@@ -56,24 +56,24 @@ describe("examples/sync.ts", () => {
     const { api, paths, baseUrl } = await serving(130);
     const directory = aDirectory();
     expect(await run(api, baseUrl, directory)).toMatchObject({ exitCode: 0, printed: "130 new or changed of 130 records, 130 events\n" });
-    expectCopy(directory, api);
+    await expectCopy(directory, api);
 
     await publish(api, 60, 62, "Changed");
     await publish(api, 130, 131, "New");
     expect(await run(api, baseUrl, directory)).toMatchObject({ exitCode: 0, printed: "3 new or changed of 131 records, 133 events\n" });
-    expectCopy(directory, api);
+    await expectCopy(directory, api);
     expect(await run(api, baseUrl, directory)).toMatchObject({
       exitCode: 0,
       printed: expect.stringMatching(/^Nothing changed since 2026-03-01T12:00:00.\d{3}Z\n$/),
     });
-    expectCopy(directory, api);
+    await expectCopy(directory, api);
 
-    const [id = "", document = ""] = Object.entries(served(api).opportunities)[0] ?? [];
+    const [id = "", document = ""] = Object.entries((await served(api)).opportunities)[0] ?? [];
     const first = await run(api, baseUrl, directory, id);
     expect(JSON.stringify(JSON.parse(first.printed))).toBe(document);
     expect(await run(api, baseUrl, directory, id)).toMatchObject({ exitCode: 0, printed: "Unchanged since we last looked\n" });
     expect(paths.slice(-2)).toEqual(Array(2).fill(`/v1/opportunities/${id}`));
-    expectCopy(directory, api);
+    await expectCopy(directory, api);
   });
 
   test("waits for a limit, tries again what may pass, and begins again after what ended it", async () => {
@@ -90,7 +90,7 @@ describe("examples/sync.ts", () => {
     expect(readdirSync(directory)).toEqual([]);
 
     await run(api, baseUrl, directory);
-    expectCopy(directory, api);
+    await expectCopy(directory, api);
   });
 
   test("says how it is used, and what is wrong with the key", async () => {

@@ -51,15 +51,12 @@ export function contentsOfLines(text: string): Contents {
 }
 
 /** What the server has, byte for byte. */
-export function served({ catalog }: TestApi): Contents {
-  const all = (table: string) =>
-    Object.fromEntries(
-      catalog.db.sqlite.query(`select json_extract(document, '$.id'), cast(document as text) from ${table} order by 1`).values() as [
-        string,
-        string,
-      ][],
-    );
-  return { opportunities: all("opportunities"), events: all("events") };
+export async function served({ catalog: { db } }: TestApi): Promise<Contents> {
+  const all = async (table: string) => {
+    const rows = await db.all<{ id: string; document: Uint8Array }>(`select id, document from ${table} order by id`);
+    return Object.fromEntries(rows.map(({ id, document }) => [id, Buffer.from(document).toString()]));
+  };
+  return { opportunities: await all("opportunities"), events: await all("events") };
 }
 
 /** Stores records N<from> to N<to>, in transactions of 40, each with this title. */

@@ -64,7 +64,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     const first = aClient(api);
     expect(await sync(first, place)).toEqual({ records: 250, events: 250, mark: expect.any(String) });
     expect(first.asked).toHaveLength(3 + 250);
-    expect(place.contents()).toEqual(served(api));
+    expect(place.contents()).toEqual(await served(api));
 
     api.clock.now += 60_000;
     await publish(api, 100, 102, "Changed");
@@ -72,12 +72,12 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     const second = aClient(api);
     expect(await sync(second, place)).toEqual({ records: 3, events: 5, mark: expect.any(String) });
     expect(second.asked[0]).toStartWith("/opportunities?updated_since=2026-03-01T12%3A00%3A00.006Z&limit=100");
-    expect(place.contents()).toEqual(served(api));
+    expect(place.contents()).toEqual(await served(api));
 
     const third = aClient(api);
     expect(await sync(third, place)).toEqual({ records: 0, events: 0, mark: expect.any(String) });
     expect(third.asked).toHaveLength(1);
-    expect(place.contents()).toEqual(served(api));
+    expect(place.contents()).toEqual(await served(api));
   });
 
   test("is nothing of an empty catalogue, and goes on from there", async () => {
@@ -87,7 +87,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     expect(place.contents()).toEqual({ opportunities: {}, events: {} });
     await publish(api, 0, 3, "Title");
     await sync(aClient(api), place);
-    expect(place.contents()).toEqual(served(api));
+    expect(place.contents()).toEqual(await served(api));
   });
 
   test("misses nothing that changes while it walks", async () => {
@@ -100,7 +100,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     });
     await sync(client, place, recordsOnly);
     await sync(aClient(api), place, recordsOnly);
-    expect(place.contents().opportunities).toEqual(served(api).opportunities);
+    expect(place.contents().opportunities).toEqual((await served(api)).opportunities);
   });
 
   test.each([
@@ -117,7 +117,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
         await publish(api, 0, count, `Changed after ${round} ${n}`);
       }
       await sync(aClient(api), place, scope);
-      const { opportunities, events } = served(api);
+      const { opportunities, events } = await served(api);
       expect(place.contents()).toEqual({ opportunities, events: scope.events ? events : {} });
     }
   });
@@ -130,7 +130,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
       await publish(api, n * 11, n * 11 + 40, `Changed after ${n}`);
     }
     await sync(aClient(api), place, recordsOnly);
-    expect(place.contents().opportunities).toEqual(served(api).opportunities);
+    expect(place.contents().opportunities).toEqual((await served(api)).opportunities);
   });
 
   test("follows the pages of a long history", async () => {
@@ -138,7 +138,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     for (let n = 0; n < 230; n++) await publish(api, 0, 1, `Title ${n}`);
     const place = aPlace(kind);
     expect(await sync(aClient(api), place)).toMatchObject({ records: 1, events: 231 });
-    expect(place.contents()).toEqual(served(api));
+    expect(place.contents()).toEqual(await served(api));
   });
 
   test("copies only the sources that are asked for", async () => {
@@ -164,7 +164,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     });
     await sync(client, place, recordsOnly);
     expect(client.asked.map((path) => path.includes("cursor="))).toEqual([false, true, true, false, true, true]);
-    expect(place.contents().opportunities).toEqual(served(api).opportunities);
+    expect(place.contents().opportunities).toEqual((await served(api)).opportunities);
   });
 });
 
@@ -176,7 +176,7 @@ describe("syncOnce() into SQLite", () => {
     const client = aClient(api);
     await sync(client, place, recordsOnly);
     expect(client.asked).toHaveLength(2);
-    expect(place.contents().opportunities).toEqual(served(api).opportunities);
+    expect(place.contents().opportunities).toEqual((await served(api)).opportunities);
   });
 });
 
@@ -186,7 +186,7 @@ describe("syncOnce() onto paper", () => {
     const printed: string[] = [];
     const store = openPrintingStore((line) => void printed.push(`${line}\n`));
     await syncOnce({ ...aClient(api), ...everything, store });
-    expect(contentsOfLines(printed.join(""))).toEqual(served(api));
+    expect(contentsOfLines(printed.join(""))).toEqual(await served(api));
     printed.length = 0;
     await publish(api, 5, 6, "Changed");
     await syncOnce({ ...aClient(api), store });

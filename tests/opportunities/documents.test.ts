@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { close, openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/open.ts";
 import { createCatalog } from "../../src/catalog.ts";
 import { createDocuments, keepDocument, keptDocument } from "../../src/opportunities/documents.ts";
 import { findOpportunity } from "../../src/opportunities/find.ts";
@@ -38,8 +38,8 @@ test("a record that was read is read anew once somebody has changed it", async (
     expect([titleOf(found?.document), titleOf(documents[0])]).toEqual([`T${version}`, `T${version}`]);
     expect((await findOpportunity(catalog, id))?.document).toBe(documents[0] as Uint8Array); // From memory, the very same bytes.
   }
-  close(writer);
-  close(reader);
+  await writer.close();
+  await reader.close();
 });
 
 test("a commit that comes between the steps of a list makes it begin again", async () => {
@@ -58,8 +58,8 @@ test("a commit that comes between the steps of a list makes it begin again", asy
   };
   const { documents } = await listOpportunities(catalog, {}, 10, null);
   expect(documents.map(titleOf)).toEqual(["T1 anew", "T2"]);
-  close(writer);
-  close(reader);
+  await writer.close();
+  await reader.close();
 });
 
 test("records that were set back by other hands are listed where they are now", async () => {
@@ -69,5 +69,5 @@ test("records that were set back by other hands are listed where they are now", 
   db.sqlite.run("update opportunities set updated_at = updated_at - 1000 where id = ?", [opportunityId("A", "N3")]);
   const { documents } = await listOpportunities(catalog, {}, 10, null);
   expect(documents.map(titleOf)).toEqual(["T2", "T1", "T3"]);
-  close(db);
+  await db.close();
 });

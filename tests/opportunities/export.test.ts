@@ -12,7 +12,7 @@ const record = (code: string, id: string, fields: object = {}) => ({ source: { c
 
 describe.each(engines)("exportLines() on %s", (_, isThere, emptyCatalog) => {
   test.if(isThere)("has each record whole, with its earlier ids in order, the least recently updated first", async () => {
-    const { db: filled, clock, take } = aCatalog();
+    const { db: filled, clock, take } = await aCatalog();
     await take(Array.from({ length: PORTION + 1 }, (_, n) => record("A", `N${n}`)));
     clock.now += 1000;
     await take([
@@ -24,7 +24,7 @@ describe.each(engines)("exportLines() on %s", (_, isThere, emptyCatalog) => {
 
     const lines = await exportOf(db);
     const parsed = lines.map((line) => JSON.parse(line));
-    expect(parsed.map(({ id }) => id)).toEqual(documentsOf(filled).map(({ id }) => id));
+    expect(parsed.map(({ id }) => id)).toEqual((await documentsOf(filled)).map(({ id }) => id));
     expect(parsed).toHaveLength(PORTION + 2);
     const [last] = await exportOf(db, ["B", "C"]);
     expect(lines).toContain(last as string);

@@ -1,7 +1,8 @@
 /** The list against a model that keeps everything in an array and looks through all of it, while another connection writes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type CatalogDb, close, openCatalog } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
+import { openCatalog } from "../../db/open.ts";
 import { type Catalog, createCatalog } from "../../src/catalog.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { findOpportunity } from "../../src/opportunities/find.ts";
@@ -10,6 +11,7 @@ import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
 import type { Position } from "../../src/page.ts";
 import { addSource, removeSource } from "../../src/sources.ts";
 import { aDirectory, dropScratch, exportOf, NOON } from "../support/imports.ts";
+import { onPostgres, usualPlace } from "../support/places.ts";
 import { storeRecords } from "../support/records.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
@@ -71,16 +73,26 @@ let reader: CatalogDb;
 let catalog: Catalog;
 
 beforeAll(async () => {
-  const directory = aDirectory();
-  [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
-  for (const db of [writer, reader]) db.sqlite.run("pragma synchronous = off"); // Nobody pulls the plug here.
+  [writer, reader] = await twoOpenings();
   catalog = await createCatalog(reader);
 });
-afterAll(() => {
-  close(writer);
-  close(reader);
+afterAll(async () => {
+  await writer.close();
+  await reader.close();
   dropScratch();
 });
+
+/** Of one catalogue, as two processes have it. */
+async function twoOpenings(): Promise<[CatalogDb, CatalogDb]> {
+  if (onPostgres) {
+    const place = await usualPlace();
+    return [await place.catalog(NOON), await place.catalog(NOON)];
+  }
+  const directory = aDirectory();
+  const [one, other] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
+  for (const { sqlite } of [one, other]) sqlite.run("pragma synchronous = off"); // Nobody pulls the plug here.
+  return [one, other];
+}
 
 /** All that there is, newest first, and which sources are named. */
 async function everything(): Promise<{ rows: Row[]; named: Set<string> }> {
@@ -90,7 +102,8 @@ async function everything(): Promise<{ rows: Row[]; named: Set<string> }> {
     return { id, updated_at, status, source, organization, program, upstreamIds, time: Date.parse(updated_at) };
   });
   rows.sort((left, right) => right.time - left.time || (left.id < right.id ? 1 : -1));
-  return { rows, named: new Set(writer.sqlite.query("select code from sources").values().flat() as string[]) };
+  const sources = await writer.all<{ code: string }>("select code from sources");
+  return { rows, named: new Set(sources.map(({ code }) => code)) };
 }
 
 function matches(row: Row, named: Set<string>, filter: Filter): boolean {

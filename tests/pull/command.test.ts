@@ -149,8 +149,8 @@ describe("a key of an upstream", () => {
       const files = [...new Bun.Glob("**/*").scanSync({ cwd: keep, dot: true })];
       expect(JSON.stringify([failure, command.printed, command.told, files])).not.toContain(KEY);
       const db = openCatalog(command.data, NOW);
-      expect(JSON.stringify(db.sqlite.query("select * from imports").all())).not.toContain(KEY);
-      db.sqlite.close();
+      expect(JSON.stringify(await db.all("select * from imports"))).not.toContain(KEY);
+      await db.close();
     }
   });
 });
@@ -208,8 +208,8 @@ describe("fundfeed pull --every", () => {
     });
     expect(await command.run(upstream, "sbir-gov")).toBe(`Cannot fetch ${upstream.base}solicitations: it was stopped`);
     const db = openCatalog(command.data, NOW);
-    expect(documentsOf(db)).toEqual([]);
-    db.sqlite.close();
+    expect(await documentsOf(db)).toEqual([]);
+    await db.close();
   });
 
   test("ends at once at a second signal", async () => {

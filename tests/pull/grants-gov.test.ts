@@ -29,7 +29,7 @@ describe("pull grants-gov", () => {
 
     expect(daysAsked(upstream.asked)).toEqual(["20260803", "20260802", "20260801", "20260731", "20260730"]);
     expect(outcome).toMatchObject({ read: 494, added: 494, rejected: 0 });
-    expect(puller.db.sqlite.query("select format, snapshot from imports").all()).toEqual([{ format: "grants-gov", snapshot: 1 }]);
+    expect(await puller.db.all("select format, snapshot from imports")).toEqual([{ format: "grants-gov", snapshot: 1 }]);
     expect(readdirSync(puller.directory).filter((name) => name.startsWith(".pull"))).toEqual([]);
   });
 
@@ -47,13 +47,13 @@ describe("pull grants-gov", () => {
     const upstream = publishing({ "20260802": EXTRACT });
     const puller = aPuller("grants-gov");
     await puller.turn(upstream.base);
-    const before = contentsOf(puller.db);
+    const before = await contentsOf(puller.db);
 
     expect(await puller.turn(upstream.base)).toBeUndefined();
 
     expect(upstream.asked.at(-1)?.headers.get("if-none-match")).toBe('"a"');
     expect(upstream.asked.at(-1)?.headers.get("if-modified-since")).toBe("Thu, 30 Jul 2026 08:00:00 GMT");
-    expect(contentsOf(puller.db)).toBe(before);
+    expect(await contentsOf(puller.db)).toBe(before);
     expect(await puller.turn(upstream.base, { force: true })).toMatchObject({ unchanged: 494, changed: 0 });
   });
 
@@ -85,11 +85,11 @@ describe("pull grants-gov", () => {
     const extracts: Record<string, Uint8Array> = { "20260802": extractOf("20250821") };
     const upstream = publishing(extracts);
     await puller.turn(upstream.base);
-    const before = contentsOf(puller.db);
+    const before = await contentsOf(puller.db);
     extracts["20260803"] = EXTRACT;
 
     await expect(puller.turn(upstream.base, { allowRemovals: false })).rejects.toThrow("more than 20 %");
-    expect(contentsOf(puller.db)).toBe(before);
+    expect(await contentsOf(puller.db)).toBe(before);
     expect(await puller.turn(upstream.base)).toMatchObject({ removed: expect.any(Number) });
   });
 
@@ -112,13 +112,13 @@ describe("pull grants-gov", () => {
     ["a zip without XML", new Response(zipped("readme.txt", Buffer.from("nothing to see")), { headers: ZIP }), "it holds no entry like"],
   ])("changes nothing when what is published is %s", async (_, answer, reason) => {
     const puller = aPuller("grants-gov");
-    const before = contentsOf(puller.db);
+    const before = await contentsOf(puller.db);
 
     await expect(puller.turn(play(() => answer).base)).rejects.toThrow(reason);
 
-    expect(contentsOf(puller.db)).toBe(before);
-    expect(puller.db.sqlite.query("select count(*) as count from imports").get()).toEqual({ count: 0 });
-    expect(puller.db.sqlite.query("select name from settings where name like 'pulled%'").all()).toEqual([]);
+    expect(await contentsOf(puller.db)).toBe(before);
+    expect(await puller.db.get("select count(*) as count from imports")).toEqual({ count: 0 });
+    expect(await puller.db.all("select name from settings where name like 'pulled%'")).toEqual([]);
     expect(readdirSync(puller.directory).filter((name) => name.startsWith(".pull"))).toEqual([]);
   });
 });
@@ -171,7 +171,7 @@ describe("pull grants-gov-search", () => {
   ])("changes nothing when %s", async (_, change, reason) => {
     const puller = aPuller("grants-gov-search");
     await expect(puller.turn(searching(change).base)).rejects.toThrow(reason);
-    expect(puller.db.sqlite.query("select count(*) as count from imports").get()).toEqual({ count: 0 });
+    expect(await puller.db.get("select count(*) as count from imports")).toEqual({ count: 0 });
   });
 });
 
@@ -190,6 +190,6 @@ describe("pull grants-gov-details", () => {
       ["/search2", expect.anything()],
       ["/fetchOpportunity", { opportunityId: 358302 }],
     ]);
-    expect(documentOf(puller.db, "358302").description).toBeString();
+    expect((await documentOf(puller.db, "358302")).description).toBeString();
   });
 });

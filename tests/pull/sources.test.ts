@@ -26,7 +26,7 @@ describe("pull sam-gov", () => {
     expect(upstream.asked[0]?.query.get("privacy")).toBe("Public");
     expect(outcome).toMatchObject({ rejected: 0, removed: 0 });
     expect(outcome?.added).toBeGreaterThan(100);
-    expect(puller.db.sqlite.query("select snapshot from imports").all()).toEqual([{ snapshot: 0 }]);
+    expect(await puller.db.all("select snapshot from imports")).toEqual([{ snapshot: 0 }]);
     expect(await puller.turn(upstream.base)).toBeUndefined();
   });
 
@@ -34,7 +34,7 @@ describe("pull sam-gov", () => {
     const puller = aPuller("sam-gov");
     const { base } = play(() => new Response(csv.subarray(0, csv.indexOf("\n") + 1), { headers }));
     await expect(puller.turn(base)).rejects.toThrow("what it published holds no records");
-    expect(puller.db.sqlite.query("select name from settings where name like 'pulled%'").all()).toEqual([]);
+    expect(await puller.db.all("select name from settings where name like 'pulled%'")).toEqual([]);
   });
 
   test("says when the file is not there", async () => {
@@ -67,7 +67,7 @@ describe("pull sam-gov-api", () => {
   test("changes nothing when notices are missing", async () => {
     const puller = aPuller("sam-gov-api");
     await expect(puller.turn(play(() => Response.json(real)).base)).rejects.toThrow("there are said to be 9334, and its pages hold 8");
-    expect(documentsOf(puller.db)).toEqual([]);
+    expect(await documentsOf(puller.db)).toEqual([]);
   });
 });
 
@@ -86,7 +86,7 @@ describe("pull sbir-gov", () => {
       [0, 4, 8, 10].map((start) => `/solicitations?open=1&rows=50&start=${start}`),
     );
     expect(outcome).toMatchObject({ rejected: 0 });
-    expect(puller.db.sqlite.query("select count(*) as count, snapshot from imports").all()).toEqual([{ count: 1, snapshot: 0 }]);
+    expect(await puller.db.all("select count(*) as count, snapshot from imports")).toEqual([{ count: 1, snapshot: 0 }]);
   });
 
   test("takes an upstream that knows no pages, as long as all fits into one", async () => {
@@ -114,12 +114,12 @@ describe("pull sbir-gov", () => {
   ])("changes nothing when the answer is %s", async (_, answer, reason) => {
     const puller = aPuller("sbir-gov");
     await puller.turn(paging(50).base);
-    const before = contentsOf(puller.db);
+    const before = await contentsOf(puller.db);
 
     await expect(puller.turn(play(answer).base)).rejects.toThrow(reason);
 
-    expect(contentsOf(puller.db)).toBe(before);
-    expect(puller.db.sqlite.query("select count(*) as count from imports").get()).toEqual({ count: 1 });
+    expect(await contentsOf(puller.db)).toBe(before);
+    expect(await puller.db.get("select count(*) as count from imports")).toEqual({ count: 1 });
     expect(readdirSync(puller.directory).filter((name) => name.startsWith(".pull"))).toEqual([]);
   });
 });
@@ -184,14 +184,14 @@ describe("pull dsip", () => {
         .map(({ path }) => path.replace("/topics/api/public/topics/", ""))
         .toSorted(),
     ).toEqual([...topics.map(({ topicId }) => `${topicId}/details`), `${asked?.topicId}/questions`].toSorted());
-    expect(documentOf(puller.db, asked?.topicCode ?? "").description).toContain("<h3>Objective</h3>");
+    expect((await documentOf(puller.db, asked?.topicCode ?? "")).description).toContain("<h3>Objective</h3>");
   });
 
   test("finds a question that was answered since", async () => {
     const puller = aPuller("dsip");
     await puller.turn(portal((path) => (path.endsWith("/questions") ? questions.slice(1) : undefined)).base);
     expect(await puller.turn(portal().base)).toMatchObject({ changed: 1, unchanged: 1, events: 1 });
-    expect(eventsOf(puller.db, asked?.topicCode ?? "").map(({ type }) => type)).toEqual(["opportunity_added", "qanda_updated"]);
+    expect((await eventsOf(puller.db, asked?.topicCode ?? "")).map(({ type }) => type)).toEqual(["opportunity_added", "qanda_updated"]);
   });
 
   test("keeps its requests 0.35 s apart", async () => {
@@ -233,9 +233,9 @@ describe("pull dsip", () => {
   ])("changes nothing when %s", async (_, change, reason) => {
     const puller = aPuller("dsip");
     await puller.turn(portal().base);
-    const before = contentsOf(puller.db);
+    const before = await contentsOf(puller.db);
     await expect(puller.turn(portal(change).base)).rejects.toThrow(reason);
-    expect(contentsOf(puller.db)).toBe(before);
+    expect(await contentsOf(puller.db)).toBe(before);
   });
 
   test("keeps the files where that is asked for, and they can be imported again", async () => {

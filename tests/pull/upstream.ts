@@ -122,7 +122,7 @@ export function aPuller(source: string) {
   if (upstream === undefined) throw new Error(`There is no upstream ${source}`);
   const directory = aDirectory();
   const db = openCatalog(directory, NOW);
-  closing.push(() => db.sqlite.close());
+  closing.push(() => db.close());
   const clock = { now: NOW };
   const told: string[] = [];
   const place: Workplace = { db, directory, now: () => clock.now, tell: (message) => void told.push(message), progress: () => undefined };

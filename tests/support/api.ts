@@ -1,5 +1,5 @@
 /** The whole service in one process: the real app over new databases, with a clock that stands and counted randomness. */
-import { openCatalog, type StateDb } from "../../db/open.ts";
+import type { StateDb } from "../../db/engine.ts";
 import { type Access, createAccess, saveUse } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey } from "../../src/accounts/key.ts";
@@ -11,7 +11,7 @@ import type { Draft } from "../../src/import/record.ts";
 import type { RequestEntry } from "../../src/log.ts";
 import { addSource } from "../../src/sources.ts";
 import { expectDescribed } from "./described.ts";
-import { type Place, usualPlace } from "./engines.ts";
+import { type Place, usualPlace } from "./places.ts";
 import { storeRecords } from "./records.ts";
 
 export const BASE_URL = "https://api.example.com/v1";
@@ -68,10 +68,11 @@ export async function testApi({
 } = {}): Promise<TestApi> {
   const clock = { now };
   const randomBytes = countedBytes();
-  const catalogDb = openCatalog(":memory:", now);
+  const { catalog: openCatalog, state: openState } = place ?? (await usualPlace());
+  const catalogDb = await openCatalog(now);
   for (const code of sources) await addSource(catalogDb, { code, name: code, description: `Records of ${code}.` });
   for (const record of records) await storeRecords(catalogDb, [record], now);
-  const state = await (place ?? (await usualPlace())).state(now);
+  const state = await openState(now);
   await setPlan(state, { name: "unlimited", daily: 1_000_000, per_minute: 1_000_000 });
   const { key } = await createKey(state, { account: "Test account", plan: "unlimited" }, randomBytes, now);
 

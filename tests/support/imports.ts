@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CatalogDb, openCatalog } from "../../db/open.ts";
+import type { CatalogDb, Value } from "../../db/engine.ts";
 import { importEvents } from "../../src/import/events.ts";
 import type { Format } from "../../src/import/format.ts";
 import { records } from "../../src/import/formats/records.ts";
@@ -10,6 +10,7 @@ import type { Draft } from "../../src/import/record.ts";
 import { importFiles } from "../../src/import/run.ts";
 import type { Options, Outcome, Workplace } from "../../src/import/workplace.ts";
 import { exportLines } from "../../src/opportunities/export.ts";
+import { usualPlace } from "./places.ts";
 
 /** 2026-03-01T12:00:00Z */
 export const NOON = Date.UTC(2026, 2, 1, 12);
@@ -47,8 +48,9 @@ export function aFile(content: readonly unknown[] | string, name = `file-${++fil
 export type Imported = Outcome & { told: string[] };
 type Given = Partial<Omit<Options, "files">> & { now?: number; format?: Format };
 
-/** A catalogue in memory, and what is done to it; its clock stands at `clock.now`. */
-export function aCatalog(db: CatalogDb = openCatalog(":memory:", NOON)) {
+/** A catalogue of its own, unless one is given, and what is done to it; its clock stands at `clock.now`. */
+export async function aCatalog(given?: CatalogDb) {
+  const db = given ?? (await (await usualPlace()).catalog(NOON));
   const clock = { now: NOON };
   const place = (told: string[], asOf?: number): Workplace => ({
     db,
@@ -85,19 +87,18 @@ export function aCatalog(db: CatalogDb = openCatalog(":memory:", NOON)) {
   };
 }
 
-export type TestCatalog = ReturnType<typeof aCatalog>;
+export type TestCatalog = Awaited<ReturnType<typeof aCatalog>>;
 
 /** Every byte of what clients can be served or the next import goes by. */
-export function contentsOf({ sqlite }: CatalogDb): string {
-  const rows = (query: string) =>
-    sqlite
-      .query(query)
-      .values()
-      .map((row) => row.map((cell) => (cell instanceof Uint8Array ? cell.toHex() : cell)));
+export async function contentsOf(db: CatalogDb): Promise<string> {
+  const rows = async (query: string) =>
+    (await db.all<Record<string, Value>>(query)).map((row) =>
+      Object.values(row).map((cell) => (cell instanceof Uint8Array ? cell.toHex() : cell)),
+    );
   return JSON.stringify({
-    opportunities: rows("select * from opportunities order by seq"),
-    events: rows("select * from events order by seq"),
-    upstream_ids: rows("select * from upstream_ids order by 1, 2, 3"),
+    opportunities: await rows("select * from opportunities order by seq"),
+    events: await rows("select * from events order by seq"),
+    upstream_ids: await rows("select * from upstream_ids order by 1, 2, 3"),
   });
 }
 
@@ -120,11 +121,8 @@ type EventDocument = {
 };
 
 /** All records as the API returns them, the oldest in the list first. */
-export function documentsOf({ sqlite }: CatalogDb): Document[] {
-  return sqlite
-    .query<{ document: Uint8Array }, []>("select document from opportunities order by updated_at, id")
-    .all()
-    .map(({ document }) => JSON.parse(Buffer.from(document).toString()));
+export async function documentsOf(db: CatalogDb): Promise<Document[]> {
+  return parsed(await db.all("select document from opportunities order by updated_at, id"));
 }
 
 /** What `export` prints. */
@@ -135,18 +133,22 @@ export async function exportOf(db: CatalogDb, codes?: readonly string[]): Promis
 }
 
 /** The record of an upstream id, as the API returns it. */
-export function documentOf(db: CatalogDb, upstreamId: string): Document {
-  const found = documentsOf(db).find(({ source }) => source.opportunity_id === upstreamId);
+export async function documentOf(db: CatalogDb, upstreamId: string): Promise<Document> {
+  const found = (await documentsOf(db)).find(({ source }) => source.opportunity_id === upstreamId);
   if (found === undefined) throw new Error(`There is no record ${upstreamId}`);
   return found;
 }
 
 /** A record's history as the API returns it, in the order of its storing. */
-export function eventsOf({ sqlite }: CatalogDb, upstreamId: string): EventDocument[] {
-  return sqlite
-    .query<{ document: Uint8Array }, [string]>(
+export async function eventsOf(db: CatalogDb, upstreamId: string): Promise<EventDocument[]> {
+  return parsed(
+    await db.all(
       "select events.document from events join opportunities on opportunities.seq = opportunity_seq where source_opportunity_id = ? order by events.seq",
-    )
-    .all(upstreamId)
-    .map(({ document }) => JSON.parse(Buffer.from(document).toString()));
+      upstreamId,
+    ),
+  );
+}
+
+function parsed<T>(rows: readonly { document: Uint8Array }[]): T[] {
+  return rows.map(({ document }) => JSON.parse(Buffer.from(document).toString()));
 }

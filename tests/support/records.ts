@@ -1,5 +1,5 @@
 /** Builders of records: a test says only what it is about. */
-import type { CatalogDb } from "../../db/open.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { atNextInstant, decide, findStored, insert, update } from "../../src/changes/commit.ts";
 import { judgeRecord } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";

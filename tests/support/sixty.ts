@@ -37,8 +37,8 @@ export async function sixtyApi(options: Parameters<typeof testApi>[0] = {}): Pro
   const api = await testApi({ sources: ["SAM", "SBIR", "GRANTS"], ...options });
   const { db } = api.catalog;
   for (let pair = 0; pair < 30; pair++) await storeRecords(db, sixty.slice(pair * 2, pair * 2 + 2), FIRST + pair * 60_000);
-  db.sqlite.run("delete from events"); // The additions: here the record U has twelve events, and no other any.
-  const row = db.sqlite.query<{ seq: number }, [string]>("select seq from opportunities where id = ?").get(U);
+  await db.run("delete from events"); // The additions: here the record U has twelve events, and no other any.
+  const row = await db.get<{ seq: number }>("select seq from opportunities where id = ?", U);
   for (const { event, given } of twelveEvents()) await insertImportedEvent(db, row?.seq ?? 0, event, given, 0);
   return api;
 }
