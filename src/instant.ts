@@ -9,19 +9,20 @@ const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:
 export function parseInstant(text: string): Instant | undefined {
   const match = DATE_TIME.exec(text);
   if (match === null) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [number, number, number, number, number, number];
+  const part = (group: number) => Number(match[group] ?? 0);
+  const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
   const fraction = match[7] ?? "";
-  const [offsetHour, offsetMinute] = [Number(match[9] ?? 0), Number(match[10] ?? 0)];
+  const [offsetHour, offsetMinute] = [part(9), part(10)];
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return undefined;
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   const offset = (match[8] === "-" ? -1 : 1) * (offsetHour * 60 + offsetMinute);
   const leap = second === 60;
   if (leap && (hour * 60 + minute - offset + 2880) % 1440 !== 1439) return undefined; // Leap seconds end a UTC day.
 
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day); // `Date.UTC` would read the years 0 to 99 as 1900 to 1999.
-  date.setUTCHours(hour, minute, second, leap ? 0 : Number(fraction.slice(0, 3).padEnd(3, "0")));
-  return { ms: date.getTime() - offset * 60_000, beyond: leap ? "" : fraction.slice(3).replace(/0+$/, "") };
+  const milliseconds = leap || fraction === "" ? 0 : Number(fraction.slice(0, 3).padEnd(3, "0"));
+  // A cycle of the calendar later, since `Date.UTC` reads the years 0 to 99 as 1900 to 1999.
+  const ms = Date.UTC(year + 400, month - 1, day, hour, minute - offset, second, milliseconds) - CYCLE_MS;
+  return { ms, beyond: leap || fraction === "" ? "" : fraction.slice(3).replace(/0+$/, "") };
 }
 
 /** Whole milliseconds since 1970 UTC of an RFC 3339 date-time, or `undefined`. */
@@ -49,6 +50,10 @@ export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** 400 years, after which the calendar repeats itself. */
+const CYCLE_MS = 146_097 * 24 * 60 * 60 * 1000;
+
 function daysIn(year: number, month: number): number {
-  return new Date(Date.UTC((year % 400) + 2000, month, 0)).getUTCDate();
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
