@@ -9,6 +9,7 @@ const DECODINGS_MAX = 8;
 
 /** Plain text without mark-up, entities decoded, white space collapsed, NFC. */
 export function plainText(text: string): string {
+  if (text === "") return "";
   return tidy(dropMarkup(decodeEntities(text)));
 }
 
@@ -60,12 +61,16 @@ const TAG = /<[/!?]?[a-z][a-z0-9:-]*(?=[\s/>])[^<>]*>/gi;
 
 /** Soft hyphens and zero-width characters go without a trace, other runs of white space become one blank. */
 function tidy(text: string): string {
+  if (!BEYOND_ASCII.test(text) && !text.includes("  ")) return text.trim();
   return text
     .replace(/[\u00ad\u200b\u2060\ufeff]+/g, "")
     .replace(/\s{2,}|[^\S ]/g, " ") // Not single blanks, which are most of a text.
     .trim()
     .normalize("NFC");
 }
+
+/** Printable ASCII is tidy but for its blanks. */
+const BEYOND_ASCII = /[^ -~]/;
 
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z][a-zA-Z0-9]{1,30}));/g;
 
