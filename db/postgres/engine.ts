@@ -41,16 +41,23 @@ export function postgresEngine<Tables>(client: Client, tables: Tables): Engine<T
     },
     async tryLock(name) {
       const connection = await client.apart();
+      const lock = crc32(name);
       let taken = false;
       try {
-        taken = (await connection.rows("select 1 where pg_try_advisory_lock(?)", [crc32(name)])).length === 1;
+        taken = (await connection.rows("select 1 where pg_try_advisory_lock(?)", [lock])).length === 1;
       } finally {
         if (!taken) await connection.close();
       }
-      return taken ? connection.close : undefined;
+      return taken ? () => release(lock, connection) : undefined;
     },
     close: () => client.close(),
   };
+}
+
+/** Said, as the server notices the end of a connection later than somebody may ask for the lock. Where the connection broke it is released. */
+async function release(lock: number, connection: Awaited<ReturnType<Client["apart"]>>): Promise<void> {
+  await connection.rows("select pg_advisory_unlock(?)", [lock]).catch(() => undefined);
+  await connection.close();
 }
 
 function sqlOf<Tables>(asking: Asking, tables: Tables): Sql<Tables> {
