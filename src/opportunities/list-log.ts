@@ -41,7 +41,12 @@ const NEWER = "select updated_at, seq, facet_id from opportunities where updated
 
 /** What was committed since the log's end: an index range of exactly what changed. */
 export async function readNewer(db: CatalogDb, log: ListLog): Promise<Entry[]> {
-  return db.all<Entry>(NEWER, log.length === 0 ? BEFORE_ALL : (log.times[log.length - 1] as number));
+  return db.all<Entry>(NEWER, newestTime(log));
+}
+
+/** The newest `updated_at` in the log (ms); before all instants while it is empty. */
+export function newestTime(log: ListLog): number {
+  return log.length === 0 ? BEFORE_ALL : (log.times[log.length - 1] as number); // The last entry is never a dead one.
 }
 
 /** The log of all records there are. In portions: a million must not stand in memory as objects. */

@@ -5,7 +5,7 @@ import type { Instant } from "../instant.ts";
 import type { Page, Position } from "../page.ts";
 import { type Document, keepDocument, keptDocument } from "./documents.ts";
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
-import { firstAfter, isNewest, newestFirst, placeOf } from "./list-log.ts";
+import { firstAfter, isNewest, newestFirst, newestTime, placeOf } from "./list-log.ts";
 
 /** Source codes are upper-cased; `OTHER` means every code that the catalogue does not name (D-13). */
 export type Filter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
@@ -19,7 +19,7 @@ export async function listOpportunities(catalog: Catalog, filter: Filter, limit:
     if (attempt === ATTEMPTS) await startAnew(catalog); // The records were changed by other hands: what the log says never comes true.
     const bounds = await boundsOf(catalog.db, filter, after);
     await catchUp(catalog);
-    if (bounds.before !== undefined && !isNewest(catalog.log, bounds.before)) continue;
+    if (!areOf(catalog, bounds)) continue;
 
     const rows = rowsOf(catalog, filter, bounds, limit + 1); // One more than asked: its presence is `has_more`, without a count.
     const shown = await documentsOf(catalog, rows.slice(0, limit));
@@ -32,8 +32,8 @@ export async function listOpportunities(catalog: Catalog, filter: Filter, limit:
 /** What only the database knows of a list's bounds. */
 type Bounds = {
   named: string[] | undefined;
-  /** Rows that bear or bore the upstream id (D-14), where one is asked for. */
-  upstream: Set<number> | undefined;
+  /** Rows that bear or bore the upstream id (D-14), where one is asked for, and the newest `updated_at` of when they were read. */
+  upstream: { rows: Set<number>; newest: number } | undefined;
   after: Position | null;
   /** The next record of the same instant, after the place where the last page ended. */
   before: { seq: number; updated_at: number } | undefined;
@@ -53,9 +53,22 @@ async function boundsOf(db: CatalogDb, filter: Filter, after: Position | null): 
   return { named, upstream, after, before };
 }
 
-async function rowsOfUpstreamId(db: CatalogDb, upstreamId: string): Promise<Set<number>> {
-  const rows = await db.all<{ seq: number }>("select opportunity_seq as seq from upstream_ids where upstream_id = ?", upstreamId);
-  return new Set(rows.map(({ seq }) => seq));
+async function rowsOfUpstreamId(db: CatalogDb, upstreamId: string): Promise<Bounds["upstream"]> {
+  const rows = await db.all<{ seq: number; newest: number }>(
+    "select opportunity_seq as seq, (select max(updated_at) from opportunities) as newest from upstream_ids where upstream_id = ?",
+    upstreamId,
+  );
+  const [first] = rows;
+  return { rows: new Set(rows.map(({ seq }) => seq)), newest: first?.newest ?? 0 };
+}
+
+/**
+ * Whether nothing has been committed between the bounds and the log that matters to both. A record that came to bear the upstream id
+ * meanwhile would be left out beside others of its instant, and whoever polls from that instant on would never see it.
+ */
+function areOf({ log }: Catalog, { before, upstream }: Bounds): boolean {
+  if (before !== undefined && !isNewest(log, before)) return false;
+  return upstream === undefined || upstream.rows.size === 0 || upstream.newest === newestTime(log);
 }
 
 /** Row numbers of the first records that the filter lets through, newest first. */
@@ -68,7 +81,7 @@ function rowsOf({ log, facets }: Catalog, filter: Filter, { named, upstream, aft
   const places =
     upstream === undefined
       ? newestFirst(log, allowed, from, to, count)
-      : Array.from(upstream, (seq) => placeOf(log, seq))
+      : Array.from(upstream.rows, (seq) => placeOf(log, seq))
           .filter((place) => place >= from && place < to && (allowed === null || allowed[log.facets[place] as number] === 1))
           .sort((left, right) => right - left)
           .slice(0, count);
