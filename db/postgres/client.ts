@@ -43,13 +43,13 @@ const CONNECTIONS = 10;
 const ANSWERS_WITHIN_MS = 30_000;
 /** A transaction whose program says nothing for so long is rolled back: it would keep every other writer waiting. */
 const SILENT_IN_TRANSACTION_MS = 60_000;
-const CONNECTS_WITHIN_S = 5;
+const CONNECTS_WITHIN_MS = 5_000;
 
 export function connect(url: string, { schema, connections = CONNECTIONS, answersWithinMs = ANSWERS_WITHIN_MS }: ClientOptions): Client {
   const open = () =>
     new SQL(url, {
       max: connections,
-      connectionTimeout: CONNECTS_WITHIN_S,
+      connectionTimeout: Math.min(CONNECTS_WITHIN_MS, answersWithinMs) / 1000,
       connection: {
         application_name: "fundfeed",
         search_path: schema,

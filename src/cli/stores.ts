@@ -9,9 +9,12 @@ import { openCatalogAt, openStateAt, type Place } from "./databases.ts";
 
 /** How long the server's own small writes wait for another writer of the state's file: for that long it answers nobody. */
 const OWN_WRITES_WAIT_MS = 40;
+/** How long a request waits for a statement of PostgreSQL's. The clock waits longer: for an import's chunk. */
+const ANSWERS_WITHIN_MS = 3_000;
 /** PostgreSQL's connections for the clock and for the state; the catalogue has its client's own number. */
 const CLOCK = { waitMs: 0, postgres: { connections: 2 } };
-const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4 } };
+const CATALOG = { postgres: { answersWithinMs: ANSWERS_WITHIN_MS } };
+const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, answersWithinMs: ANSWERS_WITHIN_MS } };
 
 export type Stores = {
   catalog: Catalog;
@@ -32,8 +35,8 @@ export async function openStores({ readDatabase, ...place }: ServedPlace, now: n
   const clock = keep(await openCatalogAt(place, now, CLOCK)); // First: it migrates what a replica then has.
   const catalog = keep(
     readDatabase === undefined
-      ? await openCatalogAt(place, now)
-      : await openCatalogAt({ ...place, database: readDatabase }, now, { postgres: { readOnly: true } }),
+      ? await openCatalogAt(place, now, CATALOG)
+      : await openCatalogAt({ ...place, database: readDatabase }, now, { postgres: { ...CATALOG.postgres, readOnly: true } }),
   );
   const state = keep(await openStateAt(place, now, STATE));
   const stores = {

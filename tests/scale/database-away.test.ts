@@ -1,0 +1,170 @@
+/** Servers whose PostgreSQL restarts, crashes or falls silent: what their clients are told, and how they come back. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { hasPostgres, type Server as Postgres, postgresServer } from "../support/postgres.ts";
+
+setDefaultTimeout(90_000); // Processes on a busy machine take their time.
+afterAll(dropHomes);
+
+const UNKNOWN = "/opportunities/00000000-0000-5000-8000-000000000000";
+/** What is asked, and its answer while all is well. */
+const asked: [path: string, sendsKey: boolean, status: number][] = [
+  ["/opportunities?limit=10", true, 200],
+  ["/opportunities?source=OTHER", true, 200],
+  ["/sources", true, 200],
+  [UNKNOWN, true, 404],
+  [`${UNKNOWN}/events`, true, 404],
+  ["/opportunities?limit=0", true, 400],
+  ["/sources", false, 401],
+  ["/meta", false, 200],
+  ["/openapi.json", false, 200],
+  ["/nowhere", false, 404],
+];
+/** They ask no database. */
+const needNone = ["/meta", "/openapi.json", "/nowhere"];
+
+type Seen = {
+  path: string;
+  sendsKey: boolean;
+  status: number;
+  isRight: boolean;
+  retryAfter: string | null;
+  type: string | null;
+  ms: number;
+};
+
+describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
+  let postgres: Postgres;
+  let home: Home;
+  let env: Record<string, string>;
+  let servers: Server[] = [];
+  let key: string;
+  let database: string;
+  const right = new Map<string, string>();
+
+  beforeAll(async () => {
+    postgres = await postgresServer();
+    const url = await postgres.freshDatabase();
+    database = new URL(url).pathname.slice(1);
+    [home, env] = [aHome(), { FUNDFEED_DATABASE: url }];
+    const records = Array.from({ length: 40 }, (_, n) =>
+      JSON.stringify({ source: { code: "OWN", opportunity_id: `${n}` }, title: `Number ${n}` }),
+    );
+    expect((await home.run(["import", "records", "-"], { env, stdin: records.join("\n") })).code).toBe(0);
+    await home.run(["plans", "set", "endless", "--daily", "1000000000", "--per-minute", "1000000000"], { env });
+    key = (await home.run(["keys", "create", "--account", "Endless", "--plan", "endless"], { env })).out.trim();
+    servers = await Promise.all([home.serve(undefined, { env }), home.serve(undefined, { env })]);
+    for (const [path, sendsKey] of asked)
+      if (path !== "/meta") right.set(`${path} ${sendsKey}`, await bodyOf(await ask(servers[0] as Server, path, sendsKey)));
+  });
+  afterAll(async () => {
+    expect(await Promise.all(servers.map((server) => server.stop()))).toEqual([0, 0]);
+  });
+
+  const ask = ({ port }: Server, path: string, sendsKey: boolean) =>
+    fetch(`http://127.0.0.1:${port}/v1${path}`, { headers: sendsKey ? { Authorization: `Bearer ${key}` } : {} });
+  /** But for what differs from request to request and from server to server. */
+  const bodyOf = async (response: Response) => (await response.text()).replace(/"request_id":"[^"]*"/, "").replace(/127\.0\.0\.1:\d+/g, "");
+
+  async function see(server: Server, path: string, sendsKey: boolean): Promise<Seen> {
+    const from = performance.now();
+    const response = await ask(server, path, sendsKey);
+    const body = await bodyOf(response);
+    const isRight = path === "/meta" || body === right.get(`${path} ${sendsKey}`);
+    const { status, headers } = response;
+    return {
+      path,
+      sendsKey,
+      status,
+      isRight,
+      retryAfter: headers.get("retry-after"),
+      type: headers.get("content-type"),
+      ms: performance.now() - from,
+    };
+  }
+
+  /** Requests to both without a pause, while something is done. */
+  async function underLoad(work: (seen: readonly Seen[]) => Promise<void>): Promise<Seen[]> {
+    const seen: Seen[] = [];
+    let going = true;
+    const clients = servers.flatMap((server) =>
+      asked.map(async ([path, sendsKey]) => {
+        for (; going; await Bun.sleep(5)) seen.push(await see(server, path, sendsKey));
+      }),
+    );
+    await work(seen).finally(() => {
+      going = false;
+    });
+    await Promise.all(clients);
+    return seen;
+  }
+  const statusIfWell = ({ path, sendsKey }: Seen) => asked.find((each) => each[0] === path && each[1] === sendsKey)?.[2];
+  const isWell = (each: Seen) => each.status === statusIfWell(each) && each.isRight;
+  const isAway = ({ status, retryAfter, type }: Seen) => status === 503 && retryAfter === "5" && type === "application/problem+json";
+
+  /** Each answer is right, or says that the database is away; where none is needed, right. */
+  function expectNoWrongAnswer(seen: readonly Seen[], longestMs: number): void {
+    expect(seen.filter((each) => !isWell(each) && !isAway(each)).slice(0, 3)).toEqual([]);
+    expect(seen.filter((each) => needNone.includes(each.path) && !isWell(each)).slice(0, 3)).toEqual([]);
+    for (const [path, sendsKey] of asked) {
+      const ofThis = seen.filter((each) => each.path === path && each.sendsKey === sendsKey);
+      expect([path, sendsKey, ofThis.some(isWell), ofThis.some(isAway)]).toEqual([path, sendsKey, true, !needNone.includes(path)]);
+    }
+    expect(Math.max(...seen.map(({ ms }) => ms))).toBeLessThan(longestMs);
+  }
+  const untilWell = async () => {
+    const from = performance.now();
+    for (const server of servers)
+      for (const [path, sendsKey] of asked)
+        await until(`${path} is right again`, async () => (isWell(await see(server, path, sendsKey)) ? true : undefined), 40);
+    return performance.now() - from;
+  };
+
+  test.each(["fast", "immediate"] as const)(
+    "it is stopped (%s) under load and started again: 503 meanwhile, then well without a restart",
+    async (mode) => {
+      const seen = await underLoad(async (so_far) => {
+        await until("all is well", () => (so_far.filter(isWell).length > 100 ? true : undefined));
+        await postgres.stop(mode);
+        await Bun.sleep(1500);
+        await postgres.start();
+        await untilWell();
+      });
+      expectNoWrongAnswer(seen, 5000);
+      const after = await underLoad(() => Bun.sleep(500));
+      expect(after.filter((each) => !isWell(each))).toEqual([]);
+    },
+  );
+
+  test("a server that is started while it is away says so in one sentence, and ends", async () => {
+    await postgres.stop("fast");
+    const started = await home.run(["serve", "--port", "0"], { env });
+    await postgres.start();
+    expect(started).toEqual({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/^Cannot open postgres:\/\/127.0.0.1:\d+\/\w+: no server answers there\n$/),
+    });
+    await untilWell();
+  });
+
+  test("it falls silent (SIGSTOP): 503 within seconds, then well without a restart", async () => {
+    const backends = await postgres.backends(database);
+    const [, postmaster] = /PPid:\s+(\d+)/.exec(readFileSync(`/proc/${backends[0]}/status`, "utf8")) ?? [];
+    const all = [Number(postmaster), ...backends];
+    let tookMs = 0;
+    const seen = await underLoad(async (so_far) => {
+      await until("all is well", () => (so_far.filter(isWell).length > 100 ? true : undefined));
+      for (const pid of all) process.kill(pid, "SIGSTOP");
+      try {
+        await Bun.sleep(9_000);
+      } finally {
+        for (const pid of all) process.kill(pid, "SIGCONT");
+      }
+      tookMs = await untilWell();
+    });
+    expectNoWrongAnswer(seen, 8000);
+    expect(tookMs).toBeLessThan(10_000);
+  });
+});
