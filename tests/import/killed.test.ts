@@ -1,9 +1,16 @@
-/** An import of a real file, killed with SIGKILL at random points and run again: nothing lost, nothing twice, the same end (D-33). */
-import { afterAll, describe, expect, test } from "bun:test";
+/**
+ * An import of a real file, killed with SIGKILL at random points or cut off from PostgreSQL as it commits, and run again: nothing lost,
+ * nothing twice, the same end (D-33).
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
 import { cpSync, rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { openCatalog } from "../../db/open.ts";
+import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { aDirectory, contentsOf, dropScratch } from "../support/imports.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { run, succeed } from "../support/processes.ts";
 
 /** FUNDFEED_KILLS=50 is what the project promises, of each file; the short form kills the smaller one a few times. */
@@ -72,3 +79,115 @@ describe.each(process.env.FUNDFEED_KILLS === undefined ? imports.slice(0, 1) : i
     }, 600_000);
   },
 );
+
+describe.if(hasPostgres)("an import into PostgreSQL", () => {
+  const file = (name: string) => join(DATA, "grants-gov/derived", `${name}.reconstructed.xml.gz`);
+  const [, earlier, later] = imports[0];
+  const first = (url: string) => ["import", "grants-gov", file(earlier), "--as-of", "2026-05-01T00:00:00Z", "--database", url];
+  /** Additions and changes in one transaction, removals in another. */
+  const second = (url: string) => [
+    ...["import", "grants-gov", file(later), "--snapshot", "--allow-removals"],
+    ...["--as-of", "2026-05-02T00:00:00Z", "--database", url],
+  ];
+  let before: string;
+  let expected: string;
+  let tookMs: number;
+
+  const copied = async () => {
+    const { command, url } = await postgresServer();
+    const name = `killed_${crypto.randomUUID().replaceAll("-", "")}`;
+    await command(`create database ${name} template ${new URL(before).pathname.slice(1)}`);
+    return url(name);
+  };
+  const contentsAt = async (url: string) => {
+    const db = await openPostgresCatalog(url, 0, { connections: 1 });
+    const contents = await contentsOf(db);
+    await db.close();
+    return contents;
+  };
+  const expectSameEnd = async (url: string) => {
+    expect((await contentsAt(url)) === expected).toBe(true);
+    expect(await succeed(["check", "--database", url])).toBe("Everything holds\n");
+    expect(JSON.parse(await succeed(["imports", "list", "--json", "--database", url]))).toHaveLength(2);
+  };
+
+  beforeAll(async () => {
+    before = await (await postgresServer()).freshDatabase();
+    await succeed(first(before));
+    const whole = await copied();
+    const started = performance.now();
+    await succeed(second(whole));
+    tookMs = performance.now() - started;
+    expected = await contentsAt(whole);
+  }, 60_000);
+
+  test(`that is killed at ${KILLS} random points ends as if it had not been`, async () => {
+    for (let killed = 0; killed < KILLS; ) {
+      const url = await copied();
+      for (let again = true; again; ) {
+        const { code } = await run(second(url), { killAfterMs: Math.random() * tookMs });
+        if (code === null) killed++;
+        again = code === null && killed < KILLS && Math.random() < 0.3; // Killed again while it is run again.
+        if (code === null && !again) await succeed(second(url));
+      }
+      await expectSameEnd(url);
+    }
+  }, 600_000);
+
+  test.each([
+    [1, "after"],
+    [2, "before"],
+  ] as const)(
+    "whose connections break as it sends its commit %i, %s it is made, ends as if they had not",
+    async (commit, when) => {
+      const url = await copied();
+      const cut = await cutAtCommit(Number(new URL(url).port), commit, when);
+      const { code, err } = await run(second(url.replace(/:\d+\//, `:${cut.port}/`)));
+      expect([code, err, cut.isCut()]).toEqual([1, expect.stringContaining("the connection to the server was lost"), true]);
+      cut.close();
+      await succeed(second(url));
+      await expectSameEnd(url);
+    },
+    60_000,
+  );
+});
+
+/** In PostgreSQL's protocol: how a transaction that writes begins, how one that reads does, and a commit: a simple query, its length, its text. */
+const [WRITES, READS, COMMIT] = ["begin isolation level read committed\0", "read only\0", "Q\0\0\0\x0bcommit\0"];
+
+/** Between a program and PostgreSQL, until the program commits what it wrote for the `nth` time: all is cut then, `before` PostgreSQL hears it or `after` it did it. */
+async function cutAtCommit(port: number, nth: number, when: "before" | "after") {
+  let [commits, isCut] = [0, false];
+  const sockets = new Set<Socket>();
+  const cutAll = () => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  const listener = createServer((client) => {
+    const server = connect(port, "127.0.0.1");
+    let [isWriting, isLast] = [false, false];
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("error", () => undefined).on("close", () => other.destroy());
+    }
+    if (isCut) cutAll();
+    client.on("data", (data) => {
+      if (data.includes(READS)) isWriting = false;
+      if (data.includes(WRITES)) isWriting = true;
+      if (isWriting && data.includes(COMMIT) && ++commits === nth) {
+        if (when === "before") return cutAll();
+        isLast = true;
+      }
+      server.write(data);
+    });
+    server.on("data", (data) => {
+      if (isLast) cutAll();
+      else client.write(data);
+    });
+  });
+  await once(listener.listen(0, "127.0.0.1"), "listening");
+  return { port: (listener.address() as AddressInfo).port, isCut: () => isCut, close: () => listener.close() };
+}
