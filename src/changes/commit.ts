@@ -6,7 +6,16 @@ import { opportunityId } from "../opportunities/identity.ts";
 import { dueAt, statusAt } from "../opportunities/status.ts";
 import { additionEvent, classify, removalEvent } from "./classify.ts";
 import { withheld } from "./contacts.ts";
-import { type Content, hashOf, type Incoming, readContent, renderDocument, renderSidecar, type StatusBasis } from "./content.ts";
+import {
+  type Content,
+  type Hashed,
+  hashOf,
+  type Incoming,
+  readContent,
+  renderDocument,
+  renderSidecar,
+  type StatusBasis,
+} from "./content.ts";
 import { apply, detect } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
 import { pastEvents } from "./past.ts";
@@ -108,15 +117,35 @@ export async function lineagesOfUpstreamId(sql: CatalogSql, source: string, upst
   return rows.map(({ lineage }) => lineage);
 }
 
-/** Whether what is stored already says all that this record says (D-32), its earlier ids included. Reads no document. */
-export async function isUnchanged(sql: CatalogSql, { content, lineage, earlier_ids }: Incoming, hash: Buffer): Promise<boolean> {
-  const stored = await sql.get<{ seq: number; hash: Uint8Array }>(
-    "select seq, hash from opportunities where source = ? and lineage = ?",
-    content.source.code,
-    lineage,
+/** Those of some records that say nothing which is not stored already (D-32), their earlier ids included. Reads no document. */
+export async function findUnchanged(sql: CatalogSql, records: readonly Hashed[]): Promise<Set<Hashed>> {
+  const unchanged = new Set<Hashed>();
+  for (const [source, ofSource] of Map.groupBy(records, ({ content }) => content.source.code)) {
+    const lineages = ofSource.map(({ lineage }) => lineage);
+    const stored = await storedHashes(sql, source, lineages);
+    for (const record of ofSource) {
+      const known = stored.get(record.lineage);
+      if (known === undefined || !record.hash.equals(known.hash)) continue;
+      if (await bearsAll(sql, known.seq, record.earlier_ids)) unchanged.add(record);
+    }
+  }
+  return unchanged;
+}
+
+type StoredHash = { lineage: string; seq: number; hash: Uint8Array };
+
+/** One statement for all: one for each would be a round trip for each. */
+async function storedHashes(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, StoredHash>> {
+  const rows = await sql.all<StoredHash>(
+    `select lineage, seq, hash from opportunities where source = ? and lineage in (select value from ${sql.dialect.elements("?")})`,
+    source,
+    JSON.stringify(lineages),
   );
-  if (stored === undefined || !hash.equals(stored.hash)) return false;
-  for (const id of earlier_ids) if (!(await bearsUpstreamId(sql, stored.seq, id))) return false;
+  return new Map(rows.map((row) => [row.lineage, row]));
+}
+
+async function bearsAll(sql: CatalogSql, seq: number, upstreamIds: readonly string[]): Promise<boolean> {
+  for (const id of upstreamIds) if (!(await bearsUpstreamId(sql, seq, id))) return false;
   return true;
 }
 

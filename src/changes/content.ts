@@ -25,6 +25,9 @@ export type Incoming = {
   restored?: { created_at: number; updated_at: number };
 };
 
+/** With `hashOf` its content. */
+export type Hashed = Incoming & { hash: Buffer };
+
 export type PastState = { content: Content; status_basis: StatusBasis; until: number };
 
 /** SHA-256 of what the upstream says: not of a status that only the clock gave, nor of the offset in which a date is written. */

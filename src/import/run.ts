@@ -8,10 +8,10 @@ import {
   decideLink,
   decideRemoval,
   findStored,
+  findUnchanged,
   getStored,
   insert,
   isStored,
-  isUnchanged,
   lineagesOfUpstreamId,
   listLive,
   newestInstant,
@@ -23,7 +23,7 @@ import {
   withholdContacts,
 } from "../changes/commit.ts";
 import { withoutContacts } from "../changes/contacts.ts";
-import { hashOf, type Incoming, readContent } from "../changes/content.ts";
+import { type Hashed, hashOf, type Incoming, readContent } from "../changes/content.ts";
 import { countWaitingFor, findCanonicalId, listWaiting } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
 import { formatInstant } from "../instant.ts";
@@ -43,8 +43,8 @@ import { digestsOf, type Options, type Outcome, shareRead, type Workplace, withI
  * In each, nearly every page of an index on ids or hashes is written once: smaller chunks write them more often.
  */
 export const CHUNK = 4000;
-/** Records judged in one snapshot: each alone would lock and unlock the file. More would outlive the youngest garbage, and cost more than that. */
-const JUDGED_TOGETHER = 10;
+/** Records judged in one snapshot and looked up by one statement. More would outlive the youngest garbage, and take more memory than time is won. */
+const JUDGED_TOGETHER = 40;
 /** Between two transactions, so that whoever else wants to write (the clock of a server) gets in. */
 const OTHERS_TURN_MS = 10;
 /** A snapshot that would remove more of a source's live records than this is refused (D-34). */
@@ -85,11 +85,12 @@ async function judgeAll(
   const lastOf = new Map<Input, Item>();
   for await (const items of together(format.read(inputs, context), JUDGED_TOGETHER)) {
     await db.snapshot(async (sql) => {
+      const records: Hashed[] = [];
       for (const item of items) {
         lastOf.set(item.input, item);
         try {
           const incoming = await judgeItem(sql, item, names);
-          await stage(sql, staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, restoring);
+          records.push(identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, restoring));
         } catch (error) {
           if (!(error instanceof Rejection)) throw error;
           judged.rejected++;
@@ -97,6 +98,8 @@ async function judgeAll(
           await notePresent(sql, staging, judged, item);
         }
       }
+      const unchanged = await findUnchanged(sql, records);
+      for (const record of records) stage(staging, record, unchanged.has(record));
     });
     judged.read += items.length;
     progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
@@ -167,24 +170,22 @@ async function firstOf<T>(items: readonly T[], holds: (item: T) => Promise<boole
   return undefined;
 }
 
-async function stage(
-  sql: CatalogSql,
-  staging: Staging,
-  judged: Judged,
-  { restored, ...record }: Incoming,
-  restoring: boolean,
-): Promise<void> {
+/** The record with its hash and all earlier ids that are known of it. */
+function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming, restoring: boolean): Hashed {
   const { code, opportunity_id } = record.content.source;
   judged.sources.add(code);
   // Of a lineage that goes by another name, ids of records that this one supersedes in the same file stay findable (D-30).
   const known =
     record.lineage === opportunity_id ? [] : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
   const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
-  const incoming: Incoming = { ...record, earlier_ids, ...(restoring && restored !== undefined ? { restored } : {}) };
-  if (incoming.restored !== undefined)
-    judged.newestRestored = Math.max(judged.newestRestored ?? incoming.restored.updated_at, incoming.restored.updated_at);
-  const hash = hashOf(incoming.content, incoming.status_basis);
-  staging.put(code, incoming.lineage, (await isUnchanged(sql, incoming, hash)) ? null : JSON.stringify(incoming), hash);
+  const hash = hashOf(record.content, record.status_basis);
+  if (!restoring || restored === undefined) return { ...record, earlier_ids, hash };
+  judged.newestRestored = Math.max(judged.newestRestored ?? restored.updated_at, restored.updated_at);
+  return { ...record, earlier_ids, hash, restored };
+}
+
+function stage(staging: Staging, { hash, ...incoming }: Hashed, isUnchanged: boolean): void {
+  staging.put(incoming.content.source.code, incoming.lineage, isUnchanged ? null : JSON.stringify(incoming), hash);
 }
 
 /** A rejected record whose source and id can be read counts as present (D-34). */
