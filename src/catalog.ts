@@ -35,8 +35,8 @@ export async function createCatalog(db: CatalogDb): Promise<Catalog> {
 }
 
 /** Brings log and facets to the newest state of the database: to be called by each read before it looks into them. */
-export async function catchUp(catalog: Catalog): Promise<void> {
-  if (catalog.db.commits() !== catalog.seen) await catalog.look();
+export function catchUp(catalog: Catalog): Promise<void> | undefined {
+  return catalog.db.commits() === catalog.seen ? undefined : catalog.look();
 }
 
 /** Loads log and facets again. Those at hand serve until then. */

@@ -68,8 +68,8 @@ export async function createAccess(db: StateDb): Promise<Access> {
 }
 
 /** Takes in what was committed since the last time, if anything was: to be awaited at each request, before `findKey`. */
-export async function keepUp(access: Access): Promise<void> {
-  if (access.db.commits() !== access.seen.commits) await access.look();
+export function keepUp(access: Access): Promise<void> | undefined {
+  return access.db.commits() === access.seen.commits ? undefined : access.look();
 }
 
 /** The key that a text is, or `undefined` when it is none, is revoked or has expired. Looks into memory alone. */
