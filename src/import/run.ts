@@ -44,7 +44,7 @@ import { digestsOf, type Options, type Outcome, shareRead, type Workplace, withI
  */
 export const CHUNK = 4000;
 /** Records judged in one snapshot and looked up by one statement. More would outlive the youngest garbage, and take more memory than time is won. */
-const JUDGED_TOGETHER = 40;
+const JUDGED_TOGETHER = 20;
 /** Between two transactions, so that whoever else wants to write (the clock of a server) gets in. */
 const OTHERS_TURN_MS = 10;
 /** A snapshot that would remove more of a source's live records than this is refused (D-34). */
