@@ -23,11 +23,11 @@ export async function loadBenchmark(): Promise<Section> {
   }
 }
 
-/** A data directory's key whose quotas no benchmark reaches. */
-export async function createBenchKey(directory: string): Promise<string> {
-  const data = ["--data", directory];
-  await run(SERVER_CORE, [...product, "plans", "set", "bench", "--daily", "1000000000", "--per-minute", "1000000000", ...data]);
-  return (await run(SERVER_CORE, [...product, "keys", "create", "--account", "bench", "--plan", "bench", ...data])).output.trim();
+/** A key whose quotas no benchmark reaches, in a data directory or in a PostgreSQL. */
+export async function createBenchKey(place: string, option: "--data" | "--database" = "--data"): Promise<string> {
+  const at = [option, place];
+  await run(SERVER_CORE, [...product, "plans", "set", "bench", "--daily", "1000000000", "--per-minute", "1000000000", ...at]);
+  return (await run(SERVER_CORE, [...product, "keys", "create", "--account", "bench", "--plan", "bench", ...at])).output.trim();
 }
 
 async function startTargets(directory: string): Promise<Target[]> {

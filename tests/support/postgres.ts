@@ -10,6 +10,17 @@ import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.t
 const INSTALLED = "/usr/lib/postgresql";
 const STARTS_WITHIN_MS = 30_000;
 
+/** Trusts everybody who reaches its port, as long as the tests last; and orders texts as people do, unless a column says otherwise. */
+export const INITDB = [
+  "--username=fundfeed",
+  "--auth=trust",
+  "--encoding=UTF8",
+  "--locale=C.UTF-8",
+  "--locale-provider=icu",
+  "--icu-locale=en-US",
+  "--no-sync",
+];
+
 /**
  * Waits for our end, whatever it is, then ends the server and removes its directory. In the background of a shell that has gone: `bun test`
  * kills the children that it knows, and tells nobody that it ends.
@@ -55,21 +66,7 @@ async function startServer(): Promise<Server> {
   const data = join(directory, "data");
   const port = await freePort();
   const url = (database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
-  // Trusts everybody who reaches its port, as long as the tests last; and orders texts as people do, unless a column says otherwise.
-  const made = Bun.spawnSync([
-    ...asOwner("initdb"),
-    ...[
-      "--pgdata",
-      data,
-      "--username=fundfeed",
-      "--auth=trust",
-      "--encoding=UTF8",
-      "--locale=C.UTF-8",
-      "--locale-provider=icu",
-      "--icu-locale=en-US",
-      "--no-sync",
-    ],
-  ]);
+  const made = Bun.spawnSync([...asOwner("initdb"), "--pgdata", data, ...INITDB]);
   if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr.toString()}`);
 
   let server: Bun.Subprocess | undefined;
@@ -113,9 +110,10 @@ async function startServer(): Promise<Server> {
 }
 
 /** PostgreSQL refuses to run as root; Debian has a user for it. */
-const owner = process.getuid?.() === 0 ? idsOf("postgres") : undefined;
+export const owner = process.getuid?.() === 0 ? idsOf("postgres") : undefined;
 
-function asOwner(program: string): string[] {
+/** A program of PostgreSQL as that user runs it. */
+export function asOwner(program: string): string[] {
   const user = owner === undefined ? [] : ["setpriv", `--reuid=${owner.uid}`, `--regid=${owner.gid}`, "--clear-groups"];
   return [...user, join(programs ?? "", program)];
 }
@@ -142,7 +140,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function answering(url: string): Promise<void> {
+/** Waits until the server at `url` answers; throws what it said last when it does not within half a minute. */
+export async function answering(url: string): Promise<void> {
   for (const deadline = Date.now() + STARTS_WITHIN_MS; ; await Bun.sleep(20)) {
     await using sql = new SQL(url, { max: 1, connectionTimeout: 2 });
     try {

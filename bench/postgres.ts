@@ -1,0 +1,59 @@
+/** A PostgreSQL for the benchmarks: its data stay in the work directory for the next run, and it writes as one in production does. */
+import { chownSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { freePort } from "../tests/scale/free-port.ts";
+import { answering, asOwner, INITDB, owner } from "../tests/support/postgres.ts";
+import { workDirectory } from "./processes.ts";
+
+/** Its own defaults are for a small machine; lz4 as docs/operate/postgres.md says. */
+const SETTINGS = [
+  "shared_buffers=2GB",
+  "max_wal_size=8GB",
+  "default_toast_compression=lz4",
+  "max_connections=300",
+  "listen_addresses=127.0.0.1",
+];
+
+export type Postgres = {
+  pid: number;
+  url: (database: string) => string;
+  /** Runs a statement in a database, or in the one that is always there. */
+  command: (statement: string, database?: string) => Promise<Record<string, unknown>[]>;
+  stop: () => Promise<void>;
+};
+
+/** Starts it on a free port, with whatever databases earlier runs have left. */
+export async function startPostgres(): Promise<Postgres> {
+  const home = join(workDirectory, "postgres");
+  const data = join(home, "data");
+  mkdirSync(home, { recursive: true });
+  if (owner !== undefined) chownSync(home, owner.uid, owner.gid);
+  if (!existsSync(data)) initialize(data);
+
+  const port = await freePort();
+  const settings = [...SETTINGS, "unix_socket_directories="].flatMap((setting) => ["-c", setting]);
+  const server = Bun.spawn([...asOwner("postgres"), "-D", data, "-p", `${port}`, ...settings], { stdio: ["ignore", "ignore", "ignore"] });
+  const url = (database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
+  await answering(url("postgres"));
+  return {
+    pid: server.pid,
+    url,
+    async command(statement, database = "postgres") {
+      await using sql = new SQL(url(database), { max: 1 });
+      return [...(await sql.unsafe(statement))];
+    },
+    async stop() {
+      server.kill("SIGINT");
+      await server.exited;
+    },
+  };
+}
+
+function initialize(data: string): void {
+  const unfinished = `${data}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  const made = Bun.spawnSync([...asOwner("initdb"), "--pgdata", unfinished, ...INITDB]);
+  if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr.toString()}`);
+  renameSync(unfinished, data);
+}
