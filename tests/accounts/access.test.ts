@@ -8,6 +8,7 @@ import { setPlan } from "../../src/accounts/plan.ts";
 import { NOON, type TestApi, testApi } from "../support/api.ts";
 import { places } from "../support/engines.ts";
 import { dropScratch } from "../support/imports.ts";
+import { aPostgresPlace } from "../support/places.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
 
@@ -314,9 +315,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
 describe.if(hasPostgres)("while PostgreSQL is away", () => {
   test("requests are answered with 503, and what was used before is written when it is back, without a restart", async () => {
     const server = await postgresServer();
-    const makePlace = places.find(([name]) => name === "PostgreSQL")?.[2];
-    const place = await makePlace?.();
-    const api = await testApi(place === undefined ? {} : { place });
+    const api = await testApi({ place: await aPostgresPlace() });
     const { id, key } = await api.newKey({ daily: 10, per_minute: 100 });
     for (let n = 0; n < 3; n++) expect((await api.get("/sources", { key })).status).toBe(200);
 

@@ -1,13 +1,14 @@
 /** The same imports leave the same rows, whatever the engine: row numbers, ids and bytes. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
+import { openCatalog } from "../../db/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats.ts";
 import { engines } from "../support/engines.ts";
-import { aCatalog, DAY, dropScratch, exportOf, type TestCatalog } from "../support/imports.ts";
+import { aCatalog, DAY, dropScratch, exportOf, NOON, type TestCatalog } from "../support/imports.ts";
 
 setDefaultTimeout(30_000); // The first of a file starts PostgreSQL.
 afterAll(dropScratch);
@@ -56,7 +57,7 @@ describe.each(engines)("imports on %s", (_, isThere, emptyCatalog) => {
   test.if(isThere)(
     "leave what they leave in files",
     async () => {
-      const [here, inFiles] = [await aCatalog(await emptyCatalog()), await aCatalog()];
+      const [here, inFiles] = [await aCatalog(await emptyCatalog()), await aCatalog(openCatalog(":memory:", NOON))];
       expect(await fill(here)).toEqual(await fill(inFiles));
       expect(await checkCatalog(here.db)).toEqual([]);
       expect(await rowsOf(here.db)).toEqual(await rowsOf(inFiles.db));

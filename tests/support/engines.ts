@@ -1,20 +1,24 @@
-/** Databases on either engine, for tests that run on both. */
+/** Databases on either engine, for tests that run on both. A run that is on PostgreSQL as a whole leaves them out: it would only repeat them. */
 import type { CatalogDb, Value } from "../../db/engine.ts";
 import { aDirectory, NOON } from "./imports.ts";
-import { aPostgresPlace, inDirectory, type Place } from "./places.ts";
+import { aPostgresPlace, inDirectory, onPostgres, type Place } from "./places.ts";
 import { hasPostgres } from "./postgres.ts";
 
 /** For `describe.each`: the engine's name, whether it is installed, and what makes an empty catalogue on it. */
-export const engines: [string, boolean, () => Promise<CatalogDb>][] = [
-  ["SQLite", true, () => inDirectory(":memory:").catalog(NOON)],
-  ["PostgreSQL", hasPostgres, async () => (await aPostgresPlace()).catalog(NOON)],
-];
+export const engines: [string, boolean, () => Promise<CatalogDb>][] = onPostgres
+  ? []
+  : [
+      ["SQLite", true, () => inDirectory(":memory:").catalog(NOON)],
+      ["PostgreSQL", hasPostgres, async () => (await aPostgresPlace()).catalog(NOON)],
+    ];
 
 /** The same, and what makes a new place; on SQLite in files, for `afterAll(dropScratch)`. */
-export const places: [string, boolean, () => Promise<Place>][] = [
-  ["SQLite", true, async () => inDirectory(aDirectory())],
-  ["PostgreSQL", hasPostgres, aPostgresPlace],
-];
+export const places: [string, boolean, () => Promise<Place>][] = onPostgres
+  ? []
+  : [
+      ["SQLite", true, async () => inDirectory(aDirectory())],
+      ["PostgreSQL", hasPostgres, aPostgresPlace],
+    ];
 
 const tables = ["sources", "facets", "opportunities", "upstream_ids", "events", "imports", "settings"];
 

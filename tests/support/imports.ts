@@ -89,17 +89,30 @@ export async function aCatalog(given?: CatalogDb) {
 
 export type TestCatalog = Awaited<ReturnType<typeof aCatalog>>;
 
-/** Every byte of what clients can be served or the next import goes by. */
+/** Every byte of what clients can be served or the next import goes by, for comparing. */
 export async function contentsOf(db: CatalogDb): Promise<string> {
-  const rows = async (query: string) =>
-    (await db.all<Record<string, Value>>(query)).map((row) =>
-      Object.values(row).map((cell) => (cell instanceof Uint8Array ? cell.toHex() : cell)),
-    );
+  const rows = async (query: string) => (await db.all<Record<string, Value>>(query)).map(asText);
   return JSON.stringify({
-    opportunities: await rows("select * from opportunities order by seq"),
-    events: await rows("select * from events order by seq"),
-    upstream_ids: await rows("select * from upstream_ids order by 1, 2, 3"),
+    opportunities: ranked(await rows("select * from opportunities order by seq"), "seq", "facet_id"),
+    events: ranked(await rows("select * from events order by seq"), "seq", "opportunity_seq", "import_id"),
+    upstream_ids: ranked(await rows("select * from upstream_ids order by 1, 2, 3"), "opportunity_seq"),
   });
+}
+
+function asText(row: Record<string, Value>): Row {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value instanceof Uint8Array ? value.toHex() : value]));
+}
+
+type Row = Record<string, string | number | null>;
+
+/** Row numbers as ranks: PostgreSQL does not use again what a transaction that failed had taken. */
+function ranked(rows: Row[], ...columns: string[]): Row[] {
+  for (const column of columns) {
+    const numbers = [...new Set(rows.map((row) => Number(row[column])))].sort((left, right) => left - right);
+    const ranks = new Map(numbers.map((number, rank) => [number, rank]));
+    for (const row of rows) if (row[column] !== null) row[column] = ranks.get(Number(row[column])) ?? null;
+  }
+  return rows;
 }
 
 type Document = {
