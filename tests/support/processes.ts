@@ -1,14 +1,16 @@
 /** The program as processes of its own: run, killed, served and started again. */
 import { join } from "node:path";
+import { inScratch } from "./imports.ts";
 
 const root = join(import.meta.dir, "../..");
 
 type Given = { clockShiftMs?: number; killAfterMs?: number };
 
+/** What a killed import leaves in its temporary directory goes with `afterAll(dropScratch)`. */
 function start(args: readonly string[], { clockShiftMs = 0 }: Given = {}) {
   return Bun.spawn(["bun", "--preload", join(import.meta.dir, "shifted-clock.ts"), join(root, "src/main.ts"), ...args], {
     cwd: root,
-    env: { ...process.env, FUNDFEED_TEST_CLOCK_SHIFT: `${clockShiftMs}` },
+    env: { ...process.env, TMPDIR: inScratch(), FUNDFEED_TEST_CLOCK_SHIFT: `${clockShiftMs}` },
     stdout: "pipe",
     stderr: "pipe",
   });
