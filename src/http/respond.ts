@@ -45,8 +45,9 @@ function inOnePiece(body: Body): Body | ReadableStream {
   if (body === null || body.length <= LATE_BYTES_MAX) return body;
   return new ReadableStream({
     type: "direct",
-    pull(controller) {
+    async pull(controller) {
       controller.write(body);
+      await controller.flush(true); // Until it is sent: a server that stops would not wait for an ended stream.
       controller.end();
     },
   });
