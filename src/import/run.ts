@@ -282,6 +282,8 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
   const transactions = judged.newestRestored === undefined ? inChunks(staging) : [everyOne(staging)];
   for (const chunk of transactions) {
     await write(async (sql, instant) => {
+      if (judged.newestRestored !== undefined && (await newestInstant(sql)) !== undefined)
+        throw new Error("Cannot restore these records: the catalogue was empty, and somebody has written to it meanwhile");
       for (const incoming of chunk) {
         count(summary, await storeOne(sql, incoming, instant, importId));
         summary.events += await storePast(sql, incoming, importId);

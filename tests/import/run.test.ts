@@ -30,6 +30,7 @@ import {
   type TestCatalog,
 } from "../support/imports.ts";
 import { onPostgres } from "../support/places.ts";
+import { anOpportunity, storeRecords } from "../support/records.ts";
 
 afterAll(dropScratch);
 
@@ -671,6 +672,20 @@ describe("export and import again", () => {
       created_at: formatInstant(NOON + DAY + 1),
       updated_at: formatInstant(NOON + DAY + 1),
     });
+  });
+
+  test("a restore is refused when somebody has written to the catalogue meanwhile, which was empty", async () => {
+    const catalog = await aCatalog();
+    await catalog.take(many(2));
+    const copy = await aCatalog();
+    const { transaction } = copy.db;
+    copy.db.transaction = async (write) => {
+      copy.db.transaction = transaction;
+      await storeRecords(copy.db, [anOpportunity()], NOON);
+      return transaction(write);
+    };
+    await expect(copy.take(await exportOf(catalog.db))).rejects.toThrow("somebody has written to it meanwhile");
+    expect(await exportOf(copy.db)).toHaveLength(1);
   });
 
   test("a restore is one transaction, however long", async () => {
