@@ -240,7 +240,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       const after = performance.now() - from - waited;
       redis.kill("SIGCONT");
       expect([both.map(({ status }) => status), told]).toEqual([[200, 200], ["away: no answer within 100 ms"]]);
-      expect([waited >= 90 && waited < 400, after < 90]).toEqual([true, true]);
+      expect([waited >= 90, after < 300]).toEqual([true, true]); // Three that waited would take 300 ms.
       await until("it is back", () => (quotas.isShared() ? true : undefined));
       expect(remaining(await api.get("/sources", { key }))).toBe(3);
     });

