@@ -20,7 +20,22 @@ export const migrations: Record<"catalog" | "state", readonly Migration[]> = {
   ],
 };
 
-/** Applies what is missing in one transaction. Throws when the database is newer than the program, or was migrated by another text. */
+/** A migration that a database has not had, as the row of its table `migrations` and what is to be run. */
+type Step = { n: number; tag: string; hash: string; statements: readonly string[] };
+
+/** What is missing of all migrations, given those done. Throws when the database is newer than the program, or was migrated by another text. */
+export function missingOf(all: readonly Migration[], done: readonly { hash: string }[]): Step[] {
+  if (done.length > all.length) throw new Error("it was made by a newer version of fundfeed");
+  return all.flatMap(({ tag, sql }, index) => {
+    const hash = new Bun.CryptoHasher("sha256").update(sql).digest("hex");
+    const applied = done[index];
+    if (applied === undefined) return [{ n: index + 1, tag, hash, statements: sql.split("--> statement-breakpoint") }];
+    if (applied.hash !== hash) throw new Error(`its migration ${tag} differs from this program's`);
+    return [];
+  });
+}
+
+/** Applies what is missing in one transaction. Throws as `missingOf` does. */
 export function migrate(sqlite: Database, all: readonly Migration[], now: number): void {
   if (isUpToDate(sqlite, all)) return; // The usual case takes no write lock.
   sqlite
@@ -28,15 +43,9 @@ export function migrate(sqlite: Database, all: readonly Migration[], now: number
       sqlite.run(
         "create table if not exists migrations (n integer primary key, tag text not null, hash text not null, applied_at integer not null)",
       );
-      const done = sqlite.query<{ n: number; hash: string }, []>("select n, hash from migrations order by n").all();
-      if (done.length > all.length) throw new Error("it was made by a newer version of fundfeed");
-      for (const [index, migration] of all.entries()) {
-        const hash = hashOf(migration);
-        const applied = done[index];
-        if (applied !== undefined && applied.hash !== hash) throw new Error(`its migration ${migration.tag} differs from this program's`);
-        if (applied !== undefined) continue;
-        for (const statement of migration.sql.split("--> statement-breakpoint")) sqlite.run(statement);
-        sqlite.query("insert into migrations values (?, ?, ?, ?)").run(index + 1, migration.tag, hash, now);
+      for (const { n, tag, hash, statements } of missingOf(all, appliedTo(sqlite))) {
+        for (const statement of statements) sqlite.run(statement);
+        sqlite.query("insert into migrations values (?, ?, ?, ?)").run(n, tag, hash, now);
       }
     })
     .immediate();
@@ -44,11 +53,9 @@ export function migrate(sqlite: Database, all: readonly Migration[], now: number
 
 function isUpToDate(sqlite: Database, all: readonly Migration[]): boolean {
   const exists = sqlite.query("select 1 from sqlite_master where type = 'table' and name = 'migrations'").get() !== null;
-  if (!exists) return false;
-  const done = sqlite.query<{ hash: string }, []>("select hash from migrations order by n").all();
-  return done.length === all.length && all.every((migration, index) => hashOf(migration) === done[index]?.hash);
+  return exists && missingOf(all, appliedTo(sqlite)).length === 0;
 }
 
-function hashOf(migration: Migration): string {
-  return new Bun.CryptoHasher("sha256").update(migration.sql).digest("hex");
+function appliedTo(sqlite: Database): { hash: string }[] {
+  return sqlite.query<{ hash: string }, []>("select hash from migrations order by n").all();
 }

@@ -1,5 +1,5 @@
 /** Brings one schema of a PostgreSQL database to this program's: every migration once, in order, all or none. */
-import type { Migration } from "../migrate.ts";
+import { type Migration, missingOf } from "../migrate.ts";
 import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" with { type: "text" };
 import catalogNamedSources from "../migrations/postgres/catalog/0001_named_sources.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
@@ -22,7 +22,7 @@ export const postgresMigrations: Record<"catalog" | "state", readonly Migration[
 /** "fund" in ASCII: the advisory lock of whoever migrates, as there may be no table yet to lock. */
 const MIGRATING = 0x66756e64;
 
-/** Applies what is missing in one transaction. Throws when the database is newer than the program, or was migrated by another text. */
+/** Applies what is missing in one transaction. Throws as `missingOf` does. */
 export async function migratePostgres(client: Client, schema: string, all: readonly Migration[], now: number): Promise<void> {
   if (await isUpToDate(client, all)) return; // The usual case waits for nobody.
   await client.bracketed("begin isolation level read committed", async (connection) => {
@@ -34,12 +34,9 @@ export async function migratePostgres(client: Client, schema: string, all: reado
       "create table if not exists migrations (n bigint primary key, tag text not null, hash text not null, applied_at bigint not null)",
       [],
     );
-    const done = await appliedTo(connection);
-    refuseOther(done, all);
-    for (const [index, { tag, sql }] of all.entries()) {
-      if (index < done.length) continue;
-      for (const statement of sql.split("--> statement-breakpoint")) await connection.written(statement, []);
-      await connection.written("insert into migrations values (?, ?, ?, ?)", [index + 1, tag, hashOf(sql), now]);
+    for (const { n, tag, hash, statements } of missingOf(all, await appliedTo(connection))) {
+      for (const statement of statements) await connection.written(statement, []);
+      await connection.written("insert into migrations values (?, ?, ?, ?)", [n, tag, hash, now]);
     }
   });
 }
@@ -52,22 +49,9 @@ export async function requireMigrated(client: Client, all: readonly Migration[])
 
 async function isUpToDate(client: Client, all: readonly Migration[]): Promise<boolean> {
   const tables = await client.rows("select 1 from pg_tables where schemaname = current_schema() and tablename = 'migrations'", []);
-  if (tables.length === 0) return false;
-  const done = await appliedTo(client);
-  refuseOther(done, all);
-  return done.length === all.length;
+  return tables.length > 0 && missingOf(all, await appliedTo(client)).length === 0;
 }
 
 function appliedTo(asking: Asking): Promise<{ hash: string }[]> {
   return asking.rows("select hash from migrations order by n", []);
-}
-
-function refuseOther(done: readonly { hash: string }[], all: readonly Migration[]): void {
-  if (done.length > all.length) throw new Error("it was made by a newer version of fundfeed");
-  const other = all.find(({ sql }, index) => done[index] !== undefined && done[index].hash !== hashOf(sql));
-  if (other !== undefined) throw new Error(`its migration ${other.tag} differs from this program's`);
-}
-
-function hashOf(sql: string): string {
-  return new Bun.CryptoHasher("sha256").update(sql).digest("hex");
 }
