@@ -5,9 +5,8 @@
  * and written by `saveUse`, so that no request waits for a write (D-24, D-25).
  */
 import type { StateDb } from "../../db/engine.ts";
-import { type Allowance, ownQuotas, type Quotas, type Taken, type Use } from "../quota/allowance.ts";
+import { type Allowance, ownQuotas, type Quotas, type Taken, type Use, unused } from "../quota/allowance.ts";
 import { dayOf } from "../quota/daily-window.ts";
-import { fullBucket } from "../quota/token-bucket.ts";
 import { sharedRun } from "../shared-run.ts";
 import { hashOfKey, isWellFormedKey } from "./key.ts";
 import { findRevisions, type Revisions } from "./revisions.ts";
@@ -204,5 +203,3 @@ async function readChangedKeys(access: Access, newest: number): Promise<void> {
   );
   access.keys = keys;
 }
-
-const unused: Use = { window: { day: 0, used: 0 }, bucket: fullBucket };

@@ -1,10 +1,12 @@
 /** Both limits of a key as one: a request takes from the daily window and from the minute's bucket, or from neither (D-23). */
 import { type DailyWindow, resetOf, windowAt } from "./daily-window.ts";
-import { refill, secondsUntilToken, type TokenBucket, takeToken } from "./token-bucket.ts";
+import { fullBucket, refill, secondsUntilToken, type TokenBucket, takeToken } from "./token-bucket.ts";
 
 export type Quota = { daily: number; per_minute: number };
 
 export type Use = { window: DailyWindow; bucket: TokenBucket };
+
+export const unused: Use = { window: { day: 0, used: 0 }, bucket: fullBucket };
 
 /** What a request is told about its key's limits; `retryAfterSeconds` is 0 when the request was granted. */
 export type Allowance = { limit: number; remaining: number; reset: number; retryAfterSeconds: number };

@@ -5,7 +5,7 @@
  * Redis is away a server counts by itself, with a share of each minute's number; the day goes on from what it knows of it.
  */
 import { RedisClient } from "bun";
-import { allowanceOf, type Limited, type Quotas, type Taken, takeRequest } from "./allowance.ts";
+import { allowanceOf, type Limited, type Quotas, type Taken, takeRequest, unused } from "./allowance.ts";
 import script from "./take-request.lua" with { type: "text" };
 
 /** How long a request waits for Redis. */
@@ -18,12 +18,7 @@ const PREFIX = "fundfeed:quota:";
 const DIGEST = new Bun.CryptoHasher("sha1").update(script).digest("hex");
 
 /** A key that nobody has. It is counted to see whether Redis can count. */
-const PROBE: Limited = {
-  id: "probe",
-  daily: 1,
-  per_minute: 1,
-  use: { window: { day: 0, used: 0 }, bucket: { taken: 0, refilledAtMs: 0 } },
-};
+const PROBE: Limited = { id: "probe", daily: 1, per_minute: 1, use: unused };
 
 export type SharedQuotas = Quotas &
   Disposable & {

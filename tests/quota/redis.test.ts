@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { revokeKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
-import { type Limited, takeRequest, type Use } from "../../src/quota/allowance.ts";
+import { type Limited, takeRequest, unused } from "../../src/quota/allowance.ts";
 import { dayOf } from "../../src/quota/daily-window.ts";
 import { isRedisAddress, type SharedQuotas, shareQuotas } from "../../src/quota/redis.ts";
 import { fullBucket } from "../../src/quota/token-bucket.ts";
@@ -18,7 +18,6 @@ afterAll(dropScratch);
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const fresh: Use = { window: { day: 0, used: 0 }, bucket: fullBucket };
 const remaining = ({ headers }: Response) => Number(headers.get("ratelimit-remaining"));
 
 test.each([
@@ -72,8 +71,8 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(quota, fc.array(step, { minLength: 20, maxLength: 80 }), async (first, steps) => {
-        const key: Limited = { ...first, id: `property-${runs++}`, use: fresh };
-        let use = fresh;
+        const key: Limited = { ...first, id: `property-${runs++}`, use: unused };
+        let use = unused;
         clock.now = NOON;
         for (const { pause, quota } of steps) {
           clock.now += pause;
@@ -94,7 +93,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
 
   test("the largest limits are counted exactly", async () => {
     const quotas = await share({ clock: () => NOON });
-    const key: Limited = { id: "largest", daily: 1_000_000_000, per_minute: 1_000_000_000, use: fresh };
+    const key: Limited = { id: "largest", daily: 1_000_000_000, per_minute: 1_000_000_000, use: unused };
     for (const left of [999_999_999, 999_999_998]) expect((await quotas.take(key, NOON)).allowance.remaining).toBe(left);
     expect(await stored("largest")).toMatchObject({ taken: "120000", refilled_at: `${NOON}` });
   });
@@ -103,8 +102,8 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     const limits = { id: "apart", daily: 100, per_minute: 3 };
     const ahead = 30 * HOUR;
     const servers = [
-      { quotas: await share(), key: { ...limits, use: fresh }, now: () => Date.now() },
-      { quotas: await share(), key: { ...limits, use: fresh }, now: () => Date.now() + ahead },
+      { quotas: await share(), key: { ...limits, use: unused }, now: () => Date.now() },
+      { quotas: await share(), key: { ...limits, use: unused }, now: () => Date.now() + ahead },
     ];
     const seen = [];
     for (const { quotas, key, now } of [...servers, ...servers, ...servers]) {
@@ -124,7 +123,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
 
   test("what is stored of a key expires an hour after its day, and is no secret", async () => {
     const quotas = await share({ clock: () => NOON });
-    await quotas.take({ id: "key_1", daily: 5, per_minute: 5, use: fresh }, NOON);
+    await quotas.take({ id: "key_1", daily: 5, per_minute: 5, use: unused }, NOON);
     expect(await stored("key_1")).toEqual({ day: `${NOON / DAY - 0.5}`, used: "1", taken: "60000", refilled_at: `${NOON}` });
     const names = (await redis.command("KEYS", "*")) as string[];
     expect(names).toContain("fundfeed:quota:key_1");
@@ -135,7 +134,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
 
   test("scripts that were flushed are sent again", async () => {
     const quotas = await share({ clock: () => NOON });
-    const key: Limited = { id: "flushed", daily: 5, per_minute: 5, use: fresh };
+    const key: Limited = { id: "flushed", daily: 5, per_minute: 5, use: unused };
     for (const left of [4, 3]) {
       await redis.command("SCRIPT", "FLUSH");
       expect((await quotas.take(key, NOON)).allowance.remaining).toBe(left);
@@ -248,7 +247,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
 
   test("a Redis that refuses to count is away, and comes back when it counts again", async () => {
     const quotas = await share();
-    const key: Limited = { id: "full", daily: 5, per_minute: 5, use: fresh };
+    const key: Limited = { id: "full", daily: 5, per_minute: 5, use: unused };
     await redis.command("CONFIG", "SET", "maxmemory", "1");
     expect((await quotas.take(key, NOON)).allowance.remaining).toBe(4);
     expect(told).toHaveLength(1);
@@ -261,7 +260,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
 
   test("a pause of the server itself is not taken for one of Redis", async () => {
     const quotas = await share();
-    const key: Limited = { id: "pause", daily: 5, per_minute: 5, use: fresh };
+    const key: Limited = { id: "pause", daily: 5, per_minute: 5, use: unused };
     const taking = quotas.take(key, NOON);
     Bun.sleepSync(300);
     expect((await taking).allowance.remaining).toBe(4);
