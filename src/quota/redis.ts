@@ -5,6 +5,7 @@
  * Redis is away a server counts by itself, with a share of each minute's number; the day goes on from what it knows of it.
  */
 import { RedisClient } from "bun";
+import { reasonOf } from "../../db/reason.ts";
 import { allowanceOf, type Limited, type Quotas, type Taken, takeRequest, unused } from "./allowance.ts";
 import script from "./take-request.lua" with { type: "text" };
 
@@ -134,8 +135,4 @@ function within<T>(limitMs: number, answer: Promise<T>): Promise<T> {
   }, limitMs / 2);
   answer.then(resolve, reject).finally(() => clearTimeout(timer));
   return promise;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
