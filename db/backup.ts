@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type CatalogFile, fileNames, refuseForeignFile, type StateFile } from "./open.ts";
-import { reasonOf } from "./reason.ts";
+import { codeOf, reasonOf } from "./reason.ts";
 
 export type BackedUp = { name: string; bytes: number };
 
@@ -79,7 +79,7 @@ function refuseInUse(directory: string, kind: Kind, refuse: { orDamaged: boolean
     const mode = sqlite.query<{ journal_mode: string }, []>("pragma journal_mode = delete").get()?.journal_mode;
     if (mode !== "delete") throw new Error("it is in use");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = codeOf(error);
     if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && !refuse.orDamaged) return;
     if (code.startsWith("SQLITE_BUSY"))
       throw new Error(`${fileNames[kind]} is in use: a server or an import has it open; stop that first`, { cause: error });

@@ -1,4 +1,4 @@
-/** Why the disk or SQLite refused something, in words that an operator can act on. */
+/** Why the disk or a database refused something, in words that an operator can act on. */
 import { DrizzleQueryError } from "drizzle-orm";
 
 const reasons: readonly (readonly [RegExp, string])[] = [
@@ -19,7 +19,16 @@ const reasons: readonly (readonly [RegExp, string])[] = [
 /** In words where the cause is known, else what the error itself says. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof DrizzleQueryError ? error.cause : error; // Its own message is the statement with its parameters.
-  if (!(cause instanceof Error)) return String(cause);
-  const code = "code" in cause ? String(cause.code) : "";
-  return reasons.find(([pattern]) => pattern.test(code))?.[1] ?? cause.message;
+  const code = codeOf(cause);
+  return reasons.find(([pattern]) => pattern.test(code))?.[1] ?? messageOf(cause);
+}
+
+/** The code of what was thrown, such as `ENOENT` or `SQLITE_BUSY`; "" where it has none. */
+export function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+}
+
+/** What was thrown, in its own words. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -5,6 +5,7 @@ import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { commitMark } from "./commits.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { type Engine, PORTION, requireStorable, type Sql, type Value } from "./engine.ts";
+import { codeOf } from "./reason.ts";
 
 /** Pages that an import keeps in memory (KB): ids and hashes fall anywhere in their indexes, which at SQLite's 2 MB are read back again and again. */
 const WRITER_CACHE_KB = 32_000;
@@ -120,7 +121,7 @@ function tryLock(path: string, name: string): (() => Promise<void>) | undefined 
     return async () => lock.close();
   } catch (error) {
     lock.close();
-    if (error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY")) return undefined;
+    if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** The program: argv and environment → one command. The only place that reads process, clock and randomness, or exits. */
 import { write as writeBeside, writeSync } from "node:fs";
 import { styleText } from "node:util";
-import { reasonOf } from "../db/reason.ts";
+import { codeOf, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import type { Machine } from "./machine.ts";
 import { type Order, startWorker, workerPlace } from "./worker-process.ts";
@@ -92,7 +92,7 @@ function write(descriptor: 1 | 2, text: string): void {
     try {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      const code = codeOf(error);
       if (descriptor === 2 && code !== "EAGAIN") return; // A full disk or a log's reader that died must not end the service.
       if (code === "EPIPE") process.exit(0);
       if (code !== "EAGAIN") throw new Error(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });

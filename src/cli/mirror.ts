@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { reasonOf } from "../../db/reason.ts";
+import { messageOf, reasonOf } from "../../db/reason.ts";
 import { formatInstant } from "../instant.ts";
 import type { Machine } from "../machine.ts";
 import { type Feed, Refused } from "../mirror/feed.ts";
@@ -155,7 +155,7 @@ function readKeyFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(`Cannot read the key: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`Cannot read the key: ${messageOf(error)}`);
   }
 }
 

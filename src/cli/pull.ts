@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command, InvalidArgumentError } from "commander";
+import { messageOf } from "../../db/reason.ts";
 import type { Summary } from "../import/remembered.ts";
 import type { Outcome } from "../import/workplace.ts";
 import { formatInstant } from "../instant.ts";
@@ -95,7 +96,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
       machine.print(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${sentenceOf(upstream, outcome)}`);
       tellRejects(machine, outcome);
     } catch (error) {
-      if (!patient.stop.aborted) machine.tell(`${time} ${error instanceof Error ? error.message : error}`);
+      if (!patient.stop.aborted) machine.tell(`${time} ${messageOf(error)}`);
     }
   });
 }

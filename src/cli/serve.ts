@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
+import { codeOf } from "../../db/reason.ts";
 import { type Access, saveUse } from "../accounts/access.ts";
 import { refresh } from "../changes/refresh.ts";
 import { createApp } from "../http/app.ts";
@@ -272,7 +273,7 @@ async function moveClock(clock: CatalogDb, now: number, metrics: Metrics): Promi
     try {
       return countRefresh(metrics, await refresh(clock, now));
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY"))) throw error;
+      if (!codeOf(error).startsWith("SQLITE_BUSY")) throw error;
       await Bun.sleep(CLOCK_RETRY_MS);
     }
   }

@@ -1,6 +1,7 @@
 /** The certificate of the listener, with its key, as files. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { codeOf } from "../../db/reason.ts";
 
 /** Both in PEM form; `cert` may go on with the certificates that lead to its root. */
 export type Certificate = { cert: string; key: string };
@@ -23,8 +24,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    throw new Error(`Cannot read ${file}: ${reasons[code] ?? String(error)}`, { cause: error });
+    throw new Error(`Cannot read ${file}: ${reasons[codeOf(error)] ?? String(error)}`, { cause: error });
   }
 }
 

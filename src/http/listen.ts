@@ -1,4 +1,5 @@
 /** The listener: Bun's server around an app, with what it must not do by itself. */
+import { codeOf, messageOf } from "../../db/reason.ts";
 import type { App } from "./app.ts";
 import type { Certificate } from "./certificate.ts";
 
@@ -58,7 +59,7 @@ function accept(app: App, { hostname, port, reusePort = false }: Place, tls: Cer
       error: () => new Response(null, { status: 500 }), // Never reached: `app.fetch` answers whatever is thrown.
     });
   } catch (error) {
-    throw new Error(`Cannot listen on ${hostname}:${port}: ${reason(error)}`, { cause: error });
+    throw new Error(`Cannot listen on ${hostname}:${port}: ${reasons[codeOf(error)] ?? messageOf(error)}`, { cause: error });
   }
 }
 
@@ -69,8 +70,3 @@ const reasons: Record<string, string> = {
   EINVAL: "it is no address of this machine",
   ENOTFOUND: "it is no address of this machine",
 };
-
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return ("code" in error ? reasons[String(error.code)] : undefined) ?? error.message;
-}

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { codeOf, messageOf } from "../../db/reason.ts";
 import type { Format, Input } from "./format.ts";
 import { openZipEntry } from "./zip-entry.ts";
 
@@ -20,7 +21,7 @@ export type OpenInput = Input & {
 /** Says which file cannot be read, and why: nothing needs to be added to it. */
 export class UnreadableInput extends Error {
   constructor(name: string, cause: unknown) {
-    super(`Cannot read ${name}: ${cause instanceof Error ? reasonOf(cause) : cause}`);
+    super(`Cannot read ${name}: ${reasonOf(cause)}`);
   }
 }
 
@@ -237,7 +238,7 @@ export async function* naming<T>(input: Input, items: AsyncIterable<T>): AsyncIt
     yield* items;
   } catch (error) {
     if (error instanceof UnreadableInput) throw error;
-    throw new Error(`Cannot import ${input.name}: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`Cannot import ${input.name}: ${messageOf(error)}`);
   }
 }
 
@@ -265,8 +266,8 @@ const reasons: Record<string, string> = {
   Z_DATA_ERROR: "the gzip file is damaged",
 };
 
-function reasonOf(error: Error & { code?: unknown }): string {
-  const reason = reasons[String(error.code)];
-  if (reason === undefined) return error.message;
-  return error.code === "Z_DATA_ERROR" ? `${reason} (${error.message})` : reason;
+function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  const reason = reasons[code] ?? messageOf(error);
+  return code === "Z_DATA_ERROR" ? `${reason} (${messageOf(error)})` : reason;
 }

@@ -1,4 +1,5 @@
 /** The API as its client sees it: asks again where that helps, waits for as long as it is told to, and shows the key to nobody else. */
+import { messageOf } from "../../db/reason.ts";
 import { isObject, type JsonObject, objectOf, parsedJson } from "../import/json-value.ts";
 import { version } from "../version.ts";
 
@@ -125,7 +126,7 @@ async function exchange(feed: Feed, target: string): Promise<{ status: number; h
     const answer = await fetch(request);
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     if (timeout.aborted) throw new Passing(`it did not answer within ${timeoutMs / 1000} s`);
     throw new Passing(/unable to connect/i.test(reason) ? "nothing answers there" : reason.replace(/\.$/, ""));
   }

@@ -3,6 +3,7 @@
  * and refused by name where it is not what it should be. Addresses are shown without their query: keys travel there.
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { messageOf } from "../../db/reason.ts";
 import { version } from "../version.ts";
 
 export type Wanted = {
@@ -56,7 +57,7 @@ export async function download(net: Net, wanted: Wanted, path: string, known?: V
     answer = await persist(net, wanted, { file, bytes: 0, total: undefined, etag: undefined }, known);
     return answer;
   } catch (error) {
-    throw new Error(`Cannot fetch ${shown(wanted.url)}: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`Cannot fetch ${shown(wanted.url)}: ${messageOf(error)}`);
   } finally {
     await file.close();
     if (answer?.outcome !== "saved") await rm(path);
@@ -249,7 +250,7 @@ async function heard<T>(watch: Watch, work: Promise<T>): Promise<T> {
     return value;
   } catch (error) {
     if (watch.signal.aborted && watch.signal.reason instanceof Passing) throw watch.signal.reason;
-    throw new Passing(error instanceof Error ? error.message.replace(/\.$/, "") : String(error));
+    throw new Passing(messageOf(error).replace(/\.$/, ""));
   }
 }
 
