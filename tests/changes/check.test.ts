@@ -1,13 +1,12 @@
-/** `check` notices whatever can be told from the data: a sound catalogue is damaged in many ways, one at a time. */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import { type CatalogFile, openCatalog } from "../../db/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { formatInstant } from "../../src/instant.ts";
+import { changeRoots, overwriteRoot } from "../support/damage.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, DAY, dropScratch, NOON } from "../support/imports.ts";
 
@@ -209,8 +208,8 @@ describe("storageFaults()", () => {
   });
 
   test.each<[string, (path: string) => void]>([
-    ["a page of a table", (path) => overwritePage(path, "opportunities")],
-    ["a page of an index", (path) => overwritePage(path, "opportunities_order")],
+    ["a page of a table", (path) => overwriteRoot(path, "opportunities")],
+    ["a page of an index", (path) => overwriteRoot(path, "opportunities_order")],
     ["a file that was cut off", (path) => truncateSync(path, readFileSync(path).length - 8192)],
   ])("notices damage to %s", async (_, damage) => {
     const directory = copied();
@@ -220,26 +219,7 @@ describe("storageFaults()", () => {
 
   test("notices an index with entries that are not its own", async () => {
     const directory = copied();
-    const db = openCatalog(directory, NOON);
-    const root = (name: string) =>
-      db.sqlite.query<{ rootpage: number }, [string]>("select rootpage from sqlite_master where name = ?").get(name)?.rootpage ?? 0;
-    const [page, other] = [root("opportunities_due"), root("facets_values")];
-    await db.close();
-    const path = join(directory, "catalog.db");
-    const bytes = readFileSync(path);
-    bytes.copy(bytes, (page - 1) * 4096, (other - 1) * 4096, other * 4096); // One index now holds another's entries.
-    writeFileSync(path, bytes);
+    changeRoots(join(directory, "catalog.db"), ["opportunities_due", "facets_values"], ([due, facets]) => facets?.copy(due as Buffer));
     expect(await storageFaultsOf(directory)).not.toEqual([]);
   });
 });
-
-function overwritePage(path: string, name: string): void {
-  const sqlite = new Database(path);
-  const { rootpage } = sqlite.query<{ rootpage: number }, [string]>("select rootpage from sqlite_master where name = ?").get(name) ?? {
-    rootpage: 0,
-  };
-  sqlite.close();
-  const bytes = readFileSync(path);
-  bytes.fill(0xff, (rootpage - 1) * 4096, (rootpage - 1) * 4096 + 200);
-  writeFileSync(path, bytes);
-}

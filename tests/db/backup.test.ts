@@ -1,9 +1,10 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { backUp, restore } from "../../db/backup.ts";
 import { openCatalog, openState } from "../../db/open.ts";
+import { overwriteRoot } from "../support/damage.ts";
 import { aDirectory, contentsOf, dropScratch, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 
@@ -109,7 +110,7 @@ describe("restore()", () => {
     for (const damage of [
       (path: string) => truncateSync(path, 5000),
       (path: string) => writeFileSync(path, "not a database at all ".repeat(100)),
-      (path: string) => damagePage(path),
+      (path: string) => overwriteRoot(path, "opportunities"),
     ]) {
       const { data, copy, contents, close } = await backedUp();
       await close();
@@ -152,7 +153,7 @@ describe("restore()", () => {
   test.each<[string, (copy: string) => void, string]>([
     ["a part of the backup is missing", (copy) => rmSync(join(copy, "state.db")), "it has no state.db"],
     ["a file is cut off", (copy) => truncateSync(join(copy, "state.db"), 8192), "the copy of state.db cannot be trusted"],
-    ["a page is damaged", (copy) => damagePage(join(copy, "catalog.db")), "the copy of catalog.db cannot be trusted"],
+    ["a page is damaged", (copy) => overwriteRoot(join(copy, "catalog.db"), "opportunities"), "the copy of catalog.db cannot be trusted"],
     ["a file is another one", (copy) => cpSync(join(copy, "state.db"), join(copy, "catalog.db")), "it is not a fundfeed catalog.db"],
     [
       "it was served and is not closed",
@@ -169,15 +170,3 @@ describe("restore()", () => {
     expect(existsSync(join(data, "catalog.db.partial"))).toBe(false);
   });
 });
-
-/** Overwrites the middle of a table's page. */
-function damagePage(path: string): void {
-  const sqlite = new Database(path, { readonly: true });
-  const { rootpage } = sqlite.query<{ rootpage: number }, []>("select rootpage from sqlite_master where name = 'opportunities'").get() ?? {
-    rootpage: 0,
-  };
-  sqlite.close();
-  const bytes = readFileSync(path);
-  bytes.fill(0xff, (rootpage - 1) * 4096, (rootpage - 1) * 4096 + 100);
-  writeFileSync(path, bytes);
-}

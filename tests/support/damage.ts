@@ -1,0 +1,20 @@
+/** Damage to SQLite files that are closed. */
+import { Database } from "bun:sqlite";
+import { readFileSync, writeFileSync } from "node:fs";
+
+/** Overwrites the beginning of a table's or an index's first page. */
+export function overwriteRoot(path: string, name: string): void {
+  changeRoots(path, [name], ([root]) => root?.fill(0xff, 0, 200));
+}
+
+/** Changes the first pages of tables and indexes where they stand in the file. */
+export function changeRoots(path: string, names: readonly string[], change: (roots: Buffer[]) => void): void {
+  const sqlite = new Database(path, { readonly: true });
+  const { page_size } = sqlite.query<{ page_size: number }, []>("pragma page_size").get() ?? { page_size: 0 };
+  const rootPage = sqlite.query<{ rootpage: number }, [string]>("select rootpage from sqlite_master where name = ?");
+  const pages = names.map((name) => rootPage.get(name)?.rootpage ?? 0);
+  sqlite.close();
+  const bytes = readFileSync(path);
+  change(pages.map((page) => bytes.subarray((page - 1) * page_size, page * page_size)));
+  writeFileSync(path, bytes);
+}
