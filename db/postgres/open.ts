@@ -1,6 +1,7 @@
 /** Opens the catalogue or the state in a PostgreSQL database, creating and migrating it where needed. */
 import type { CatalogDb, CatalogTables, Engine, StateDb, StateTables } from "../engine.ts";
 import { reasonOf } from "../reason.ts";
+import { isPostgresAddress, POSTGRES_ADDRESS, shownAddress } from "./address.ts";
 import * as catalogTables from "./catalog.ts";
 import { type Client, type ClientOptions, connect } from "./client.ts";
 import { postgresEngine } from "./engine.ts";
@@ -33,8 +34,8 @@ async function open<Tables>(
   now: number,
   { readOnly, ...options }: PostgresOptions,
 ): Promise<Engine<Tables>> {
+  if (!isPostgresAddress(url)) throw new Error(`Cannot open the database: its URL must be ${POSTGRES_ADDRESS}`);
   const schema = `fundfeed_${kind}`;
-  const name = withoutPassword(url);
   let client: Client | undefined;
   try {
     client = connect(url, { schema, ...options });
@@ -45,18 +46,11 @@ async function open<Tables>(
     return postgresEngine(client, tables);
   } catch (error) {
     await client?.close();
-    throw new Error(`Cannot open ${name}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Cannot open ${shownAddress(url)}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
 async function requireUtf8(client: Client): Promise<void> {
   const [encoding] = await client.rows<{ server_encoding: string }>("show server_encoding", []);
   if (encoding?.server_encoding !== "UTF8") throw new Error(`its encoding is ${encoding?.server_encoding}, and must be UTF8`);
-}
-
-function withoutPassword(url: string): string {
-  const { protocol, host, pathname } = URL.parse(url) ?? { protocol: "", host: "", pathname: "" };
-  if (!/^postgres(ql)?:$/.test(protocol) || host === "")
-    throw new Error("Cannot open the database: its URL must be postgres://user:password@host:port/name");
-  return `${protocol}//${host}${pathname}`;
 }

@@ -1,10 +1,11 @@
 /** What every command shares: its options, its databases, its ways of answering. */
 import { type Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
+import { isPostgresAddress, POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import { closest } from "../closest.ts";
 import { formatInstant, parseStoredMs } from "../instant.ts";
 import type { Machine } from "../machine.ts";
-import { isPostgresAddress, openCatalogAt, openStateAt, type Place, POSTGRES_ADDRESS } from "./databases.ts";
+import { openCatalogAt, openStateAt, type Place } from "./databases.ts";
 
 export type Cli = { machine: Machine; exitCode: number };
 

@@ -1,6 +1,7 @@
 /** Where a command's databases are, and how they are opened: the files of a data directory, or PostgreSQL. */
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { openCatalog, openState } from "../../db/open.ts";
+import { shownAddress } from "../../db/postgres/address.ts";
 import { openPostgresCatalog, openPostgresState, type PostgresOptions } from "../../db/postgres/open.ts";
 
 /** The PostgreSQL database at the URL `database` where there is one, otherwise the files in the directory `data`. */
@@ -20,14 +21,5 @@ export async function openStateAt({ data, database }: Place, now: number, { wait
 
 /** For people and logs: without user, password and parameters. */
 export function nameOf({ data, database }: Place): string {
-  if (database === undefined) return data;
-  const { protocol, host, pathname } = new URL(database);
-  return `${protocol}//${host}${pathname}`;
-}
-
-export const POSTGRES_ADDRESS = "an address such as postgres://fundfeed:password@db.example.org:5432/fundfeed";
-
-export function isPostgresAddress(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.host !== "" && url.pathname.length > 1;
+  return database === undefined ? data : shownAddress(database);
 }

@@ -1,0 +1,14 @@
+/** Which text is the address of a PostgreSQL database, and how one is shown. */
+
+export const POSTGRES_ADDRESS = "an address such as postgres://fundfeed:password@db.example.org:5432/fundfeed";
+
+export function isPostgresAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.host !== "" && url.pathname.length > 1;
+}
+
+/** For people and logs: without user, password and parameters. */
+export function shownAddress(address: string): string {
+  const { protocol, host, pathname } = new URL(address);
+  return `${protocol}//${host}${pathname}`;
+}
