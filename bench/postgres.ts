@@ -2,7 +2,7 @@
 import { chownSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { freePort } from "../tests/scale/free-port.ts";
+import { freePort } from "../tests/support/free-port.ts";
 import { answering, asOwner, INITDB, owner } from "../tests/support/postgres.ts";
 import { workDirectory } from "./processes.ts";
 

@@ -1,10 +1,10 @@
 /** A real redis-server for tests: on a free port, without files, and with the means to make it fail. */
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
 import { until } from "../support/binary.ts";
+import { freePort } from "../support/free-port.ts";
 
 export const redisIsInstalled = Bun.which("redis-server") !== null;
 
@@ -53,15 +53,6 @@ export async function aRedis(options: (place: { port: number }) => readonly stri
       rmSync(directory, { recursive: true });
     },
   };
-}
-
-function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-  });
-  return promise;
 }
 
 async function listens(port: number): Promise<true | undefined> {

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { aRedis, type RedisServer, redisIsInstalled } from "../quota/redis-server.ts";
 import { aHome, dropHomes, type Home, type Ran, type Server, until } from "../support/binary.ts";
+import { freePort } from "../support/free-port.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
-import { freePort } from "./free-port.ts";
 import { aProxy, type HaProxy, haproxyIsInstalled } from "./haproxy-server.ts";
 
 setDefaultTimeout(60_000); // Processes on a busy machine take their time.

@@ -1,11 +1,11 @@
 /** A PostgreSQL server of the tests' own: throw-away, without fsync, on a free loopback port, from the programs that Debian installs. */
 
 import { chownSync, existsSync, mkdtempSync, readdirSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { freePort } from "./free-port.ts";
 
 const INSTALLED = "/usr/lib/postgresql";
 const STARTS_WITHIN_MS = 30_000;
@@ -128,16 +128,6 @@ function programsOf(): string | undefined {
   const newest = readdirSync(INSTALLED).sort((left, right) => Number(right) - Number(left))[0];
   const directory = join(INSTALLED, newest ?? "", "bin");
   return existsSync(join(directory, "initdb")) ? directory : undefined;
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  listener.listen(0, "127.0.0.1", resolve);
-  await promise;
-  const { port } = listener.address() as { port: number };
-  listener.close();
-  return port;
 }
 
 /** Waits until the server at `url` answers; throws what it said last when it does not within half a minute. */
