@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { aRedis, type RedisServer, redisIsInstalled } from "./quota/redis-server.ts";
 import { aHome, dropHomes, type Home, type Server, until } from "./support/binary.ts";
+import { busy, load } from "./support/load.ts";
 
 afterAll(dropHomes);
 setDefaultTimeout(60_000); // Processes on a busy machine take their time.
@@ -144,38 +145,12 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
   });
 
   describe("two", () => {
-    /** Clients that ask over connections of their own without a pause, until they are refused one. */
-    const load = (server: Server, key: string) => {
-      const seen = { answered: 0, statuses: new Set<number>(), refusals: [] as string[] };
-      let stopped = false;
-      const loops = Array.from({ length: 8 }, async () => {
-        while (!stopped) {
-          try {
-            const response = await server.get("/opportunities?limit=5", key);
-            await response.json(); // Whole, or it throws.
-            seen.answered++;
-            seen.statuses.add(response.status);
-            await Bun.sleep(2);
-          } catch (error) {
-            const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-            seen.refusals.push(code);
-            if (code === "ECONNREFUSED") return;
-          }
-        }
-      });
-      const stop = async () => {
-        stopped = true;
-        await Promise.all(loops);
-      };
-      return Object.assign(seen, { stop });
-    };
-
     test("answer and log all that they accepted before SIGTERM ends them", async () => {
       const home = aHome();
       await home.run(["import", "records", "-"], { stdin: records({}, 50) });
       const [server, key] = [await begin(home, 2), await home.key()];
       const under = load(server, key);
-      await until("requests are answered", () => (under.answered > 300 ? true : undefined));
+      await busy(under, 300);
       expect(await server.stop()).toBe(0);
       await under.stop();
       expect([...under.statuses]).toEqual([200]);
@@ -207,14 +182,13 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       await home.run(["import", "records", "-"], { stdin: records({}, 50) });
       const [server, key] = [await begin(home, 2), await home.key()];
       const under = load(server, key);
-      await until("requests are answered", () => (under.answered > 300 ? true : undefined));
+      await busy(under, 300);
       const [killed = 0, other = 0] = childrenOf(server.pid);
       process.kill(killed, "SIGKILL");
       const replaced = () => childrenOf(server.pid).filter((pid) => pid !== killed);
       await until("it is replaced", () => (replaced().length === 2 ? true : undefined));
       expect(replaced()).toContain(other);
-      const answered = under.answered;
-      await until("requests go on", () => (under.answered > answered + 300 ? true : undefined));
+      await busy(under, 300);
       await under.stop();
       expect([...under.statuses]).toEqual([200]);
       expect(under.refusals.length).toBeLessThanOrEqual(8); // Only what was under way with the one that died.
