@@ -71,7 +71,14 @@ async function startServer(): Promise<Server> {
 
   let server: Bun.Subprocess | undefined;
   const start = async () => {
-    const settings = ["fsync=off", "full_page_writes=off", "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"];
+    const settings = [
+      "fsync=off",
+      "full_page_writes=off",
+      "autovacuum=off",
+      "listen_addresses=127.0.0.1",
+      "unix_socket_directories=",
+      "max_connections=200",
+    ];
     server = Bun.spawn([...asOwner("postgres"), "-D", data, "-p", `${port}`, ...settings.flatMap((setting) => ["-c", setting])], {
       stdio: ["ignore", "ignore", "ignore"],
     });
