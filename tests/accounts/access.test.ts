@@ -6,6 +6,7 @@ import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { NOON, type TestApi, testApi } from "../support/api.ts";
+import { until } from "../support/binary.ts";
 import { places } from "../support/engines.ts";
 import { dropScratch } from "../support/imports.ts";
 import { aPostgresPlace } from "../support/places.ts";
@@ -13,7 +14,7 @@ import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
 
 afterAll(dropScratch);
-setDefaultTimeout(30_000); // PostgreSQL starts with the first test that needs it.
+setDefaultTimeout(120_000); // PostgreSQL starts with the first test that needs it.
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -326,7 +327,7 @@ describe.if(hasPostgres)("while PostgreSQL is away", () => {
     expect(api.failures).toHaveLength(3);
 
     await server.start();
-    for (let tries = 0; (await api.get("/sources", { key })).status !== 200 && tries < 100; tries++) await Bun.sleep(10);
+    await until("it is back", async () => ((await api.get("/sources", { key })).status === 200 ? true : undefined));
     await api.saveUse();
     expect((await listKeys(api.state, NOON)).find((listed) => listed.id === id)?.used_today).toBe(4);
     expect(remaining(await api.get("/sources", { key }))).toBe(5);

@@ -6,7 +6,7 @@ import { freePort } from "../support/free-port.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { aProxy, type HaProxy, haproxyIsInstalled } from "./haproxy-server.ts";
 
-setDefaultTimeout(60_000); // Processes on a busy machine take their time.
+setDefaultTimeout(120_000); // Processes on a busy machine take their time.
 afterAll(dropHomes);
 
 const missing = [!hasPostgres && "PostgreSQL", !redisIsInstalled && "redis-server", !haproxyIsInstalled && "haproxy"].filter(Boolean);
@@ -90,10 +90,9 @@ describe.skipIf(missing.length > 0)(
         .map((line) => JSON.parse(line) as Answer["data"][number]);
       const newestFirst = exported.sort((left, right) => (`${left.updated_at} ${left.id}` < `${right.updated_at} ${right.id}` ? 1 : -1));
       expect(ids).toEqual(newestFirst.map(({ id }) => id));
-      for (const [index, server] of servers.entries()) {
-        const share = answeredBy(server) - (before[index] as number);
-        expect(Math.abs(share - pages.length / 3)).toBeLessThanOrEqual(1);
-      }
+      const shares = () => servers.map((server, index) => answeredBy(server) - (before[index] as number));
+      await until("all are logged", () => (shares().reduce((sum, share) => sum + share) === pages.length ? true : undefined));
+      for (const share of shares()) expect(Math.abs(share - pages.length / 3)).toBeLessThanOrEqual(1);
       expect((await walk()).pages).toEqual(pages); // Other servers, the same bytes.
     });
 
@@ -125,7 +124,10 @@ describe.skipIf(missing.length > 0)(
         const all = await Promise.all(Array.from({ length: count }, () => get("/sources", by)));
         return [200, 429].map((status) => all.filter((response) => response.status === status).length);
       };
-      expect(await statuses(240, minute.key)).toEqual([12, 228]);
+      const from = performance.now();
+      const [granted = 0, refused = 0] = await statuses(240, minute.key);
+      const back = Math.floor((performance.now() - from) / 5000); // Tokens that a slow machine has got back meanwhile.
+      expect([granted + refused, granted >= 12 && granted <= 12 + back]).toEqual([240, true]);
       expect(await statuses(150, day.key)).toEqual([100, 50]);
     });
 
@@ -170,7 +172,7 @@ describe.skipIf(missing.length > 0)(
       });
       const busy = async (more: number) => {
         const before = seen.right;
-        await until("pages are answered", () => (seen.right > before + more ? true : undefined), 30);
+        await until("pages are answered", () => (seen.right > before + more ? true : undefined));
       };
       await busy(100);
       const [killed] = servers as [Server, ...Server[]];
@@ -178,7 +180,7 @@ describe.skipIf(missing.length > 0)(
       await killed.ended;
       await busy(300);
       servers[0] = await start(ports[0] as number, proxy.base);
-      await until("it is asked again", () => (answeredBy(servers[0] as Server) > 20 ? true : undefined), 30);
+      await until("it is asked again", () => (answeredBy(servers[0] as Server) > 20 ? true : undefined));
       going = false;
       await Promise.all(clients);
       expect(seen.wrong).toEqual([]);
