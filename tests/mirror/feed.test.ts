@@ -187,9 +187,15 @@ test("the key travels in the Authorization header alone", async () => {
 
 test("a stop ends a request under way, and what it was for", async () => {
   const stop = new AbortController();
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => {
+      stop.abort();
+      return new Promise<Response>(() => undefined);
+    },
+  });
   closing.push(() => server.stop(true));
   const client = { ...aClient(await testApi(), fetch), baseUrl: `http://127.0.0.1:${server.port}/v1`, stop: stop.signal };
-  setTimeout(() => stop.abort(), 10);
   expect(await outcomeOf(client)).toBe("it was stopped");
 });

@@ -6,7 +6,7 @@ import { openCatalog } from "../../db/open.ts";
 import type { Cli } from "../../src/cli/command.ts";
 import { pullCommand } from "../../src/cli/pull.ts";
 import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";
-import { NOW, type Played, play, realJson } from "./upstream.ts";
+import { NOW, PATIENT, type Played, play, realJson } from "./upstream.ts";
 
 afterAll(dropScratch);
 
@@ -46,7 +46,7 @@ function aCommand(env: Record<string, string> = {}) {
     afterwards.shift()?.();
   };
   const run = async (upstream: Played, ...args: string[]): Promise<string | undefined> => {
-    const command = pullCommand(cli, { timeouts: { answerMs: 2000, silenceMs: 2000, totalMs: 2000 }, wait });
+    const command = pullCommand(cli, { timeouts: PATIENT, wait });
     command.exitOverride().configureOutput({ writeErr: () => undefined });
     const common = ["--data", data, "--from", upstream.base, "--allow-http"];
     try {
@@ -101,7 +101,7 @@ describe("fundfeed pull", () => {
     const upstream = publishing();
     const command = aCommand({ FUNDFEED_SBIR_GOV_URL: upstream.base });
     const args = ["sbir-gov", "--data", command.data];
-    const pulling = pullCommand(command.cli, { timeouts: { answerMs: 2000, silenceMs: 2000, totalMs: 2000 }, wait: async () => undefined });
+    const pulling = pullCommand(command.cli, { timeouts: PATIENT, wait: async () => undefined });
     await expect(pulling.parseAsync(args, { from: "user" })).rejects.toThrow("is not https (--allow-http lets http pass)");
     await pulling.parseAsync([...args, "--allow-http"], { from: "user" });
     expect(command.printed).toHaveLength(1);
@@ -203,8 +203,7 @@ describe("fundfeed pull --every", () => {
     const command = aCommand();
     const upstream = play(async () => {
       command.signal();
-      await Bun.sleep(500);
-      return Response.json(SOLICITATIONS);
+      return new Promise<Response>(() => undefined);
     });
     expect(await command.run(upstream, "sbir-gov")).toBe(`Cannot fetch ${upstream.base}solicitations: it was stopped`);
     const db = openCatalog(command.data, NOW);

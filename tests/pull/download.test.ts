@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { download, type Net, type Validators } from "../../src/pull/download.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
-import { type Asked, aNet, NOW, play, playRaw, rawAnswer } from "./upstream.ts";
+import { type Asked, aNet, NOW, PATIENT, play, playRaw, rawAnswer } from "./upstream.ts";
 
 afterAll(dropScratch);
 
@@ -129,14 +129,13 @@ describe("what passes", () => {
   });
 
   test("includes an answer that does not come, and one that falls silent", async () => {
-    const timeouts = { answerMs: 60, silenceMs: 60, totalMs: 5000 };
     const silent = await playRaw(Array.from({ length: 5 }, () => ({ write: "", ending: "silence" as const })));
-    expect((await fetched(silent.base, { timeouts })).result).toBe(
+    expect((await fetched(silent.base, { timeouts: { ...PATIENT, answerMs: 60 } })).result).toBe(
       `Cannot fetch ${silent.base}file.csv: it did not answer within 0.06 s (tried 5 times)`,
     );
     const half = rawAnswer("200 OK", { ...HEADERS, "content-length": "10000" }, BYTES.subarray(0, 4000));
     const falling = await playRaw(Array.from({ length: 5 }, () => ({ write: half, ending: "silence" as const })));
-    expect((await fetched(falling.base, { timeouts })).result).toBe(
+    expect((await fetched(falling.base, { timeouts: { ...PATIENT, silenceMs: 60 } })).result).toBe(
       `Cannot fetch ${falling.base}file.csv: it fell silent for 0.06 s (tried 5 times)`,
     );
   });
@@ -154,7 +153,7 @@ describe("what passes", () => {
           { headers: HEADERS },
         ),
     );
-    const { result, left } = await fetched(dripping.base, { timeouts: { answerMs: 5000, silenceMs: 5000, totalMs: 60 } });
+    const { result, left } = await fetched(dripping.base, { timeouts: { ...PATIENT, totalMs: 60 } });
     expect(result).toBe(`Cannot fetch ${dripping.base}file.csv: it took longer than 0.06 s (tried 5 times)`);
     expect(left).toEqual([]);
   });

@@ -99,13 +99,16 @@ export function rawAnswer(status: string, headers: Record<string, string>, body:
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status}\r\n${lines.join("")}\r\n`), body]);
 }
 
+/** Longer than any busy machine needs. */
+export const PATIENT = { answerMs: 60_000, silenceMs: 60_000, totalMs: 60_000 };
+
 /** What a download has of the outside. `waits` are the milliseconds that would have been waited. */
 export function aNet(base: string, given: Partial<Net> = {}): Net & { waits: number[] } {
   const waits: number[] = [];
   return {
     hosts: [new URL(base).host],
     allowHttp: true,
-    timeouts: { answerMs: 5000, silenceMs: 5000, totalMs: 5000 },
+    timeouts: PATIENT,
     now: () => NOW,
     random: () => 1,
     wait: async (ms) => void waits.push(ms),
