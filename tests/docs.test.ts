@@ -15,7 +15,7 @@ const root = join(import.meta.dir, "..");
 const DATA = join(root, "../shared/data");
 /** As the documents write it; here a demo's stands in for it, whose port is free. */
 const BASE = "http://127.0.0.1:8080/v1";
-const STARTED_WITHIN_MS = 10_000;
+const STARTED_WITHIN_MS = 60_000;
 const GUIDE = "src/http/docs/guide.md";
 
 type Document = { path: string; text: string };
@@ -65,7 +65,7 @@ describe("the command lines of", () => {
   beforeAll(async () => {
     upstream = playUpstreams();
     demo = await startDemo();
-  }, 30_000);
+  }, 120_000);
 
   afterAll(async () => {
     await demo.stop();
@@ -81,7 +81,7 @@ describe("the command lines of", () => {
       const place = aPlace(demo, `${upstream.url}`);
       for (const line of lines) await tryLine(line, place);
     },
-    30_000,
+    120_000,
   );
 });
 

@@ -113,7 +113,8 @@ describe("serve --tls-cert --tls-key", () => {
       for (; !stopped; answered++) expect((await ask()).status).toBe(200);
     });
     for (let n = 0; n < 5; n++) {
-      await Bun.sleep(50);
+      const before = answered;
+      await until("clients are answered", () => (answered > before + 4 ? true : undefined));
       await reload(/The certificate was read again/);
     }
     stopped = true;

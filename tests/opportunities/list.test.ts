@@ -183,7 +183,7 @@ describe("listOpportunities()", () => {
       expect(moved).toBeGreaterThan(50);
       expect(catalog.log.length).toBeLessThan(writes); // It was compacted on the way.
     },
-    STEPS * 100,
+    60_000 + STEPS * 100,
   );
 
   test("gives complete documents, the same as findOpportunity()", async () => {

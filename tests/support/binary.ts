@@ -183,7 +183,7 @@ export function unpackedSample(name: string): Buffer {
 }
 
 /** Waits until `look` answers with something; polls, and gives up after `seconds`. */
-export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>, seconds = 10): Promise<T> {
+export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>, seconds = 60): Promise<T> {
   for (const deadline = Date.now() + seconds * 1000; Date.now() < deadline; await Bun.sleep(20)) {
     const seen = await look();
     if (seen !== undefined) return seen;

@@ -5,6 +5,9 @@ export type SeenEvent = { type: string; changes: { field: string; current: unkno
 
 class Garbled extends Error {}
 
+/** A minute of them, as a server that is killed may take long to be back on a busy machine. */
+const ATTEMPTS_MAX = 6000;
+
 type Answer<T> = { data: T[]; meta: { has_more: boolean; next_cursor: string | null } };
 
 export type SyncClient = {
@@ -36,7 +39,7 @@ export function createSyncClient(key: string, base: () => string): SyncClient {
         if (!text.startsWith(`{"data":${JSON.stringify(answer.data)},`)) throw new Garbled("What was parsed is not what was sent");
         return answer;
       } catch (error) {
-        if (attempt === 500 || error instanceof Garbled) throw error;
+        if (attempt === ATTEMPTS_MAX || error instanceof Garbled) throw error;
         await Bun.sleep(10);
       }
     }
