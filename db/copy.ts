@@ -20,13 +20,15 @@ export type Progress = (table: string, done: number, total: number) => void;
 export async function copyDatabases(from: Databases, to: Databases, progress: Progress): Promise<{ catalog: Copied; state: Copied }> {
   await requireUnused(to.state, states); // Before the long work, too.
   return to.catalog.transaction(async (catalog) => {
+    await requireUnused(catalog, catalogs);
     const catalogRows = await copyTables(from.catalog, catalog, catalogs, progress);
-    const stateRows = await to.state.transaction((state) =>
-      copyTables(from.state, state, states, async (...portion) => {
+    const stateRows = await to.state.transaction(async (state) => {
+      await requireUnused(state, states);
+      return copyTables(from.state, state, states, async (...portion) => {
         await catalog.get("select 1"); // PostgreSQL ends a transaction in which nobody asks for a minute.
         progress(...portion);
-      }),
-    );
+      });
+    });
     return { catalog: catalogRows, state: stateRows };
   });
 }
@@ -37,7 +39,7 @@ type Column = { name: string; isBytes: boolean };
 
 type Kind = { tables: readonly Table[]; openNew: () => Engine<unknown> };
 
-const catalogs: Kind = { tables: tablesOf(Object.values(catalogTables)), openNew: () => openCatalog(":memory:", 0) };
+export const catalogs: Kind = { tables: tablesOf(Object.values(catalogTables)), openNew: () => openCatalog(":memory:", 0) };
 const states: Kind = { tables: tablesOf(Object.values(stateTables)), openNew: () => openState(":memory:", 0) };
 
 /** Each after those that it refers to. */
@@ -75,14 +77,14 @@ async function requireUnused(target: Sql<unknown>, { tables, openNew }: Kind): P
   }
 }
 
-async function copyTables(
+/** Puts every row of every table in the place of those that are there. To be called in a transaction. */
+export async function copyTables(
   from: Engine<unknown>,
   target: Sql<unknown>,
   kind: Kind,
   progress: (...portion: Parameters<Progress>) => void | Promise<void>,
 ): Promise<Copied> {
-  await requireUnused(target, kind);
-  for (const { name } of kind.tables.toReversed()) await target.run(`delete from "${name}"`); // What the migrations put in.
+  for (const { name } of kind.tables.toReversed()) await target.run(`delete from "${name}"`); // In a new database, what the migrations put in.
   const copied: Copied = {};
   await from.snapshot(async (source) => {
     for (const { name, columns, key } of kind.tables) {

@@ -1,5 +1,6 @@
 /** Databases on either engine, for tests that run on both. A run that is on PostgreSQL as a whole leaves them out: it would only repeat them. */
-import type { CatalogDb, Value } from "../../db/engine.ts";
+import { catalogs, copyTables } from "../../db/copy.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { aDirectory, NOON } from "./imports.ts";
 import { aPostgresPlace, inDirectory, onPostgres, type Place } from "./places.ts";
 import { hasPostgres } from "./postgres.ts";
@@ -20,17 +21,7 @@ export const places: [string, boolean, () => Promise<Place>][] = onPostgres
       ["PostgreSQL", hasPostgres, aPostgresPlace],
     ];
 
-const tables = ["sources", "facets", "opportunities", "upstream_ids", "events", "imports", "settings"];
-
-/** Makes an empty catalogue equal to another, row numbers included. */
+/** Makes a catalogue equal to another, row numbers included. */
 export async function copyCatalog(from: CatalogDb, to: CatalogDb): Promise<void> {
-  await to.transaction(async (sql) => {
-    for (const table of tables) {
-      await sql.run(`delete from ${table}`);
-      for (const row of await from.all<Record<string, Value>>(`select * from ${table}`)) {
-        const names = Object.keys(row);
-        await sql.run(`insert into ${table} (${names.join()}) values (${names.map(() => "?").join()})`, ...Object.values(row));
-      }
-    }
-  });
+  await to.transaction((sql) => copyTables(from, sql, catalogs, () => undefined));
 }
