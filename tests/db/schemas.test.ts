@@ -1,0 +1,66 @@
+/** Each schema is written down twice, once for each engine: what one has, the other must have. */
+import { expect, test } from "bun:test";
+import { getTableName, is, type SQL, type Table } from "drizzle-orm";
+import { getTableConfig as inPostgres, PgTable } from "drizzle-orm/pg-core";
+import { getTableConfig as inSqlite, SQLiteTable } from "drizzle-orm/sqlite-core";
+import * as sqliteCatalog from "../../db/catalog.ts";
+import * as postgresCatalog from "../../db/postgres/catalog.ts";
+import * as postgresState from "../../db/postgres/state.ts";
+import * as sqliteState from "../../db/state.ts";
+
+/** What both engines call alike of a table. */
+type Config = {
+  name: string;
+  columns: readonly Column[];
+  primaryKeys: readonly { columns: readonly Named[] }[];
+  foreignKeys: readonly { reference: () => { columns: readonly Named[]; foreignTable: Table; foreignColumns: readonly Named[] } }[];
+  indexes: readonly { config: { name?: string; unique?: boolean; columns: readonly (Named | SQL)[]; where?: SQL | undefined } }[];
+};
+type Named = { name: string };
+type Column = Named & { notNull: boolean; primary: boolean; isUnique: boolean; default: unknown; getSQLType: () => string };
+
+const kinds: Record<string, string> = { 'text collate "C"': "text", bigint: "integer", bytea: "blob" };
+
+const namesOf = (columns: readonly (Named | SQL)[]) => columns.map((column) => ("name" in column ? column.name : String(column)));
+
+function described({ name, columns, primaryKeys, foreignKeys, indexes }: Config) {
+  const number = columns.find((column) => column.primary && kindOf(column) === "integer")?.name;
+  return {
+    name,
+    columns: columns.map((column) => ({
+      name: column.name,
+      kind: kindOf(column),
+      notNull: column.notNull,
+      primary: column.primary,
+      unique: column.isUnique,
+      default: column.default,
+    })),
+    primaryKeys: primaryKeys.map((key) => namesOf(key.columns)),
+    foreignKeys: foreignKeys
+      .map((key) => key.reference())
+      .map((key) => [namesOf(key.columns), getTableName(key.foreignTable), namesOf(key.foreignColumns)]),
+    indexes: indexes.map(({ config }) => ({
+      name: config.name,
+      unique: config.unique,
+      columns: namesOf(config.columns).filter((column) => column !== number), // SQLite's indexes end in it anyway.
+      where: config.where?.queryChunks,
+    })),
+  };
+}
+
+function kindOf(column: Column): string {
+  const type = column.getSQLType();
+  return kinds[type] ?? type;
+}
+
+test.each([
+  ["catalogue", sqliteCatalog, postgresCatalog],
+  ["state", sqliteState, postgresState],
+])("the %s has the same tables, columns, keys and indexes on both engines", (_, sqlite, postgres) => {
+  const onSqlite = Object.values(sqlite).filter((table) => is(table, SQLiteTable));
+  const onPostgres = Object.values(postgres).filter((table) => is(table, PgTable));
+  expect(onPostgres.map((table) => described(inPostgres(table) as Config))).toEqual(
+    onSqlite.map((table) => described(inSqlite(table) as Config)),
+  );
+  expect(onSqlite.length).toBeGreaterThan(4);
+});
