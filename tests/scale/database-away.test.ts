@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
       expect([path, sendsKey, ofThis.some(isWell), ofThis.some(isAway)]).toEqual([path, sendsKey, true, !needNone.includes(path)]);
     }
   }
-  /** Until both servers have said of all that needs the database that it is away: of a silent one after 5 s, not after a statement's 30. */
+  /** Until both servers have said of all that needs the database that it is away: of a silent one within seconds, too. */
   const untilRefused = (seen: readonly Seen[]) => {
     const expected = servers.length * (asked.length - needNone.length);
     const refused = () => new Set(seen.filter(isAway).map(({ port, path, sendsKey }) => `${port} ${path} ${sendsKey}`)).size;
