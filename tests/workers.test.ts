@@ -9,7 +9,7 @@ import { aHome, dropHomes, type Home, type Server, until } from "./support/binar
 import { busy, load } from "./support/load.ts";
 
 afterAll(dropHomes);
-setDefaultTimeout(60_000); // Processes on a busy machine take their time.
+setDefaultTimeout(120_000); // Processes on a busy machine take their time.
 
 const PASSWORD = "workers-secret";
 
@@ -99,18 +99,21 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
 
     test("grant exactly the minute's number of 240 requests at once", async () => {
       const key = await aKey(12);
+      const from = performance.now();
       const seen = await Promise.all(Array.from({ length: 240 }, () => status(server, "/sources", key)));
-      expect([200, 429].map((each) => seen.filter((one) => one === each).length)).toEqual([12, 228]);
+      const [granted = 0, refused = 0] = [200, 429].map((each) => seen.filter((one) => one === each).length);
+      const back = Math.floor((performance.now() - from) / 5000); // Tokens that a slow machine has got back meanwhile.
+      expect([granted + refused, granted >= 12 && granted <= 12 + back]).toEqual([240, true]);
     });
 
     test("move a status once, though each looks at the clock", async () => {
       await home.run(["sources", "add", "OWN", "--name", "Own", "--description", "Ours"]);
-      const closesAt = new Date(Date.now() + 4000).toISOString();
+      const closesAt = new Date(Date.now() + 8000).toISOString();
       expect((await home.run(["import", "records", "-"], { stdin: records({ dates: { closes_at: closesAt } }, 300) })).code).toBe(0);
       const key = await aKey(100_000);
       const closed = async () =>
         ((await (await server.get("/opportunities?status=closed&limit=100", key)).json()) as { data: { id: string }[] }).data;
-      const [one] = await until("the clock moves them", async () => ((await closed()).length === 100 ? closed() : undefined), 30);
+      const [one] = await until("the clock moves them", async () => ((await closed()).length === 100 ? closed() : undefined));
       const { data } = (await (await server.get(`/opportunities/${one?.id}/events`, key)).json()) as { data: { type: string }[] };
       expect(data.filter(({ type }) => type === "status_changed")).toHaveLength(1);
       const moved = await until("all are counted", async () => {
