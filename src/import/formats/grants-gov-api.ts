@@ -14,7 +14,7 @@ import {
   readListings,
 } from "../grants-gov-codes.ts";
 import { jsonElements } from "../json-elements.ts";
-import { arrayOf, type JsonObject, objectOf } from "../json-value.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import type { Draft } from "../record.ts";
 
 /** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
@@ -252,8 +252,4 @@ async function wholeDocument(input: Input): Promise<unknown> {
   } catch {
     throw new Error("it is not JSON");
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : "";
 }
