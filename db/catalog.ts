@@ -54,6 +54,12 @@ export const opportunities = sqliteTable(
   ],
 );
 
+/** What a record was last read from, where its format can tell (`import/reading.ts`): the row stands as long as the record's hash does. */
+export const readings = sqliteTable("readings", {
+  opportunity_seq: integer("opportunity_seq").primaryKey(),
+  digest: blob("digest", { mode: "buffer" }).notNull(),
+});
+
 /** Every upstream id that a record bears or bore (D-14, D-30). */
 export const upstreamIds = sqliteTable(
   "upstream_ids",

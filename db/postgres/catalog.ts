@@ -50,6 +50,11 @@ export const opportunities = schema.table(
   ],
 );
 
+export const readings = schema.table("readings", {
+  opportunity_seq: integer("opportunity_seq").primaryKey(),
+  digest: bytes("digest").notNull(),
+});
+
 export const upstreamIds = schema.table(
   "upstream_ids",
   {

@@ -2,6 +2,7 @@
 import { type Migration, missingOf } from "../migrate.ts";
 import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" with { type: "text" };
 import catalogNamedSources from "../migrations/postgres/catalog/0001_named_sources.sql" with { type: "text" };
+import catalogReadings from "../migrations/postgres/catalog/0002_readings.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/postgres/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/postgres/state/0002_revisions.sql" with { type: "text" };
@@ -11,6 +12,7 @@ export const postgresMigrations: Record<"catalog" | "state", readonly Migration[
   catalog: [
     { tag: "0000_initial", sql: catalogInitial },
     { tag: "0001_named_sources", sql: catalogNamedSources },
+    { tag: "0002_readings", sql: catalogReadings },
   ],
   state: [
     { tag: "0000_initial", sql: stateInitial },

@@ -40,6 +40,7 @@ export type Decision = {
   status_basis: StatusBasis;
   /** `hashOf` the content, where it was computed already. */
   hash?: Uint8Array | undefined;
+  reading?: Uint8Array | undefined;
   events: OpportunityEvent[];
 };
 
@@ -144,6 +145,36 @@ async function storedHashes(sql: CatalogSql, source: string, lineages: readonly 
   return new Map(rows.map((row) => [row.lineage, row]));
 }
 
+/** What records of a source were last read from, by lineage. Touches no row of theirs but in the index. */
+export async function findReadings(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, Uint8Array>> {
+  const rows = await sql.all<{ lineage: string; digest: Uint8Array }>(
+    `select lineage, digest from opportunities join readings on opportunity_seq = seq
+     where source = ? and lineage in (select value from ${sql.dialect.elements("?")})`,
+    source,
+    JSON.stringify(lineages),
+  );
+  return new Map(rows.map(({ lineage, digest }) => [lineage, digest]));
+}
+
+/** Notes what a record was read from that says what is stored, unless it was changed since it was judged. */
+export async function noteReading(sql: CatalogSql, { source, lineage, hash, reading }: Unchanged): Promise<void> {
+  const stored = await findStored(sql, source, lineage);
+  if (stored !== undefined && Buffer.from(stored.hash).equals(hash)) await replaceReading(sql, stored.seq, reading);
+}
+
+/** A record that says what is stored, but was read from something else than before. */
+export type Unchanged = { source: string; lineage: string; hash: Uint8Array; reading: Uint8Array };
+
+async function replaceReading(sql: CatalogSql, seq: number, reading: Uint8Array | undefined): Promise<void> {
+  if (reading === undefined) await sql.run("delete from readings where opportunity_seq = ?", seq);
+  else
+    await sql.run(
+      "insert into readings (opportunity_seq, digest) values (?, ?) on conflict (opportunity_seq) do update set digest = excluded.digest",
+      seq,
+      reading,
+    );
+}
+
 async function bearsAll(sql: CatalogSql, seq: number, upstreamIds: readonly string[]): Promise<boolean> {
   for (const id of upstreamIds) if (!(await bearsUpstreamId(sql, seq, id))) return false;
   return true;
@@ -151,13 +182,20 @@ async function bearsAll(sql: CatalogSql, seq: number, upstreamIds: readonly stri
 
 /** What the arrival of a record comes to at an instant (ms). Reads and writes nothing. */
 export function decide(stored: Stored | undefined, incoming: Incoming, instant: number): Decision {
-  const { status_basis, hash } = incoming;
+  const { status_basis, hash, reading } = incoming;
   const isGiven = status_basis === "stated" || (incoming.restored !== undefined && incoming.content.status !== "");
   const status = isGiven ? incoming.content.status : statusAt(incoming.content.dates, instant);
   const content = { ...incoming.content, status };
   if (stored === undefined) {
     const id = opportunityId(content.source.code, incoming.lineage);
-    return { outcome: "added", content, status_basis, hash, events: [additionEvent(id, incoming.restored?.created_at ?? instant)] };
+    return {
+      outcome: "added",
+      content,
+      status_basis,
+      hash,
+      reading,
+      events: [additionEvent(id, incoming.restored?.created_at ?? instant)],
+    };
   }
   const previous = readContent(stored.document, stored.sidecar);
   const changes = detect(previous, content);
@@ -166,6 +204,7 @@ export function decide(stored: Stored | undefined, incoming: Incoming, instant: 
     content: apply(previous, changes),
     status_basis,
     hash, // What is told apart here is told apart by the hash too.
+    reading,
     events: classify(stored.id, changes, instant),
   };
 }
@@ -255,6 +294,7 @@ export async function insert(
     renderSidecar(content),
   )) ?? { seq: 0 };
   for (const upstreamId of new Set([opportunity_id, ...earlier_ids])) await addUpstreamId(sql, upstreamId, code, seq);
+  if (decision.reading !== undefined) await replaceReading(sql, seq, decision.reading);
   await storeEvents(sql, seq, decision.events, importId);
 }
 
@@ -272,6 +312,7 @@ export async function update(
   for (const upstreamId of new Set([opportunity_id, ...earlierIds])) await addUpstreamId(sql, upstreamId, code, stored.seq);
   const due = dueOf(decision, instant);
   const hash = decision.hash ?? hashOf(content, status_basis);
+  if (decision.reading !== undefined || !Buffer.from(stored.hash).equals(hash)) await replaceReading(sql, stored.seq, decision.reading);
   if (decision.outcome === "unchanged") {
     await sql.run("update opportunities set status_basis = ?, due_at = ?, hash = ? where seq = ?", status_basis, due, hash, stored.seq);
     return;

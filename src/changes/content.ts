@@ -17,6 +17,8 @@ export type Incoming = {
   content: Content;
   /** `hashOf` the content, where it was computed already. */
   hash?: Uint8Array;
+  /** Of what it was read from (`import/reading.ts`), where its format can tell. */
+  reading?: Uint8Array | undefined;
   /** Earlier states that the upstream itself tells of, the oldest first; each until (ms) it was superseded. */
   past?: PastState[];
   /** Its contacts were kept out, and are to be kept out of its history. */
@@ -25,20 +27,33 @@ export type Incoming = {
   restored?: { created_at: number; updated_at: number };
 };
 
-/** With `hashOf` its content. */
-export type Hashed = Incoming & { hash: Buffer };
+/** With what is compared of its content, and the hash of that. */
+export type Hashed = Incoming & { comparable: string; hash: Buffer };
 
 export type PastState = { content: Content; status_basis: StatusBasis; until: number };
 
-/** SHA-256 of what the upstream says: not of a status that only the clock gave, nor of the offset in which a date is written. */
-export function hashOf(content: Content, basis: StatusBasis): Buffer {
+/** What the upstream says, as JSON: not a status that only the clock gave, nor the offset in which a date is written. */
+export function comparableOf(content: Content, basis: StatusBasis): string {
   const { posted_at, opens_at, closes_at, response_at } = content.dates;
-  const comparable = {
+  return JSON.stringify({
     ...content,
     status: basis === "dates" ? null : content.status,
     dates: [posted_at, opens_at, closes_at, response_at].map((date) => (date === null ? null : (canonicalInstant(date) ?? date))),
-  };
-  return hash("sha256", JSON.stringify(comparable), "buffer");
+  });
+}
+
+/** The content that something comparable was made of, given what that leaves out. */
+export function contentOf(comparable: string, { status, dates }: Pick<Content, "status" | "dates">): Content {
+  return { ...(JSON.parse(comparable) as Content), status, dates };
+}
+
+/** SHA-256 of `comparableOf` a content. */
+export function hashOfComparable(comparable: string): Buffer {
+  return hash("sha256", comparable, "buffer");
+}
+
+export function hashOf(content: Content, basis: StatusBasis): Buffer {
+  return hashOfComparable(comparableOf(content, basis));
 }
 
 /** The opportunity as the API returns it, UTF-8 JSON. */

@@ -6,7 +6,7 @@ import { withheld } from "../changes/contacts.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
 import { formatInstant, parseStoredMs } from "../instant.ts";
 import { uuid5 } from "../opportunities/identity.ts";
-import { records } from "./formats/records.ts";
+import { objectLines } from "./formats/records.ts";
 import { Rejection, readerOf } from "./judge.ts";
 import { beginImport, finishImport, type Summary } from "./remembered.ts";
 import { digestsOf, type Options, type Outcome, shareRead, type Workplace, withInputs } from "./workplace.ts";
@@ -34,7 +34,7 @@ export async function importEvents(place: Workplace, options: Options): Promise<
   return withInputs(place, {}, options, async ({ inputs, staging, rejects }) => {
     const summary: Summary = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0 };
     const sources = new Set<string>();
-    for await (const item of records.read(inputs, { now: place.now(), warn: place.tell })) {
+    for await (const item of objectLines(inputs)) {
       summary.read++;
       if (summary.read % 500 === 0) place.progress({ step: "reading", done: summary.read, share: shareRead(inputs) });
       try {
@@ -55,8 +55,8 @@ export async function importEvents(place: Workplace, options: Options): Promise<
     const importId = options.dryRun ? 0 : await beginImport(place.db, begun);
     for (const chunk of staging.chunks(CHUNK)) {
       await place.db.transaction(async (sql) => {
-        for (const { json } of chunk) {
-          const judged = JSON.parse(json) as Judged; // Staged by this very import.
+        for (const { text } of chunk) {
+          const judged = JSON.parse(text) as Judged; // Staged by this very import.
           const isNew = options.dryRun ? !(await hasEvent(sql, judged.event.id)) : await storeEvent(sql, judged, importId);
           summary[isNew ? "events" : "unchanged"]++;
         }

@@ -15,26 +15,36 @@ export type Context = {
   warn: (message: string) => void;
 };
 
-/** One upstream record at its place in a file, counted from 1: line for text, element or row otherwise. */
-export type Item = {
+/** One upstream record. */
+export type Item = Place & (Mapped | Unread | Refused);
+
+/** Where a record stands in a file, counted from 1: line for text, element or row otherwise. */
+export type Place = {
   input: Input;
   line: number;
   raw: unknown;
   /** The JSON of `raw` to the letter, where it is on one line: parsed numbers lose digits. */
   json?: string;
-} & (
-  | {
-      record: Draft | { [field: string]: unknown };
-      /** The upstream tells only a part here: fields that the record leaves out keep what is stored, with "adds" also the items of lists. */
-      partial?: "omits" | "adds";
-      /** What the upstream tells of the record's earlier states, the oldest first. */
-      past?: readonly PastState[];
-      /** Lineages that this record may follow from, the nearest first; the first that is known becomes its parent. */
-      parents?: readonly Parent[];
-    }
-  /** Refused by the format. Source and lineage, where they could be read, keep it from looking removed (D-34). */
-  | { reason: string; source?: string; lineage?: string }
-);
+};
+
+export type Mapped = {
+  record: Draft | { [field: string]: unknown };
+  /** The upstream tells only a part here: fields that the record leaves out keep what is stored, with "adds" also the items of lists. */
+  partial?: "omits" | "adds";
+  /** What the upstream tells of the record's earlier states, the oldest first. */
+  past?: readonly PastState[];
+  /** Lineages that this record may follow from, the nearest first; the first that is known becomes its parent. */
+  parents?: readonly Parent[];
+};
+
+/**
+ * A record that follows from `text`, this program and what the operator has set alone: where the same was read before, it need not be
+ * read again. `id` is its upstream id, and its lineage.
+ */
+export type Unread = { source: string; id: string; text: string; read: () => Draft | { [field: string]: unknown } };
+
+/** Refused by the format. Source and lineage, where they could be read, keep it from looking removed (D-34). */
+export type Refused = { reason: string; source?: string; lineage?: string };
 
 /** A whole earlier state, and when it was superseded, in milliseconds since 1970 UTC. */
 export type PastState = { record: Draft; until: number };

@@ -122,9 +122,14 @@ export function draftOfGrant(grant: Grant, { now, warn }: Context): Draft {
 
 /** Archived before forecast before the dates; a status that follows from the dates is not stated, and has no word that could grow old. */
 function statusOf({ status, archives }: Grant, now: number): Pick<Draft, "status" | "status_display"> {
-  if (status === "archived" || (archives !== "" && archives < easternDate(now))) return { status: "archived", status_display: "Archived" };
+  if (status === "archived" || isOver(archives, now)) return { status: "archived", status_display: "Archived" };
   if (status === "closed") return { status: "closed", status_display: "Closed" };
   return status === "forecast" ? { status: "forecast", status_display: "Forecasted" } : {};
+}
+
+/** Whether a day such as `2026-07-31` has passed in the East. Of an archive date, this is all that a draft knows of the clock. */
+export function isOver(date: string, now: number): boolean {
+  return date !== "" && date < easternDate(now);
 }
 
 /** Where no instrument is stated, as in search hits, nothing says that a grant is none: only what its title says counts. */

@@ -79,10 +79,10 @@ export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>)
   return { ...incoming, restored: { created_at: created, updated_at: updated } };
 }
 
-/** Natural key of a record that was rejected, where it can be read: it counts as present in a snapshot (D-34). */
-export function readNaturalKey(
-  record: unknown,
-): { source: string; lineage: string | undefined; upstreamId: string | undefined } | undefined {
+export type NaturalKey = { source: string; lineage: string | undefined; upstreamId: string | undefined };
+
+/** Natural key of a record that was not judged, where it can be read. */
+export function readNaturalKey(record: unknown): NaturalKey | undefined {
   if (!isObject(record) || !isObject(record.source)) return undefined;
   const { code, opportunity_id } = record.source;
   if (typeof code !== "string") return undefined;

@@ -2,26 +2,34 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Unchanged } from "../changes/commit.ts";
 
 /** Records have some 4 KB: a small page would hold one and leave the rest of itself empty. */
 const PAGE_BYTES = 32_768;
 const CACHE_KB = 8_000;
 
 export type Staging = {
-  /** Keeps a record by its natural key; a later one of the same key takes its place. `json` is `null` when the catalogue says the same. */
-  put: (source: string, lineage: string, json: string | null, hash?: Uint8Array) => void;
+  /** Keeps a record by its natural key; a later one of the same key takes its place. */
+  put: (source: string, lineage: string, text: string, read?: Read) => void;
+  /** Notes a record that says what the catalogue says, and where that is so, what else it was read from this time. */
+  putUnchanged: (source: string, lineage: string, read?: Read) => void;
   /** Notes that a record is there although nothing of it is to be stored (a rejected one, D-34). */
   putPresent: (source: string, lineage: string) => void;
   has: (source: string, lineage: string) => boolean;
   /** Notes upstream ids that records of a lineage bear, and answers with all that were noted of it. */
   addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => string[];
-  /** What needs writing, in the order of arrival, `count` at a time; each chunk is to be read to its end before the next. */
-  chunks: (count: number) => Iterable<Iterable<Staged>>;
+  /** What needs writing, in the order of arrival, `size` at a time; each chunk is to be read to its end before the next. */
+  chunks: (size: number) => Iterable<Iterable<Staged>>;
+  /** Unchanged records that were read from something else, `size` at a time. */
+  readAnew: (size: number) => Iterable<Iterable<Unchanged>>;
   counts: () => { toWrite: number; unchanged: number };
   close: () => void;
 };
 
-export type Staged = { json: string; hash: Uint8Array | null };
+export type Staged = { text: string; hash: Uint8Array | null; reading: Uint8Array | null };
+
+/** The hash of a record, and of what it was read from. */
+type Read = { hash: Uint8Array; reading?: Uint8Array | undefined };
 
 /** An empty staging file in a directory, or in ":memory:". One import at a time may have it: `withStaging` sees to that. */
 export function openStaging(directory: string): Staging {
@@ -38,35 +46,44 @@ function stagingIn(sqlite: Database, afterwards: () => void): Staging {
   sqlite.run("pragma journal_mode = off");
   sqlite.run("pragma synchronous = off");
   sqlite.run(
-    "create table staged (place integer primary key, source text not null, lineage text not null, known integer not null, hash blob, json text)",
+    `create table staged (place integer primary key, source text not null, lineage text not null, known integer not null,
+       hash blob, reading blob, text text)`,
   );
   sqlite.run("create unique index staged_key on staged (source, lineage)");
   sqlite.run("create table borne (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
   sqlite.run("begin");
   const bear = sqlite.query<unknown, [string, string, string]>("insert into borne values (?, ?, ?) on conflict do nothing");
   const borne = sqlite.query<{ id: string }, [string, string]>("select id from borne where source = ? and lineage = ?");
-  const put = sqlite.query<unknown, [string, string, Uint8Array | null, string | null]>(
-    `insert into staged (source, lineage, known, hash, json) values (?, ?, 1, ?, ?)
-     on conflict do update set known = 1, hash = excluded.hash, json = excluded.json`,
+  const put = sqlite.query<unknown, [string, string, string | null, Uint8Array | null, Uint8Array | null]>(
+    `insert into staged (source, lineage, known, text, hash, reading) values (?, ?, 1, ?, ?, ?)
+     on conflict do update set known = 1, text = excluded.text, hash = excluded.hash, reading = excluded.reading`,
   );
   const putPresent = sqlite.query<unknown, [string, string]>(
     "insert into staged (source, lineage, known) values (?, ?, 0) on conflict do nothing",
   );
-  const counts = sqlite.query<{ toWrite: number; unchanged: number }, []>(
-    "select count(json) as toWrite, count(*) filter (where known and json is null) as unchanged from staged",
+  const counts = sqlite.query<{ toWrite: number; unchanged: number; readAnew: number }, []>(
+    `select count(text) as toWrite, count(*) filter (where known and text is null) as unchanged,
+       count(*) filter (where text is null and reading is not null) as readAnew
+     from staged`,
   );
   const has = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ?");
-  const toWrite = sqlite.query<Staged, []>("select json, hash from staged where json is not null order by place");
+  const toWrite = sqlite.query<Staged, []>("select text, hash, reading from staged where text is not null order by place");
+  const readAnew = sqlite.query<Unchanged, []>(
+    "select source, lineage, hash, reading from staged where text is null and reading is not null order by place",
+  );
+  const count = () => counts.get() ?? { toWrite: 0, unchanged: 0, readAnew: 0 };
   return {
-    put: (source, lineage, json, hash) => void put.run(source, lineage, hash ?? null, json),
+    put: (source, lineage, text, read) => void put.run(source, lineage, text, read?.hash ?? null, read?.reading ?? null),
+    putUnchanged: (source, lineage, read) => void put.run(source, lineage, null, read?.hash ?? null, read?.reading ?? null),
     putPresent: (source, lineage) => void putPresent.run(source, lineage),
     has: (source, lineage) => has.get(source, lineage) !== null,
     addUpstreamIds: (source, lineage, ids) => {
       for (const id of ids) bear.run(source, lineage, id);
       return borne.all(source, lineage).map(({ id }) => id);
     },
-    chunks: (count) => inChunks(toWrite.iterate(), counts.get()?.toWrite ?? 0, count),
-    counts: () => counts.get() ?? { toWrite: 0, unchanged: 0 },
+    chunks: (size) => inChunks(toWrite.iterate(), count().toWrite, size),
+    readAnew: (size) => inChunks(readAnew.iterate(), count().readAnew, size),
+    counts: () => ({ toWrite: count().toWrite, unchanged: count().unchanged }),
     close: () => {
       sqlite.close();
       afterwards();

@@ -7,7 +7,7 @@ import { aDirectory, dropScratch } from "../support/imports.ts";
 afterAll(dropScratch);
 
 function chunks(staging: Staging, count: number): string[][] {
-  return Array.from(staging.chunks(count), (chunk) => Array.from(chunk, ({ json }) => json));
+  return Array.from(staging.chunks(count), (chunk) => Array.from(chunk, ({ text }) => text));
 }
 
 describe("openStaging()", () => {
@@ -15,9 +15,9 @@ describe("openStaging()", () => {
     const staging = openStaging(":memory:");
     staging.put("A", "1", "first");
     staging.put("A", "2", "second");
-    staging.put("B", "1", null);
+    staging.putUnchanged("B", "1");
     staging.put("A", "1", "last");
-    staging.put("A", "2", null);
+    staging.putUnchanged("A", "2");
     staging.putPresent("A", "3");
     staging.putPresent("A", "1");
     expect(chunks(staging, 10)).toEqual([["last"]]);
@@ -30,17 +30,27 @@ describe("openStaging()", () => {
 
   test("gives chunks that follow each other", () => {
     const staging = openStaging(":memory:");
-    for (let n = 0; n < 6; n++) staging.put("A", `${n}`, n === 2 ? null : `${n}`);
+    for (const n of ["0", "1", "2", "3", "4", "5"]) staging.put("A", n, n);
+    staging.putUnchanged("A", "2");
     expect(chunks(staging, 2)).toEqual([["0", "1"], ["3", "4"], ["5"]]);
     expect(chunks(staging, 5)).toEqual([["0", "1", "3", "4", "5"]]);
     staging.close();
   });
 
-  test("keeps each record's hash with it", () => {
+  test("keeps each record's hash with it, and what it was read from", () => {
     const staging = openStaging(":memory:");
-    staging.put("A", "1", "first", Buffer.from("one"));
-    staging.put("A", "1", "last", Buffer.from("two"));
-    expect([...staging.chunks(1)].map((chunk) => [...chunk])).toEqual([[{ json: "last", hash: new Uint8Array(Buffer.from("two")) }]]);
+    const [one, two, three] = ["one", "two", "three"].map((text) => new Uint8Array(Buffer.from(text))) as [
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+    ];
+    staging.put("A", "1", "first", { hash: one, reading: one });
+    staging.put("A", "1", "last", { hash: two });
+    staging.put("A", "2", "first", { hash: one });
+    staging.putUnchanged("A", "2", { hash: two, reading: three });
+    staging.putUnchanged("A", "3");
+    expect([...staging.chunks(1)].map((chunk) => [...chunk])).toEqual([[{ text: "last", hash: two, reading: null }]]);
+    expect([...staging.readAnew(1)].map((chunk) => [...chunk])).toEqual([[{ source: "A", lineage: "2", hash: two, reading: three }]]);
     staging.close();
   });
 

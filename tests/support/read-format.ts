@@ -1,6 +1,6 @@
 /** Formats under test: real files, texts that stand for files, and what comes out of them. */
 import { join } from "node:path";
-import type { Format, Input, Item } from "../../src/import/format.ts";
+import type { Format, Input, Item, Unread } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/input.ts";
 import { judgeRecord, Rejection } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";
@@ -25,8 +25,9 @@ export function textInput(text: string | Uint8Array, name = "test"): Input {
 /** All that an import gets from the files: of each lineage the last draft, and why the others were refused, by format or judge. */
 export async function readFormat(format: Format, inputs: readonly Input[], now = "2026-04-25T12:00:00Z") {
   const warnings = new Set<string>();
-  const items: Item[] = [];
-  for await (const item of format.read(inputs, { now: Date.parse(now), warn: (message) => void warnings.add(message) })) items.push(item);
+  const items: Exclude<Item, Unread>[] = [];
+  for await (const item of format.read(inputs, { now: Date.parse(now), warn: (message) => void warnings.add(message) }))
+    items.push("read" in item ? { ...item, record: item.read() } : item);
 
   const drafts = items.flatMap((item) => ("record" in item ? [item.record as Draft] : []));
   const kept = new Map(drafts.map((draft) => [draft.lineage ?? draft.source.opportunity_id, draft]));

@@ -2,8 +2,8 @@
  * Grants.gov: the daily XML extract (`GrantsDBExtract<date>v2.zip`), its predecessor of before 2016, and the answers of its API
  * (`grants-gov-api.ts`), told apart by what is in the file.
  */
-import type { Context, Format, Input, Item } from "../format.ts";
-import { draftOfGrant, emptyGrant, type Grant } from "../grant.ts";
+import type { Context, Format, Input, Item, Unread } from "../format.ts";
+import { draftOfGrant, emptyGrant, type Grant, isOver } from "../grant.ts";
 import {
   applicantTypes,
   fundingActivities,
@@ -45,14 +45,16 @@ async function* readExtract(input: Input, posted: Set<string>, context: Context)
   let line = 0;
   for await (const raw of extractElements(input.bytes(), context)) {
     line++;
-    const grant = raw.element.startsWith("FundingOpp") ? grantOfLegacyElement(raw, context) : grantOfElement(raw, context);
-    if (grant.id === "") {
+    const { element, fields } = raw;
+    const legacy = element.startsWith("FundingOpp") ? grantOfLegacyElement(raw, context) : undefined;
+    const id = legacy === undefined ? textIn(fields, "OpportunityID") : legacy.id;
+    if (id === "") {
       yield { input, line, raw, source: GRANTS_GOV, reason: "OpportunityID must not be blank" };
       continue;
     }
-    if (grant.status === "posted") posted.add(grant.id);
-    else if (posted.has(grant.id)) continue;
-    yield { input, line, raw, record: draftOfGrant(grant, context) };
+    if (element !== FORECAST) posted.add(id);
+    else if (posted.has(id)) continue;
+    yield { input, line, raw, ...(legacy === undefined ? unread(raw, id, context) : { record: draftOfGrant(legacy, context) }) };
   }
 }
 
@@ -61,8 +63,18 @@ async function* readExtract(input: Input, posted: Set<string>, context: Context)
 /** One opportunity: its child elements by local name, each with all its texts; attributes as `Element@Attribute`. */
 type Element = { element: string; fields: { [name: string]: string[] } };
 
+function unread(raw: Element, id: string, context: Context): Unread {
+  const isArchived = isOver(isoDate(textIn(raw.fields, "ArchiveDate")), context.now);
+  const read = () => draftOfGrant(grantOfElement(raw, context), context);
+  return { source: GRANTS_GOV, id, text: JSON.stringify([isArchived, raw]), read };
+}
+
+function textIn(fields: Element["fields"], name: string): string {
+  return fields[name]?.[0] ?? "";
+}
+
 function grantOfElement({ element, fields }: Element, { warn }: Context): Grant {
-  const text = (name: string) => fields[name]?.[0] ?? "";
+  const text = (name: string) => textIn(fields, name);
   const all = (name: string) => fields[name] ?? [];
   const forecast = element === FORECAST;
   const id = text("OpportunityID");

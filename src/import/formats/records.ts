@@ -1,6 +1,8 @@
 /** Records of one's own: NDJSON, one object a line, as `export` writes it. */
-import type { Context, Format, Input, Item } from "../format.ts";
+import type { Context, Format, Input, Item, Mapped, Place, Refused } from "../format.ts";
 import { lines } from "../input.ts";
+import { arrayOf } from "../json-value.ts";
+import { readNaturalKey } from "../judge.ts";
 
 export const records: Format = {
   name: "records",
@@ -9,6 +11,16 @@ export const records: Format = {
 };
 
 async function* read(inputs: readonly Input[], _context: Context): AsyncIterable<Item> {
+  for await (const item of objectLines(inputs)) {
+    const { json: text = "", record } = "record" in item ? item : {};
+    const key = record === undefined ? undefined : plainKeyOf(record);
+    if (record === undefined || key === undefined) yield item;
+    else yield { input: item.input, line: item.line, raw: record, json: text, ...key, text, read: () => record };
+  }
+}
+
+/** Each line as an object, but for those that are none. Throws when none of a file's lines is one. */
+export async function* objectLines(inputs: readonly Input[]): AsyncIterable<Place & (Mapped | Refused)> {
   for (const input of inputs) {
     let objects = 0;
     let others = 0;
@@ -25,6 +37,13 @@ async function* read(inputs: readonly Input[], _context: Context): AsyncIterable
     }
     if (objects === 0 && others > 0) throw new Error(`Cannot import ${input.name}: no line of it is a JSON object`);
   }
+}
+
+/** Of a record that has and had no other upstream id than its lineage. */
+function plainKeyOf(record: Mapped["record"]): { source: string; id: string } | undefined {
+  const { source, lineage, upstreamId = "" } = readNaturalKey(record) ?? {};
+  const isPlain = (lineage ?? upstreamId) === upstreamId && arrayOf(record.earlier_ids).length === 0;
+  return source === undefined || upstreamId === "" || !isPlain ? undefined : { source, id: upstreamId };
 }
 
 function parseObject(text: string): { [field: string]: unknown } | undefined {

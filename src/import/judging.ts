@@ -1,0 +1,233 @@
+/** Judges the whole input before anything of it is stored (D-33): what is new or changed is staged, what is unchanged is noted, what is bad is rejected alone. */
+
+import type { CatalogSql } from "../../db/engine.ts";
+import { findReadings, findStored, findUnchanged, isStored, lineagesOfUpstreamId, newestInstant } from "../changes/commit.ts";
+import { withoutContacts } from "../changes/contacts.ts";
+import { type Content, comparableOf, contentOf, type Hashed, hashOfComparable, type Incoming, readContent } from "../changes/content.ts";
+import { findCanonicalId } from "../changes/link.ts";
+import { opportunityId } from "../opportunities/identity.ts";
+import { listSources } from "../sources.ts";
+import type { Context, Format, Input, Item, Parent, Unread } from "./format.ts";
+import type { OpenInput } from "./input.ts";
+import { isObject } from "./json-value.ts";
+import { judgeRecord, type NaturalKey, Rejection, readNaturalKey } from "./judge.ts";
+import { readingUnder } from "./reading.ts";
+import type { Rejects } from "./rejects.ts";
+import type { Staged, Staging } from "./staging.ts";
+import { type Options, shareRead, type Workplace } from "./workplace.ts";
+
+/** Records judged in one snapshot and looked up by one statement. More would outlive the youngest garbage, and take more memory than time is won. */
+const JUDGED_TOGETHER = 20;
+
+export type Judged = { read: number; rejected: number; sources: Set<string>; newestRestored: number | undefined };
+
+/** Reads everything. Throws when a file as a whole cannot be taken. */
+export async function judgeAll(
+  { db, now, tell, progress }: Workplace,
+  format: Format,
+  inputs: readonly OpenInput[],
+  options: Options,
+  staging: Staging,
+  rejects: Rejects,
+): Promise<Judged> {
+  const judged: Judged = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined };
+  const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
+  const restoring = (await newestInstant(db)) === undefined;
+  const digestOf = readingUnder([format.name, [...names], options.redactContacts === true]);
+  const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
+  const lastOf = new Map<Input, Item>();
+  for await (const items of together(format.read(inputs, context), JUDGED_TOGETHER)) {
+    await db.snapshot(async (sql) => {
+      const digests = await digestsToRead(sql, items, digestOf);
+      const arrived: (Hashed | Unread)[] = [];
+      for (const item of items) {
+        lastOf.set(item.input, item);
+        if ("read" in item && !digests.has(item)) {
+          arrived.push(item);
+          continue;
+        }
+        try {
+          const incoming = { ...(await judgeItem(sql, item, names)), reading: digests.get(item) };
+          arrived.push(identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, restoring));
+        } catch (error) {
+          if (!(error instanceof Rejection)) throw error;
+          judged.rejected++;
+          rejects.add(item, error.message);
+          await notePresent(sql, staging, judged, item);
+        }
+      }
+      const records = arrived.filter((each) => "hash" in each);
+      const unchanged = await findUnchanged(sql, records);
+      for (const each of arrived) {
+        if ("hash" in each) stage(staging, each, unchanged.has(each));
+        else stageAsBefore(staging, judged, each);
+      }
+    });
+    judged.read += items.length;
+    progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
+  }
+  progress({ step: "reading", done: judged.read, share: 1 });
+  if (options.snapshot && !options.allowRemovals) for (const item of lastOf.values()) refuseCutOff(item);
+  return judged;
+}
+
+async function* together<T>(items: AsyncIterable<T>, count: number): AsyncIterable<T[]> {
+  let some: T[] = [];
+  for await (const item of items) {
+    if (some.push(item) < count) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
+}
+
+/** Digests of those unread items that must be read, as they are not what the record was read from before. */
+async function digestsToRead(sql: CatalogSql, items: readonly Item[], digestOf: (text: string) => Buffer): Promise<Map<Item, Buffer>> {
+  const digests = new Map<Item, Buffer>();
+  const unread = items.filter((item) => "read" in item);
+  for (const [source, ofSource] of Map.groupBy(unread, (item) => item.source)) {
+    const before = await findReadings(
+      sql,
+      source,
+      ofSource.map(({ id }) => id),
+    );
+    for (const item of ofSource) {
+      const digest = digestOf(item.text);
+      const known = before.get(item.id);
+      if (known === undefined || !digest.equals(known)) digests.set(item, digest);
+    }
+  }
+  return digests;
+}
+
+async function judgeItem(sql: CatalogSql, item: Item, names: ReadonlyMap<string, string>): Promise<Incoming> {
+  if ("reason" in item) throw new Rejection(item.reason);
+  if ("read" in item) return withRelationships(sql, judgeRecord(item.read(), names), []);
+  const record = item.partial === undefined ? item.record : await completed(sql, item.record, item.partial === "adds");
+  const incoming = judgeRecord(record, names);
+  const past = item.past?.map(({ record, until }) => {
+    const { content, status_basis } = judgeRecord(record, names);
+    return { content, status_basis, until };
+  });
+  return { ...(await withRelationships(sql, incoming, item.parents ?? [])), ...(past === undefined ? {} : { past }) };
+}
+
+/** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
+async function completed(sql: CatalogSql, record: object, adds: boolean): Promise<object> {
+  const key = readNaturalKey(record);
+  const before = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
+  if (before === undefined) return record;
+  const { status: _status, ...content } = readContent(before.document, before.sidecar);
+  return filledIn(record, content, adds);
+}
+
+function filledIn(record: object, stored: object, adds: boolean): object {
+  const filled: Record<string, unknown> = { ...stored };
+  for (const [name, value] of Object.entries(record)) {
+    const old = filled[name];
+    if (value === undefined) continue;
+    if (isObject(value) && isObject(old)) filled[name] = filledIn(value, old, adds);
+    else filled[name] = adds && Array.isArray(value) && Array.isArray(old) ? union(old, value) : value;
+  }
+  return filled;
+}
+
+function union(old: readonly unknown[], more: readonly unknown[]): unknown[] {
+  const known = new Set(old.map((item) => JSON.stringify(item)));
+  return [...old, ...more.filter((item) => !known.has(JSON.stringify(item)))];
+}
+
+/** Parent and canonical record, where the record names none and one is known. */
+async function withRelationships(sql: CatalogSql, incoming: Incoming, parents: readonly Parent[]): Promise<Incoming> {
+  const { source, relationships } = incoming.content;
+  const parent = await firstOf(parents, async ({ lineage, inFiles }) => inFiles || (await isStored(sql, source.code, lineage)));
+  const parent_id = relationships.parent_id ?? (parent === undefined ? null : opportunityId(source.code, parent.lineage));
+  const canonical_id = relationships.canonical_id ?? (await findCanonicalId(sql, incoming.content));
+  if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return incoming;
+  return { ...incoming, content: { ...incoming.content, relationships: { parent_id, canonical_id } } };
+}
+
+async function firstOf<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<T | undefined> {
+  for (const item of items) if (await holds(item)) return item;
+  return undefined;
+}
+
+/** The record with its hash and all earlier ids that are known of it. */
+function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming, restoring: boolean): Hashed {
+  const { code, opportunity_id } = record.content.source;
+  judged.sources.add(code);
+  // Of a lineage that goes by another name, ids of records that this one supersedes in the same file stay findable (D-30).
+  const known =
+    record.lineage === opportunity_id ? [] : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
+  const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
+  const comparable = comparableOf(record.content, record.status_basis);
+  const hash = hashOfComparable(comparable);
+  if (!restoring || restored === undefined) return { ...record, earlier_ids, comparable, hash };
+  judged.newestRestored = Math.max(judged.newestRestored ?? restored.updated_at, restored.updated_at);
+  return { ...record, earlier_ids, comparable, hash, restored };
+}
+
+function stage(staging: Staging, { comparable, hash, reading, content, ...rest }: Hashed, isUnchanged: boolean): void {
+  const { source, status, dates } = content;
+  if (isUnchanged) staging.putUnchanged(source.code, rest.lineage, { hash, reading });
+  else
+    staging.put(source.code, rest.lineage, `${JSON.stringify({ ...rest, status, dates } satisfies Rest)}\n${comparable}`, {
+      hash,
+      reading,
+    });
+}
+
+/** What is staged on the first line; on the second is what is compared. */
+type Rest = Omit<Incoming, "content" | "hash" | "reading"> & Pick<Content, "status" | "dates">;
+
+/** The record that was staged. */
+export function unstaged({ text, hash, reading }: Staged): Incoming {
+  const end = text.indexOf("\n");
+  const { status, dates, ...incoming } = JSON.parse(text.slice(0, end)) as Rest; // Staged by this very import.
+  const content = contentOf(text.slice(end + 1), { status, dates });
+  return { ...incoming, content, ...(hash === null ? {} : { hash }), reading: reading ?? undefined };
+}
+
+function stageAsBefore(staging: Staging, judged: Judged, { source, id }: Unread): void {
+  judged.sources.add(source);
+  staging.putUnchanged(source, id);
+}
+
+/** A rejected record whose source and id can be read counts as present (D-34). */
+async function notePresent(sql: CatalogSql, staging: Staging, judged: Judged, item: Item): Promise<void> {
+  const key = keyOf(item);
+  if (key === undefined) return;
+  const { source, lineage, upstreamId } = key;
+  const lineages =
+    lineage !== undefined
+      ? [lineage]
+      : upstreamId === undefined
+        ? []
+        : [upstreamId, ...(await lineagesOfUpstreamId(sql, source, upstreamId))];
+  if (lineages.length > 0) judged.sources.add(source);
+  for (const each of lineages) staging.putPresent(source, each);
+}
+
+function keyOf(item: Item): NaturalKey | undefined {
+  if ("record" in item) return readNaturalKey(item.record);
+  if ("read" in item) return { source: item.source, lineage: undefined, upstreamId: item.id };
+  return item.source === undefined ? undefined : { source: item.source.toUpperCase(), lineage: item.lineage, upstreamId: undefined };
+}
+
+/** Lines have no closing bracket: a snapshot whose last one cannot be read may have been cut off anywhere before the next. */
+function refuseCutOff(last: Item): void {
+  if (typeof last.raw !== "string") return;
+  throw new Error(
+    `Cannot import this snapshot: ${last.input.name} ends with a line that is no record (line ${last.line}), as a file does that was cut off; --allow-removals says that it is whole`,
+  );
+}
+
+/** Tells each message once: a code that is unknown in ten thousand records is one piece of news. */
+function once(tell: (message: string) => void): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (told.has(message) || told.size === 200) return;
+    told.add(message);
+    tell(message);
+  };
+}

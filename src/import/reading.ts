@@ -1,0 +1,15 @@
+/**
+ * What a record was read from. Where that is what it was read from before, nothing can have changed (D-32), and neither mapping nor judging
+ * need be done again.
+ */
+import { hash } from "node:crypto";
+import { ownSource } from "../own-source.ts" with { type: "macro" };
+
+/** Another program reads everything again, once. */
+const program = ownSource();
+
+/** SHA-256 of a record's text and of all else that it follows from: this program, and what the operator has set. */
+export function readingUnder(settings: unknown): (text: string) => Buffer {
+  const rules = JSON.stringify([program, settings]);
+  return (text) => hash("sha256", rules + text, "buffer");
+}
