@@ -1,7 +1,5 @@
 /** The description: found valid by others' tools, complete, and locked by a snapshot. */
-import { describe, expect, test } from "bun:test";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
@@ -10,6 +8,9 @@ import { oas } from "@stoplight/spectral-rulesets";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import { operations } from "../../src/http/operations.ts";
 import { problems } from "../../src/http/problem.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
 
 const BASE = "https://fundfeed.test/v1";
 const text = JSON.stringify(openapiDocument(BASE), null, 2);
@@ -37,7 +38,7 @@ describe("the description", () => {
   });
 
   test("passes Redocly's lint without a warning", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "fundfeed-openapi-"));
+    const directory = aDirectory();
     await Bun.write(join(directory, "openapi.json"), text);
     const redocly = new URL("../../node_modules/@redocly/cli/bin/cli.js", import.meta.url).pathname;
     const lint = Bun.spawn([process.execPath, redocly, "lint", "openapi.json", "--format=json"], {
