@@ -1,6 +1,7 @@
 /** The API as its client sees it: asks again where that helps, waits for as long as it is told to, and shows the key to nobody else. */
 import { messageOf } from "../../db/reason.ts";
 import { isObject, type JsonObject, objectOf, parsedJson } from "../import/json-value.ts";
+import { delayMs, retryAfterOf } from "../retry.ts";
 import { version } from "../version.ts";
 
 export type Feed = {
@@ -34,7 +35,6 @@ export class Refused extends Error {
 const PAGE_SIZE = 100;
 const TIMEOUT_MS = 60_000;
 const ATTEMPTS_MAX = 6;
-const BACKOFF_MS = 1000;
 /** No wait is longer: by then the daily window is another one. */
 const WAIT_MAX_MS = 25 * 3_600_000;
 
@@ -83,17 +83,11 @@ async function ask(feed: Feed, target: string): Promise<JsonObject> {
       if (feed.stop?.aborted) throw new Error("it was stopped");
       if (!(error instanceof Passing)) throw error;
       if (!(error instanceof Limited) && ++failures === ATTEMPTS_MAX) throw new Error(`${error.message} (tried ${failures} times)`);
-      const ms = delayMs(feed, error, failures);
+      const ms = Math.min(delayMs(error.retryAfterMs, failures, feed.random ?? Math.random), WAIT_MAX_MS);
       feed.waiting?.(ms, error.message);
       await feed.sleep(ms, feed.stop);
     }
   }
-}
-
-/** As long as told, and up to a second more; else twice as long each time, up to half of it by chance. */
-function delayMs({ random = Math.random }: Feed, { retryAfterMs }: Passing, failures: number): number {
-  const ms = retryAfterMs === undefined ? BACKOFF_MS * 2 ** (failures - 1) * (0.5 + random() / 2) : retryAfterMs + random() * BACKOFF_MS;
-  return Math.min(ms, WAIT_MAX_MS);
 }
 
 async function askOnce(feed: Feed, target: string): Promise<JsonObject> {
@@ -106,7 +100,7 @@ async function askOnce(feed: Feed, target: string): Promise<JsonObject> {
   const { code, detail, request_id } = objectOf(body);
   const says = `it answered ${[status, code].filter(Boolean).join(" ")}`;
   const reason = typeof detail === "string" ? `${says}: ${detail}${request_id ? ` (request ${request_id})` : ""}` : says;
-  const retryAfterMs = retryAfterOf(headers);
+  const retryAfterMs = retryAfterOf(headers, Date.parse(headers.get("date") ?? "")); // By the server's own clock.
   if (status === 429 && retryAfterMs !== undefined) throw new Limited(reason, retryAfterMs);
   if (status >= 500 || status === 429 || status === 408) throw new Passing(reason, retryAfterMs);
   // Not followed: the key is for this address alone.
@@ -130,11 +124,4 @@ async function exchange(feed: Feed, target: string): Promise<{ status: number; h
     if (timeout.aborted) throw new Passing(`it did not answer within ${timeoutMs / 1000} s`);
     throw new Passing(/unable to connect/i.test(reason) ? "nothing answers there" : reason.replace(/\.$/, ""));
   }
-}
-
-/** Seconds, or a date (RFC 9110 §10.2.3), which is read by the server's own clock. */
-function retryAfterOf(headers: Headers): number | undefined {
-  const text = headers.get("retry-after") ?? "";
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.parse(headers.get("date") ?? "");
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

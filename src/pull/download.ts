@@ -4,6 +4,7 @@
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { messageOf } from "../../db/reason.ts";
+import { delayMs, retryAfterOf } from "../retry.ts";
 import { version } from "../version.ts";
 
 export type Wanted = {
@@ -40,7 +41,6 @@ export type Validators = { etag: string | null; last_modified: string | null };
 export type Answer = { outcome: "saved"; validators: Validators } | { outcome: "unchanged" | "missing" };
 
 const ATTEMPTS_MAX = 5;
-const BACKOFF_MS = 1000;
 /** An upstream that wants to be left alone for longer is taken at its word: the pull ends. */
 const RETRY_AFTER_MAX_MS = 5 * 60_000;
 const REDIRECTS_MAX = 5;
@@ -84,17 +84,13 @@ async function persist(net: Net, wanted: Wanted, copy: Copy, known: Validators |
       return await askOnce(net, wanted, copy, known);
     } catch (error) {
       if (!(error instanceof Passing)) throw error;
-      if (attempt === ATTEMPTS_MAX) throw new Error(`${error.message} (tried ${attempt} times)`);
-      await net.wait(delayMs(error, attempt, net), net.stop);
+      const { message, retryAfterMs } = error;
+      if (attempt === ATTEMPTS_MAX) throw new Error(`${message} (tried ${attempt} times)`);
+      if (retryAfterMs !== undefined && retryAfterMs > RETRY_AFTER_MAX_MS)
+        throw new Error(`${message}, and asks to be left alone for ${Math.round(retryAfterMs / 1000)} s`);
+      await net.wait(delayMs(retryAfterMs, attempt, net.random), net.stop);
     }
   }
-}
-
-/** Twice as long each time, up to half of it by chance, so that many who were refused together do not come back together. */
-function delayMs({ retryAfterMs, message }: Passing, attempt: number, { random }: Net): number {
-  if (retryAfterMs === undefined) return BACKOFF_MS * 2 ** (attempt - 1) * (0.5 + random() / 2);
-  if (retryAfterMs > RETRY_AFTER_MAX_MS) throw new Error(`${message}, and asks to be left alone for ${Math.round(retryAfterMs / 1000)} s`);
-  return retryAfterMs + random() * BACKOFF_MS;
 }
 
 async function askOnce(net: Net, wanted: Wanted, copy: Copy, known: Validators | undefined): Promise<Answer> {
@@ -167,13 +163,6 @@ function refuseStatus({ status, headers }: Response, resumed: boolean, copy: Cop
 function restarting(copy: Copy, reason: string): Passing {
   copy.etag = undefined;
   return new Passing(reason);
-}
-
-/** Seconds, or a date (RFC 9110 §10.2.3). */
-function retryAfterOf(headers: Headers, now: number): number | undefined {
-  const text = headers.get("retry-after") ?? "";
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
 /** A page that says "down for maintenance" comes with 200 often enough. */
