@@ -160,6 +160,15 @@ export function duration(text: string): number {
   return Number(match[1]) * unitMs;
 }
 
+/** A duration that is at least another, such as "10s". */
+export function durationFrom(least: string): (text: string) => number {
+  return (text) => {
+    const ms = duration(text);
+    if (ms < duration(least)) throw new InvalidArgumentError(`It must be at least ${least}.`);
+    return ms;
+  };
+}
+
 export function instantOrNull(ms: number | null): string | null {
   return ms === null ? null : formatInstant(ms);
 }

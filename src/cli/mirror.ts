@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf, reasonOf } from "../../db/reason.ts";
 import { formatInstant } from "../instant.ts";
@@ -9,8 +8,8 @@ import { openNdjsonStore } from "../mirror/ndjson-store.ts";
 import { openSqliteStore } from "../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
 import { type Summary, syncOnce } from "../mirror/sync.ts";
-import { repeat } from "../pull/repeat.ts";
-import { baseAddress, type Cli, type CommonOptions, command, duration, examples, inWords } from "./command.ts";
+import { pause, repeat } from "../pull/repeat.ts";
+import { baseAddress, type Cli, type CommonOptions, command, durationFrom, examples, inWords } from "./command.ts";
 
 type MirrorOptions = CommonOptions & {
   into: string;
@@ -25,25 +24,18 @@ type MirrorOptions = CommonOptions & {
 const formats = ["ndjson", "sqlite"] as const;
 type Format = (typeof formats)[number];
 
-const EVERY_MIN_MS = 10_000;
 /** Waits that are worth a line of their own. */
 const LONG_WAIT_MS = 60_000;
-/** `setTimeout` takes no more. */
-const WAIT_MAX_MS = 2 ** 31 - 1;
 
 /** What a test replaces: nobody wants to wait there. */
 type Patience = { wait: (ms: number, stop?: AbortSignal) => Promise<void>; timeoutMs?: number };
 
-const patience: Patience = {
-  wait: (ms, stop) => sleep(Math.min(ms, WAIT_MAX_MS), undefined, stop === undefined ? {} : { signal: stop }).catch(() => undefined),
-};
-
-export function mirrorCommand(cli: Cli, patient = patience): Command {
+export function mirrorCommand(cli: Cli, patient: Patience = { wait: pause }): Command {
   const mirror = command("mirror", "Keep a copy of what a server publishes in step, through its API alone")
     .argument("<base-url>", "the server's base address, ending in /v1", baseAddress)
     .option("--into <file>", "the copy; - prints each new or changed record", "-")
     .addOption(new Option("--format <format>", "of the copy (default: by the file's ending)").choices(formats))
-    .option("--every <duration>", "bring it in step again and again, such as every 5m, until SIGTERM or SIGINT", interval)
+    .option("--every <duration>", "bring it in step again and again, such as every 5m, until SIGTERM or SIGINT", durationFrom("10s"))
     .option("--events", "copy the history of each changed record, too: one more request for each")
     .option("--source <codes>", "only these sources; repeated or with commas", sourceCodes)
     .option("--key-file <file>", "read the key from there instead of from FUNDFEED_KEY")
@@ -157,12 +149,6 @@ function readKeyFile(file: string): string {
   } catch (error) {
     throw new Error(`Cannot read the key: ${messageOf(error)}`);
   }
-}
-
-function interval(text: string): number {
-  const ms = duration(text);
-  if (ms < EVERY_MIN_MS) throw new InvalidArgumentError("It must be at least 10s.");
-  return ms;
 }
 
 function sourceCodes(text: string, earlier: string[] = []): string[] {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { messageOf } from "../../db/reason.ts";
 import type { Summary } from "../import/remembered.ts";
@@ -7,9 +6,9 @@ import { formatInstant } from "../instant.ts";
 import type { Machine } from "../machine.ts";
 import type { Net } from "../pull/download.ts";
 import { type Pull, pull } from "../pull/pull.ts";
-import { repeat } from "../pull/repeat.ts";
+import { pause, repeat } from "../pull/repeat.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
-import { answer, type Cli, type CommonOptions, command, duration, oneOf, redactContactsOption, redactsContacts } from "./command.ts";
+import { answer, type Cli, type CommonOptions, command, durationFrom, oneOf, redactContactsOption, redactsContacts } from "./command.ts";
 import { inSentences, withWorkplace } from "./import.ts";
 
 type PullOptions = CommonOptions & {
@@ -27,21 +26,13 @@ type PullOptions = CommonOptions & {
 type Patience = Pick<Net, "timeouts" | "wait">;
 
 const TIMEOUTS = { answerMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
-const EVERY_MIN_MS = 60_000;
-/** `setTimeout` takes no more. */
-const WAIT_MAX_MS = 2 ** 31 - 1;
 
-const patience: Patience = {
-  timeouts: TIMEOUTS,
-  wait: (ms, stop) => sleep(Math.min(ms, WAIT_MAX_MS), undefined, { signal: stop }).catch(() => undefined),
-};
-
-export function pullCommand(cli: Cli, patient = patience): Command {
+export function pullCommand(cli: Cli, patient: Patience = { timeouts: TIMEOUTS, wait: pause }): Command {
   const names = upstreams.map(({ name }) => name);
   const list = upstreams.map(({ name, about }) => `  ${name.padEnd(20)} ${about}`).join("\n");
   return command("pull", "Fetch what an upstream publishes and import it")
     .addArgument(oneOf(new Argument("<source>", "the upstream"), names))
-    .option("--every <duration>", "do it again and again, such as every 6h, until SIGTERM or SIGINT", interval)
+    .option("--every <duration>", "do it again and again, such as every 6h, until SIGTERM or SIGINT", durationFrom("1m"))
     .option("--keep <dir>", "keep the fetched files in a directory of their own in there")
     .option("--from <url>", "base address to fetch from (FUNDFEED_<SOURCE>_URL)", httpAddress)
     .option("--allow-http", "fetch from a base address that is not https")
@@ -145,12 +136,6 @@ function megabytes(bytes: number): string {
 
 function randomOf({ randomBytes }: Machine): number {
   return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
-}
-
-function interval(text: string): number {
-  const ms = duration(text);
-  if (ms < EVERY_MIN_MS) throw new InvalidArgumentError("It must be at least 1m.");
-  return ms;
 }
 
 const ADDRESS = "an http or https address without query, such as https://mirror.example.org/extracts/";

@@ -1,5 +1,9 @@
 /** Work that is done again and again, one turn at a time. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Net } from "./download.ts";
+
+/** `setTimeout` takes no more. */
+const PAUSE_MAX_MS = 2 ** 31 - 1;
 
 /** Does a turn at once and then each `everyMs`, or right after one that took longer, until `stop`. */
 export async function repeat(
@@ -12,4 +16,9 @@ export async function repeat(
     await turn();
     await wait(Math.max(0, begun + everyMs - now()), stop);
   }
+}
+
+/** Waits for so long, or until `stop`. */
+export async function pause(ms: number, stop?: AbortSignal): Promise<void> {
+  await sleep(Math.min(ms, PAUSE_MAX_MS), undefined, stop === undefined ? {} : { signal: stop }).catch(() => undefined);
 }
