@@ -4,6 +4,7 @@ import { plainText } from "../../plain-text.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
 import { naming } from "../input.ts";
 import { jsonElements } from "../json-elements.ts";
+import { isObject, type JsonObject } from "../json-value.ts";
 import type { Draft } from "../record.ts";
 
 export const challengeGov: Format = {
@@ -27,10 +28,8 @@ async function* read(inputs: readonly Input[], _context: Context): AsyncIterable
   }
 }
 
-type Challenge = { [member: string]: unknown };
-
 /** The address of its page is the only thing that identifies a challenge; it may be on any host. */
-function readChallenge(challenge: Challenge): { record: Draft } | { reason: string; source?: string; lineage?: string } {
+function readChallenge(challenge: JsonObject): { record: Draft } | { reason: string; source?: string; lineage?: string } {
   const text = (member: string) => (typeof challenge[member] === "string" ? challenge[member].trim() : "");
   const url = text("details_url");
   if (url === "") return { reason: "details_url must not be blank" };
@@ -57,8 +56,4 @@ function organizationOf(agency: string): NonNullable<Draft["organization"]> {
   const [, department = agency, bureau = null] =
     /^(.+?) [-–—]+ (.+)$/.exec(agency) ?? /^((?:U\.?S\.? )?Department of [^,]+), (.+)$/.exec(agency) ?? [];
   return { agency: department || null, sub_agency: bureau };
-}
-
-function isObject(value: unknown): value is Challenge {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
