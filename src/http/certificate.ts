@@ -2,6 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { codeOf } from "../../db/reason.ts";
+import { unreadable } from "../unreadable.ts";
 
 /** Both in PEM form; `cert` may go on with the certificates that lead to its root. */
 export type Certificate = { cert: string; key: string };
@@ -24,15 +25,9 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(`Cannot read ${file}: ${reasons[codeOf(error)] ?? String(error)}`, { cause: error });
+    throw new Error(`Cannot read ${file}: ${unreadable[codeOf(error)] ?? String(error)}`, { cause: error });
   }
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "permission denied",
-  EISDIR: "it is a directory",
-};
 
 function attempt<T>(work: () => T, otherwise: string): T {
   try {

@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { codeOf, messageOf } from "../../db/reason.ts";
+import { unreadable } from "../unreadable.ts";
 import type { Format, Input } from "./format.ts";
 import { openZipEntry } from "./zip-entry.ts";
 
@@ -259,9 +260,7 @@ async function* namedBytes(name: string, bytes: AsyncIterable<Uint8Array>): Asyn
 }
 
 const reasons: Record<string, string> = {
-  ENOENT: "there is no such file",
-  EACCES: "permission denied",
-  EISDIR: "it is a directory",
+  ...unreadable,
   Z_BUF_ERROR: "the gzip file ends in the middle",
   Z_DATA_ERROR: "the gzip file is damaged",
 };
