@@ -1,12 +1,14 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { PORTION } from "../../db/engine.ts";
 import { POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import { postgresMigrations } from "../../db/postgres/migrate.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import { isUnavailable } from "../../db/unavailable.ts";
+import { until } from "../support/binary.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 
+setDefaultTimeout(120_000); // Processes on a busy machine take their time.
 afterAll(dropScratch);
 
 const put = "insert into settings (name, value) values (?, ?)";
@@ -101,29 +103,30 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
           await Bun.sleep(1);
         }
       });
+      const [written, stopped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const writing = failureOf(
         db.transaction(async (sql) => {
           await sql.run(put, mode, new Uint8Array());
-          await Bun.sleep(400);
+          written.resolve();
+          await stopped.promise;
           await sql.run(put, `${mode} again`, new Uint8Array());
         }),
       );
-      await Bun.sleep(100);
+      await written.promise;
       await server.stop(mode);
-      await Bun.sleep(400);
+      stopped.resolve();
+      await until("some are refused", () => (failures.length > 0 ? true : undefined));
       const before = answers;
       await server.start();
-      for (let wait = 0; answers < before + 100 && wait < 500; wait++) await Bun.sleep(10);
+      await until("all are answered again", () => (answers >= before + 100 ? true : undefined));
       asking = false;
       await Promise.all(askers);
-      expect(answers).toBeGreaterThanOrEqual(before + 100);
-      expect(failures.length).toBeGreaterThan(0);
       expect(failures.filter((failure) => !isUnavailable(failure))).toEqual([]);
       expect(isUnavailable(await writing)).toBe(true);
       expect(await db.get("select count(*) as count from settings")).toEqual({ count: 1 }); // Nothing of the transaction.
     }
     await db.close();
-  }, 30_000);
+  });
 
   test("leaves a server that is silent, and comes back to it when it answers again", async () => {
     const server = await postgresServer();
@@ -134,7 +137,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     for (const pid of backends) process.kill(pid, "SIGSTOP");
     const asked = performance.now();
     const failures = await Promise.all([1, 2, 3, 4, 5].map(() => failureOf(db.get("select 1"))));
-    expect(performance.now() - asked).toBeLessThan(8000);
+    expect(performance.now() - asked).toBeLessThan(20_000);
     expect(failures.filter((failure) => !isUnavailable(failure))).toEqual([]);
     expect(await db.get("select 1 as one")).toEqual({ one: 1 }); // By new connections.
     for (const pid of backends) process.kill(pid, "SIGCONT");
@@ -146,13 +149,14 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     const db = await openPostgresCatalog(url, NOON, { answersWithinMs: 1000 });
     expect(isUnavailable(await failureOf(db.get("select pg_sleep(9)")))).toBe(true);
     const other = await openPostgresCatalog(url, NOON);
-    const locked = Promise.withResolvers<void>();
+    const [locked, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = other.transaction(async () => {
       locked.resolve();
-      await Bun.sleep(2500);
+      await refused.promise;
     });
     await locked.promise;
     expect(isUnavailable(await failureOf(db.transaction((sql) => sql.run(put, "x", new Uint8Array()))))).toBe(true);
+    refused.resolve();
     await holding;
     expect(await db.transaction((sql) => sql.run(put, "x", new Uint8Array()))).toBe(1);
     await Promise.all([db.close(), other.close()]);
@@ -161,13 +165,14 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
   test("lets nobody wait for a connection for ever", async () => {
     const url = await (await postgresServer()).freshDatabase();
     const db = await openPostgresCatalog(url, NOON, { connections: 1, answersWithinMs: 1000 });
-    const taken = Promise.withResolvers<void>();
+    const [taken, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = db.snapshot(async () => {
       taken.resolve();
-      await Bun.sleep(2500);
+      await refused.promise;
     });
     await taken.promise;
     expect(isUnavailable(await failureOf(db.snapshot((sql) => sql.get("select 1"))))).toBe(true);
+    refused.resolve();
     await holding;
     expect(await db.snapshot((sql) => sql.get("select 1 as one"))).toEqual({ one: 1 });
     await db.close();
