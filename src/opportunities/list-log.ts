@@ -3,7 +3,8 @@
  *
  * D-31 makes the order append-only: a changed record always gets an `updated_at` later than everything before it. So taking in
  * another process's commit means reading the index from the last known instant on, and the record's old place is marked dead.
- * A list is a binary search and a scan backwards. 20 bytes a record: time, row number, facet; row number → place.
+ * A list is a binary search and a scan backwards. A record takes 20 bytes (time, row number, facet; row number → place), and as the arrays
+ * grow by doubling, 21 at a million records.
  */
 import type { CatalogDb } from "../../db/engine.ts";
 
