@@ -15,7 +15,9 @@ import { onPostgres, usualPlace } from "../support/places.ts";
 import { storeRecords } from "../support/records.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
-const STEPS = Number(process.env.FUNDFEED_LIST_STEPS ?? 500);
+/** Between two of them something may be written; after each, so many filter sets are tried. */
+const STEPS = Number(process.env.FUNDFEED_LIST_STEPS ?? (onPostgres ? 200 : 500));
+const QUESTIONS = 5;
 
 const codes = ["A", "B", "C", "D"];
 const agencies = [null, "NASA", "Department of Defense", "Défense", "100% _Agency_"];
@@ -54,6 +56,14 @@ const filter = fc.record({
   upstreamId: fc.option(upstreamId, { nil: undefined, freq: 1 }),
 });
 
+const question = fc.record({
+  filter,
+  limit: fc.integer({ min: 1, max: 30 }),
+  after: fc.option(fc.nat(), { nil: undefined }),
+  walk: fc.boolean(),
+});
+type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
+
 const step = fc.record({
   writes: fc.oneof(
     { weight: 2, arbitrary: fc.constant([]) },
@@ -61,12 +71,8 @@ const step = fc.record({
   ),
   clock: fc.integer({ min: -50, max: 60 }),
   named: fc.option(fc.constantFrom(...codes), { nil: undefined, freq: 19 }),
-  filter,
-  limit: fc.integer({ min: 1, max: 30 }),
-  after: fc.option(fc.nat(), { nil: undefined }),
-  walk: fc.boolean(),
+  questions: fc.array(question, { minLength: QUESTIONS, maxLength: QUESTIONS, size: "max" }),
 });
-type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 let writer: CatalogDb;
 let reader: CatalogDb;
@@ -117,7 +123,7 @@ function matches(row: Row, named: Set<string>, filter: Filter): boolean {
   return updated_since === undefined || row.time > updated_since.ms;
 }
 
-function filterOf({ filter: { since, upstreamId: wanted, ...rest } }: Step, rows: readonly Row[]): Filter {
+function filterOf({ filter: { since, upstreamId: wanted, ...rest } }: Question, rows: readonly Row[]): Filter {
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Filter;
   const time = rows.length === 0 ? NOON : (rows[(since?.place ?? 0) % rows.length]?.time ?? NOON);
   if (since !== undefined) given.updated_since = { ms: time + since.ms, beyond: since.beyond };
@@ -127,7 +133,7 @@ function filterOf({ filter: { since, upstreamId: wanted, ...rest } }: Step, rows
 const listed = (documents: readonly Uint8Array[]) => documents.map((document) => JSON.parse(Buffer.from(document).toString()) as Listed);
 const isAfter = (row: Row, { time, id }: Position) => row.time < time || (row.time === time && row.id < id);
 
-type Walk = { filter: Filter; started: Row[]; seen: string[]; next: Position | null };
+type Walk = { filter: Filter; limit: number; started: Row[]; seen: string[]; next: Position | null };
 
 describe("listOpportunities()", () => {
   test(
@@ -143,24 +149,26 @@ describe("listOpportunities()", () => {
           await addSource(writer, { code: each.named, name: "N", description: "" });
         if (each.writes.length > 0 || each.named !== undefined) model = await everything();
         const { rows, named } = model;
-        const filter = filterOf(each, rows);
-        const wanted = rows.filter((row) => matches(row, named, filter));
-        const after = each.after === undefined || rows.length === 0 ? null : positionOf(rows[each.after % rows.length] as Row);
+        for (const question of each.questions) {
+          const { limit } = question;
+          const filter = filterOf(question, rows);
+          const wanted = rows.filter((row) => matches(row, named, filter));
+          const after = question.after === undefined || rows.length === 0 ? null : positionOf(rows[question.after % rows.length] as Row);
 
-        const page = await listOpportunities(catalog, filter, each.limit, after);
-        const rest = wanted.filter((row) => after === null || isAfter(row, after));
-        const expected = rest.slice(0, each.limit);
-        const where = { seed: SEED, filter, limit: each.limit, after };
-        expect({ ...where, ids: listed(page.documents).map(({ id }) => id) }).toEqual({ ...where, ids: expected.map(({ id }) => id) });
-        const last = expected.at(-1);
+          const page = await listOpportunities(catalog, filter, limit, after);
+          const rest = wanted.filter((row) => after === null || isAfter(row, after));
+          const expected = rest.slice(0, limit);
+          const where = { seed: SEED, filter, limit, after };
+          expect({ ...where, ids: listed(page.documents).map(({ id }) => id) }).toEqual({ ...where, ids: expected.map(({ id }) => id) });
+          const last = expected.at(-1);
+          expect(page.next).toEqual(rest.length > limit && last !== undefined ? positionOf(last) : null);
+          pages++;
+          if (question.walk && walks.length < 5 && rows.length > 0)
+            walks.push({ filter, limit, started: wanted, seen: [], next: { time: Number.MAX_SAFE_INTEGER, id: "" } });
+        }
         writes += each.writes.length;
-        expect(page.next).toEqual(rest.length > each.limit && last !== undefined ? positionOf(last) : null);
-        pages++;
-
-        if (each.walk && walks.length < 5 && rows.length > 0)
-          walks.push({ filter, started: wanted, seen: [], next: { time: Number.MAX_SAFE_INTEGER, id: "" } });
         for (const walk of walks) {
-          const { documents, next } = await listOpportunities(catalog, walk.filter, each.limit, walk.next);
+          const { documents, next } = await listOpportunities(catalog, walk.filter, walk.limit, walk.next);
           walk.seen.push(...listed(documents).map(({ id }) => id));
           walk.next = next;
           pages++;
@@ -177,7 +185,7 @@ describe("listOpportunities()", () => {
           moved += walk.started.length - unmoved.length;
         }
       }
-      expect(pages).toBeGreaterThan(STEPS * 2);
+      expect(pages).toBeGreaterThan(STEPS * QUESTIONS);
       expect(writes).toBeGreaterThan(2 * model.rows.length);
       expect(finished).toBeGreaterThan(50);
       expect(moved).toBeGreaterThan(50);
