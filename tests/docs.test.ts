@@ -308,6 +308,14 @@ function variable(source: string): string {
   return source.replaceAll("-", "_").toUpperCase();
 }
 
+// ---- Units fit what they start.
+
+test("systemd starts an importer in a directory that it may write: rejects of a pull into PostgreSQL stay there", () => {
+  const unit = readFileSync(join(root, "docs/operate/fundfeed-pull@.service"), "utf8");
+  const [, state] = /^StateDirectory=(.*)$/m.exec(unit) ?? [];
+  expect(unit.match(/^WorkingDirectory=.*$/m)?.[0]).toBe(`WorkingDirectory=/var/lib/${state}`);
+});
+
 // ---- Every link leads somewhere.
 
 test.each(documents.filter(({ path }) => path !== GUIDE).map(({ path, text }) => [path, text] as const))(
