@@ -16,7 +16,7 @@ import { storeRecords } from "../support/records.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
 /** Between two of them something may be written; after each, so many filter sets are tried. */
-const STEPS = Number(process.env.FUNDFEED_LIST_STEPS ?? (onPostgres ? 200 : 500));
+const STEPS = Number(process.env.FUNDFEED_LIST_STEPS ?? (onPostgres ? 400 : 500));
 const QUESTIONS = 5;
 
 const codes = ["A", "B", "C", "D"];
