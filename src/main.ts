@@ -15,6 +15,9 @@ let logWritten = Promise.resolve();
 /** What a person should see at once, in red on a terminal (unless NO_COLOR is set): how every refusal begins. */
 const REFUSAL = /^(error:|Cannot [^:]*:)/;
 
+// An empty variable is none: it is what compose makes of ${FUNDFEED_QUOTAS:-}.
+for (const [name, value] of Object.entries(process.env)) if (name.startsWith("FUNDFEED_") && value === "") delete process.env[name];
+
 process.umask(0o077); // What is written here, keys' hashes included, is its owner's alone.
 
 /** Where another process of this program started this one as its worker. */

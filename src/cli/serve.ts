@@ -135,6 +135,8 @@ export function serveCommand(cli: Cli): Command {
     // Not by an argParser, whose refusal repeats what was given: that may hold a password.
     if (options.quotas !== undefined && !isRedisAddress(options.quotas))
       serving.error("error: --quotas must be an address such as redis://127.0.0.1:6379/0");
+    const isFromEnvironment = serving.getOptionValueSource("readDatabase") === "env";
+    if (isFromEnvironment && serving.getOptionValueSource("data") === "cli") delete options.readDatabase; // As FUNDFEED_DATABASE gives way.
     requirePostgresAddress(serving, "--read-database", options.readDatabase);
     if (options.readDatabase !== undefined && options.database === undefined)
       serving.error("error: --read-database is a replica of --database, and needs it");

@@ -9,6 +9,7 @@ import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 
 afterAll(dropScratch);
+afterAll(dropHomes);
 afterEach(() => {
   delete process.env.FUNDFEED_DATABASE;
   delete process.env.FUNDFEED_DATA;
@@ -56,6 +57,21 @@ describe("--database", () => {
     delete process.env.FUNDFEED_DATABASE;
     process.env.FUNDFEED_DATA = directory;
     expect((await fundfeed(["plans", "list", "--database", NOWHERE])).err).toBe(CANNOT_OPEN);
+  });
+
+  test("is unset where its variable is empty, as every other option", async () => {
+    const home = aHome();
+    const names = ["DATABASE", "READ_DATABASE", "DATA", "HOST", "WORKERS", "BASE_URL", "METRICS_PORT", "LOG_LEVEL", "QUOTAS", "TLS_CERT"];
+    const serving = await home.serve(["serve", "--port", "0"], { env: Object.fromEntries(names.map((name) => [`FUNDFEED_${name}`, ""])) });
+    expect([await serving.stop(), existsSync(home.at("fundfeed-data"))]).toEqual([0, true]);
+  });
+
+  test("of the environment gives way to a --data of the command line together with its replica", async () => {
+    const [home, env] = [aHome(), { FUNDFEED_DATABASE: NOWHERE, FUNDFEED_READ_DATABASE: NOWHERE }];
+    const serving = await home.serve(["serve", "--port", "0", "--data", "here"], { env });
+    expect([await serving.stop(), existsSync(home.at("here"))]).toEqual([0, true]);
+    const { code, err } = await home.run(["serve", "--port", "0", "--data", "here", "--read-database", NOWHERE], { env });
+    expect([code, err]).toEqual([2, expect.stringContaining("--read-database is a replica of --database, and needs it")]);
   });
 
   test("and --data are two places", async () => {
@@ -111,8 +127,6 @@ describe("--database", () => {
 });
 
 describe.if(hasPostgres)("serve --database --read-database", () => {
-  afterAll(dropHomes);
-
   /** A role that may read the catalogue, and nothing else; the URL of the same database for it. */
   async function aReader(url: string): Promise<string> {
     await using sql = new SQL(url, { max: 1 });
