@@ -3,6 +3,8 @@
  * declared in the file. Native searches from tag to tag read some 300 MB a second, which saxes reads at 80.
  */
 
+import { messageOf } from "../../db/reason.ts";
+
 /** Most characters that are held at a time: a text, a tag, a comment. */
 const HELD_MAX = 1_000_000;
 const DEPTH_MAX = 100;
@@ -31,9 +33,7 @@ export function createXmlReader(handlers: XmlHandlers): { write: (text: string) 
       if (FORBIDDEN.test(chunk)) throw new Error("a character that XML does not allow");
       for (let next = takeMarkup(text, at); next !== -1; next = takeMarkup(text, at)) at = next;
     } catch (error) {
-      throw new Error(
-        `line ${line + newlinesIn(text, Math.max(at, text.indexOf("<", at)))}: ${error instanceof Error ? error.message : error}`,
-      );
+      throw new Error(`line ${line + newlinesIn(text, Math.max(at, text.indexOf("<", at)))}: ${messageOf(error)}`);
     }
     line += newlinesIn(text, at);
     held = text.slice(at);

@@ -1,7 +1,7 @@
 /** Records of one's own: NDJSON, one object a line, as `export` writes it. */
 import type { Context, Format, Input, Item, Mapped, Place, Refused } from "../format.ts";
 import { lines } from "../input.ts";
-import { arrayOf } from "../json-value.ts";
+import { arrayOf, isObject, type JsonObject, parsedJson } from "../json-value.ts";
 import { readNaturalKey } from "../judge.ts";
 
 export const records: Format = {
@@ -46,11 +46,7 @@ function plainKeyOf(record: Mapped["record"]): { source: string; id: string } | 
   return source === undefined || upstreamId === "" || !isPlain ? undefined : { source, id: upstreamId };
 }
 
-function parseObject(text: string): { [field: string]: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as { [field: string]: unknown }) : undefined;
-  } catch {
-    return undefined;
-  }
+function parseObject(text: string): JsonObject | undefined {
+  const value = parsedJson(text);
+  return isObject(value) ? value : undefined;
 }
