@@ -65,7 +65,7 @@ describe("the command lines of", () => {
   beforeAll(async () => {
     upstream = playUpstreams();
     demo = await startDemo();
-  }, 120_000);
+  }, 300_000);
 
   afterAll(async () => {
     await demo.stop();
@@ -81,7 +81,7 @@ describe("the command lines of", () => {
       const place = aPlace(demo, `${upstream.url}`);
       for (const line of lines) await tryLine(line, place);
     },
-    120_000,
+    300_000,
   );
 });
 

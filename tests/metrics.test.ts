@@ -9,7 +9,7 @@ import { aHome, dropHomes, until } from "./support/binary.ts";
 import { engines } from "./support/engines.ts";
 import { aDirectory, dropScratch } from "./support/imports.ts";
 
-setDefaultTimeout(120_000); // A PostgreSQL that starts on a busy machine takes its time.
+setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropHomes);
 afterAll(dropScratch);

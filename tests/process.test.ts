@@ -8,7 +8,7 @@ import { sendRaw } from "./support/raw.ts";
 import { zipped } from "./support/zipped.ts";
 
 afterAll(dropHomes);
-setDefaultTimeout(120_000); // Processes on a busy machine take their time.
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const GRANTS = "grants-gov-20260803.xml";
 const CHALLENGES = "challenge-gov-20210714T202743Z.json.gz";

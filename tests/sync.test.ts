@@ -249,7 +249,7 @@ describe.each(settings)("on %s", (_, isThere, setting) => {
         `seed ${SEED}: ${setting.rounds} rounds, ${kills} kills, ${restarts} restarts, ${requests} requests, ${exported.length} records, ${folded} events\n`,
       );
     },
-    60_000 + setting.rounds * 60_000,
+    300_000 + setting.rounds * 60_000,
   );
 
   test.if(isThere)(
@@ -275,7 +275,7 @@ describe.each(settings)("on %s", (_, isThere, setting) => {
       expect(statuses()).toEqual(["N1 closed", "N2 open"]);
       expect(await server.stop("SIGTERM")).toBe(0);
     },
-    120_000,
+    300_000,
   );
 
   test.if(isThere)(
@@ -292,6 +292,6 @@ describe.each(settings)("on %s", (_, isThere, setting) => {
       await expectNoSharedInstant(await setting.open(place[1]), setting.commit);
       expect(await succeed(["check", ...place])).toBe("Everything holds\n");
     },
-    120_000,
+    300_000,
   );
 });

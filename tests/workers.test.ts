@@ -9,7 +9,7 @@ import { aHome, dropHomes, type Home, type Server, until } from "./support/binar
 import { busy, load } from "./support/load.ts";
 
 afterAll(dropHomes);
-setDefaultTimeout(120_000); // Processes on a busy machine take their time.
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const PASSWORD = "workers-secret";
 

@@ -14,7 +14,7 @@ import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
 
 afterAll(dropScratch);
-setDefaultTimeout(120_000); // PostgreSQL starts with the first test that needs it.
+setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

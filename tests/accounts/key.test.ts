@@ -8,7 +8,7 @@ import { places } from "../support/engines.ts";
 import { dropScratch } from "../support/imports.ts";
 
 afterAll(dropScratch);
-setDefaultTimeout(120_000); // PostgreSQL starts with the first test that needs it.
+setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
 
 const NOW = Date.UTC(2026, 2, 1);
 const HOUR = 3_600_000;

@@ -54,7 +54,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
         expect(complaints).toEqual([]);
         expect(foreign).toEqual([]);
         await page.context().close();
-      }, 120_000);
+      }, 300_000);
     }
   }
 
@@ -71,7 +71,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     }
     await shot(page, "problem-phone");
     await page.context().close();
-  }, 120_000);
+  }, 300_000);
 
   test("leads from an operation in the guide to its place in the reference and back", async () => {
     const { page } = await open({ viewport: widths.desktop });
@@ -84,7 +84,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     expect(await page.locator("#operation-listOpportunityEvents").isVisible()).toBe(true);
     expect(await page.locator("#reference").isVisible()).toBe(false);
     await page.context().close();
-  }, 120_000);
+  }, 300_000);
 
   test("is usable by keyboard", async () => {
     const { page } = await open({ viewport: widths.desktop });
@@ -97,7 +97,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     expect(await page.evaluate("document.activeElement?.textContent")).toBe("TypeScript");
     expect(await page.getByRole("tab", { name: "TypeScript", selected: true }).count()).toBe(3);
     await page.context().close();
-  }, 120_000);
+  }, 300_000);
 
   test("is a page to read without JavaScript", async () => {
     const { page } = await open({ viewport: widths.desktop, javaScriptEnabled: false });
@@ -107,7 +107,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     expect(await page.getByText("async function sync").isVisible()).toBe(true);
     await shot(page, "no-script");
     await page.context().close();
-  }, 120_000);
+  }, 300_000);
 
   /** A fresh page, and what it says and asks for. */
   async function open(options: Parameters<Browser["newContext"]>[0]) {

@@ -10,7 +10,7 @@ import { changeRoots, overwriteRoot } from "../support/damage.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, DAY, dropScratch, NOON } from "../support/imports.ts";
 
-setDefaultTimeout(120_000); // A PostgreSQL that starts on a busy machine takes its time.
+setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

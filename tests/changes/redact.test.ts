@@ -7,7 +7,7 @@ import { engines } from "../support/engines.ts";
 import { DAY, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 
-setDefaultTimeout(120_000); // A PostgreSQL that starts on a busy machine takes its time.
+setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 const ann = { name: "Ann", email: "ann@example.gov" };
 const record = (code: string, id: string, fields: object = {}) => anOpportunity({ source: { code, opportunity_id: id }, ...fields });

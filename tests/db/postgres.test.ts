@@ -8,7 +8,7 @@ import { until } from "../support/binary.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 
-setDefaultTimeout(120_000); // Processes on a busy machine take their time.
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 afterAll(dropScratch);
 
 const put = "insert into settings (name, value) values (?, ?)";

@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
 
 afterAll(dropHomes);
-setDefaultTimeout(120_000); // Processes on a busy machine take their time.
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const openFilesMax = Number(Bun.spawnSync(["sh", "-c", "ulimit -n"]).stdout.toString()) || 1024;
 const IDLE = Math.min(10_000, openFilesMax - 300);

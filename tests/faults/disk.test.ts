@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
 
 afterAll(dropHomes);
-setDefaultTimeout(120_000); // Processes on a busy machine take their time.
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const record = (id: string, title = "A title") => `${JSON.stringify({ source: { code: "OWN", opportunity_id: id }, title })}\n`;
 

@@ -4,7 +4,7 @@ import { aHome, dropHomes, type Home, until } from "../support/binary.ts";
 import { busy, load } from "../support/load.ts";
 
 afterAll(dropHomes);
-setDefaultTimeout(120_000); // Processes on a busy machine take their time.
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const records = (count: number, title: string) =>
   Array.from(

@@ -18,7 +18,7 @@ test("openapi-typescript makes the types that the client below is compiled with"
   const types = HEAD + (await generatedTypes());
   if (process.env.WRITE === "1") await Bun.write(FILE, types);
   else expect(types).toBe(await Bun.file(FILE).text());
-}, 120_000);
+}, 300_000);
 
 async function generatedTypes(): Promise<string> {
   await provideTypeScript5();
@@ -97,7 +97,7 @@ describe("a client that @hey-api/openapi-ts writes", () => {
     const { data } = await listOpportunities({ baseUrl: BASE_URL, auth: api.key, fetch, query });
     expect(data.data).toHaveLength(5);
     expect(data.meta.has_more).toBe(true);
-  }, 120_000);
+  }, 300_000);
 });
 
 /** With the settings of a project that has just been begun. */

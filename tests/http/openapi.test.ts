@@ -50,7 +50,7 @@ describe("the description", () => {
     expect(report.problems).toEqual([]);
     expect(report.totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
     expect(await lint.exited).toBe(0);
-  }, 120_000);
+  }, 300_000);
 
   test("leaves Spectral and OWASP's rules nothing to find, some switched off by name and reason", async () => {
     const spectral = new Spectral();
@@ -58,7 +58,7 @@ describe("the description", () => {
     spectral.setRuleset({ extends: [oas, [owasp, "all"]], rules: off } as RulesetDefinition);
     const findings = await spectral.run(document);
     expect(findings.map(({ code, message, path }) => `${code}: ${message} (${path.join(".")})`)).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 
   test("holds every operation, parameter and problem of the server's tables", () => {
     expect(Object.keys(document.paths)).toEqual(operations.map(({ path }) => path));

@@ -56,7 +56,7 @@ describe("the history that really happened", () => {
       "status_changed informational": 60, // open → closing_soon, by the clock between the versions.
       "status_changed material": 53 + 6, // closing_soon → closed by the clock; back to open by a later deadline.
     });
-  }, 120_000);
+  }, 300_000);
 
   test("four extracts of Grants.gov, which are no whole snapshots: 72, 3 and 5 closing dates from one to the next", async () => {
     const catalog = await backfilled(grantsGov, versionsOf("grants-gov/derived", /^GrantsDBExtract/), { snapshot: false });
@@ -72,5 +72,5 @@ describe("the history that really happened", () => {
       "status_changed informational": 321,
       "status_changed material": 382,
     });
-  }, 120_000);
+  }, 300_000);
 });

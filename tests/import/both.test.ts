@@ -10,7 +10,7 @@ import { formats } from "../../src/import/formats.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, exportOf, NOON, type TestCatalog } from "../support/imports.ts";
 
-setDefaultTimeout(120_000); // The first of a file starts PostgreSQL.
+setDefaultTimeout(300_000); // The first of a file starts PostgreSQL.
 afterAll(dropScratch);
 
 const AFTER = Date.UTC(2027, 0, 1);
@@ -68,6 +68,6 @@ describe.each(engines)("imports on %s", (_, isThere, emptyCatalog) => {
       expect(await exportOf(copy.db)).toEqual(exported);
       await Promise.all([here.db.close(), copy.db.close()]);
     },
-    120_000,
+    300_000,
   );
 });

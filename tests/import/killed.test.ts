@@ -119,7 +119,7 @@ describe.if(hasPostgres)("an import into PostgreSQL", () => {
     await succeed(second(whole));
     tookMs = performance.now() - started;
     expected = await contentsAt(whole);
-  }, 120_000);
+  }, 300_000);
 
   test(`that is killed at ${KILLS} random points ends as if it had not been`, async () => {
     for (let killed = 0; killed < KILLS; ) {
@@ -148,7 +148,7 @@ describe.if(hasPostgres)("an import into PostgreSQL", () => {
       await succeed(second(url));
       await expectSameEnd(url);
     },
-    120_000,
+    300_000,
   );
 });
 

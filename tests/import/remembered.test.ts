@@ -4,7 +4,7 @@ import { type Begun, beginImport, findUnfinished, finishImport, listImports, rec
 import { engines } from "../support/engines.ts";
 import { NOON } from "../support/imports.ts";
 
-setDefaultTimeout(120_000); // A PostgreSQL that starts on a busy machine takes its time.
+setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 const SUMMARY = { read: 3, added: 2, changed: 1, unchanged: 0, removed: 0, rejected: 0, events: 3 };
 

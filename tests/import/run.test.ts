@@ -218,7 +218,7 @@ describe("identity (D-30)", () => {
 });
 
 describe("instants (D-31)", () => {
-  test("each chunk has an instant of its own, later than the one before", async () => {
+  test.skipIf(onPostgres)("each chunk has an instant of its own, later than the one before", async () => {
     const catalog = await aCatalog();
     await catalog.take(many(2 * CHUNK + 1));
     expect(await instants(catalog)).toEqual([NOON, NOON + 1, NOON + 2].map(formatInstant));
@@ -739,7 +739,7 @@ describe("an import that was killed", () => {
       expect(await contentsOf(killed.db)).toBe(await contentsOf(whole.db));
       await expect(killed.take(after, given)).rejects.toThrow("--as-of must be later"); // It is finished now.
     }
-  }, 120_000);
+  }, 300_000);
 
   test("because the disk was full keeps what it committed, and is completed by running it again", async () => {
     const [wholeFile, fullFile] = [openCatalog(":memory:", NOON), openCatalog(":memory:", NOON)];
@@ -753,7 +753,7 @@ describe("an import that was killed", () => {
     fullFile.sqlite.run("pragma max_page_count = 1000000");
     await full.take(after, { asOf: NOON });
     expect(await contentsOf(full.db)).toBe(await contentsOf(whole.db));
-  }, 120_000);
+  }, 300_000);
 
   test.skipIf(onPostgres)(
     "is refused as of its instant once something else was written",
@@ -764,7 +764,7 @@ describe("an import that was killed", () => {
       await refresh(catalog.db, NOON + 3 * DAY);
       await expect(catalog.take(after, { asOf: NOON + DAY })).rejects.toThrow("--as-of must be later");
     },
-    120_000,
+    300_000,
   );
 });
 

@@ -6,7 +6,7 @@ import { withStaging } from "../../src/import/workplace.ts";
 import { engines } from "../support/engines.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 
-setDefaultTimeout(120_000); // A PostgreSQL that starts on a busy machine takes its time.
+setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

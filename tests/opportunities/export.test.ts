@@ -4,7 +4,7 @@ import { PORTION } from "../../db/engine.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, documentsOf, dropScratch, exportOf } from "../support/imports.ts";
 
-setDefaultTimeout(120_000); // A PostgreSQL that starts on a busy machine takes its time.
+setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

@@ -191,7 +191,7 @@ describe("listOpportunities()", () => {
       expect(moved).toBeGreaterThan(50);
       expect(catalog.log.length).toBeLessThan(writes); // It was compacted on the way.
     },
-    60_000 + STEPS * 100,
+    300_000 + STEPS * 100,
   );
 
   test("gives complete documents, the same as findOpportunity()", async () => {

@@ -89,7 +89,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       { numRuns: 150 },
     );
     expect(told).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 
   test("the largest limits are counted exactly", async () => {
     const quotas = await share({ clock: () => NOON });

@@ -11,7 +11,7 @@ import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { storeRecords } from "../support/records.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 type Opening = () => Promise<CatalogDb>;

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
 import { hasPostgres, type Server as Postgres, postgresServer } from "../support/postgres.ts";
 
-setDefaultTimeout(120_000); // Processes on a busy machine take their time.
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 afterAll(dropHomes);
 
 const UNKNOWN = "/opportunities/00000000-0000-5000-8000-000000000000";

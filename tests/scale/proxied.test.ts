@@ -6,7 +6,7 @@ import { freePort } from "../support/free-port.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { aProxy, type HaProxy, haproxyIsInstalled } from "./haproxy-server.ts";
 
-setDefaultTimeout(120_000); // Processes on a busy machine take their time.
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 afterAll(dropHomes);
 
 const missing = [!hasPostgres && "PostgreSQL", !redisIsInstalled && "redis-server", !haproxyIsInstalled && "haproxy"].filter(Boolean);
