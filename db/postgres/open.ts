@@ -5,7 +5,7 @@ import { isPostgresAddress, POSTGRES_ADDRESS, shownAddress } from "./address.ts"
 import * as catalogTables from "./catalog.ts";
 import { type Client, type ClientOptions, connect } from "./client.ts";
 import { postgresEngine } from "./engine.ts";
-import { migratePostgres, postgresMigrations, requireMigrated } from "./migrate.ts";
+import { type Kind, migratePostgres, requireMigrated, schemas } from "./migrate.ts";
 import * as stateTables from "./state.ts";
 
 /** `readOnly`: a replica, which others migrate. */
@@ -16,7 +16,7 @@ const CURSOR_SECRET_BYTES = 32;
 /** `url` is postgres://user:password@host:port/database. Throws an Error with one sentence, without the password. */
 export async function openPostgresCatalog(url: string, now: number, options: PostgresOptions = {}): Promise<CatalogDb> {
   const engine = await open(url, "catalog", catalogTables as unknown as CatalogTables, now, options);
-  if ((await engine.get("select 1 from settings where name = 'cursor_secret'")) === undefined) {
+  if (!options.readOnly && (await engine.get("select 1 from settings where name = 'cursor_secret'")) === undefined) {
     const secret = crypto.getRandomValues(new Uint8Array(CURSOR_SECRET_BYTES));
     await engine.run("insert into settings (name, value) values ('cursor_secret', ?) on conflict (name) do nothing", secret);
   }
@@ -29,20 +29,18 @@ export async function openPostgresState(url: string, now: number, options: Postg
 
 async function open<Tables>(
   url: string,
-  kind: "catalog" | "state",
+  kind: Kind,
   tables: Tables,
   now: number,
   { readOnly, ...options }: PostgresOptions,
 ): Promise<Engine<Tables>> {
   if (!isPostgresAddress(url)) throw new Error(`Cannot open the database: its URL must be ${POSTGRES_ADDRESS}`);
-  const schema = `fundfeed_${kind}`;
   let client: Client | undefined;
   try {
-    client = connect(url, { schema, ...options });
+    client = connect(url, { schema: schemas[kind], ...options });
     await requireUtf8(client);
-    const migrations = postgresMigrations[kind];
-    if (readOnly) await requireMigrated(client, migrations);
-    else await migratePostgres(client, schema, migrations, now);
+    if (readOnly) await requireMigrated(client, kind);
+    else await migratePostgres(client, kind, now);
     return postgresEngine(client, tables);
   } catch (error) {
     await client?.close();

@@ -3,12 +3,10 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { fileNames } from "../../db/open.ts";
+import { schemas } from "../../db/postgres/migrate.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { checkCatalog, type Fault } from "../changes/check.ts";
 import { answer, type Cli, type CommonOptions, command, withCatalog, withState } from "./command.ts";
-
-/** What `fileNames` are on PostgreSQL. */
-const schemaNames = { catalog: "fundfeed_catalog", state: "fundfeed_state" };
 
 /** Faults shown and reported; the first few tell what happened, a million would not. */
 const SHOWN = 100;
@@ -27,7 +25,7 @@ export function checkCommand(cli: Cli): Command {
 
 /** What is not there is not made, and what cannot be opened is a fault of that file or schema alone. */
 async function faultsOf(cli: Cli, options: CommonOptions): Promise<Fault[]> {
-  const { catalog, state } = options.database === undefined ? fileNames : schemaNames;
+  const { catalog, state } = options.database === undefined ? fileNames : schemas;
   const looks = {
     [catalog]: () =>
       withCatalog(cli, options, async (db) => {

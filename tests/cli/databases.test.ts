@@ -212,6 +212,21 @@ describe("copy", () => {
     expect(readFileSync(join(back, "catalog.db")).length).toBeGreaterThan(10_000);
   });
 
+  test.if(hasPostgres)("of a database that was only imported into is one of both, and rights on both can be granted", async () => {
+    const [url, back] = [await aDatabase(), join(aDirectory(), "back")];
+    await fundfeed(["import", "records", aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]), "--database", url]);
+    await using sql = new SQL(url, { max: 1 });
+    await sql.unsafe("drop role if exists clerk");
+    await sql.unsafe("create role clerk login");
+    for (const schema of ["fundfeed_catalog", "fundfeed_state"]) {
+      await sql.unsafe(`grant usage on schema ${schema} to clerk`);
+      await sql.unsafe(`grant select, insert, update, delete on all tables in schema ${schema} to clerk`);
+    }
+    expect((await fundfeed(["plans", "list", "--database", url.replace("fundfeed@", "clerk@")])).code).toBe(0);
+    expect((await fundfeed(["copy", back, "--database", url])).code).toBe(0);
+    expect(JSON.parse((await fundfeed(["plans", "list", "--data", back, "--json"])).out)).toHaveLength(3);
+  });
+
   test.if(hasPostgres)("of a database that is none of this program's makes none of it", async () => {
     const url = await aDatabase();
     const { code, err } = await fundfeed(["copy", join(aDirectory(), "x"), "--database", url]);
