@@ -169,12 +169,8 @@ function identified(staging: Staging, judged: Judged, { restored, ...record }: I
 
 function stage(staging: Staging, { comparable, hash, reading, content, ...rest }: Hashed, isUnchanged: boolean): void {
   const { source, status, dates } = content;
-  if (isUnchanged) staging.putUnchanged(source.code, rest.lineage, { hash, reading });
-  else
-    staging.put(source.code, rest.lineage, `${JSON.stringify({ ...rest, status, dates } satisfies Rest)}\n${comparable}`, {
-      hash,
-      reading,
-    });
+  const text = isUnchanged ? null : `${JSON.stringify({ ...rest, status, dates } satisfies Rest)}\n${comparable}`;
+  staging.put(source.code, rest.lineage, text, { hash, reading });
 }
 
 /** What is staged on the first line; on the second is what is compared. */
@@ -190,7 +186,7 @@ export function unstaged({ text, hash, reading }: Staged): Incoming {
 
 function stageAsBefore(staging: Staging, judged: Judged, { source, id }: Unread): void {
   judged.sources.add(source);
-  staging.putUnchanged(source, id);
+  staging.put(source, id, null);
 }
 
 /** A rejected record whose source and id can be read counts as present (D-34). */

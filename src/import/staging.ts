@@ -9,10 +9,8 @@ const PAGE_BYTES = 32_768;
 const CACHE_KB = 8_000;
 
 export type Staging = {
-  /** Keeps a record by its natural key; a later one of the same key takes its place. */
-  put: (source: string, lineage: string, text: string, read?: Read) => void;
-  /** Notes a record that says what the catalogue says, and where that is so, what else it was read from this time. */
-  putUnchanged: (source: string, lineage: string, read?: Read) => void;
+  /** Keeps a record by its natural key; a later one of the same key takes its place. `text` is `null` when the catalogue says the same. */
+  put: (source: string, lineage: string, text: string | null, hashes?: Hashes) => void;
   /** Notes that a record is there although nothing of it is to be stored (a rejected one, D-34). */
   putPresent: (source: string, lineage: string) => void;
   has: (source: string, lineage: string) => boolean;
@@ -28,8 +26,10 @@ export type Staging = {
 
 export type Staged = { text: string; hash: Uint8Array | null; reading: Uint8Array | null };
 
-/** The hash of a record, and of what it was read from. */
-type Read = { hash: Uint8Array; reading?: Uint8Array | undefined };
+/** Of a record, and of what it was read from where that is something else than before. */
+type Hashes = { hash: Uint8Array; reading?: Uint8Array | undefined };
+
+type Counts = { toWrite: number; unchanged: number; readAnew: number };
 
 /** An empty staging file in a directory, or in ":memory:". One import at a time may have it: `withStaging` sees to that. */
 export function openStaging(directory: string): Staging {
@@ -61,7 +61,7 @@ function stagingIn(sqlite: Database, afterwards: () => void): Staging {
   const putPresent = sqlite.query<unknown, [string, string]>(
     "insert into staged (source, lineage, known) values (?, ?, 0) on conflict do nothing",
   );
-  const counts = sqlite.query<{ toWrite: number; unchanged: number; readAnew: number }, []>(
+  const counts = sqlite.query<Counts, []>(
     `select count(text) as toWrite, count(*) filter (where known and text is null) as unchanged,
        count(*) filter (where text is null and reading is not null) as readAnew
      from staged`,
@@ -71,10 +71,13 @@ function stagingIn(sqlite: Database, afterwards: () => void): Staging {
   const readAnew = sqlite.query<Unchanged, []>(
     "select source, lineage, hash, reading from staged where text is null and reading is not null order by place",
   );
-  const count = () => counts.get() ?? { toWrite: 0, unchanged: 0, readAnew: 0 };
+  let counted: Counts | undefined;
+  const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, readAnew: 0 }); // It reads the whole file.
   return {
-    put: (source, lineage, text, read) => void put.run(source, lineage, text, read?.hash ?? null, read?.reading ?? null),
-    putUnchanged: (source, lineage, read) => void put.run(source, lineage, null, read?.hash ?? null, read?.reading ?? null),
+    put(source, lineage, text, hashes) {
+      counted = undefined;
+      put.run(source, lineage, text, hashes?.hash ?? null, hashes?.reading ?? null);
+    },
     putPresent: (source, lineage) => void putPresent.run(source, lineage),
     has: (source, lineage) => has.get(source, lineage) !== null,
     addUpstreamIds: (source, lineage, ids) => {

@@ -15,9 +15,9 @@ describe("openStaging()", () => {
     const staging = openStaging(":memory:");
     staging.put("A", "1", "first");
     staging.put("A", "2", "second");
-    staging.putUnchanged("B", "1");
+    staging.put("B", "1", null);
     staging.put("A", "1", "last");
-    staging.putUnchanged("A", "2");
+    staging.put("A", "2", null);
     staging.putPresent("A", "3");
     staging.putPresent("A", "1");
     expect(chunks(staging, 10)).toEqual([["last"]]);
@@ -31,7 +31,7 @@ describe("openStaging()", () => {
   test("gives chunks that follow each other", () => {
     const staging = openStaging(":memory:");
     for (const n of ["0", "1", "2", "3", "4", "5"]) staging.put("A", n, n);
-    staging.putUnchanged("A", "2");
+    staging.put("A", "2", null);
     expect(chunks(staging, 2)).toEqual([["0", "1"], ["3", "4"], ["5"]]);
     expect(chunks(staging, 5)).toEqual([["0", "1", "3", "4", "5"]]);
     staging.close();
@@ -47,8 +47,8 @@ describe("openStaging()", () => {
     staging.put("A", "1", "first", { hash: one, reading: one });
     staging.put("A", "1", "last", { hash: two });
     staging.put("A", "2", "first", { hash: one });
-    staging.putUnchanged("A", "2", { hash: two, reading: three });
-    staging.putUnchanged("A", "3");
+    staging.put("A", "2", null, { hash: two, reading: three });
+    staging.put("A", "3", null);
     expect([...staging.chunks(1)].map((chunk) => [...chunk])).toEqual([[{ text: "last", hash: two, reading: null }]]);
     expect([...staging.readAnew(1)].map((chunk) => [...chunk])).toEqual([[{ source: "A", lineage: "2", hash: two, reading: three }]]);
     staging.close();
