@@ -16,16 +16,31 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(EMFILE|ENFILE)\b/, "too many files are open"],
 ];
 
+/** What is wanted where PostgreSQL refuses, by SQLSTATE: it says itself what it refused, but not what to do. */
+const wanted: Readonly<Record<string, string>> = {
+  "42501": "the role needs the rights that docs/operate/postgres.md lists",
+  "25006": "it is a replica, which is only read; name the primary",
+  "55P03": "another program held it for too long; try again",
+};
+
 /** In words where the cause is known, else what the error itself says. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof DrizzleQueryError ? error.cause : error; // Its own message is the statement with its parameters.
   const code = codeOf(cause);
-  return reasons.find(([pattern]) => pattern.test(code))?.[1] ?? messageOf(cause);
+  const advice = wanted[sqlStateOf(cause)];
+  return (
+    reasons.find(([pattern]) => pattern.test(code))?.[1] ?? (advice === undefined ? messageOf(cause) : `${messageOf(cause)}: ${advice}`)
+  );
 }
 
 /** The code of what was thrown, such as `ENOENT` or `SQLITE_BUSY`; "" where it has none. */
 export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+}
+
+/** SQLSTATE (PostgreSQL, appendix A) of what PostgreSQL refused, such as `42501`; "" of anything else. */
+export function sqlStateOf(thrown: unknown): string {
+  return thrown instanceof Error && "errno" in thrown ? String(thrown.errno) : "";
 }
 
 /** What was thrown, in its own words. */

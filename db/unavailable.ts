@@ -1,5 +1,6 @@
 /** Whether a failure is of the database server and may pass, so that the same request can be made again soon. */
 import { DrizzleQueryError } from "drizzle-orm";
+import { codeOf, sqlStateOf } from "./reason.ts";
 
 /** Bun's own codes: nobody listens, the connection broke, nobody answered in time. */
 const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT)/;
@@ -11,6 +12,5 @@ export function isUnavailable(error: unknown): boolean {
   const cause = error instanceof DrizzleQueryError ? error.cause : error;
   if (!(cause instanceof Error)) return false;
   if (cause.name === "TimeoutError") return true; // No connection was free in time.
-  const { code, errno } = cause as { code?: unknown; errno?: unknown };
-  return LOST.test(String(code)) || PASSING.test(String(errno));
+  return LOST.test(codeOf(cause)) || PASSING.test(sqlStateOf(cause));
 }

@@ -1,10 +1,11 @@
 /** Which text is the address of a PostgreSQL database, and how one is shown. */
+import { isPercentEncoded } from "../percent-encoded.ts";
 
-export const POSTGRES_ADDRESS = "an address such as postgres://fundfeed:password@db.example.org:5432/fundfeed";
+export const POSTGRES_ADDRESS = "an address such as postgres://fundfeed:password@db.example.org:5432/fundfeed, percent-encoded";
 
 export function isPostgresAddress(text: string): boolean {
   const url = URL.parse(text);
-  return url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.host !== "" && url.pathname.length > 1;
+  return url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.host !== "" && url.pathname.length > 1 && isPercentEncoded(url);
 }
 
 /** For people and logs: without user, password and parameters. */

@@ -1,6 +1,6 @@
 /** Opens the catalogue or the state in a PostgreSQL database, creating and migrating it where needed. */
 import type { CatalogDb, CatalogTables, Engine, StateDb, StateTables } from "../engine.ts";
-import { reasonOf } from "../reason.ts";
+import { reasonOf, sqlStateOf } from "../reason.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS, shownAddress } from "./address.ts";
 import * as catalogTables from "./catalog.ts";
 import { type Client, type ClientOptions, connect } from "./client.ts";
@@ -12,6 +12,9 @@ import * as stateTables from "./state.ts";
 export type PostgresOptions = Omit<ClientOptions, "schema"> & { readOnly?: boolean };
 
 const CURSOR_SECRET_BYTES = 32;
+
+/** SQLSTATE of what a migration meets in a schema that somebody else has filled: a column that is missing, a table that is there. */
+const FOREIGN = /^(42703|42P07)$/;
 
 /** `url` is postgres://user:password@host:port/database. Throws an Error with one sentence, without the password. */
 export async function openPostgresCatalog(url: string, now: number, options: PostgresOptions = {}): Promise<CatalogDb> {
@@ -44,7 +47,8 @@ async function open<Tables>(
     return postgresEngine(client, tables);
   } catch (error) {
     await client?.close();
-    throw new Error(`Cannot open ${shownAddress(url)}: ${reasonOf(error)}`, { cause: error });
+    const whose = FOREIGN.test(sqlStateOf(error)) ? `its schemas ${Object.values(schemas).join(" and ")} must be fundfeed's own; ` : "";
+    throw new Error(`Cannot open ${shownAddress(url)}: ${whose}${reasonOf(error)}`, { cause: error });
   }
 }
 

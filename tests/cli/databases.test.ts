@@ -22,7 +22,7 @@ const { TMPDIR } = process.env;
 /** Nobody answers there. */
 const NOWHERE = "postgres://me:secret@127.0.0.1:1/fundfeed?application_name=secret";
 const CANNOT_OPEN = "Cannot open postgres://127.0.0.1:1/fundfeed: no server answers there\n";
-const ADDRESS = "must be an address such as postgres://fundfeed:password@db.example.org:5432/fundfeed";
+const ADDRESS = "must be an address such as postgres://fundfeed:password@db.example.org:5432/fundfeed, percent-encoded";
 
 function expectUsage({ code, out, err }: Told, sentence: string): void {
   expect({ code, out, err }).toEqual({ code: 2, out: "", err: `error: ${sentence}\n(--help shows what there is)\n` });
@@ -88,6 +88,7 @@ describe("--database", () => {
     "postgres://me:secret@x/",
     "postgres:/secret",
     "postgres:///secret",
+    "postgres://me:100%secret@x/y",
     "",
   ])("%p is no address, and is not repeated", async (url) => {
     expectUsage(await fundfeed(["plans", "list", "--database", url]), `--database ${ADDRESS}`);

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { SQL } from "bun";
 import { PORTION } from "../../db/engine.ts";
 import { POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import { postgresMigrations } from "../../db/postgres/migrate.ts";
@@ -80,10 +81,46 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
       expect(refused).toMatch(/^Error: Cannot open postgres:.*: no server answers there$/);
       expect(refused).not.toContain("hunter2");
     }
-    for (const wrong of ["hunter2", "postgres:u:hunter2", "mysql://u:hunter2@127.0.0.1/x", "postgres://u:hunter2@host:port/x"]) {
+    for (const wrong of [
+      "hunter2",
+      "postgres://u:%hunter2@127.0.0.1/x",
+      "postgres:u:hunter2",
+      "mysql://u:hunter2@127.0.0.1/x",
+      "postgres://u:hunter2@host:port/x",
+    ]) {
       const refused = String(await failureOf(openPostgresState(wrong, NOON)));
       expect(refused).toBe(`Error: Cannot open the database: its URL must be ${POSTGRES_ADDRESS}`);
     }
+  });
+});
+
+describe.if(hasPostgres)("openPostgresCatalog() says", () => {
+  const RIGHTS = "the role needs the rights that docs/operate/postgres.md lists";
+
+  test("which rights a role lacks, whether it only reads or not", async () => {
+    const server = await postgresServer();
+    const [url, empty] = [await server.freshDatabase(), await server.freshDatabase({ empty: true })];
+    await server.command("create role stranger login");
+    const asStranger = (address: string) => address.replace("fundfeed@", "stranger@");
+    for (const readOnly of [true, false]) {
+      const refused = openPostgresCatalog(asStranger(url), NOON, { readOnly });
+      await expect(refused).rejects.toThrow(new RegExp(`^Cannot open .*: permission denied for schema fundfeed_catalog: ${RIGHTS}$`));
+    }
+    await expect(openPostgresCatalog(asStranger(empty), NOON)).rejects.toThrow(
+      new RegExp(`^Cannot open .*: permission denied for database fresh_\\d+: ${RIGHTS}$`),
+    );
+  });
+
+  test.each([
+    ["migrations", 'column "hash" does not exist'],
+    ["sources", 'relation "sources" already exists'],
+  ])("that somebody else has a table %s there", async (table, what) => {
+    const url = await (await postgresServer()).freshDatabase({ empty: true });
+    await using sql = new SQL(url, { max: 1 });
+    await sql.unsafe(`create schema fundfeed_catalog; create table fundfeed_catalog.${table} (id int)`);
+    await expect(openPostgresCatalog(url, NOON)).rejects.toThrow(
+      `its schemas fundfeed_catalog and fundfeed_state must be fundfeed's own; ${what}`,
+    );
   });
 });
 
