@@ -134,7 +134,7 @@ export function serveCommand(cli: Cli): Command {
       serving.error("error: --tls-cert and --tls-key need each other");
     // Not by an argParser, whose refusal repeats what was given: that may hold a password.
     if (options.quotas !== undefined && !isRedisAddress(options.quotas))
-      serving.error("error: --quotas must be an address such as redis://127.0.0.1:6379/0");
+      serving.error("error: --quotas must be an address such as redis://127.0.0.1:6379/0, percent-encoded");
     const isFromEnvironment = serving.getOptionValueSource("readDatabase") === "env";
     if (isFromEnvironment && serving.getOptionValueSource("data") === "cli") delete options.readDatabase; // As FUNDFEED_DATABASE gives way.
     requirePostgresAddress(serving, "--read-database", options.readDatabase);

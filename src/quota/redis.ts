@@ -5,7 +5,8 @@
  * Redis is away a server counts by itself, with a share of each minute's number; the day goes on from what it knows of it.
  */
 import { RedisClient } from "bun";
-import { reasonOf } from "../../db/reason.ts";
+import { isPercentEncoded } from "../../db/percent-encoded.ts";
+import { codeOf, reasonOf } from "../../db/reason.ts";
 import { allowanceOf, type Limited, type Quotas, type Taken, takeRequest, unused } from "./allowance.ts";
 import script from "./take-request.lua" with { type: "text" };
 
@@ -17,6 +18,9 @@ const CONNECT_MS = 1000;
 
 const PREFIX = "fundfeed:quota:";
 const DIGEST = new Bun.CryptoHasher("sha1").update(script).digest("hex");
+
+/** All of these are one to Bun's client (1.4.5). */
+const NO_CONNECTION = "no connection: it must listen there, accept user and password, and speak TLS for rediss:// alone";
 
 /** A key that nobody has. It is counted to see whether Redis can count. */
 const PROBE: Limited = { id: "probe", daily: 1, per_minute: 1, use: unused };
@@ -97,14 +101,17 @@ export async function shareQuotas({ address, sharePercent, onAway, onBack, clock
 /** Whether a text is the address of a Redis. */
 export function isRedisAddress(text: string): boolean {
   const url = URL.parse(text);
-  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== "" && /^(\/\d*)?$/.test(url.pathname) && url.search === "";
+  if (url === null || !/^rediss?:$/.test(url.protocol) || url.hostname === "") return false;
+  return /^(\/\d*)?$/.test(url.pathname) && url.search === "" && isPercentEncoded(url);
 }
 
 /** A connection over which Redis has counted. Each is used until it fails once: what is still under way on it is then nobody's. */
 async function connect(address: string): Promise<RedisClient> {
   const redis = new RedisClient(address, { connectionTimeout: CONNECT_MS, autoReconnect: false, enableOfflineQueue: false });
   try {
-    await within(CONNECT_MS, redis.connect());
+    await within(CONNECT_MS, redis.connect()).catch((error) => {
+      throw codeOf(error) === "ERR_REDIS_CONNECTION_CLOSED" ? new Error(NO_CONNECTION, { cause: error }) : error;
+    });
     await within(ANSWER_MS, redis.send("EVAL", [script, ...argumentsFor(PROBE)]));
     return redis;
   } catch (error) {

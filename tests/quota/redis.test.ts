@@ -29,6 +29,7 @@ test.each([
   ["http://127.0.0.1:6379", false],
   ["redis://127.0.0.1/none", false],
   ["redis://127.0.0.1/0?password=secret", false],
+  ["redis://user:100%@127.0.0.1:6379", false],
   ["127.0.0.1:6379", false],
   ["", false],
 ])("isRedisAddress() of %p is %p", (text, is) => {
@@ -119,6 +120,16 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       [97, 1, 0],
       [97, 1, 0],
     ]);
+  });
+
+  test.each<[string, (address: string) => string]>([
+    ["nobody listens", () => "redis://127.0.0.1:1/0"],
+    ["it refuses the user", (address) => address.replace("//", "//nobody:wrong@")],
+    ["it speaks no TLS", (address) => address.replace("redis:", "rediss:")],
+  ])("where %s it is away, with all that it may be", async (_, of) => {
+    const quotas = await share({ address: of(redis.address) });
+    const reason = "no connection: it must listen there, accept user and password, and speak TLS for rediss:// alone";
+    expect([quotas.isShared(), told]).toEqual([false, [`away: ${reason}`]]);
   });
 
   test("what is stored of a key expires an hour after its day, and is no secret", async () => {
