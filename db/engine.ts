@@ -54,6 +54,8 @@ export type Engine<Tables> = Sql<Tables> & {
   makeRoomForWrites(): Promise<void>;
   /** What is wrong with the storage itself: pages, indexes, references. Faults of the content are `check`'s. */
   storageFaults(): Promise<string[]>;
+  /** Whether `dropUnusedPages` is allowed to whoever asks: to be asked before anything is erased. */
+  mayDropUnusedPages(): Promise<boolean>;
   /** Rewrites what is stored, so that what was erased is in no unused page. False while a reader keeps it from being complete. */
   dropUnusedPages(): Promise<boolean>;
   close(): Promise<void>;

@@ -44,6 +44,7 @@ export function sqliteEngine<Tables>(sqlite: Database, tables: Tables): Engine<T
     tryLock: async (name) => tryLock(sqlite.filename, name),
     makeRoomForWrites: () => whenFree(() => makeRoomForWrites(sqlite)),
     storageFaults: () => whenFree(() => storageFaults(sqlite)),
+    mayDropUnusedPages: async () => true,
     dropUnusedPages: () => whenFree(() => dropUnusedPages(sqlite)),
     close: async () => sqlite.close(true), // With every statement on it: one left open would keep the file and its log.
   };

@@ -11,6 +11,11 @@ import type { Asking, Client } from "./client.ts";
  */
 const WRITE_LOCK = "select 1 from migrations where n = 1 for update";
 
+/** PostgreSQL lets the owner of a table or of the database do it, and only warns everybody else. */
+const NOT_TO_BE_VACUUMED = `
+  select 1 from pg_tables where schemaname = current_schema() and not pg_has_role(tableowner, 'usage')
+  and not (select pg_has_role(datdba, 'usage') from pg_database where datname = current_database())`;
+
 export function postgresEngine<Tables>(client: Client, tables: Tables): Engine<Tables> {
   const snapshot = <T>(read: (sql: Sql<Tables>) => Promise<T>) =>
     client.bracketed("begin isolation level repeatable read, read only", (connection) => read(sqlOf(connection, tables)));
@@ -26,6 +31,7 @@ export function postgresEngine<Tables>(client: Client, tables: Tables): Engine<T
     commits: () => Number.NaN,
     makeRoomForWrites: async () => undefined,
     storageFaults: async () => [], // References are enforced; for pages and indexes there are pg_checksums and pg_amcheck.
+    mayDropUnusedPages: async () => (await client.rows(NOT_TO_BE_VACUUMED, [])).length === 0,
     async dropUnusedPages() {
       const connection = await client.apart();
       try {

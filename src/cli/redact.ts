@@ -3,6 +3,7 @@ import { redactStored } from "../changes/redact.ts";
 import { withStaging } from "../import/workplace.ts";
 import { requireSources } from "../sources.ts";
 import { answer, type Cli, type CommonOptions, command } from "./command.ts";
+import { nameOf } from "./databases.ts";
 import { sourceCodes } from "./export.ts";
 import { withWorkplace } from "./import.ts";
 
@@ -15,6 +16,8 @@ export function redactCommand(cli: Cli): Command {
       const { redacted, dropped } = await withWorkplace(cli, options, async (place) => {
         const { db } = place;
         await requireSources(db, codes ?? [], "redact");
+        if (!(await db.mayDropUnusedPages()))
+          throw new Error(`Cannot redact ${nameOf(options)}: that rewrites tables, so it takes their owner's role`);
         // An import under way goes first; what a killed one left is gone.
         return withStaging(place, async () => ({ redacted: await redactStored(db, codes, now()), dropped: await db.dropUnusedPages() }));
       });

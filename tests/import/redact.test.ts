@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { openCatalog } from "../../db/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
@@ -10,6 +11,7 @@ import { formats } from "../../src/import/formats.ts";
 import { play, realJson } from "../pull/upstream.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, documentOf, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
 
 afterAll(dropScratch);
 
@@ -168,6 +170,23 @@ describe("fundfeed redact", () => {
     const redacted = (await eventsOf(after, "1")).at(-1);
     await after.close();
     expect((await fundfeed(["explain", String(redacted?.id), "--data", data])).out).toContain("by        fundfeed redact\n");
+  });
+
+  test.if(hasPostgres)("refuses a role that may not rewrite the tables, before anything is erased", async () => {
+    const server = await postgresServer();
+    const url = await server.freshDatabase();
+    await fundfeed(["import", "records", aFile([record({ contacts: [ann] })]), "--database", url]);
+    await server.command("create role erasing login");
+    await using sql = new SQL(url, { max: 1 });
+    await sql.unsafe("grant usage on schema fundfeed_catalog to erasing");
+    await sql.unsafe("grant select, insert, update, delete on all tables in schema fundfeed_catalog to erasing");
+    const redact = () => fundfeed(["redact", "--database", url.replace("fundfeed@", "erasing@")]);
+    const { host, pathname } = new URL(url);
+    const err = `Cannot redact postgres://${host}${pathname}: that rewrites tables, so it takes their owner's role\n`;
+    expect(await redact()).toEqual({ code: 1, out: "", err });
+    expect(await sql.unsafe("select 1 from fundfeed_catalog.opportunities where position('Ann' in document) > 0")).toHaveLength(1);
+    await sql.unsafe("grant fundfeed to erasing");
+    expect((await redact()).out).toBe("Contacts erased from 1 records and 0 events\n");
   });
 
   test("erases while another connection reads, and says when the log cannot be emptied", async () => {
