@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { imports } from "../db/catalog.ts";
-import type { CatalogDb } from "../db/engine.ts";
+import type { CatalogSql } from "../db/engine.ts";
 import { migrations } from "../db/migrate.ts";
 import { fileNames, openCatalog } from "../db/open.ts";
 import { decide, insert, insertImportedEvent } from "../src/changes/commit.ts";
@@ -22,12 +22,12 @@ const CHUNK_EVERY_MS = 600_000;
 const LONG_HISTORY = 5000;
 
 /** The data directory of the catalogue with so many records and twice as many events; made when it is not there yet. */
-export function catalogueOf(records: number): string {
+export async function catalogueOf(records: number): Promise<string> {
   const directory = join(workDirectory, `catalogue-${records}-${shape}`);
   if (existsSync(directory)) return directory;
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
-  fill(unfinished, records);
+  await fill(unfinished, records);
   renameSync(unfinished, directory);
   return directory;
 }
@@ -44,17 +44,21 @@ const shape = Bun.hash
   )
   .toString(36);
 
-function fill(directory: string, records: number): void {
+async function fill(directory: string, records: number): Promise<void> {
   const db = openCatalog(directory, Date.now());
   db.sqlite.run("pragma synchronous = off");
   db.sqlite.run("pragma cache_size = -1000000");
-  db.sqlite.run("begin");
   const [begun] = drizzle(db.sqlite)
     .insert(imports)
     .values({ format: "records", files: "[]", sources: "[]", snapshot: 0, started_at: BEGAN, finished_at: BEGAN, counts: "{}" })
     .returning()
     .all();
-  const importId = begun?.id ?? 0;
+  await db.transaction((sql) => write(sql, records, begun?.id ?? 0));
+  db.sqlite.run("pragma wal_checkpoint(truncate)");
+  await db.close();
+}
+
+async function write(sql: CatalogSql, records: number, importId: number): Promise<void> {
   const random = randomOf(SEED, -2);
   const names = new Map<string, string>();
   let [chunk, leftInChunk] = [0, 0];
@@ -67,15 +71,15 @@ function fill(directory: string, records: number): void {
     // Three of ten changed since, a few dozen at an instant, so that the newest stand anywhere on disk.
     const updated_at = random() < 0.3 ? BEGAN + (records / 400 + Math.floor((random() * records) / 100)) * CHUNK_EVERY_MS : created_at;
     const incoming = { ...judgeRecord(generateRecord(SEED, index), names), restored: { created_at, updated_at } };
-    insert(db, decide(undefined, incoming, updated_at), incoming, updated_at, importId);
+    await insert(sql, decide(undefined, incoming, updated_at), incoming, updated_at, importId);
     const id = opportunityId(incoming.content.source.code, incoming.lineage);
     const further = index === 0 ? LONG_HISTORY : Math.floor(Math.log(1 - random()) / Math.log(0.5)); // One on average.
-    for (let event = 0; event < further; event++)
-      addEvent(db, index + 1, generatedEvent(id, event, created_at, updated_at, random), importId);
+    for (let number = 0; number < further; number++) {
+      const event = generatedEvent(id, number, created_at, updated_at, random);
+      const { type, severity, detected_at } = event;
+      await insertImportedEvent(sql, index + 1, event, { type, severity, detected_at: Date.parse(detected_at) }, importId);
+    }
   }
-  db.sqlite.run("commit");
-  db.sqlite.run("pragma wal_checkpoint(truncate)");
-  db.sqlite.close();
 }
 
 /** The `number`th further event of a record that was added and last changed at these instants. */
@@ -91,9 +95,4 @@ function generatedEvent(opportunity_id: string, number: number, added: number, c
     changes: [change],
     detected_at: formatInstant(added + Math.floor(random() * ((changed - added) / CHUNK_EVERY_MS + 1)) * CHUNK_EVERY_MS),
   };
-}
-
-function addEvent(db: CatalogDb, row: number, event: OpportunityEvent, importId: number): void {
-  const { type, severity, detected_at } = event;
-  insertImportedEvent(db, row, event, { type, severity, detected_at: Date.parse(detected_at) }, importId);
 }

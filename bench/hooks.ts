@@ -45,7 +45,7 @@ const variants: Record<string, Replacements> = {
 };
 
 export async function hooksBenchmark(): Promise<Section> {
-  const directory = catalogueOf(RECORDS);
+  const directory = await catalogueOf(RECORDS);
   const headers = { Authorization: `Bearer ${await createBenchKey(directory)}` };
   const paths = { list: "/opportunities", detail: `/opportunities/${generatedId(1, 4711)}` };
   const servers: [string, Server][] = [];

@@ -104,7 +104,7 @@ async function writeLines(name: string, count: number, line: (index: number) => 
 /** p99 of a light, steady load on a server before, and while another process writes changes of every record. */
 async function readersMeanwhile(changed: string): Promise<{ idleMs: number; busyMs: number }> {
   const directory = emptyDirectory("readers");
-  cpSync(catalogueOf(RECORDS), directory, { recursive: true });
+  cpSync(await catalogueOf(RECORDS), directory, { recursive: true });
   const headers = { Authorization: `Bearer ${await createBenchKey(directory)}` };
   const server = await serve([...product, "serve", "--port", "0", "--data", directory]);
   try {

@@ -14,7 +14,7 @@ type Target = { name: string; server: Server; headers: Record<string, string> };
 type Request = { name: string; path: string; headers?: Record<string, string>; skip?: readonly string[] };
 
 export async function loadBenchmark(): Promise<Section> {
-  const directory = catalogueOf(RECORDS);
+  const directory = await catalogueOf(RECORDS);
   const targets = await startTargets(directory);
   try {
     return report(await measureAll(targets, await requestsTo(targets, generatedId(1, 4711))));

@@ -23,7 +23,7 @@ type Seen = { seq: number; id: string; updated_at: number; status: string; sourc
 const SEEN = "select seq, o.id, updated_at, status, f.source, program_type, agency from opportunities o join facets f on f.id = facet_id";
 
 export async function queriesBenchmark(): Promise<Section> {
-  const [directory, smaller] = [catalogueOf(RECORDS), catalogueOf(SMALLER)];
+  const [directory, smaller] = [await catalogueOf(RECORDS), await catalogueOf(SMALLER)];
   await warm(directory);
   await warm(smaller);
   const db = openCatalog(directory, Date.now());

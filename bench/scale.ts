@@ -56,7 +56,7 @@ if (parts.length === 0 || parts.includes("keys")) await measureKeys();
 async function measureRecords(): Promise<void> {
   const targets: { records: number; target: Target }[] = [];
   for (const records of [SMALL, LARGE]) {
-    const [directory, database] = [catalogueOf(records), postgres.url(await filled(postgres, records))];
+    const [directory, database] = [await catalogueOf(records), postgres.url(await filled(postgres, records))];
     const keys = { files: await createBenchKey(directory), database: await createBenchKey(database, "--database") };
     const postgresPid = { PostgreSQL: [postgres.pid] };
     const add = (target: Target) => void targets.push({ records, target });
@@ -216,7 +216,7 @@ async function startRedis(): Promise<{ address: string; pid: number }> {
 
 /** The database with a copy of the catalogue of so many records; its name tells which. */
 async function filled({ command, url }: Postgres, records: number): Promise<string> {
-  const directory = catalogueOf(records);
+  const directory = await catalogueOf(records);
   const name = directory.slice(directory.lastIndexOf("/") + 1).replaceAll("-", "_");
   if ((await command(`select 1 from pg_database where datname = '${name}'`)).length > 0) return name;
   const unfinished = `${name}_unfinished`;

@@ -34,7 +34,7 @@ Bun.spawnSync(["taskset", "-a", "-p", "-c", String(LOAD_CORE), String(process.pi
 const inputs = await Promise.all(["one turn", "the other turn"].map(writeInput)); // Beforehand: it takes a tenth of a second.
 const directory = join(workDirectory, "soak");
 rmSync(directory, { recursive: true, force: true });
-cpSync(catalogueOf(RECORDS), directory, { recursive: true });
+cpSync(await catalogueOf(RECORDS), directory, { recursive: true });
 await warm(directory);
 const key = await createBenchKey(directory);
 const server = await serve([...product, "serve", "--port", "0", "--data", directory]);

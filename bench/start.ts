@@ -20,7 +20,7 @@ export async function startBenchmark(): Promise<Section> {
   ];
   const rows = [];
   for (const [name, program] of programs) {
-    for (const records of [SMALLER, RECORDS]) rows.push({ Program: name, records, ...(await starts(program, catalogueOf(records))) });
+    for (const records of [SMALLER, RECORDS]) rows.push({ Program: name, records, ...(await starts(program, await catalogueOf(records))) });
     rows.push({ Program: name, records: "version", "listening, ms": (await versionSeconds(program)) * 1000, "resident, MB": "–" });
   }
   const million = rows.find(({ records }) => records === RECORDS);
