@@ -34,6 +34,9 @@ export type Sql<Tables> = {
   dialect: Dialect;
 };
 
+/** How long to wait for readers, in milliseconds, and who is told of it, once. On files it is the time that a writer waits for another. */
+export type Patience = { forMs: number; onWait: () => void };
+
 /**
  * A database. Within `transaction` and `snapshot` whoever asks must ask the `sql` that is handed in: on SQLite, with its one connection,
  * asking the engine itself would wait for ever.
@@ -56,8 +59,8 @@ export type Engine<Tables> = Sql<Tables> & {
   storageFaults(): Promise<string[]>;
   /** Whether `dropUnusedPages` is allowed to whoever asks: to be asked before anything is erased. */
   mayDropUnusedPages(): Promise<boolean>;
-  /** Rewrites what is stored, so that what was erased is in no unused page. False while a reader keeps it from being complete. */
-  dropUnusedPages(): Promise<boolean>;
+  /** Rewrites what is stored, so that what was erased is in no unused page. False where a reader keeps it from being complete. */
+  dropUnusedPages(patience?: Patience): Promise<boolean>;
   close(): Promise<void>;
 };
 

@@ -4,6 +4,7 @@ import { drizzle } from "drizzle-orm/pg-proxy";
 import { postgresDialect } from "../dialect.ts";
 import { type Engine, PORTION, type Sql, type Value } from "../engine.ts";
 import type { Asking, Client } from "./client.ts";
+import { rewriteTables } from "./rewrite.ts";
 
 /**
  * The first migration's row is the write lock, released by the commit after it is seen by everybody. Read committed: what is read after
@@ -32,15 +33,10 @@ export function postgresEngine<Tables>(client: Client, tables: Tables): Engine<T
     makeRoomForWrites: async () => undefined,
     storageFaults: async () => [], // References are enforced; for pages and indexes there are pg_checksums and pg_amcheck.
     mayDropUnusedPages: async () => (await client.rows(NOT_TO_BE_VACUUMED, [])).length === 0,
-    async dropUnusedPages() {
+    async dropUnusedPages(patience = { forMs: 0, onWait: () => undefined }) {
       const connection = await client.apart();
       try {
-        const stored = await connection.rows<{ name: string }>(
-          "select tablename as name from pg_tables where schemaname = current_schema()",
-          [],
-        );
-        for (const { name } of stored) await connection.written(`vacuum (full) "${name}"`, []);
-        return true;
+        return await rewriteTables(connection, patience);
       } finally {
         await connection.close();
       }

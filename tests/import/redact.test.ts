@@ -4,12 +4,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { openCatalog } from "../../db/open.ts";
+import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
+import { runCommandLine } from "../../src/cli/command-line.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats.ts";
 import { play, realJson } from "../pull/upstream.ts";
-import { fundfeed } from "../support/command-line.ts";
+import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, documentOf, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 
@@ -153,9 +155,9 @@ describe("fundfeed redact", () => {
     expect(contents(data).some(namesAnn)).toBe(true);
 
     const run = async (...args: string[]) => JSON.parse((await fundfeed(["redact", "--json", "--data", data, ...args])).out);
-    expect(await run("--source", "own")).toEqual({ records: 1, events: 1 });
-    expect(await run()).toEqual({ records: 50, events: 0 });
-    expect(await run()).toEqual({ records: 0, events: 0 });
+    expect(await run("--source", "own")).toEqual({ records: 1, events: 1, complete: true });
+    expect(await run()).toEqual({ records: 50, events: 0, complete: true });
+    expect(await run()).toEqual({ records: 0, events: 0, complete: true });
     expect(contents(data).some(namesAnn)).toBe(false);
     expect((await fundfeed(["redact", "--data", data])).out).toBe("Contacts erased from 0 records and 0 events\n");
 
@@ -187,6 +189,61 @@ describe("fundfeed redact", () => {
     expect(await sql.unsafe("select 1 from fundfeed_catalog.opportunities where position('Ann' in document) > 0")).toHaveLength(1);
     await sql.unsafe("grant fundfeed to erasing");
     expect((await redact()).out).toBe("Contacts erased from 1 records and 0 events\n");
+  });
+
+  /** A PostgreSQL with a record that names Ann, and a transaction over it that reads until it is committed. */
+  async function aReadDatabase(...statements: string[]) {
+    const url = await (await postgresServer()).freshDatabase();
+    await fundfeed(["import", "records", aFile([record({ contacts: [ann] })]), "--database", url]);
+    const reader = new SQL(url, { max: 1 });
+    for (const statement of statements) await reader.unsafe(statement);
+    return { url, reader };
+  }
+
+  test.if(hasPostgres)(
+    "waits for who reads a PostgreSQL, and no other reader waits with it for long",
+    async () => {
+      const { url, reader } = await aReadDatabase("begin", "select 1 from fundfeed_catalog.opportunities");
+      const db = await openPostgresCatalog(url, 0, { answersWithinMs: 3000 }); // As a server: what takes longer fails.
+      const said: string[] = [];
+      const say = (text: string) => void said.push(text);
+      let isErasing = true;
+      const erasing = runCommandLine(["redact", "--database", url], machineOf({}, { print: say, tell: say })).finally(() => {
+        isErasing = false;
+      });
+      let longestMs = 0;
+      for (let isRead = true; isErasing; await Bun.sleep(20)) {
+        const from = performance.now();
+        await db.get("select count(*) from opportunities");
+        longestMs = Math.max(longestMs, performance.now() - from);
+        if (isRead && said.length > 0) {
+          await reader.unsafe("commit");
+          isRead = false;
+        }
+      }
+      expect(await erasing).toBe(0);
+      expect(said).toEqual([
+        "Contacts are erased. Waiting for a long read, such as a dump or an export, to end, to rewrite tables",
+        "Contacts erased from 1 records and 0 events",
+      ]);
+      expect(longestMs).toBeGreaterThan(1000); // It was behind the rewriting, once.
+      await Promise.all([db.close(), reader.close()]);
+    },
+    60_000,
+  );
+
+  test.if(hasPostgres)("says that old versions stay which a state of a PostgreSQL has that somebody reads", async () => {
+    const { url, reader } = await aReadDatabase("begin isolation level repeatable read", "select 1");
+    const { code, out, err } = await fundfeed(["redact", "--json", "--database", url]);
+    expect([code, JSON.parse(out), err]).toEqual([
+      0,
+      { records: 1, events: 0, complete: false },
+      expect.stringMatching(/^A dump, an export or another long read .* until redact runs again when that has ended\.\n$/),
+    ]);
+    await reader.unsafe("commit");
+    const again = await fundfeed(["redact", "--json", "--database", url]);
+    expect([JSON.parse(again.out), again.err]).toEqual([{ records: 0, events: 0, complete: true }, ""]);
+    await reader.close();
   });
 
   test("erases while another connection reads, and says when the log cannot be emptied", async () => {
