@@ -61,8 +61,13 @@ async function takeInNewer(catalog: Catalog): Promise<void> {
   catalog.seen = seen;
 }
 
-async function readCursorSecret(db: CatalogDb): Promise<Uint8Array> {
-  const row = await db.get<{ value: Uint8Array }>("select value from settings where name = 'cursor_secret'");
-  if (row === undefined) throw new Error("The catalogue has no cursor secret");
-  return row.value;
+export async function readCursorSecret(db: CatalogDb): Promise<Uint8Array> {
+  const secret = await findCursorSecret(db);
+  if (secret === undefined) throw new Error("The catalogue has no cursor secret");
+  return secret;
+}
+
+/** Each catalogue makes one when it is made; its copies and replicas have the same. */
+export async function findCursorSecret(db: CatalogDb): Promise<Uint8Array | undefined> {
+  return (await db.get<{ value: Uint8Array }>("select value from settings where name = 'cursor_secret'"))?.value;
 }

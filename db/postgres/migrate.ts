@@ -44,7 +44,9 @@ export async function migratePostgres(client: Client, kind: Kind, now: number): 
 /** What a program that only reads asks of a database: to be as the program knows it. */
 export async function requireMigrated(client: Client, kind: Kind): Promise<void> {
   if (!(await isUpToDate(client, kind)))
-    throw new Error("it must be brought to this version of fundfeed first, by a command that writes to it");
+    throw new Error(
+      "it must be brought to this version of fundfeed first, by a command that writes to it; a replica, by following its primary",
+    );
 }
 
 async function migrateSchema(connection: Asking, kind: Kind, now: number): Promise<void> {

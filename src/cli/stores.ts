@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { fileNames } from "../../db/open.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
-import { type Catalog, createCatalog } from "../catalog.ts";
-import { openCatalogAt, openStateAt, type Place } from "./databases.ts";
+import { type Catalog, createCatalog, findCursorSecret, readCursorSecret } from "../catalog.ts";
+import { nameOf, openCatalogAt, openStateAt, type Place } from "./databases.ts";
 
 /** How long the server's own small writes wait for another writer of the state's file: for that long it answers nobody. */
 const OWN_WRITES_WAIT_MS = 40;
@@ -14,6 +14,7 @@ const ANSWERS_WITHIN_MS = 3_000;
 /** PostgreSQL's connections for the clock and for the state; the catalogue has its client's own number. */
 const CLOCK = { waitMs: 0, postgres: { connections: 2 } };
 const CATALOG = { postgres: { answersWithinMs: ANSWERS_WITHIN_MS } };
+const REPLICA = { postgres: { answersWithinMs: ANSWERS_WITHIN_MS, readOnly: true } };
 const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, answersWithinMs: ANSWERS_WITHIN_MS } };
 
 export type Stores = {
@@ -33,11 +34,10 @@ export async function openStores({ readDatabase, ...place }: ServedPlace, now: n
   await using opened = new AsyncDisposableStack();
   const keep = <Db extends CatalogDb | StateDb>(db: Db): Db => opened.adopt(db, (each) => each.close());
   const clock = keep(await openCatalogAt(place, now, CLOCK)); // First: it migrates what a replica then has.
-  const catalog = keep(
-    readDatabase === undefined
-      ? await openCatalogAt(place, now, CATALOG)
-      : await openCatalogAt({ ...place, database: readDatabase }, now, { postgres: { ...CATALOG.postgres, readOnly: true } }),
-  );
+  const replica = readDatabase === undefined ? undefined : { ...place, database: readDatabase };
+  const catalog = keep(await openCatalogAt(replica ?? place, now, replica === undefined ? CATALOG : REPLICA));
+  if (replica !== undefined)
+    await requireFollowing(catalog, clock, `${nameOf(replica)}: --read-database must be a replica of --database, ${nameOf(place)}`);
   const state = keep(await openStateAt(place, now, STATE));
   const stores = {
     catalog: await createCatalog(catalog),
@@ -47,6 +47,14 @@ export async function openStores({ readDatabase, ...place }: ServedPlace, now: n
   };
   const closing = opened.move(); // Only now: what fails above closes what was opened.
   return { ...stores, close: () => closing.disposeAsync() };
+}
+
+/** By the cursor secret: each catalogue makes its own, and a replica has its primary's. Without one it has not followed, or never will. */
+async function requireFollowing(replica: CatalogDb, primary: CatalogDb, wanted: string): Promise<void> {
+  const secret = await findCursorSecret(replica);
+  if (secret === undefined) throw new Error(`Cannot read from ${wanted}, and has not followed it yet; try again`);
+  if (!Buffer.from(secret).equals(await readCursorSecret(primary)))
+    throw new Error(`Cannot read from ${wanted}, and holds another catalogue`);
 }
 
 function watch(directory: string): () => boolean {

@@ -161,6 +161,32 @@ describe.if(hasPostgres)("serve --database --read-database", () => {
     expect(existsSync(home.at("fundfeed-data"))).toBe(false);
     expect(serving.log()).not.toContain("error");
   });
+
+  test.each([
+    [
+      "has another's catalogue",
+      "select 1",
+      "Cannot read from THERE: --read-database must be a replica of --database, HERE, and holds another catalogue",
+    ],
+    [
+      "has no cursor secret yet",
+      "delete from fundfeed_catalog.settings",
+      "Cannot read from THERE: --read-database must be a replica of --database, HERE, and has not followed it yet; try again",
+    ],
+    [
+      "has no catalogue yet",
+      "drop schema fundfeed_catalog cascade",
+      "Cannot open THERE: it must be brought to this version of fundfeed first, by a command that writes to it; a replica, by following its primary",
+    ],
+  ])("refuses a replica that %s", async (_, statement, sentence) => {
+    const [here, there] = [await aDatabase(), await aDatabase()];
+    for (const url of [here, there]) await fundfeed(["sources", "list", "--database", url]);
+    await using sql = new SQL(there, { max: 1 });
+    await sql.unsafe(statement);
+    const { code, out, err } = await fundfeed(["serve", "--port", "0", "--database", here, "--read-database", there]);
+    const named = err.replace(there.replace("fundfeed@", ""), "THERE").replace(here.replace("fundfeed@", ""), "HERE");
+    expect([code, out, named]).toEqual([1, "", `${sentence}\n`]);
+  });
 });
 
 describe("copy", () => {
@@ -233,7 +259,7 @@ describe("copy", () => {
     const { code, err } = await fundfeed(["copy", join(aDirectory(), "x"), "--database", url]);
     expect([code, err]).toEqual([
       1,
-      `Cannot open ${url.replace("fundfeed@", "")}: it must be brought to this version of fundfeed first, by a command that writes to it\n`,
+      `Cannot open ${url.replace("fundfeed@", "")}: it must be brought to this version of fundfeed first, by a command that writes to it; a replica, by following its primary\n`,
     ]);
   });
 });
