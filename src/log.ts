@@ -1,5 +1,6 @@
 /** The log: one line a request and one a failure, written in batches. Keys, queries and contacts never reach it. */
 import { formatInstant } from "./instant.ts";
+import { createReminders, type Failure } from "./recurring.ts";
 
 export const logFormats = ["json", "text"] as const;
 export type LogFormat = (typeof logFormats)[number];
@@ -23,7 +24,9 @@ export type RequestEntry = {
 export type Log = {
   request: (entry: RequestEntry) => void;
   /** Something that should not happen, with its stack. `request_id` is null outside a request. */
-  failure: (time: number, error: unknown, request_id: string | null) => void;
+  failure: (...failure: Failure) => void;
+  /** One that may go on and on: once a minute, with how many were left out. */
+  recurring: (...failure: Failure) => void;
   /** What an operator should know, though nothing failed. One sentence. */
   notice: (time: number, message: string) => void;
   /** Writes what is held back. */
@@ -59,12 +62,22 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
     flush(); // The lines stay in the order of what happened.
     write(line);
   };
-  const failure: Log["failure"] = (time, error, request_id) =>
-    writeNow(format === "json" ? jsonFailure(time, error, request_id) : textFailure(time, error, request_id));
+  const writeFailure = (failure: Failure, leftOut: number) =>
+    writeNow(format === "json" ? jsonFailure(failure, leftOut) : textFailure(failure, leftOut));
+  const reminders = createReminders(writeFailure);
   const notice: Log["notice"] = (time, message) => writeNow(format === "json" ? jsonNotice(time, message) : textNotice(time, message));
 
-  if (level === "none") return { request: ignore, failure: ignore, notice: ignore, flush };
-  return { request: level === "request" ? request : ignore, failure, notice, flush };
+  if (level === "none") return { request: ignore, failure: ignore, recurring: ignore, notice: ignore, flush };
+  return {
+    request: level === "request" ? request : ignore,
+    failure: (...failure) => writeFailure(failure, 0),
+    recurring: reminders.tell,
+    notice,
+    flush: () => {
+      reminders.flush();
+      flush();
+    },
+  };
 }
 
 const ignore = () => undefined;
@@ -80,12 +93,13 @@ function textLine({ time, request_id, method, route, status, duration_ms, accoun
   return `${formatInstant(time)} ${status} ${method} ${route ?? "-"} ${duration_ms} ms ${request_id}${caller}\n`;
 }
 
-function jsonFailure(time: number, error: unknown, request_id: string | null): string {
-  return `${JSON.stringify({ time: formatInstant(time), level: "error", request_id, error: stackOf(error) })}\n`;
+function jsonFailure([time, error, request_id]: Failure, left_out: number): string {
+  const entry = { time: formatInstant(time), level: "error", request_id, error: stackOf(error), ...(left_out > 0 && { left_out }) };
+  return `${JSON.stringify(entry)}\n`;
 }
 
-function textFailure(time: number, error: unknown, request_id: string | null): string {
-  return `${formatInstant(time)} error ${request_id ?? "-"} ${stackOf(error)}\n`;
+function textFailure([time, error, requestId]: Failure, leftOut: number): string {
+  return `${formatInstant(time)} error ${requestId ?? "-"} ${leftOut > 0 ? `(${leftOut} before it left out) ` : ""}${stackOf(error)}\n`;
 }
 
 function jsonNotice(time: number, message: string): string {

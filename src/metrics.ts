@@ -39,6 +39,10 @@ export function countingLog(metrics: Metrics, log: Log): Log {
       metrics.failures++;
       log.failure(...failure);
     },
+    recurring: (...failure) => {
+      metrics.failures++;
+      log.recurring(...failure);
+    },
   };
 }
 
@@ -117,7 +121,7 @@ function requestFamilies({ routes, failures }: Metrics): Family[] {
       samples: [...routes].flatMap(([route, use]) => histogram(route, use)),
     },
     counter("fundfeed_quota_refusals_total", "Requests refused because a key had used up its day or minute.", refused),
-    counter("fundfeed_failures_total", "Failures logged, of requests and of the server's own work.", failures),
+    counter("fundfeed_failures_total", "Failures of requests and of the server's own work, logged or left out.", failures),
   ];
 }
 

@@ -59,6 +59,7 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
   for (const entry of [{}, { duration_ms: 0 }, { duration_ms: 20_000, status: 500 }, { status: 429 }]) log.request({ ...ENTRY, ...entry });
   log.request({ ...ENTRY, route: null, status: 404, duration_ms: 2 });
   log.failure(NOON, new Error("It broke"), null);
+  for (let n = 0; n < 3; n++) log.recurring(NOON, new Error("It is away"), null);
   countRefresh(metrics, { changed: 2, events: 2 });
   countRefresh(metrics, { changed: 0, events: 0 });
   const text = () => metricsText(metrics, { catalog, machine });
@@ -71,7 +72,7 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
       '{route="unknown",status="404"} 1',
     ]);
     expect(samples(await text(), "fundfeed_quota_refusals_total")).toEqual([" 1"]);
-    expect(samples(await text(), "fundfeed_failures_total")).toEqual([" 1"]);
+    expect(samples(await text(), "fundfeed_failures_total")).toEqual([" 4"]);
   });
 
   testIf("has durations as a cumulative histogram in seconds", async () => {

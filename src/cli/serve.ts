@@ -25,8 +25,6 @@ const CLOCK_ATTEMPTS = 400;
 const CLOCK_RETRY_MS = 5;
 /** How often the files are looked at: somebody may have put others in their place. */
 const LOOK_MS = 1000;
-/** A failure that goes on is logged so often. */
-const REMIND_MS = 60_000;
 /** In percent: right for two servers. */
 const QUOTA_SHARE = 50;
 /** How long files that were replaced stay open: requests that began with them may be waiting for their quota. */
@@ -281,27 +279,15 @@ async function moveClock(clock: CatalogDb, now: number, metrics: Metrics): Promi
   }
 }
 
-/**
- * What fails is logged, once a minute while it goes on, and tried again at the next turn; turns never overlap. Answers with what ends it,
- * after the turn under way.
- */
+/** What fails is logged, and tried again at the next turn; turns never overlap. Answers with what ends it, after the turn under way. */
 function repeat(everyMs: number, now: () => number, log: Log, work: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | undefined;
-  let told = { what: "", at: 0 };
-  const turn = async () => {
-    try {
-      await work();
-    } catch (error) {
-      const what = String(error);
-      if (what === told.what && Math.abs(now() - told.at) < REMIND_MS) return;
-      told = { what, at: now() };
-      log.failure(told.at, error, null);
-    }
-  };
   const begin = () => {
-    underWay ??= turn().finally(() => {
-      underWay = undefined;
-    });
+    underWay ??= work()
+      .catch((error: unknown) => log.recurring(now(), error, null))
+      .finally(() => {
+        underWay = undefined;
+      });
   };
   begin();
   const timer = setInterval(begin, everyMs);

@@ -28,7 +28,7 @@ export type AppDeps = {
   assets: readonly Asset[];
   now: () => number;
   randomBytes: (count: number) => Uint8Array;
-  log: Pick<Log, "request" | "failure">;
+  log: Pick<Log, "request" | "failure" | "recurring">;
 };
 
 export type App = { fetch: (request: Request) => Promise<Response> };
@@ -70,7 +70,8 @@ export function createApp(deps: AppDeps): App {
 
   function refuse(call: Call, error: unknown): Answer {
     const problem = problemOf(error);
-    if (problems[problem.code].status >= 500) log.failure(now(), error, call.id);
+    if (problem.code === "service_unavailable") log.recurring(now(), error, call.id);
+    else if (problems[problem.code].status >= 500) log.failure(now(), error, call.id);
     return respondProblem(call, problem, baseUrl);
   }
 

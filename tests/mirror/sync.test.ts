@@ -153,7 +153,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     const other = () => {
       const { access, randomBytes } = api;
       const catalog = { ...api.catalog, cursorSecret: randomBytes(32) };
-      const log = { request: () => undefined, failure: () => undefined };
+      const log = { request: () => undefined, failure: () => undefined, recurring: () => undefined };
       return createApp({ catalog, access, baseUrl: BASE_URL, assets: testAssets, now: () => api.clock.now, randomBytes, log });
     };
     const place = aPlace(kind);

@@ -141,6 +141,19 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
     },
   );
 
+  test("its absence is a line in the log, and one more with how many failures were left out", async () => {
+    const server = await home.serve(undefined, { env });
+    await postgres.stop("fast");
+    for (let n = 0; n < 30; n++) expect((await ask(server, "/sources", true)).status).toBe(503);
+    await postgres.start();
+    expect(await server.stop()).toBe(0);
+    const lines = server.log().trimEnd().split("\n");
+    const failures = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === "error");
+    expect(failures.map(({ left_out }) => left_out)).toEqual([undefined, expect.any(Number)]);
+    expect(failures[1].left_out).toBeGreaterThanOrEqual(28); // And what the server itself could not do.
+    await untilWell();
+  });
+
   test("a server that is started while it is away says so in one sentence, and ends", async () => {
     await postgres.stop("fast");
     const started = await home.run(["serve", "--port", "0"], { env });

@@ -80,10 +80,8 @@ export async function testApi({
   const access = await createAccess(state);
   const entries: RequestEntry[] = [];
   const failures: { error: unknown; request_id: string | null }[] = [];
-  const log = {
-    request: (entry: RequestEntry) => void entries.push(entry),
-    failure: (_: number, error: unknown, request_id: string | null) => void failures.push({ error, request_id }),
-  };
+  const fail = (_: number, error: unknown, request_id: string | null) => void failures.push({ error, request_id });
+  const log = { request: (entry: RequestEntry) => void entries.push(entry), failure: fail, recurring: fail };
   const app = createApp({ catalog, access, baseUrl: BASE_URL, assets, now: () => clock.now, randomBytes, log });
   const fetch = (request: Request) => app.fetch(request).then((response) => expectDescribed(request, response));
 
