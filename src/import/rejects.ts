@@ -50,7 +50,7 @@ function begin(file: string, partial: string, inputs: readonly string[]): number
     if (present !== undefined && inputs.some((input) => isSameFile(input, present))) throw new Error("it is one of the files to import");
     return openSync(partial, "w", 0o600);
   } catch (error) {
-    throw new Error(`Cannot write rejects to ${file}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Cannot write rejects to ${file}: ${reasonOf(error)}; --rejects FILE names another place`, { cause: error });
   }
 }
 
