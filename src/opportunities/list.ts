@@ -1,5 +1,6 @@
 /** One page of the list: filters, keyset and limit over the list log, then the documents. */
 import type { CatalogDb } from "../../db/engine.ts";
+import { Unavailable } from "../../db/unavailable.ts";
 import { type Catalog, catchUp, startAnew } from "../catalog.ts";
 import type { Instant } from "../instant.ts";
 import type { Page, Position } from "../page.ts";
@@ -13,7 +14,10 @@ export type Filter = FacetFilter & { source_opportunity_id?: string; updated_sin
 /** How often a list is tried: a commit that comes between its steps is met at the second time. */
 const ATTEMPTS = 4;
 
-/** One page of matching opportunities as ready JSON documents, most recently updated first; `after` is where the last page ended. */
+/**
+ * One page of matching opportunities as ready JSON documents, most recently updated first; `after` is where the last page ended. Throws
+ * Unavailable where commits come between the steps of every try.
+ */
 export async function listOpportunities(catalog: Catalog, filter: Filter, limit: number, after: Position | null): Promise<Page> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     if (attempt === ATTEMPTS) await startAnew(catalog); // The records were changed by other hands: what the log says never comes true.
@@ -26,7 +30,7 @@ export async function listOpportunities(catalog: Catalog, filter: Filter, limit:
     // Otherwise a record has moved since: the page would show it where it no longer is.
     if (shown.every((document) => isNewest(catalog.log, document))) return pageOf(shown, rows.length > limit);
   }
-  throw new Error("The records of a list moved again and again while it was read; fundfeed check says what is wrong");
+  throw new Unavailable("Cannot list: at each try records moved while they were read. If that goes on, fundfeed check says what is wrong");
 }
 
 /** What only the database knows of a list's bounds. */

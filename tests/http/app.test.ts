@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type TestApi, testAssets } from "../support/api.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { NOON, type TestApi, testApi, testAssets } from "../support/api.ts";
 import { expectCommonHeaders, expectProblem } from "../support/problem.ts";
 import { type RawServer, rawServer, sendRaw } from "../support/raw.ts";
+import { storeRecords } from "../support/records.ts";
 import { sixtyApi, U } from "../support/sixty.ts";
 
 const L = "/v1/opportunities";
@@ -252,6 +254,26 @@ describe("failures", () => {
     await expectProblem(await failing.get("/sources"), { code: "service_unavailable" });
     expect(failing.failures).toHaveLength(3);
     expect((await failing.get("/meta")).status).toBe(200);
+  });
+
+  test("a list that meets a commit at each try is 503, and answered once nobody writes", async () => {
+    const inTurn = (turn: number): Draft => ({ source: { code: "OWN", opportunity_id: "1" }, title: `Turn ${turn}` });
+    const written = await testApi({ records: [inTurn(0)] });
+    const { db } = written.catalog;
+    let turn = 0;
+    const readThenWrite: typeof db.all = async (statement, ...values) => {
+      const rows = await db.all(statement, ...values);
+      if (statement.includes("from upstream_ids")) await storeRecords(db, [inTurn(++turn)], NOON);
+      return rows as never[];
+    };
+    written.catalog.db = { ...db, all: readThenWrite };
+    const path = "/opportunities?source=OWN&source_opportunity_id=1";
+    const response = await written.get(path);
+    await expectProblem(response, { code: "service_unavailable" });
+    expect([response.headers.get("retry-after"), turn]).toEqual(["5", 4]);
+    written.catalog.db = db;
+    const { data } = (await (await written.get(path)).json()) as { data: { title: string }[] };
+    expect(data.map(({ title }) => title)).toEqual(["Turn 4"]);
   });
 });
 
