@@ -1,20 +1,21 @@
 /** The only writer of opportunities and events: match by natural key, detect, classify, store, at one instant a transaction (D-31, D-33). */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import type { OpportunityEvent } from "../events/event.ts";
-import { formatInstant } from "../instant.ts";
+import type { Change, OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { dueAt, statusAt } from "../opportunities/status.ts";
 import { additionEvent, classify, removalEvent } from "./classify.ts";
 import { withheld } from "./contacts.ts";
 import {
+  type Arrival,
+  type Brief,
   type Content,
-  type Hashed,
-  hashOf,
-  type Incoming,
+  contentOf,
+  documentOf,
+  type Rendered,
   readContent,
-  renderDocument,
-  renderSidecar,
+  render,
   type StatusBasis,
+  sidecarOf,
 } from "./content.ts";
 import { apply, detect } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
@@ -36,10 +37,10 @@ export type Stored = {
 /** What one record's arrival, removal or turn of the clock comes to. */
 export type Decision = {
   outcome: "added" | "changed" | "unchanged";
-  content: Content;
+  id: string;
+  brief: Brief;
+  rendered: Rendered;
   status_basis: StatusBasis;
-  /** `hashOf` the content, where it was computed already. */
-  hash?: Uint8Array | undefined;
   reading?: Uint8Array | undefined;
   events: OpportunityEvent[];
 };
@@ -119,14 +120,14 @@ export async function lineagesOfUpstreamId(sql: CatalogSql, source: string, upst
 }
 
 /** Those of some records that say nothing which is not stored already (D-32), their earlier ids included. Reads no document. */
-export async function findUnchanged(sql: CatalogSql, records: readonly Hashed[]): Promise<Set<Hashed>> {
-  const unchanged = new Set<Hashed>();
-  for (const [source, ofSource] of Map.groupBy(records, ({ content }) => content.source.code)) {
+export async function findUnchanged(sql: CatalogSql, records: readonly Arrival[]): Promise<Set<Arrival>> {
+  const unchanged = new Set<Arrival>();
+  for (const [source, ofSource] of Map.groupBy(records, ({ brief }) => brief.source.code)) {
     const lineages = ofSource.map(({ lineage }) => lineage);
     const stored = await storedHashes(sql, source, lineages);
     for (const record of ofSource) {
       const known = stored.get(record.lineage);
-      if (known === undefined || !record.hash.equals(known.hash)) continue;
+      if (known === undefined || !isSame(record.rendered.hash, known.hash)) continue;
       if (await bearsAll(sql, known.seq, record.earlier_ids)) unchanged.add(record);
     }
   }
@@ -159,7 +160,7 @@ export async function findReadings(sql: CatalogSql, source: string, lineages: re
 /** Notes what a record was read from that says what is stored, unless it was changed since it was judged. */
 export async function noteReading(sql: CatalogSql, { source, lineage, hash, reading }: Unchanged): Promise<void> {
   const stored = await findStored(sql, source, lineage);
-  if (stored !== undefined && Buffer.from(stored.hash).equals(hash)) await replaceReading(sql, stored.seq, reading);
+  if (stored !== undefined && isSame(stored.hash, hash)) await replaceReading(sql, stored.seq, reading);
 }
 
 /** A record that says what is stored, but was read from something else than before. */
@@ -181,29 +182,24 @@ async function bearsAll(sql: CatalogSql, seq: number, upstreamIds: readonly stri
 }
 
 /** What the arrival of a record comes to at an instant (ms). Reads and writes nothing. */
-export function decide(stored: Stored | undefined, incoming: Incoming, instant: number): Decision {
-  const { status_basis, hash, reading } = incoming;
-  const isGiven = status_basis === "stated" || (incoming.restored !== undefined && incoming.content.status !== "");
-  const status = isGiven ? incoming.content.status : statusAt(incoming.content.dates, instant);
-  const content = { ...incoming.content, status };
+export function decide(stored: Stored | undefined, arrival: Arrival, instant: number): Decision {
+  const { lineage, status_basis, rendered, reading, restored } = arrival;
+  const isGiven = status_basis === "stated" || (restored !== undefined && arrival.brief.status !== "");
+  const status = isGiven ? arrival.brief.status : statusAt(arrival.brief.dates, instant);
+  const brief = { ...arrival.brief, status };
   if (stored === undefined) {
-    const id = opportunityId(content.source.code, incoming.lineage);
-    return {
-      outcome: "added",
-      content,
-      status_basis,
-      hash,
-      reading,
-      events: [additionEvent(id, incoming.restored?.created_at ?? instant)],
-    };
+    const id = opportunityId(brief.source.code, lineage);
+    const events = [additionEvent(id, restored?.created_at ?? instant)];
+    return { outcome: "added", id, brief, rendered, status_basis, reading, events };
   }
   const previous = readContent(stored.document, stored.sidecar);
-  const changes = detect(previous, content);
+  const changes = detect(previous, contentOf(rendered, brief));
   return {
     outcome: changes.length === 0 ? "unchanged" : "changed",
-    content: apply(previous, changes),
+    id: stored.id,
+    brief: apply(previous, changes), // Dates that only change their offset stay as they are written; the text tells none of them apart.
+    rendered,
     status_basis,
-    hash, // What is told apart here is told apart by the hash too.
     reading,
     events: classify(stored.id, changes, instant),
   };
@@ -213,68 +209,63 @@ export function decide(stored: Stored | undefined, incoming: Incoming, instant: 
 export function decideRemoval(stored: Stored, instant: number): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   const changes = detect(previous, { ...previous, status: "archived" });
-  return {
-    outcome: "changed",
-    content: apply(previous, changes),
-    status_basis: "stated",
-    events: [removalEvent(stored.id, changes, instant)],
-  };
+  const events = [removalEvent(stored.id, changes, instant)];
+  return { ...decided(stored, previous, changes, "stated", events), outcome: "changed" };
 }
 
 /** What it comes to that a record's contacts are erased. */
 export function decideRedaction(stored: Stored, instant: number): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   const changes = detect(previous, { ...previous, contacts: [] });
-  return {
-    outcome: changes.length === 0 ? "unchanged" : "changed",
-    content: apply(previous, changes),
-    status_basis: stored.status_basis,
-    events: classify(stored.id, changes, instant).map(withheld),
-  };
+  return decided(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant).map(withheld));
 }
 
 /** What it comes to that another source's record stands for the same opportunity. */
 export function decideLink(stored: Stored, canonicalId: string, instant: number): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   const changes = detect(previous, { ...previous, relationships: { ...previous.relationships, canonical_id: canonicalId } });
-  return {
-    outcome: changes.length === 0 ? "unchanged" : "changed",
-    content: apply(previous, changes),
-    status_basis: stored.status_basis,
-    events: classify(stored.id, changes, instant),
-  };
+  return decided(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant));
 }
 
 /** What the clock makes of a record whose status follows its dates (D-37). */
 export function decideStatus(stored: Stored, instant: number): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   const changes = detect(previous, { ...previous, status: statusAt(previous.dates, instant) });
-  return {
-    outcome: changes.length === 0 ? "unchanged" : "changed",
-    content: apply(previous, changes),
-    status_basis: "dates",
-    events: classify(stored.id, changes, instant),
-  };
+  return decided(stored, previous, changes, "dates", classify(stored.id, changes, instant));
+}
+
+function decided(
+  { id }: Stored,
+  previous: Content,
+  changes: readonly Change[],
+  status_basis: StatusBasis,
+  events: OpportunityEvent[],
+): Decision {
+  const content = apply(previous, changes);
+  const outcome = changes.length === 0 ? "unchanged" : "changed";
+  return { outcome, id, brief: content, rendered: render(content, status_basis), status_basis, events };
 }
 
 /** A stored record as the clock will have left it at an instant (ms). */
 export function turned(stored: Stored, instant: number): Stored {
   if (stored.due_at === null || stored.due_at > instant) return stored;
-  const { content } = decideStatus(stored, instant);
-  return { ...stored, document: renderDocument(stored.id, content, "", "") };
+  return { ...stored, document: documentIn(decideStatus(stored, instant), stored.created_at, instant) };
+}
+
+function documentIn({ id, brief, rendered }: Decision, createdAt: number, updatedAt: number): Buffer {
+  return documentOf(rendered, { id, status: brief.status, dates: brief.dates, createdAt, updatedAt });
 }
 
 /** Stores a record that is not there yet, with its events. */
 export async function insert(
   sql: CatalogSql,
   decision: Decision,
-  { lineage, earlier_ids, restored }: Incoming,
+  { lineage, earlier_ids, restored }: Arrival,
   instant: number,
   importId: number,
 ): Promise<void> {
-  const { content, status_basis } = decision;
-  const { code, opportunity_id } = content.source;
-  const id = opportunityId(code, lineage);
+  const { id, brief, rendered, status_basis } = decision;
+  const { code, opportunity_id } = brief.source;
   const [createdAt, updatedAt] = restored === undefined ? [instant, instant] : [restored.created_at, restored.updated_at];
   const { seq } = (await sql.get<{ seq: number }>(
     `insert into opportunities (id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, due_at, link_key, hash, document, sidecar)
@@ -285,13 +276,13 @@ export async function insert(
     opportunity_id,
     createdAt,
     updatedAt,
-    await facetOf(sql, content),
+    await facetOf(sql, brief),
     status_basis,
     dueOf(decision, instant),
-    linkKeyOf(content),
-    decision.hash ?? hashOf(content, status_basis),
-    renderDocument(id, content, formatInstant(createdAt), formatInstant(updatedAt)),
-    renderSidecar(content),
+    linkKeyOf(brief),
+    rendered.hash,
+    documentIn(decision, createdAt, updatedAt),
+    sidecarOf(rendered),
   )) ?? { seq: 0 };
   for (const upstreamId of new Set([opportunity_id, ...earlier_ids])) await addUpstreamId(sql, upstreamId, code, seq);
   if (decision.reading !== undefined) await replaceReading(sql, seq, decision.reading);
@@ -307,12 +298,12 @@ export async function update(
   instant: number,
   importId: number | null,
 ): Promise<void> {
-  const { content, status_basis } = decision;
-  const { code, opportunity_id } = content.source;
+  const { brief, rendered, status_basis, reading } = decision;
+  const { code, opportunity_id } = brief.source;
   for (const upstreamId of new Set([opportunity_id, ...earlierIds])) await addUpstreamId(sql, upstreamId, code, stored.seq);
   const due = dueOf(decision, instant);
-  const hash = decision.hash ?? hashOf(content, status_basis);
-  if (decision.reading !== undefined || !Buffer.from(stored.hash).equals(hash)) await replaceReading(sql, stored.seq, decision.reading);
+  const { hash } = rendered;
+  if (reading !== undefined || !isSame(stored.hash, hash)) await replaceReading(sql, stored.seq, reading);
   if (decision.outcome === "unchanged") {
     await sql.run("update opportunities set status_basis = ?, due_at = ?, hash = ? where seq = ?", status_basis, due, hash, stored.seq);
     return;
@@ -322,34 +313,34 @@ export async function update(
      where seq = ?`,
     opportunity_id,
     instant,
-    await facetOf(sql, content),
+    await facetOf(sql, brief),
     status_basis,
     due,
-    linkKeyOf(content),
+    linkKeyOf(brief),
     hash,
-    renderDocument(stored.id, content, formatInstant(stored.created_at), formatInstant(instant)),
-    renderSidecar(content),
+    documentIn(decision, stored.created_at, instant),
+    sidecarOf(rendered),
     stored.seq,
   );
   await storeEvents(sql, stored.seq, decision.events, importId);
 }
 
 /** How many events `storePast` would store of a record that would be stored at an instant (ms). */
-export async function countNewPast(sql: CatalogSql, incoming: Incoming, instant: number): Promise<number> {
-  if (incoming.past === undefined) return 0;
-  const { code } = incoming.content.source;
-  const knownSince = (await findStored(sql, code, incoming.lineage))?.created_at ?? instant;
+export async function countNewPast(sql: CatalogSql, arrival: Arrival, instant: number): Promise<number> {
+  if (arrival.past === undefined) return 0;
+  const { code } = arrival.brief.source;
+  const knownSince = (await findStored(sql, code, arrival.lineage))?.created_at ?? instant;
   let count = 0;
-  for (const { id } of pastEvents(opportunityId(code, incoming.lineage), incoming, knownSince)) if (!(await hasEvent(sql, id))) count++;
+  for (const { id } of pastEvents(opportunityId(code, arrival.lineage), arrival, knownSince)) if (!(await hasEvent(sql, id))) count++;
   return count;
 }
 
 /** Stores what the upstream tells of a record's past (`Incoming.past`), each event once, and tells how many were new. */
-export async function storePast(sql: CatalogSql, incoming: Incoming, importId: number): Promise<number> {
-  const stored = incoming.past === undefined ? undefined : await findStored(sql, incoming.content.source.code, incoming.lineage);
+export async function storePast(sql: CatalogSql, arrival: Arrival, importId: number): Promise<number> {
+  const stored = arrival.past === undefined ? undefined : await findStored(sql, arrival.brief.source.code, arrival.lineage);
   if (stored === undefined) return 0;
   let count = 0;
-  for (const event of pastEvents(stored.id, incoming, stored.created_at)) {
+  for (const event of pastEvents(stored.id, arrival, stored.created_at)) {
     const { type, severity } = event;
     const given = { type, severity, detected_at: Date.parse(event.detected_at) };
     if (await insertImportedEvent(sql, stored.seq, event, given, importId)) count++;
@@ -415,11 +406,11 @@ async function insertEvent(
   return written === 1;
 }
 
-function dueOf({ content, status_basis }: Decision, instant: number): number | null {
-  return status_basis === "dates" ? dueAt(content.status, content.dates, instant) : null;
+function dueOf({ brief, status_basis }: Decision, instant: number): number | null {
+  return status_basis === "dates" ? dueAt(brief.status, brief.dates, instant) : null;
 }
 
-async function facetOf(sql: CatalogSql, { status, source, program, organization }: Content): Promise<number> {
+async function facetOf(sql: CatalogSql, { status, source, program, organization }: Brief): Promise<number> {
   const values = [organization.agency ?? "", status, source.code, program.type ?? ""] as const;
   const found = await sql.get<{ id: number }>(
     "select id from facets where agency = ? and status = ? and source = ? and program_type = ?",
@@ -444,4 +435,8 @@ async function addUpstreamId(sql: CatalogSql, upstreamId: string, source: string
 
 async function bearsUpstreamId(sql: CatalogSql, seq: number, upstreamId: string): Promise<boolean> {
   return (await sql.get("select 1 from upstream_ids where upstream_id = ? and opportunity_seq = ?", upstreamId, seq)) !== undefined;
+}
+
+function isSame(hash: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(hash, other) === 0;
 }

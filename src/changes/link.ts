@@ -3,14 +3,14 @@
  * `relationships.canonical_id`. The rules are data; a record of a canonical source names none.
  */
 import type { CatalogSql } from "../../db/engine.ts";
-import type { Content } from "./content.ts";
+import type { Brief } from "./content.ts";
 
 export type LinkRule = {
   canonical: string;
   other: string;
   /** What both records have in common, in words for people. */
   by: string;
-  keyOf: (content: Content) => string | null;
+  keyOf: (record: Brief) => string | null;
 };
 
 export const linkRules: readonly LinkRule[] = [
@@ -22,22 +22,22 @@ export const linkRules: readonly LinkRule[] = [
  * What a record is found by, or waits by, for the one that it has to do with; `null` where no rule is about its source, and where it
  * names its canonical record already. Letter case and blanks do not count.
  */
-export function linkKeyOf(content: Content): string | null {
-  const { code } = content.source;
+export function linkKeyOf(record: Brief): string | null {
+  const { code } = record.source;
   const rule = linkRules.find(({ canonical, other }) => canonical === code || other === code);
-  if (rule === undefined || (rule.other === code && content.relationships.canonical_id !== null)) return null;
-  return (rule.keyOf(content) ?? "").replace(/\s+/g, "").toUpperCase() || null;
+  if (rule === undefined || (rule.other === code && record.relationships.canonical_id !== null)) return null;
+  return (rule.keyOf(record) ?? "").replace(/\s+/g, "").toUpperCase() || null;
 }
 
 /** Other agencies number their topics "1", "2" or "A1.02". */
-function topicCodeOf({ source, organization }: Content): string | null {
+function topicCodeOf({ source, organization }: Brief): string | null {
   return source.code === "DSIP" || organization.agency === "Department of Defense" ? source.opportunity_id : null;
 }
 
 /** The id of the canonical record of the same opportunity, or `null` where there is none (yet). */
-export async function findCanonicalId(sql: CatalogSql, content: Content): Promise<string | null> {
-  const rule = linkRules.find(({ other }) => other === content.source.code);
-  const key = linkKeyOf(content);
+export async function findCanonicalId(sql: CatalogSql, record: Brief): Promise<string | null> {
+  const rule = linkRules.find(({ other }) => other === record.source.code);
+  const key = linkKeyOf(record);
   if (rule === undefined || key === null) return null;
   const found = await sql.get<{ id: string }>(
     "select id from opportunities where link_key = ? and source = ? order by seq limit 1",
@@ -66,9 +66,9 @@ export async function listWaiting(sql: CatalogSql, sources: ReadonlySet<string>)
 }
 
 /** How many records wait for this one, which is not stored yet. */
-export async function countWaitingFor(sql: CatalogSql, content: Content): Promise<number> {
-  const rule = linkRules.find(({ canonical }) => canonical === content.source.code);
-  const key = linkKeyOf(content);
+export async function countWaitingFor(sql: CatalogSql, record: Brief): Promise<number> {
+  const rule = linkRules.find(({ canonical }) => canonical === record.source.code);
+  const key = linkKeyOf(record);
   if (rule === undefined || key === null) return 0;
   const row = await sql.get<{ count: number }>(
     "select count(*) as count from opportunities where link_key = ? and source = ?",

@@ -2,14 +2,14 @@
 import type { OpportunityEvent } from "../events/event.ts";
 import { statusAt } from "../opportunities/status.ts";
 import { classify } from "./classify.ts";
-import type { Content, Incoming, StatusBasis } from "./content.ts";
+import { type Arrival, type Content, contentOf, type StatusBasis } from "./content.ts";
 import { detect } from "./detect.ts";
 
 type State = { content: Content; status_basis: StatusBasis };
 
 /** The events between a record's past states and the present one that lie before it was known (ms): later ones were detected here. */
-export function pastEvents(id: string, present: Incoming, knownSince: number): OpportunityEvent[] {
-  const past = present.past ?? [];
+export function pastEvents(id: string, { past = [], rendered, brief, status_basis }: Arrival, knownSince: number): OpportunityEvent[] {
+  const present = { content: contentOf(rendered, brief), status_basis };
   return past.flatMap((state, index) => {
     const next = past[index + 1] ?? present;
     return state.until < knownSince ? classify(id, detect(seenAt(state, state.until), seenAt(next, state.until)), state.until) : [];

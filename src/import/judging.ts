@@ -3,7 +3,7 @@
 import type { CatalogSql } from "../../db/engine.ts";
 import { findReadings, findStored, findUnchanged, isStored, lineagesOfUpstreamId, newestInstant } from "../changes/commit.ts";
 import { withoutContacts } from "../changes/contacts.ts";
-import { type Content, comparableOf, contentOf, type Hashed, hashOfComparable, type Incoming, readContent } from "../changes/content.ts";
+import { type Arrival, type Incoming, type Rendered, readContent, rendered } from "../changes/content.ts";
 import { findCanonicalId } from "../changes/link.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { listSources } from "../sources.ts";
@@ -39,7 +39,7 @@ export async function judgeAll(
   for await (const items of together(format.read(inputs, context), JUDGED_TOGETHER)) {
     await db.snapshot(async (sql) => {
       const digests = await digestsToRead(sql, items, digestOf);
-      const arrived: (Hashed | Unread)[] = [];
+      const arrived: (Arrival | Unread)[] = [];
       for (const item of items) {
         lastOf.set(item.input, item);
         if ("read" in item && !digests.has(item)) {
@@ -56,10 +56,12 @@ export async function judgeAll(
           await notePresent(sql, staging, judged, item);
         }
       }
-      const records = arrived.filter((each) => "hash" in each);
-      const unchanged = await findUnchanged(sql, records);
+      const unchanged = await findUnchanged(
+        sql,
+        arrived.filter((each) => "rendered" in each),
+      );
       for (const each of arrived) {
-        if ("hash" in each) stage(staging, each, unchanged.has(each));
+        if ("rendered" in each) stage(staging, each, unchanged.has(each));
         else stageAsBefore(staging, judged, each);
       }
     });
@@ -152,36 +154,34 @@ async function firstOf<T>(items: readonly T[], holds: (item: T) => Promise<boole
   return undefined;
 }
 
-/** The record with its hash and all earlier ids that are known of it. */
-function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming, restoring: boolean): Hashed {
+/** The record, rendered, with all earlier ids that are known of it. */
+function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming, restoring: boolean): Arrival {
   const { code, opportunity_id } = record.content.source;
   judged.sources.add(code);
   // Of a lineage that goes by another name, ids of records that this one supersedes in the same file stay findable (D-30).
   const known =
     record.lineage === opportunity_id ? [] : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
   const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
-  const comparable = comparableOf(record.content, record.status_basis);
-  const hash = hashOfComparable(comparable);
-  if (!restoring || restored === undefined) return { ...record, earlier_ids, comparable, hash };
+  const arrival = rendered({ ...record, earlier_ids });
+  if (!restoring || restored === undefined) return arrival;
   judged.newestRestored = Math.max(judged.newestRestored ?? restored.updated_at, restored.updated_at);
-  return { ...record, earlier_ids, comparable, hash, restored };
+  return { ...arrival, restored };
 }
 
-function stage(staging: Staging, { comparable, hash, reading, content, ...rest }: Hashed, isUnchanged: boolean): void {
-  const { source, status, dates } = content;
-  const text = isUnchanged ? null : `${JSON.stringify({ ...rest, status, dates } satisfies Rest)}\n${comparable}`;
-  staging.put(source.code, rest.lineage, text, { hash, reading });
+function stage(staging: Staging, { rendered, reading, ...rest }: Arrival, isUnchanged: boolean): void {
+  const { text, cuts, hash } = rendered;
+  if (isUnchanged) staging.put(rest.brief.source.code, rest.lineage, null, { hash, reading });
+  else
+    staging.put(rest.brief.source.code, rest.lineage, JSON.stringify({ ...rest, cuts } satisfies Rest), { rendered: text, hash, reading });
 }
 
-/** What is staged on the first line; on the second is what is compared. */
-type Rest = Omit<Incoming, "content" | "hash" | "reading"> & Pick<Content, "status" | "dates">;
+/** What is staged beside the rendered text. */
+type Rest = Omit<Arrival, "rendered" | "reading"> & Pick<Rendered, "cuts">;
 
 /** The record that was staged. */
-export function unstaged({ text, hash, reading }: Staged): Incoming {
-  const end = text.indexOf("\n");
-  const { status, dates, ...incoming } = JSON.parse(text.slice(0, end)) as Rest; // Staged by this very import.
-  const content = contentOf(text.slice(end + 1), { status, dates });
-  return { ...incoming, content, ...(hash === null ? {} : { hash }), reading: reading ?? undefined };
+export function unstaged({ text, rendered, hash, reading }: Staged): Arrival {
+  const { cuts, ...arrival } = JSON.parse(text) as Rest; // Staged by this very import.
+  return { ...arrival, rendered: { text: rendered, cuts, hash }, reading: reading ?? undefined };
 }
 
 function stageAsBefore(staging: Staging, judged: Judged, { source, id }: Unread): void {

@@ -20,7 +20,7 @@ import {
   update,
   withholdContacts,
 } from "../changes/commit.ts";
-import type { Incoming } from "../changes/content.ts";
+import type { Arrival } from "../changes/content.ts";
 import { countWaitingFor, listWaiting } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
 import { formatInstant } from "../instant.ts";
@@ -92,13 +92,13 @@ async function rehearse(db: CatalogDb, begun: Begun, judged: Judged, staging: St
   return db.snapshot(async (sql) => {
     const summary = emptySummary(judged, staging);
     const instant = await nextInstant(sql, begun.asOf ?? begun.startedAt);
-    for (const incoming of everyOne(staging)) {
-      const before = await stored(sql, incoming);
+    for (const arrival of everyOne(staging)) {
+      const before = await stored(sql, arrival);
       const replayed = before === undefined || begun.asOf === undefined ? before : turned(before, begun.asOf - 1);
-      count(summary, decide(replayed, incoming, instant));
-      const waiting = await countWaitingFor(sql, incoming.content);
+      count(summary, decide(replayed, arrival, instant));
+      const waiting = await countWaitingFor(sql, arrival.brief);
       summary.changed += waiting;
-      summary.events += waiting + (await countNewPast(sql, incoming, instant));
+      summary.events += waiting + (await countNewPast(sql, arrival, instant));
     }
     for (const seq of missing) countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
     return summary;
@@ -127,9 +127,9 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
     await write(async (sql, instant) => {
       if (judged.newestRestored !== undefined && (await newestInstant(sql)) !== undefined)
         throw new Error("Cannot restore these records: the catalogue was empty, and somebody has written to it meanwhile");
-      for (const incoming of chunk) {
-        count(summary, await storeOne(sql, incoming, instant, importId));
-        summary.events += await storePast(sql, incoming, importId);
+      for (const arrival of chunk) {
+        count(summary, await storeOne(sql, arrival, instant, importId));
+        summary.events += await storePast(sql, arrival, importId);
       }
     });
     progress({ step: "writing", done: summary.added + summary.changed, share: (summary.added + summary.changed) / total });
@@ -158,12 +158,12 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
   return summary;
 }
 
-async function storeOne(sql: CatalogSql, incoming: Incoming, instant: number, importId: number): Promise<Decision> {
-  const before = await stored(sql, incoming);
-  const decision = decide(before, incoming, instant);
-  if (before === undefined) await insert(sql, decision, incoming, instant, importId);
-  else await update(sql, before, decision, incoming.earlier_ids, instant, importId);
-  if (before !== undefined && incoming.redacted) await withholdContacts(sql, before.seq);
+async function storeOne(sql: CatalogSql, arrival: Arrival, instant: number, importId: number): Promise<Decision> {
+  const before = await stored(sql, arrival);
+  const decision = decide(before, arrival, instant);
+  if (before === undefined) await insert(sql, decision, arrival, instant, importId);
+  else await update(sql, before, decision, arrival.earlier_ids, instant, importId);
+  if (before !== undefined && arrival.redacted) await withholdContacts(sql, before.seq);
   return decision;
 }
 
@@ -181,12 +181,12 @@ async function changeOne(
   return decision;
 }
 
-function stored(sql: CatalogSql, { content, lineage }: Incoming) {
-  return findStored(sql, content.source.code, lineage);
+function stored(sql: CatalogSql, { brief, lineage }: Arrival) {
+  return findStored(sql, brief.source.code, lineage);
 }
 
 /** Each staged record is parsed only when its turn comes: a chunk at once would take a hundred megabytes. */
-function* parsed(staged: Iterable<Staged>): Iterable<Incoming> {
+function* parsed(staged: Iterable<Staged>): Iterable<Arrival> {
   for (const record of staged) yield unstaged(record);
 }
 
@@ -194,11 +194,11 @@ function* slices<T>(items: readonly T[]): Iterable<readonly T[]> {
   for (let first = 0; first < items.length; first += CHUNK) yield items.slice(first, first + CHUNK);
 }
 
-function* inChunks(staging: Staging): Iterable<Iterable<Incoming>> {
+function* inChunks(staging: Staging): Iterable<Iterable<Arrival>> {
   for (const chunk of staging.chunks(CHUNK)) yield parsed(chunk);
 }
 
-function* everyOne(staging: Staging): Iterable<Incoming> {
+function* everyOne(staging: Staging): Iterable<Arrival> {
   for (const chunk of staging.chunks(CHUNK)) yield* parsed(chunk);
 }
 

@@ -8,9 +8,11 @@ import type { Unchanged } from "../changes/commit.ts";
 const PAGE_BYTES = 32_768;
 const CACHE_KB = 8_000;
 
+const NOTHING = new Uint8Array();
+
 export type Staging = {
   /** Keeps a record by its natural key; a later one of the same key takes its place. `text` is `null` when the catalogue says the same. */
-  put: (source: string, lineage: string, text: string | null, hashes?: Hashes) => void;
+  put: (source: string, lineage: string, text: string | null, beside?: Beside) => void;
   /** Notes that a record is there although nothing of it is to be stored (a rejected one, D-34). */
   putPresent: (source: string, lineage: string) => void;
   has: (source: string, lineage: string) => boolean;
@@ -24,10 +26,10 @@ export type Staging = {
   close: () => void;
 };
 
-export type Staged = { text: string; hash: Uint8Array | null; reading: Uint8Array | null };
+export type Staged = { text: string; rendered: Uint8Array; hash: Uint8Array; reading: Uint8Array | null };
 
-/** Of a record, and of what it was read from where that is something else than before. */
-type Hashes = { hash: Uint8Array; reading?: Uint8Array | undefined };
+/** What a record says, the hash of that, and of what it was read from where that is something else than before. */
+type Beside = { rendered?: Uint8Array | undefined; hash?: Uint8Array; reading?: Uint8Array | undefined };
 
 type Counts = { toWrite: number; unchanged: number; readAnew: number };
 
@@ -47,16 +49,16 @@ function stagingIn(sqlite: Database, afterwards: () => void): Staging {
   sqlite.run("pragma synchronous = off");
   sqlite.run(
     `create table staged (place integer primary key, source text not null, lineage text not null, known integer not null,
-       hash blob, reading blob, text text)`,
+       text text, rendered blob, hash blob, reading blob)`,
   );
   sqlite.run("create unique index staged_key on staged (source, lineage)");
   sqlite.run("create table borne (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
   sqlite.run("begin");
   const bear = sqlite.query<unknown, [string, string, string]>("insert into borne values (?, ?, ?) on conflict do nothing");
   const borne = sqlite.query<{ id: string }, [string, string]>("select id from borne where source = ? and lineage = ?");
-  const put = sqlite.query<unknown, [string, string, string | null, Uint8Array | null, Uint8Array | null]>(
-    `insert into staged (source, lineage, known, text, hash, reading) values (?, ?, 1, ?, ?, ?)
-     on conflict do update set known = 1, text = excluded.text, hash = excluded.hash, reading = excluded.reading`,
+  const put = sqlite.query<unknown, [string, string, ...(Uint8Array | string | null)[]]>(
+    `insert into staged (source, lineage, known, text, rendered, hash, reading) values (?, ?, 1, ?, ?, ?, ?)
+     on conflict do update set known = 1, text = excluded.text, rendered = excluded.rendered, hash = excluded.hash, reading = excluded.reading`,
   );
   const putPresent = sqlite.query<unknown, [string, string]>(
     "insert into staged (source, lineage, known) values (?, ?, 0) on conflict do nothing",
@@ -67,16 +69,16 @@ function stagingIn(sqlite: Database, afterwards: () => void): Staging {
      from staged`,
   );
   const has = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ?");
-  const toWrite = sqlite.query<Staged, []>("select text, hash, reading from staged where text is not null order by place");
+  const toWrite = sqlite.query<Staged, []>("select text, rendered, hash, reading from staged where text is not null order by place");
   const readAnew = sqlite.query<Unchanged, []>(
     "select source, lineage, hash, reading from staged where text is null and reading is not null order by place",
   );
   let counted: Counts | undefined;
   const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, readAnew: 0 }); // It reads the whole file.
   return {
-    put(source, lineage, text, hashes) {
+    put(source, lineage, text, { rendered = NOTHING, hash = NOTHING, reading } = {}) {
       counted = undefined;
-      put.run(source, lineage, text, hashes?.hash ?? null, hashes?.reading ?? null);
+      put.run(source, lineage, text, rendered, hash, reading ?? null);
     },
     putPresent: (source, lineage) => void putPresent.run(source, lineage),
     has: (source, lineage) => has.get(source, lineage) !== null,

@@ -37,7 +37,7 @@ describe("openStaging()", () => {
     staging.close();
   });
 
-  test("keeps each record's hash with it, and what it was read from", () => {
+  test("keeps with each record what it says, the hash of that, and of what it was read from", () => {
     const staging = openStaging(":memory:");
     const [one, two, three] = ["one", "two", "three"].map((text) => new Uint8Array(Buffer.from(text))) as [
       Uint8Array,
@@ -45,11 +45,11 @@ describe("openStaging()", () => {
       Uint8Array,
     ];
     staging.put("A", "1", "first", { hash: one, reading: one });
-    staging.put("A", "1", "last", { hash: two });
+    staging.put("A", "1", "last", { rendered: three, hash: two });
     staging.put("A", "2", "first", { hash: one });
     staging.put("A", "2", null, { hash: two, reading: three });
     staging.put("A", "3", null);
-    expect([...staging.chunks(1)].map((chunk) => [...chunk])).toEqual([[{ text: "last", hash: two, reading: null }]]);
+    expect([...staging.chunks(1)].map((chunk) => [...chunk])).toEqual([[{ text: "last", rendered: three, hash: two, reading: null }]]);
     expect([...staging.readAnew(1)].map((chunk) => [...chunk])).toEqual([[{ source: "A", lineage: "2", hash: two, reading: three }]]);
     staging.close();
   });

@@ -1,6 +1,7 @@
 /** Builders of records: a test says only what it is about. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { atNextInstant, decide, findStored, insert, update } from "../../src/changes/commit.ts";
+import { rendered } from "../../src/changes/content.ts";
 import { judgeRecord } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
@@ -15,13 +16,13 @@ export async function storeRecords(db: CatalogDb, records: readonly Draft[], at:
   return atNextInstant(db, at, async (sql, instant) => {
     const ids: string[] = [];
     for (const record of records) {
-      const incoming = judgeRecord(record, new Map());
-      const { source } = incoming.content;
-      const stored = await findStored(sql, source.code, incoming.lineage);
-      const decision = decide(stored, incoming, instant);
-      if (stored === undefined) await insert(sql, decision, incoming, instant, 0);
-      else await update(sql, stored, decision, incoming.earlier_ids, instant, 0);
-      ids.push(opportunityId(source.code, incoming.lineage));
+      const arrival = rendered(judgeRecord(record, new Map()));
+      const { source } = arrival.brief;
+      const stored = await findStored(sql, source.code, arrival.lineage);
+      const decision = decide(stored, arrival, instant);
+      if (stored === undefined) await insert(sql, decision, arrival, instant, 0);
+      else await update(sql, stored, decision, arrival.earlier_ids, instant, 0);
+      ids.push(opportunityId(source.code, arrival.lineage));
     }
     return ids;
   });

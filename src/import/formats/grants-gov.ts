@@ -66,7 +66,9 @@ type Element = { element: string; fields: { [name: string]: string[] } };
 function unread(raw: Element, id: string, context: Context): Unread {
   const isArchived = isOver(isoDate(textIn(raw.fields, "ArchiveDate")), context.now);
   const read = () => draftOfGrant(grantOfElement(raw, context), context);
-  return { source: GRANTS_GOV, id, text: JSON.stringify([isArchived, raw]), read };
+  const { element, fields } = raw;
+  // Of what has no prototype, JSON takes four times as long to write.
+  return { source: GRANTS_GOV, id, text: JSON.stringify([isArchived, element, { ...fields }]), read };
 }
 
 function textIn(fields: Element["fields"], name: string): string {

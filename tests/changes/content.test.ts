@@ -1,0 +1,57 @@
+/** What is rendered once is, cut into pieces, what one would write of each: the document, the sidecar and what is compared. */
+import { expect, test } from "bun:test";
+import { contentOf, documentOf, render, sidecarOf } from "../../src/changes/content.ts";
+import { judgeRecord } from "../../src/import/judge.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { formatInstant } from "../../src/instant.ts";
+import { anOpportunity } from "../support/records.ts";
+
+const id = "0b1a8e3c-5d5e-5f9a-8b2d-4c6e8f1a3b00";
+
+/** Every field, with characters of one to four bytes and those that JSON escapes before each cut. */
+const full: Partial<Draft> = {
+  title: '“Quoted” \\ "title"',
+  summary: "Zusammenfassung… 🛰️",
+  description: "A\n\u001f<p>ü—𝄞</p>\u2028",
+  status: 'öffen "…"',
+  status_display: "…",
+  organization: { agency: "Agençy", sub_agency: "…", issuing_office: '"' },
+  program: { type: "GRANT", solicitation_id: "…", solicitation_title: "é", contract_class: "🛰️" },
+  funding: { currency: "USD", amount_min: "1.00", amount_max: null, display: "€…" },
+  dates: {
+    posted_at: "2026-01-01T00:00:00-05:00",
+    opens_at: "2026-01-02T00:00:00Z",
+    closes_at: "2026-02-01T00:00:00.1234+02:00",
+    response_at: null,
+  },
+  classifications: { keywords: ["…", '"'], naics_codes: ["1"] },
+  eligibility: { requirements: "…", geographic_scope: null },
+  contacts: [{ name: "…", email: null, phone: null, role: "é" }],
+  relationships: { parent_id: null, canonical_id: id },
+  attachments: [{ name: "…", url: "https://example.org/…" }],
+  questions: [{ question: "…?", answer: null }],
+};
+
+test.each([
+  ["full, its status stated", full, "stated"],
+  ["full, its status of its dates", full, "dates"],
+  ["almost empty", {}, "dates"],
+] as const)("a record %s", (_, fields, basis) => {
+  const { content } = judgeRecord(anOpportunity(fields), new Map());
+  const { attachments, questions, ...served } = content;
+  const rendered = render(content, basis);
+
+  const canonical = (date: string | null) => (date === null ? null : `${Date.parse(date)}.${/\.\d{3}(\d+)/.exec(date)?.[1] ?? ""}`);
+  const { posted_at, opens_at, closes_at, response_at } = content.dates;
+  const dates = [posted_at, opens_at, closes_at, response_at].map(canonical);
+  const compared = JSON.stringify({ ...content, status: basis === "dates" ? null : content.status, dates });
+  expect(Buffer.from(rendered.text).toString()).toBe(compared);
+  expect(Buffer.from(rendered.hash).toString("hex")).toBe(new Bun.CryptoHasher("sha256").update(compared).digest("hex"));
+
+  const { status } = content;
+  expect(documentOf(rendered, { id, status, dates: content.dates, createdAt: 0, updatedAt: 1 }).toString()).toBe(
+    JSON.stringify({ id, ...served, created_at: formatInstant(0), updated_at: formatInstant(1) }),
+  );
+  expect(sidecarOf(rendered).toString()).toBe(JSON.stringify({ attachments, questions }));
+  expect(contentOf(rendered, content)).toEqual(content);
+});
