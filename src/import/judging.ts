@@ -32,13 +32,13 @@ export async function judgeAll(
 ): Promise<Judged> {
   const judged: Judged = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined };
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
-  const restoring = (await newestInstant(db)) === undefined;
+  const isEmpty = (await newestInstant(db)) === undefined; // Then an export can be restored, and nothing need be looked up.
   const digestOf = readingUnder([format.name, [...names], options.redactContacts === true]);
   const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
   const lastOf = new Map<Input, Item>();
   for await (const items of together(format.read(inputs, context), JUDGED_TOGETHER)) {
     await db.snapshot(async (sql) => {
-      const digests = await digestsToRead(sql, items, digestOf);
+      const digests = await digestsToRead(sql, items, digestOf, isEmpty);
       const arrived: (Arrival | Unread)[] = [];
       for (const item of items) {
         lastOf.set(item.input, item);
@@ -48,7 +48,7 @@ export async function judgeAll(
         }
         try {
           const incoming = { ...(await judgeItem(sql, item, names)), reading: digests.get(item) };
-          arrived.push(identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, restoring));
+          arrived.push(identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, isEmpty));
         } catch (error) {
           if (!(error instanceof Rejection)) throw error;
           judged.rejected++;
@@ -56,10 +56,8 @@ export async function judgeAll(
           await notePresent(sql, staging, judged, item);
         }
       }
-      const unchanged = await findUnchanged(
-        sql,
-        arrived.filter((each) => "rendered" in each),
-      );
+      const records = arrived.filter((each) => "rendered" in each);
+      const unchanged = isEmpty ? new Set() : await findUnchanged(sql, records);
       for (const each of arrived) {
         if ("rendered" in each) stage(staging, each, unchanged.has(each));
         else stageAsBefore(staging, judged, each);
@@ -84,18 +82,20 @@ async function* together<T>(items: AsyncIterable<T>, count: number): AsyncIterab
 }
 
 /** Digests of those unread items that must be read, as they are not what the record was read from before. */
-async function digestsToRead(sql: CatalogSql, items: readonly Item[], digestOf: (text: string) => Buffer): Promise<Map<Item, Buffer>> {
+async function digestsToRead(
+  sql: CatalogSql,
+  items: readonly Item[],
+  digestOf: (text: string) => Buffer,
+  isEmpty: boolean,
+): Promise<Map<Item, Buffer>> {
   const digests = new Map<Item, Buffer>();
   const unread = items.filter((item) => "read" in item);
   for (const [source, ofSource] of Map.groupBy(unread, (item) => item.source)) {
-    const before = await findReadings(
-      sql,
-      source,
-      ofSource.map(({ id }) => id),
-    );
+    const ids = ofSource.map(({ id }) => id);
+    const before = isEmpty ? undefined : await findReadings(sql, source, ids);
     for (const item of ofSource) {
       const digest = digestOf(item.text);
-      const known = before.get(item.id);
+      const known = before?.get(item.id);
       if (known === undefined || !digest.equals(known)) digests.set(item, digest);
     }
   }
@@ -155,7 +155,7 @@ async function firstOf<T>(items: readonly T[], holds: (item: T) => Promise<boole
 }
 
 /** The record, rendered, with all earlier ids that are known of it. */
-function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming, restoring: boolean): Arrival {
+function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming, isEmpty: boolean): Arrival {
   const { code, opportunity_id } = record.content.source;
   judged.sources.add(code);
   // Of a lineage that goes by another name, ids of records that this one supersedes in the same file stay findable (D-30).
@@ -163,7 +163,7 @@ function identified(staging: Staging, judged: Judged, { restored, ...record }: I
     record.lineage === opportunity_id ? [] : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
   const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
   const arrival = rendered({ ...record, earlier_ids });
-  if (!restoring || restored === undefined) return arrival;
+  if (!isEmpty || restored === undefined) return arrival;
   judged.newestRestored = Math.max(judged.newestRestored ?? restored.updated_at, restored.updated_at);
   return { ...arrival, restored };
 }

@@ -10,6 +10,6 @@ const program = ownSource();
 
 /** SHA-256 of a record's text and of all else that it follows from: this program, and what the operator has set. */
 export function readingUnder(settings: unknown): (text: string) => Buffer {
-  const rules = JSON.stringify([program, settings]);
+  const rules = hash("sha256", JSON.stringify([program, settings]), "base64");
   return (text) => hash("sha256", rules + text, "buffer");
 }
