@@ -52,6 +52,7 @@ export type Rendered = {
   hash: Uint8Array;
 };
 
+/** A judged record, rendered. */
 export function rendered({ content, ...rest }: Incoming): Arrival {
   return { ...rest, brief: briefOf(content), rendered: render(content, rest.status_basis) };
 }
@@ -67,6 +68,7 @@ function briefOf({ source, status, organization, program, dates, relationships }
   };
 }
 
+/** Its text has the keys in the document's order, then those of the sidecar. */
 export function render(content: Content, basis: StatusBasis): Rendered {
   const { source, title, summary, description, status, status_display, organization, program, funding, dates } = content;
   const { classifications, eligibility, contacts, value_estimate, relationships, attachments, questions } = content;
@@ -97,17 +99,12 @@ export function contentOf({ text }: Rendered, { status, dates }: Pick<Content, "
   return { ...parseJson<Content>(text), status, dates };
 }
 
-/** The opportunity as the API returns it, UTF-8 JSON. Instants in milliseconds since 1970 UTC. */
-export function documentOf(
-  { text, cuts: [head, state, middle, days, tail] }: Rendered,
-  {
-    id,
-    status,
-    dates,
-    createdAt,
-    updatedAt,
-  }: { id: string; status: string; dates: Content["dates"]; createdAt: number; updatedAt: number },
-): Buffer {
+/** What a document has beyond the text. Instants in milliseconds since 1970 UTC. */
+type Stamped = Pick<Content, "status" | "dates"> & { id: string; createdAt: number; updatedAt: number };
+
+/** The opportunity as the API returns it, UTF-8 JSON. */
+export function documentOf({ text, cuts }: Rendered, { id, status, dates, createdAt, updatedAt }: Stamped): Buffer {
+  const [head, state, middle, days, tail] = cuts;
   const { posted_at, opens_at, closes_at, response_at } = dates;
   return joined([
     `{"id":${JSON.stringify(id)},`,
