@@ -26,13 +26,13 @@ const noKey: Replacements = {
     export const requireSubscription = () => {};`,
 };
 const noQuota: Replacements = {
-  "quota/allowance.ts": () => `
-    const allowance = { limit: 1, remaining: 1, reset: 1, retryAfterSeconds: 0 };
-    export const takeRequest = (use) => ({ use, allowance });`,
+  "quota/allowance.ts": (text) => `
+    ${text.replace("takeRequest(key.use, key, now)", "({ use: key.use, allowance })")}
+    const allowance = { limit: 1, remaining: 1, reset: 1, retryAfterSeconds: 0 };`,
 };
 const noHeaders: Replacements = { "http/respond.ts": (text) => text.replaceAll(/^ *headers(\["[^"]+"\]|\.\w+) = .*$/gm, "") };
 const noLog: Replacements = {
-  "log.ts": () => "export const createLog = () => ({ request() {}, failure() {}, flush() {} });",
+  "log.ts": () => "export const createLog = () => ({ request() {}, failure() {}, recurring() {}, notice() {}, flush() {} });",
 };
 
 const variants: Record<string, Replacements> = {
