@@ -1,8 +1,7 @@
 /** From the command to `listening`, and memory at rest. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { catalogueOf } from "./catalogue.ts";
-import { product, residentBytes, run, SERVER_CORE, serve } from "./processes.ts";
+import { LOAD_CORE, product, residentBytes, run, SERVER_CORE, serve, workDirectory } from "./processes.ts";
 import { atMost, median, megabytes, printAlone, type Section, table } from "./report.ts";
 
 const RECORDS = 1_000_000;
@@ -11,12 +10,13 @@ const ROUNDS = 3;
 /** After this long a server that nobody asks is at rest. */
 const REST_MS = 3000;
 
-const binary = join(import.meta.dir, "../dist/fundfeed");
+const binary = join(workDirectory, "fundfeed");
 
 export async function startBenchmark(): Promise<Section> {
+  await run(LOAD_CORE, [process.execPath, "run", "--cwd", join(import.meta.dir, ".."), "build", "--outfile", binary]);
   const programs: [string, string[]][] = [
     ["bun src/main.ts", product],
-    ...(existsSync(binary) ? [["binary", [binary]] as [string, string[]]] : []),
+    ["binary", [binary]],
   ];
   const rows = [];
   for (const [name, program] of programs) {
