@@ -14,7 +14,7 @@ import { catalogueOf, warm } from "./catalogue.ts";
 import { generateRecord } from "./generate.ts";
 import { createBenchKey } from "./load.ts";
 import { LOAD_CORE, product, residentBytes, run, serve, workDirectory } from "./processes.ts";
-import { atMost, type Bar, barsTable, megabytes, print, quantile, round, table } from "./report.ts";
+import { atLeast, atMost, type Bar, barsTable, megabytes, print, quantile, round, table } from "./report.ts";
 
 const RECORDS = 100_000;
 const CONNECTIONS = 64;
@@ -284,6 +284,12 @@ function barsOf(slices: readonly Slice[]): Bar[] {
       "resident memory, the last third against the first",
       mean(resident.slice(-third)) / mean(resident.slice(0, third)),
       GROWTH,
+      " ×",
+    ),
+    atLeast(
+      "/meta, answers while the machine had its cores",
+      undisturbed.length / slices.flatMap(({ answers }) => answers).length,
+      0.9,
       " ×",
     ),
     atMost("/meta, worst while the machine had its cores", Math.max(...undisturbed.map(({ took }) => took)), 50, " ms"),

@@ -335,7 +335,7 @@ export async function countNewPast(sql: CatalogSql, arrival: Arrival, instant: n
   return count;
 }
 
-/** Stores what the upstream tells of a record's past (`Incoming.past`), each event once, and tells how many were new. */
+/** Stores what the upstream tells of a record's past (`Arrival.past`), each event once, and tells how many were new. */
 export async function storePast(sql: CatalogSql, arrival: Arrival, importId: number): Promise<number> {
   const stored = arrival.past === undefined ? undefined : await findStored(sql, arrival.brief.source.code, arrival.lineage);
   if (stored === undefined) return 0;

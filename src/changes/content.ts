@@ -53,7 +53,7 @@ export type Rendered = {
 };
 
 /** A judged record, rendered. */
-export function rendered({ content, ...rest }: Incoming): Arrival {
+export function arrivalOf({ content, ...rest }: Incoming): Arrival {
   return { ...rest, brief: briefOf(content), rendered: render(content, rest.status_basis) };
 }
 
@@ -68,7 +68,7 @@ function briefOf({ source, status, organization, program, dates, relationships }
   };
 }
 
-/** Its text has the keys in the document's order, then those of the sidecar. */
+/** Its text has the keys in the order of `Content`: another order would be another hash for every record. */
 export function render(content: Content, basis: StatusBasis): Rendered {
   const { source, title, summary, description, status, status_display, organization, program, funding, dates } = content;
   const { classifications, eligibility, contacts, value_estimate, relationships, attachments, questions } = content;
@@ -76,8 +76,8 @@ export function render(content: Content, basis: StatusBasis): Rendered {
   const compared = [posted_at, opens_at, closes_at, response_at].map((date) => (date === null ? null : (canonicalInstant(date) ?? date)));
   // A text with one character beyond Latin-1 takes four times as long to write, with all that is written in the same piece.
   const parts = [
-    [`{${fieldsOf({ source, title })},"summary":`, JSON.stringify(summary), ',"description":', JSON.stringify(description), ',"status":'],
-    [basis === "dates" ? "null" : JSON.stringify(status)],
+    [`{${fieldsOf({ source, title })},"summary":`, json(summary), ',"description":', json(description), ',"status":'],
+    [basis === "dates" ? "null" : json(status)],
     [`,${fieldsOf({ status_display, organization, program, funding })},"dates":`],
     [JSON.stringify(compared)],
     [`,${fieldsOf({ classifications, eligibility, contacts, value_estimate, relationships })}`],
@@ -87,6 +87,11 @@ export function render(content: Content, basis: StatusBasis): Rendered {
   const [head, state, middle, days, tail] = parts.map((part) => (end += lengthOf(part))) as [number, number, number, number, number];
   const text = joined(parts.flat());
   return { text, cuts: [head, state, middle, days, tail], hash: hash("sha256", text, "buffer") };
+}
+
+/** Of a damaged record, a field may be missing. */
+function json(value: unknown): string {
+  return JSON.stringify(value) ?? "null";
 }
 
 /** JSON of an object's fields without its braces. */
@@ -109,7 +114,7 @@ export function documentOf({ text, cuts }: Rendered, { id, status, dates, create
   return joined([
     `{"id":${JSON.stringify(id)},`,
     text.subarray(1, head),
-    JSON.stringify(status),
+    json(status),
     text.subarray(state, middle),
     JSON.stringify({ posted_at, opens_at, closes_at, response_at }),
     text.subarray(days, tail),

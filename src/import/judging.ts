@@ -3,7 +3,7 @@
 import type { CatalogSql } from "../../db/engine.ts";
 import { findReadings, findStored, findUnchanged, isStored, lineagesOfUpstreamId, newestInstant } from "../changes/commit.ts";
 import { withoutContacts } from "../changes/contacts.ts";
-import { type Arrival, type Incoming, type Rendered, readContent, rendered } from "../changes/content.ts";
+import { type Arrival, arrivalOf, type Incoming, type Rendered, readContent } from "../changes/content.ts";
 import { findCanonicalId } from "../changes/link.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { listSources } from "../sources.ts";
@@ -162,7 +162,7 @@ function identified(staging: Staging, judged: Judged, { restored, ...record }: I
   const known =
     record.lineage === opportunity_id ? [] : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
   const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
-  const arrival = rendered({ ...record, earlier_ids });
+  const arrival = arrivalOf({ ...record, earlier_ids });
   if (!isEmpty || restored === undefined) return arrival;
   judged.newestRestored = Math.max(judged.newestRestored ?? restored.updated_at, restored.updated_at);
   return { ...arrival, restored };

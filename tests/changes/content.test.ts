@@ -1,6 +1,6 @@
 /** What is rendered once is, cut into pieces, what one would write of each: the document, the sidecar and what is compared. */
 import { expect, test } from "bun:test";
-import { contentOf, documentOf, render, sidecarOf } from "../../src/changes/content.ts";
+import { type Content, contentOf, documentOf, render, sidecarOf } from "../../src/changes/content.ts";
 import { judgeRecord } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { formatInstant } from "../../src/instant.ts";
@@ -54,4 +54,12 @@ test.each([
   );
   expect(sidecarOf(rendered).toString()).toBe(JSON.stringify({ attachments, questions }));
   expect(contentOf(rendered, content)).toEqual(content);
+});
+
+test("a damaged record that lacks a text is rendered all the same, so that whatever else is wrong with it can be told", () => {
+  const { content } = judgeRecord(anOpportunity(), new Map());
+  const damaged = { ...content, summary: undefined, status: undefined } as unknown as Content;
+  const rendered = render(damaged, "stated");
+  expect(JSON.parse(Buffer.from(rendered.text).toString())).toMatchObject({ summary: null, status: null });
+  expect(JSON.parse(documentOf(rendered, { ...damaged, id, createdAt: 0, updatedAt: 1 }).toString())).toMatchObject({ status: null });
 });

@@ -1,7 +1,7 @@
 /** Builders of records: a test says only what it is about. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { atNextInstant, decide, findStored, insert, update } from "../../src/changes/commit.ts";
-import { rendered } from "../../src/changes/content.ts";
+import { arrivalOf } from "../../src/changes/content.ts";
 import { judgeRecord } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
@@ -16,7 +16,7 @@ export async function storeRecords(db: CatalogDb, records: readonly Draft[], at:
   return atNextInstant(db, at, async (sql, instant) => {
     const ids: string[] = [];
     for (const record of records) {
-      const arrival = rendered(judgeRecord(record, new Map()));
+      const arrival = arrivalOf(judgeRecord(record, new Map()));
       const { source } = arrival.brief;
       const stored = await findStored(sql, source.code, arrival.lineage);
       const decision = decide(stored, arrival, instant);
