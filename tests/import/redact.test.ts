@@ -3,8 +3,12 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
+import type { Value } from "../../db/engine.ts";
 import { openCatalog } from "../../db/open.ts";
+import type { Asking } from "../../db/postgres/client.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { numbered } from "../../db/postgres/placeholders.ts";
+import { rewriteTables } from "../../db/postgres/rewrite.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
@@ -244,6 +248,29 @@ describe("fundfeed redact", () => {
     const again = await fundfeed(["redact", "--json", "--database", url]);
     expect([JSON.parse(again.out), again.err]).toEqual([{ records: 0, events: 0, complete: true }, ""]);
     await reader.close();
+  });
+
+  test.if(hasPostgres)("a row that is inserted while tables are rewritten hides no old version", async () => {
+    const { url, reader } = await aReadDatabase("begin isolation level repeatable read", "select 1");
+    const sql = new SQL(url, { max: 1 });
+    const ask = (statement: string, values: readonly Value[] = []) => sql.unsafe(numbered(statement), [...values]);
+    await ask("set search_path to fundfeed_catalog");
+    await ask("update settings set value = value");
+    let inserted = 0;
+    const meanwhile: Asking = {
+      rows: (statement, values) => ask(statement, values),
+      arrays: async () => [],
+      written: async (statement, values) => {
+        await ask(statement, values);
+        if (statement.includes('"settings"')) await ask("insert into settings (name, value) values (?, '')", [`${++inserted}`]);
+        return 0;
+      },
+    };
+    const rewrite = () => rewriteTables(meanwhile, { forMs: 0, onWait: () => undefined });
+    expect([await rewrite(), inserted]).toEqual([false, 2]);
+    await reader.unsafe("commit");
+    expect([await rewrite(), inserted]).toEqual([true, 3]);
+    await Promise.all([reader.close(), sql.close()]);
   });
 
   test("erases while another connection reads, and says when the log cannot be emptied", async () => {
