@@ -5,7 +5,7 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { formatInstant } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { statusAt } from "../opportunities/status.ts";
-import { type Content, documentOf, readContent, render, type StatusBasis, sidecarOf } from "./content.ts";
+import { type Content, documentOf, isSameHash, readContent, render, type StatusBasis, sidecarOf } from "./content.ts";
 import { unapply, valueAt } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
 
@@ -114,7 +114,7 @@ function* faultsOf({ row, facet, upstreamIds, events }: Stored): Iterable<string
   if (row.id !== opportunityId(row.source, row.lineage)) yield "its id does not derive from source and lineage (D-30)";
   if (content.source.code !== row.source) yield "its source differs from its document's";
   if (content.source.opportunity_id !== row.source_opportunity_id) yield "its upstream id differs from its document's";
-  if (Buffer.compare(rendered.hash, row.hash) !== 0) yield "its hash is not its content's";
+  if (!isSameHash(rendered.hash, row.hash)) yield "its hash is not its content's";
   if (linkKeyOf(content) !== row.link_key) yield "its link key is not its content's";
   if (row.created_at > row.updated_at) yield "it was updated before it was created";
   if (!isFacetOf(facet, row, content)) yield "its facet is not its document's";

@@ -11,6 +11,7 @@ import {
   type Content,
   contentOf,
   documentOf,
+  isSameHash,
   type Rendered,
   readContent,
   render,
@@ -38,6 +39,7 @@ export type Stored = {
 export type Decision = {
   outcome: "added" | "changed" | "unchanged";
   id: string;
+  /** Its status and dates are what is stored with the text: a date that only changes its offset stays as it is written. */
   brief: Brief;
   rendered: Rendered;
   status_basis: StatusBasis;
@@ -127,7 +129,7 @@ export async function findUnchanged(sql: CatalogSql, records: readonly Arrival[]
     const stored = await storedHashes(sql, source, lineages);
     for (const record of ofSource) {
       const known = stored.get(record.lineage);
-      if (known === undefined || !isSame(record.rendered.hash, known.hash)) continue;
+      if (known === undefined || !isSameHash(record.rendered.hash, known.hash)) continue;
       if (await bearsAll(sql, known.seq, record.earlier_ids)) unchanged.add(record);
     }
   }
@@ -160,7 +162,7 @@ export async function findReadings(sql: CatalogSql, source: string, lineages: re
 /** Notes what a record was read from that says what is stored, unless it was changed since it was judged. */
 export async function noteReading(sql: CatalogSql, { source, lineage, hash, reading }: Unchanged): Promise<void> {
   const stored = await findStored(sql, source, lineage);
-  if (stored !== undefined && isSame(stored.hash, hash)) await replaceReading(sql, stored.seq, reading);
+  if (stored !== undefined && isSameHash(stored.hash, hash)) await replaceReading(sql, stored.seq, reading);
 }
 
 /** A record that says what is stored, but was read from something else than before. */
@@ -197,7 +199,7 @@ export function decide(stored: Stored | undefined, arrival: Arrival, instant: nu
   return {
     outcome: changes.length === 0 ? "unchanged" : "changed",
     id: stored.id,
-    brief: apply(previous, changes), // Dates that only change their offset stay as they are written; the text tells none of them apart.
+    brief: apply(previous, changes),
     rendered,
     status_basis,
     reading,
@@ -303,7 +305,7 @@ export async function update(
   for (const upstreamId of new Set([opportunity_id, ...earlierIds])) await addUpstreamId(sql, upstreamId, code, stored.seq);
   const due = dueOf(decision, instant);
   const { hash } = rendered;
-  if (reading !== undefined || !isSame(stored.hash, hash)) await replaceReading(sql, stored.seq, reading);
+  if (reading !== undefined || !isSameHash(stored.hash, hash)) await replaceReading(sql, stored.seq, reading);
   if (decision.outcome === "unchanged") {
     await sql.run("update opportunities set status_basis = ?, due_at = ?, hash = ? where seq = ?", status_basis, due, hash, stored.seq);
     return;
@@ -435,8 +437,4 @@ async function addUpstreamId(sql: CatalogSql, upstreamId: string, source: string
 
 async function bearsUpstreamId(sql: CatalogSql, seq: number, upstreamId: string): Promise<boolean> {
   return (await sql.get("select 1 from upstream_ids where upstream_id = ? and opportunity_seq = ?", upstreamId, seq)) !== undefined;
-}
-
-function isSame(hash: Uint8Array, other: Uint8Array): boolean {
-  return Buffer.compare(hash, other) === 0;
 }

@@ -75,18 +75,19 @@ export function render(content: Content, basis: StatusBasis): Rendered {
   const { posted_at, opens_at, closes_at, response_at } = dates;
   const compared = [posted_at, opens_at, closes_at, response_at].map((date) => (date === null ? null : (canonicalInstant(date) ?? date)));
   // A text with one character beyond Latin-1 takes four times as long to write, with all that is written in the same piece.
-  const parts = [
-    [`{${fieldsOf({ source, title })},"summary":`, json(summary), ',"description":', json(description), ',"status":'],
-    [basis === "dates" ? "null" : json(status)],
-    [`,${fieldsOf({ status_display, organization, program, funding })},"dates":`],
-    [JSON.stringify(compared)],
-    [`,${fieldsOf({ classifications, eligibility, contacts, value_estimate, relationships })}`],
-    [`,${fieldsOf({ attachments, questions })}}`],
-  ];
-  let end = 0;
-  const [head, state, middle, days, tail] = parts.map((part) => (end += lengthOf(part))) as [number, number, number, number, number];
-  const text = joined(parts.flat());
-  return { text, cuts: [head, state, middle, days, tail], hash: hash("sha256", text, "buffer") };
+  const { bytes, ends } = joined([
+    `{${fieldsOf({ source, title })},"summary":`,
+    json(summary),
+    ',"description":',
+    json(description),
+    ',"status":',
+    basis === "dates" ? "null" : json(status),
+    `,${fieldsOf({ status_display, organization, program, funding })},"dates":`,
+    JSON.stringify(compared),
+    `,${fieldsOf({ classifications, eligibility, contacts, value_estimate, relationships })}`,
+    `,${fieldsOf({ attachments, questions })}}`,
+  ]);
+  return { text: bytes, cuts: ends.slice(4, -1) as [number, number, number, number, number], hash: hash("sha256", bytes, "buffer") };
 }
 
 /** Of a damaged record, a field may be missing. */
@@ -119,30 +120,31 @@ export function documentOf({ text, cuts }: Rendered, { id, status, dates, create
     JSON.stringify({ posted_at, opens_at, closes_at, response_at }),
     text.subarray(days, tail),
     `,"created_at":"${formatInstant(createdAt)}","updated_at":"${formatInstant(updatedAt)}"}`,
-  ]);
+  ]).bytes;
 }
 
 /** UTF-8 JSON of what is kept beside the document. */
 export function sidecarOf({ text, cuts }: Rendered): Buffer {
-  return joined(["{", text.subarray(cuts[4] + 1)]);
+  return joined(["{", text.subarray(cuts[4] + 1)]).bytes;
 }
 
-/** UTF-8 of all, made in one piece. */
-function joined(pieces: readonly (string | Uint8Array)[]): Buffer {
-  const bytes = Buffer.allocUnsafe(lengthOf(pieces));
+/** UTF-8 of all, made in one piece, and where in it each ends. */
+function joined(pieces: readonly (string | Uint8Array)[]): { bytes: Buffer; ends: number[] } {
+  const bytes = Buffer.allocUnsafe(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0));
   let end = 0;
-  for (const piece of pieces) {
+  const ends = pieces.map((piece) => {
     if (typeof piece === "string") end += bytes.write(piece, end);
     else {
       bytes.set(piece, end);
       end += piece.length;
     }
-  }
-  return bytes;
+    return end;
+  });
+  return { bytes, ends };
 }
 
-function lengthOf(pieces: readonly (string | Uint8Array)[]): number {
-  return pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+export function isSameHash(hash: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(hash, other) === 0;
 }
 
 /** The content of a stored row. */
