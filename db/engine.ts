@@ -24,6 +24,8 @@ export const PORTION = 1000;
 export type Sql<Tables> = {
   get<Row>(statement: string, ...values: Value[]): Promise<Row | undefined>;
   all<Row>(statement: string, ...values: Value[]): Promise<Row[]>;
+  /** Inserts one row and answers with its primary key, the integer column `key`. SQLite's `returning` would copy the row, a document too. */
+  insert(key: string, statement: string, ...values: Value[]): Promise<number>;
   /** How many rows it wrote. */
   run(statement: string, ...values: Value[]): Promise<number>;
   /** As many rows as there are, in portions; what it reads is one state of the database. `take` asks nothing of an engine that is doing this. */

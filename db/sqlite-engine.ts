@@ -86,6 +86,10 @@ function sqlOf<Tables>(sqlite: Database, prepared: Statements, tables: Tables, t
       requireStorable(values);
       return turn(() => prepared(statement).all(...values) as Row[]);
     },
+    insert: async (_key, statement, ...values) => {
+      requireStorable(values);
+      return turn(() => Number(prepared(statement).run(...values).lastInsertRowid));
+    },
     run: async (statement, ...values) => {
       requireStorable(values);
       return turn(() => prepared(statement).run(...values).changes);

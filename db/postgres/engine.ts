@@ -66,6 +66,8 @@ function sqlOf<Tables>(asking: Asking, tables: Tables): Sql<Tables> {
   return {
     get: async <Row>(statement: string, ...values: Value[]) => (await asking.rows<Row>(statement, values))[0],
     all: <Row>(statement: string, ...values: Value[]) => asking.rows<Row>(statement, values),
+    insert: async (key, statement, ...values) =>
+      (await asking.rows<Record<string, number>>(`${statement} returning ${key}`, values))[0]?.[key] as number,
     run: (statement, ...values) => asking.written(statement, values),
     each: async <Row>(statement: string, values: readonly Value[], take: (rows: Row[]) => void | Promise<void>) => {
       const cursor = cursorFor(statement);

@@ -269,9 +269,10 @@ export async function insert(
   const { id, brief, rendered, status_basis } = decision;
   const { code, opportunity_id } = brief.source;
   const [createdAt, updatedAt] = restored === undefined ? [instant, instant] : [restored.created_at, restored.updated_at];
-  const { seq } = (await sql.get<{ seq: number }>(
+  const seq = await sql.insert(
+    "seq",
     `insert into opportunities (id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, due_at, link_key, hash, document, sidecar)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     code,
     lineage,
@@ -285,7 +286,7 @@ export async function insert(
     rendered.hash,
     documentIn(decision, createdAt, updatedAt),
     sidecarOf(rendered),
-  )) ?? { seq: 0 };
+  );
   for (const upstreamId of new Set([opportunity_id, ...earlier_ids])) await addUpstreamId(sql, upstreamId, code, seq);
   if (decision.reading !== undefined) await replaceReading(sql, seq, decision.reading);
   await storeEvents(sql, seq, decision.events, importId);
@@ -418,12 +419,7 @@ async function facetOf(sql: CatalogSql, { status, source, program, organization 
     "select id from facets where agency = ? and status = ? and source = ? and program_type = ?",
     ...values,
   );
-  if (found !== undefined) return found.id;
-  const added = await sql.get<{ id: number }>(
-    "insert into facets (agency, status, source, program_type) values (?, ?, ?, ?) returning id",
-    ...values,
-  );
-  return added?.id ?? 0;
+  return found?.id ?? (await sql.insert("id", "insert into facets (agency, status, source, program_type) values (?, ?, ?, ?)", ...values));
 }
 
 async function addUpstreamId(sql: CatalogSql, upstreamId: string, source: string, seq: number): Promise<void> {

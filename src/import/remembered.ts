@@ -40,8 +40,9 @@ export async function beginImport(sql: CatalogSql, begun: Begun): Promise<number
   const unfinished = await findUnfinished(sql, begun);
   if (unfinished !== undefined) return unfinished.id;
   const { format, files, sources, snapshot, asOf, startedAt } = begun;
-  const row = await sql.get<{ id: number }>(
-    "insert into imports (format, files, sources, snapshot, as_of, started_at, counts) values (?, ?, ?, ?, ?, ?, '{}') returning id",
+  return sql.insert(
+    "id",
+    "insert into imports (format, files, sources, snapshot, as_of, started_at, counts) values (?, ?, ?, ?, ?, ?, '{}')",
     format,
     JSON.stringify(files),
     JSON.stringify(sources),
@@ -49,7 +50,6 @@ export async function beginImport(sql: CatalogSql, begun: Begun): Promise<number
     asOf ?? null,
     startedAt,
   );
-  return row?.id ?? 0;
 }
 
 /** Part of each chunk's transaction: what has come of the import so far. */
