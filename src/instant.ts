@@ -1,12 +1,27 @@
 /** RFC 3339 date-times in and out (D-10, D-28): strict where `Date.parse` is not, exact to any number of fractional digits. */
 
 /** A point in time: whole milliseconds since 1970 UTC, and the digits beyond them (without trailing zeros). */
-export type Instant = { ms: number; beyond: string };
+export type Instant = Readonly<{ ms: number; beyond: string }>;
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
 /** The instant that an RFC 3339 date-time with an offset names, or `undefined`. A leap second counts as the second after it. */
 export function parseInstant(text: string): Instant | undefined {
+  const known = instants.get(text);
+  if (known !== undefined) return known;
+  const instant = readInstant(text);
+  if (instant === undefined || text.length > LENGTH_KEPT) return instant;
+  if (instants.size === INSTANTS_KEPT) instants.clear();
+  instants.set(text, instant);
+  return instant;
+}
+
+/** An import repeats a few thousand dates, and asks for each of a record's several times. */
+const instants = new Map<string, Instant>();
+const INSTANTS_KEPT = 20_000;
+const LENGTH_KEPT = 40;
+
+function readInstant(text: string): Instant | undefined {
   const match = DATE_TIME.exec(text);
   if (match === null) return undefined;
   const part = (group: number) => Number(match[group] ?? 0);

@@ -73,7 +73,7 @@ export function render(content: Content, basis: StatusBasis): Rendered {
   const { source, title, summary, description, status, status_display, organization, program, funding, dates } = content;
   const { classifications, eligibility, contacts, value_estimate, relationships, attachments, questions } = content;
   const { posted_at, opens_at, closes_at, response_at } = dates;
-  const compared = [posted_at, opens_at, closes_at, response_at].map((date) => (date === null ? null : (canonicalInstant(date) ?? date)));
+  const compared = [posted_at, opens_at, closes_at, response_at].map((date) => (date === null ? null : canonical(date)));
   // A text with one character beyond Latin-1 takes four times as long to write, with all that is written in the same piece.
   const { bytes, ends } = joined([
     `{${fieldsOf({ source, title })},"summary":`,
@@ -157,18 +157,8 @@ function parseJson<T>(bytes: Uint8Array): T {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as T; // Rendered above.
 }
 
-/** One spelling of each instant, whatever the offset; `undefined` where the text is no RFC 3339 date-time. */
-export function canonicalInstant(date: string): string | undefined {
-  const known = canonicalInstants.get(date);
-  if (known !== undefined) return known;
+/** One spelling of each instant, whatever the offset. Of a damaged record, a date may be none. */
+function canonical(date: string): string {
   const instant = parseInstant(date);
-  if (instant === undefined) return undefined;
-  if (canonicalInstants.size === INSTANTS_KEPT) canonicalInstants.clear();
-  const canonical = `${instant.ms}.${instant.beyond}`;
-  canonicalInstants.set(date, canonical);
-  return canonical;
+  return instant === undefined ? date : `${instant.ms}.${instant.beyond}`;
 }
-
-/** An import repeats a few thousand dates, and asks for each of a record's several times. */
-const canonicalInstants = new Map<string, string>();
-const INSTANTS_KEPT = 20_000;

@@ -1,7 +1,7 @@
 /** Judges one record of an import: every field in its place, or a Rejection that names the field and the wanted state. */
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
-import { canonicalInstant, type Incoming, type StatusBasis } from "../changes/content.ts";
-import { parseStoredMs } from "../instant.ts";
+import type { Incoming, StatusBasis } from "../changes/content.ts";
+import { parseInstant, parseStoredMs } from "../instant.ts";
 import { Attachment, DECIMAL, Opportunity, Question } from "../opportunities/opportunity.ts";
 import { isObject } from "./json-value.ts";
 
@@ -182,7 +182,7 @@ function readText(text: string, path: string): string {
 }
 
 function readInstant(text: string, path: string): string {
-  if (canonicalInstant(text) !== undefined) return text;
+  if (parseInstant(text) !== undefined) return text;
   throw new Rejection(`${path} must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00, not ${shown(text)}`);
 }
 
