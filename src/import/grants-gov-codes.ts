@@ -75,16 +75,21 @@ export type Coded = { code: string; label: string };
 
 /** Codes out of texts that hold one or several of them, with their labels. */
 export function readCodes(texts: readonly string[], codes: Codes, what: string, warn: (message: string) => void): Coded[] {
-  return texts.flatMap(separate).map((code) => readCode(code, codes, what, warn));
+  const found: Coded[] = [];
+  for (const code of separated(texts)) {
+    if (!Object.hasOwn(codes, code)) warn(`Unknown ${what} "${code}" is kept as it is`);
+    found.push({ code, label: codes[code] ?? code });
+  }
+  return found;
 }
 
-function separate(text: string): string[] {
-  return /[\s,;]/.test(text) ? text.split(/[\s,;]+/).filter((code) => code !== "") : [text];
-}
-
-function readCode(code: string, codes: Codes, what: string, warn: (message: string) => void): Coded {
-  if (!Object.hasOwn(codes, code)) warn(`Unknown ${what} "${code}" is kept as it is`);
-  return { code, label: codes[code] ?? code };
+function separated(texts: readonly string[]): readonly string[] {
+  return texts.some((text) => /[\s,;]/.test(text))
+    ? texts
+        .join(" ")
+        .split(/[\s,;]+/)
+        .filter((code) => code !== "")
+    : texts;
 }
 
 /** The opportunity's page at Grants.gov. */
@@ -94,11 +99,11 @@ export function pageOf(id: string): string {
 
 /** Assistance listing numbers, of which one element can hold several. */
 export function readListings(texts: readonly string[], warn: (message: string) => void): { number: string; title: string }[] {
-  return texts
-    .flatMap(separate)
-    .filter((number) => !/^[0.]*$/.test(number)) // Zeros stand for none.
-    .map((number) => {
-      if (!/^\d\d\.[A-Z0-9]{3}[A-Z]?$/i.test(number)) warn(`Unusual assistance listing number "${number}" is kept as it is`);
-      return { number, title: "" };
-    });
+  const found: { number: string; title: string }[] = [];
+  for (const number of separated(texts)) {
+    if (/^[0.]*$/.test(number)) continue; // Zeros stand for none.
+    if (!/^\d\d\.[A-Z0-9]{3}[A-Z]?$/i.test(number)) warn(`Unusual assistance listing number "${number}" is kept as it is`);
+    found.push({ number, title: "" });
+  }
+  return found;
 }
