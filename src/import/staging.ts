@@ -1,14 +1,15 @@
-/** Where an import keeps what it has judged until all of it is judged (D-33). */
+/** Where an import keeps what it has judged until all of it is judged (D-33): keys and hashes in a database, the texts in files beside it. */
 import { Database } from "bun:sqlite";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Unchanged } from "../changes/commit.ts";
+import { openTexts, type Place, type Texts } from "./texts.ts";
 
-/** Records have some 4 KB: a small page would hold one and leave the rest of itself empty. */
-const PAGE_BYTES = 32_768;
 const CACHE_KB = 8_000;
 
 const NOTHING = new Uint8Array();
+const NOWHERE = { file: null, start: null, textBytes: null, besideBytes: null };
 
 export type Staging = {
   /** Keeps a record by its natural key; a later one of the same key takes its place. `text` is `null` when the catalogue says the same. */
@@ -18,7 +19,7 @@ export type Staging = {
   has: (source: string, lineage: string) => boolean;
   /** Notes upstream ids that records of a lineage bear, and answers with all that were noted of it. */
   addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => string[];
-  /** What needs writing, in the order of arrival, `size` at a time; each chunk is to be read to its end before the next. */
+  /** What needs writing, in the order of arrival, `size` at a time; each chunk is to be read to its end before the next, and all of it once. */
   chunks: (size: number) => Iterable<Iterable<Staged>>;
   /** Unchanged records that were read from something else, `size` at a time. */
   readAnew: (size: number) => Iterable<Iterable<Unchanged>>;
@@ -33,52 +34,60 @@ type Beside = { rendered?: Uint8Array | undefined; hash?: Uint8Array; reading?: 
 
 type Counts = { toWrite: number; unchanged: number; readAnew: number };
 
-/** An empty staging file in a directory, or in ":memory:". One import at a time may have it: `withStaging` sees to that. */
+/** An empty staging place in a data directory, or elsewhere for ":memory:". One import at a time may have it: `withStaging` sees to that. */
 export function openStaging(directory: string): Staging {
-  if (directory === ":memory:") return stagingIn(new Database(":memory:", { strict: true }), () => undefined);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const path = join(directory, "import.staging");
-  rmSync(path, { force: true }); // What a killed import left is worthless.
-  return stagingIn(new Database(path, { create: true, strict: true }), () => rmSync(path, { force: true }));
+  const path = directory === ":memory:" ? mkdtempSync(join(tmpdir(), "fundfeed-")) : join(directory, "import.staging");
+  rmSync(path, { recursive: true, force: true }); // What a killed import left is worthless.
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const sqlite = new Database(join(path, "keys.db"), { create: true, strict: true });
+  const texts = openTexts(path);
+  return stagingIn(sqlite, texts, () => {
+    sqlite.close();
+    texts.close();
+    rmSync(path, { recursive: true });
+  });
 }
 
-function stagingIn(sqlite: Database, afterwards: () => void): Staging {
-  sqlite.run(`pragma page_size = ${PAGE_BYTES}`);
+function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {
   sqlite.run(`pragma cache_size = -${CACHE_KB}`);
   sqlite.run("pragma journal_mode = off");
   sqlite.run("pragma synchronous = off");
   sqlite.run(
     `create table staged (place integer primary key, source text not null, lineage text not null, known integer not null,
-       text text, rendered blob, hash blob, reading blob)`,
+       file integer, start integer, textBytes integer, besideBytes integer, hash blob, reading blob)`,
   );
   sqlite.run("create unique index staged_key on staged (source, lineage)");
   sqlite.run("create table borne (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
   sqlite.run("begin");
   const bear = sqlite.query<unknown, [string, string, string]>("insert into borne values (?, ?, ?) on conflict do nothing");
   const borne = sqlite.query<{ id: string }, [string, string]>("select id from borne where source = ? and lineage = ?");
-  const put = sqlite.query<unknown, [string, string, ...(Uint8Array | string | null)[]]>(
-    `insert into staged (source, lineage, known, text, rendered, hash, reading) values (?, ?, 1, ?, ?, ?, ?)
-     on conflict do update set known = 1, text = excluded.text, rendered = excluded.rendered, hash = excluded.hash, reading = excluded.reading`,
+  const put = sqlite.query<unknown, [string, string, ...(Uint8Array | number | null)[]]>(
+    `insert or replace into staged (source, lineage, known, file, start, textBytes, besideBytes, hash, reading)
+     values (?, ?, 1, ?, ?, ?, ?, ?, ?)`,
   );
   const putPresent = sqlite.query<unknown, [string, string]>(
     "insert into staged (source, lineage, known) values (?, ?, 0) on conflict do nothing",
   );
   const counts = sqlite.query<Counts, []>(
-    `select count(text) as toWrite, count(*) filter (where known and text is null) as unchanged,
-       count(*) filter (where text is null and reading is not null) as readAnew
+    `select count(file) as toWrite, count(*) filter (where known and file is null) as unchanged,
+       count(*) filter (where file is null and reading is not null) as readAnew
      from staged`,
   );
   const has = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ?");
-  const toWrite = sqlite.query<Staged, []>("select text, rendered, hash, reading from staged where text is not null order by place");
+  const toWrite = sqlite.query<Place & Pick<Staged, "hash" | "reading">, []>(
+    "select file, start, textBytes, besideBytes, hash, reading from staged where file is not null order by place",
+  );
   const readAnew = sqlite.query<Unchanged, []>(
-    "select source, lineage, hash, reading from staged where text is null and reading is not null order by place",
+    "select source, lineage, hash, reading from staged where file is null and reading is not null order by place",
   );
   let counted: Counts | undefined;
   const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, readAnew: 0 }); // It reads the whole file.
   return {
     put(source, lineage, text, { rendered = NOTHING, hash = NOTHING, reading } = {}) {
       counted = undefined;
-      put.run(source, lineage, text, rendered, hash, reading ?? null);
+      const at = text === null ? undefined : texts.append(text, rendered);
+      const { file, start, textBytes, besideBytes } = at ?? NOWHERE;
+      put.run(source, lineage, file, start, textBytes, besideBytes, hash, reading ?? null);
     },
     putPresent: (source, lineage) => void putPresent.run(source, lineage),
     has: (source, lineage) => has.get(source, lineage) !== null,
@@ -86,14 +95,18 @@ function stagingIn(sqlite: Database, afterwards: () => void): Staging {
       for (const id of ids) bear.run(source, lineage, id);
       return borne.all(source, lineage).map(({ id }) => id);
     },
-    chunks: (size) => inChunks(toWrite.iterate(), count().toWrite, size),
+    chunks: (size) => inChunks(withTexts(toWrite.iterate(), texts), count().toWrite, size),
     readAnew: (size) => inChunks(readAnew.iterate(), count().readAnew, size),
     counts: () => ({ toWrite: count().toWrite, unchanged: count().unchanged }),
-    close: () => {
-      sqlite.close();
-      afterwards();
-    },
+    close,
   };
+}
+
+function* withTexts(rows: Iterable<Place & Pick<Staged, "hash" | "reading">>, texts: Texts): Iterator<Staged> {
+  for (const { hash, reading, ...place } of rows) {
+    const { text, beside } = texts.read(place);
+    yield { text, rendered: beside, hash, reading };
+  }
 }
 
 /** Parts of an iterator that gives `total` items. */

@@ -11,7 +11,7 @@ function chunks(staging: Staging, count: number): string[][] {
 }
 
 describe("openStaging()", () => {
-  test("keeps the last of each key, in the order of their first arrival", () => {
+  test("keeps the last of each key", () => {
     const staging = openStaging(":memory:");
     staging.put("A", "1", "first");
     staging.put("A", "2", "second");
