@@ -19,7 +19,14 @@ import { type Options, shareRead, type Workplace } from "./workplace.ts";
 /** Records judged in one snapshot and looked up by one statement. More would outlive the youngest garbage, and take more memory than time is won. */
 const JUDGED_TOGETHER = 20;
 
-export type Judged = { read: number; rejected: number; sources: Set<string>; newestRestored: number | undefined };
+export type Judged = {
+  read: number;
+  rejected: number;
+  sources: Set<string>;
+  newestRestored: number | undefined;
+  /** Nothing was stored yet: an export can be restored, and nothing need be looked up. */
+  isFirst: boolean;
+};
 
 /** Reads everything. Throws when a file as a whole cannot be taken. */
 export async function judgeAll(
@@ -30,15 +37,15 @@ export async function judgeAll(
   staging: Staging,
   rejects: Rejects,
 ): Promise<Judged> {
-  const judged: Judged = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined };
+  const isFirst = (await newestInstant(db)) === undefined;
+  const judged: Judged = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined, isFirst };
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
-  const isEmpty = (await newestInstant(db)) === undefined; // Then an export can be restored, and nothing need be looked up.
   const digestOf = readingUnder([format.name, [...names], options.redactContacts === true]);
   const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
   const lastOf = new Map<Input, Item>();
   for await (const items of together(format.read(inputs, context), JUDGED_TOGETHER)) {
     await db.snapshot(async (sql) => {
-      const digests = await digestsToRead(sql, items, digestOf, isEmpty);
+      const digests = await digestsToRead(sql, items, digestOf, isFirst);
       const arrived: (Arrival | Unread)[] = [];
       for (const item of items) {
         lastOf.set(item.input, item);
@@ -48,7 +55,7 @@ export async function judgeAll(
         }
         try {
           const incoming = { ...(await judgeItem(sql, item, names)), reading: digests.get(item) };
-          arrived.push(identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, isEmpty));
+          arrived.push(identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming));
         } catch (error) {
           if (!(error instanceof Rejection)) throw error;
           judged.rejected++;
@@ -57,7 +64,7 @@ export async function judgeAll(
         }
       }
       const records = arrived.filter((each) => "rendered" in each);
-      const unchanged = isEmpty ? new Set() : await findUnchanged(sql, records);
+      const unchanged = isFirst ? new Set() : await findUnchanged(sql, records);
       for (const each of arrived) {
         if ("rendered" in each) stage(staging, each, unchanged.has(each));
         else stageAsBefore(staging, judged, each);
@@ -86,13 +93,13 @@ async function digestsToRead(
   sql: CatalogSql,
   items: readonly Item[],
   digestOf: (text: string) => Buffer,
-  isEmpty: boolean,
+  isFirst: boolean,
 ): Promise<Map<Item, Buffer>> {
   const digests = new Map<Item, Buffer>();
   const unread = items.filter((item) => "read" in item);
   for (const [source, ofSource] of Map.groupBy(unread, (item) => item.source)) {
     const ids = ofSource.map(({ id }) => id);
-    const before = isEmpty ? undefined : await findReadings(sql, source, ids);
+    const before = isFirst ? undefined : await findReadings(sql, source, ids);
     for (const item of ofSource) {
       const digest = digestOf(item.text);
       const known = before?.get(item.id);
@@ -155,7 +162,7 @@ async function firstOf<T>(items: readonly T[], holds: (item: T) => Promise<boole
 }
 
 /** The record, rendered, with all earlier ids that are known of it. */
-function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming, isEmpty: boolean): Arrival {
+function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming): Arrival {
   const { code, opportunity_id } = record.content.source;
   judged.sources.add(code);
   // Of a lineage that goes by another name, ids of records that this one supersedes in the same file stay findable (D-30).
@@ -163,7 +170,7 @@ function identified(staging: Staging, judged: Judged, { restored, ...record }: I
     record.lineage === opportunity_id ? [] : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
   const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
   const arrival = arrivalOf({ ...record, earlier_ids });
-  if (!isEmpty || restored === undefined) return arrival;
+  if (!judged.isFirst || restored === undefined) return arrival;
   judged.newestRestored = Math.max(judged.newestRestored ?? restored.updated_at, restored.updated_at);
   return { ...arrival, restored };
 }

@@ -128,7 +128,8 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
       if (judged.newestRestored !== undefined && (await newestInstant(sql)) !== undefined)
         throw new Error("Cannot restore these records: the catalogue was empty, and somebody has written to it meanwhile");
       for (const arrival of chunk) {
-        count(summary, await storeOne(sql, arrival, instant, importId));
+        const before = judged.isFirst ? undefined : await stored(sql, arrival); // None is staged twice, and no other import writes meanwhile.
+        count(summary, await storeOne(sql, before, arrival, instant, importId));
         summary.events += await storePast(sql, arrival, importId);
       }
     });
@@ -158,8 +159,13 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
   return summary;
 }
 
-async function storeOne(sql: CatalogSql, arrival: Arrival, instant: number, importId: number): Promise<Decision> {
-  const before = await stored(sql, arrival);
+async function storeOne(
+  sql: CatalogSql,
+  before: Stored | undefined,
+  arrival: Arrival,
+  instant: number,
+  importId: number,
+): Promise<Decision> {
   const decision = decide(before, arrival, instant);
   if (before === undefined) await insert(sql, decision, arrival, instant, importId);
   else await update(sql, before, decision, arrival.earlier_ids, instant, importId);
