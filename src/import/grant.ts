@@ -89,34 +89,17 @@ export function draftOfGrant(grant: Grant, { now, warn }: Context): Draft {
     description: grant.description || null,
     ...statusOf(grant, now),
     organization: { agency: oneLine(grant.agency) || null, sub_agency: oneLine(grant.subAgency) || null },
-    program: {
-      type: typeOf(grant, title),
-      solicitation_id: grant.number || null,
-      solicitation_title: oneLine(grant.title) || null,
-      contract_class: grant.instruments.map(({ label }) => label).join("; ") || null,
-    },
+    program: programOf(grant, title),
     funding: fundingOf(grant, warn),
     dates: {
       posted_at: dateOf(grant, grant.posted, "00:00:00", warn),
       opens_at: dateOf(grant, grant.opens, "00:00:00", warn),
       closes_at: dateOf(grant, grant.closes, "23:59:59", warn),
     },
-    classifications: {
-      keywords: distinct([
-        grant.category,
-        plainText(grant.categoryNote),
-        ...grant.activities.map(({ label }) => label),
-        plainText(grant.activitiesNote),
-        ...grant.listings.map(({ title }) => title),
-      ]),
-      tech_taxonomy: distinct([
-        ...grant.activities.map(({ code }) => `FAC:${code}`),
-        ...grant.listings.map(({ number }) => (number === "" ? "" : `ALN:${number}`)),
-      ]),
-    },
+    classifications: classificationsOf(grant),
     eligibility: { requirements: requirementsOf(grant) },
     contacts: contactsOf(grant),
-    attachments: grant.attachments.filter(({ url }) => isWebAddress(url)).map(({ name, url }) => ({ name: plainText(name) || null, url })),
+    attachments: attachmentsOf(grant),
   };
 }
 
@@ -130,6 +113,15 @@ function statusOf({ status, archives }: Grant, now: number): Pick<Draft, "status
 /** Whether a day such as `2026-07-31` has passed in the East. Of an archive date, this is all that a draft knows of the clock. */
 export function isOver(date: string, now: number): boolean {
   return date !== "" && date < easternDate(now);
+}
+
+function programOf(grant: Grant, title: string): NonNullable<Draft["program"]> {
+  return {
+    type: typeOf(grant, title),
+    solicitation_id: grant.number || null,
+    solicitation_title: oneLine(grant.title) || null,
+    contract_class: grant.instruments.map(({ label }) => label).join("; ") || null,
+  };
 }
 
 /** Where no instrument is stated, as in search hits, nothing says that a grant is none: only what its title says counts. */
@@ -198,6 +190,22 @@ function requirementsOf({ applicants, eligibility, costSharing, closesNote }: Gr
   return parts.filter(Boolean).join("\n") || null;
 }
 
+function classificationsOf({ category, categoryNote, activities, activitiesNote, listings }: Grant): NonNullable<Draft["classifications"]> {
+  return {
+    keywords: distinct([
+      category,
+      plainText(categoryNote),
+      ...activities.map(({ label }) => label),
+      plainText(activitiesNote),
+      ...listings.map(({ title }) => title),
+    ]),
+    tech_taxonomy: distinct([
+      ...activities.map(({ code }) => `FAC:${code}`),
+      ...listings.map(({ number }) => (number === "" ? "" : `ALN:${number}`)),
+    ]),
+  };
+}
+
 const EMAIL = /[^\s@<>()",;:]+@[^\s@<>()",;:]+\.[a-z]{2,}/i;
 const LABELLED_PHONE = /(?:\b|tele)phone(?: number)?[:\s]*([+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
 const US_PHONE = /((?:\+?1[-. ])?\(?\b\d{3}\)?[-. ]{0,2}\d{3}[-. ]?\d{4}\b(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
@@ -208,6 +216,10 @@ function contactsOf({ contact }: Grant): NonNullable<Draft["contacts"]> {
   const email = EMAIL.exec(contact.email)?.[0] ?? EMAIL.exec(text)?.[0] ?? null;
   const phone = oneLine(contact.phone) || (LABELLED_PHONE.exec(text) ?? US_PHONE.exec(text))?.[1] || null;
   return name === null && email === null && phone === null ? [] : [{ name, email, phone, role: ROLE }];
+}
+
+function attachmentsOf({ attachments }: Grant): NonNullable<Draft["attachments"]> {
+  return attachments.filter(({ url }) => isWebAddress(url)).map(({ name, url }) => ({ name: plainText(name) || null, url }));
 }
 
 function isWebAddress(text: string): boolean {
