@@ -62,8 +62,12 @@ export function compareInstants(left: Instant, right: Instant): number {
 
 /** UTC with milliseconds and `Z` (D-28). */
 export function formatInstant(ms: number): string {
-  return new Date(ms).toISOString();
+  if (ms !== formatted.ms) formatted = { ms, text: new Date(ms).toISOString() };
+  return formatted.text;
 }
+
+/** A transaction writes its one instant into every document and event. */
+let formatted = { ms: Number.NaN, text: "" };
 
 /** 400 years, after which the calendar repeats itself. */
 const CYCLE_MS = 146_097 * 24 * 60 * 60 * 1000;

@@ -16,10 +16,12 @@ export function easternInstant(date: string, time: string): string | undefined {
 
 /** The calendar date in the eastern time zone (`2026-07-01`) at an instant in milliseconds since 1970 UTC. */
 export function easternDate(ms: number): string {
-  return calendarDate.format(ms);
+  if (ms !== today.ms) today = { ms, date: calendarDate.format(ms) };
+  return today.date;
 }
 
-/** Asking `Intl` is slow, and one extract repeats a few thousand dates. */
+/** Asking `Intl` is slow; an import has one `now`, and repeats a few thousand dates. */
+let today = { ms: Number.NaN, date: "" };
 const instants = new Map<string, string>();
 const INSTANTS_KEPT = 50_000;
 
