@@ -24,6 +24,10 @@ describe("createXmlReader()", () => {
     ["<!DOCTYPE a SYSTEM 'http://example.com/a.dtd'><a>x</a>", "<ax>"],
     ["<g:a xmlns:g='u'>é😀</g:a>", "<g:a@xmlns:g=ué😀>"],
     ["<a>1\r\n2\r3</a>", "<a1\n2\n3>"],
+    [
+      "<a><b>1</b><b>2\r</b><b></b><b>&lt;</b><b>3</b ><b>4<c/></b><bb>5</bb><b>6<!-- -->7</b></a>",
+      "<a<b1><b2\n><b><b<><b3><b4<c>><bb5><b67>>",
+    ],
   ])("reads %p, in pieces of any size", (document, said) => {
     for (const size of [1, 2, 5, 1000]) expect(read(document, size)).toBe(said);
   });
@@ -39,6 +43,9 @@ describe("createXmlReader()", () => {
     ["x<a/>", "line 1: text outside the root element"],
     ["<a>&nbsp;</a>", 'line 1: an "&" that begins no entity of XML'],
     ["<a>R & D</a>", 'line 1: an "&" that begins no entity of XML'],
+    ["<a><b>1</b><b>2\n&</b></a>", 'line 2: an "&" that begins no entity of XML'],
+    ["<a><b>1</b><b>2</bb></a>", "line 1: </bb> where <b> is open"],
+    ["<a><b>1</b>\n<b>2<b></a>", "line 2: </a> where <b> is open"],
     ["<a>&#0;</a>", "line 1: &#0; is no character of XML"],
     ["<a>&#xD800;</a>", "line 1: &#xD800; is no character of XML"],
     ["<a>\0</a>", "line 1: a character that XML does not allow"],
