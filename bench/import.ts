@@ -26,17 +26,19 @@ export async function importBenchmark(): Promise<Section> {
     ["records, every one changed", RECORDS, updated],
     ["records, none changed", RECORDS, unchanged],
   ];
+  let limit = "";
   if (existsSync(EXTRACT)) {
     const extract = await writeExtract("extract.xml", false);
     const changedExtract = await writeExtract("changed.xml", true);
     const directory = emptyDirectory("import-grants-gov");
-    runs.push(["Grants.gov extract, first", SYNOPSES, await importInto(directory, "grants-gov", extract)]);
+    const firstExtract = await importInto(directory, "grants-gov", extract);
+    runs.push(["Grants.gov extract, first", SYNOPSES, firstExtract]);
+    limit = await limitOf(firstExtract, directory);
     runs.push(["Grants.gov extract, every one changed", SYNOPSES, await importInto(directory, "grants-gov", changedExtract)]);
     runs.push(["Grants.gov extract, none changed", SYNOPSES, await importInto(directory, "grants-gov", changedExtract)]);
   }
   const readers = await readersMeanwhile(changed);
 
-  const perSecond = (records: number, { seconds }: Finished) => records / seconds;
   const rows = runs.map(([name, records, done]) => ({
     Import: name,
     records,
@@ -45,7 +47,7 @@ export async function importBenchmark(): Promise<Section> {
     "of them computing": done.cpuSeconds,
     "peak MB": megabytes(done.peakBytes),
   }));
-  const text = `${table(rows)}\n\nReaders' p99 (200 requests/s): ${readers.idleMs.toFixed(1)} ms idle, ${readers.busyMs.toFixed(1)} ms while an import of changed records writes.`;
+  const text = `${table(rows)}\n\n${limit}\n\nReaders' p99 (200 requests/s): ${readers.idleMs.toFixed(1)} ms idle, ${readers.busyMs.toFixed(1)} ms while an import of changed records writes.`;
   const bars = [
     ...runs.map(([name, records, done]) => atLeast(name, perSecond(records, done), barOf(name), " records/s")),
     ...runs.map(([name, , { peakBytes }]) => atMost(`resident while importing ${name}`, megabytes(peakBytes), RESIDENT_MB, " MB")),
@@ -54,14 +56,27 @@ export async function importBenchmark(): Promise<Section> {
   return { title: "Imports", text, bars };
 }
 
+function perSecond(records: number, { seconds }: Finished): number {
+  return records / seconds;
+}
+
 /** Records a second that an import has to judge and store. */
 function barOf(name: string): number {
   if (name.endsWith("none changed")) return 20_000;
   return name.endsWith("first") ? 6000 : 4000;
 }
 
-function importInto(directory: string, format: string, file: string): Promise<Finished> {
+/** What was written to prepare it is on the disk before: the import's own writes would wait for it. */
+async function importInto(directory: string, format: string, file: string): Promise<Finished> {
+  await run(LOAD_CORE, ["sync"]);
   return run(LOAD_CORE, [...product, "import", format, file, "--data", directory]);
+}
+
+/** Beside which a first import is to be seen, whatever the hour: this machine's files and SQLite without anything of ours. */
+async function limitOf(first: Finished, directory: string): Promise<string> {
+  const alone = await run(LOAD_CORE, [process.execPath, join(import.meta.dir, "import-limit.ts"), directory, emptyDirectory("limit")]);
+  const share = perSecond(SYNOPSES, first) / Number(alone.output);
+  return `SQLite alone writes the rows of the extract at ${alone.output.trim()} records/s: the first import has ${share.toFixed(2)} × that.`;
 }
 
 function emptyDirectory(name: string): string {

@@ -1,0 +1,38 @@
+/**
+ * What a first import could reach at most: the rows of a catalogue, ready in memory, written by SQLite alone into the same tables and indexes
+ * of an empty one, by as many transactions. Prints the records a second. `bun bench/import-limit.ts <catalogue> <empty directory>`
+ */
+import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { join } from "node:path";
+import { openCatalog } from "../db/open.ts";
+import { CHUNK } from "../src/import/run.ts";
+
+const [from = "", to = ""] = process.argv.slice(2);
+const source = new Database(join(from, "catalog.db"), { readonly: true });
+const target = openCatalog(to, Date.now());
+await target.makeRoomForWrites();
+
+const tables = [
+  ["facets", "1"],
+  ["opportunities", "seq"],
+  ["upstream_ids", "opportunity_seq"],
+  ["readings", "opportunity_seq"],
+  ["events", "opportunity_seq"],
+] as const;
+const statements = tables.map(([table, chunkBy]) => {
+  const columns = source.query<{ name: string }, []>(`select name from pragma_table_info('${table}')`).all();
+  const rowsOf = source.query<SQLQueryBindings[], [number, number]>(`select * from ${table} where ${chunkBy} > ? and ${chunkBy} <= ?`);
+  return { rowsOf, insert: target.sqlite.prepare(`insert into ${table} values (${columns.map(() => "?").join()})`) };
+});
+const records = source.query<{ count: number }, []>("select max(seq) as count from opportunities").get()?.count ?? 0;
+
+let milliseconds = 0;
+for (let first = 0; first < records; first += CHUNK) {
+  const chunk = statements.map(({ rowsOf, insert }) => ({ rows: rowsOf.values(first, first + CHUNK) as SQLQueryBindings[][], insert }));
+  const started = performance.now();
+  target.sqlite.run("begin immediate");
+  for (const { rows, insert } of chunk) for (const row of rows) insert.run(...row);
+  target.sqlite.run("commit");
+  milliseconds += performance.now() - started;
+}
+process.stdout.write(`${Math.round((records / milliseconds) * 1000)}\n`);
