@@ -1,4 +1,5 @@
 /** RFC 3339 date-times in and out (D-10, D-28): strict where `Date.parse` is not, exact to any number of fractional digits. */
+import { keptAnswers, lastAnswer } from "./memo.ts";
 
 /** A point in time: whole milliseconds since 1970 UTC, and the digits beyond them (without trailing zeros). */
 export type Instant = Readonly<{ ms: number; beyond: string }>;
@@ -7,18 +8,11 @@ const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:
 
 /** The instant that an RFC 3339 date-time with an offset names, or `undefined`. A leap second counts as the second after it. */
 export function parseInstant(text: string): Instant | undefined {
-  const known = instants.get(text);
-  if (known !== undefined) return known;
-  const instant = readInstant(text);
-  if (instant === undefined || text.length > LENGTH_KEPT) return instant;
-  if (instants.size === INSTANTS_KEPT) instants.clear();
-  instants.set(text, instant);
-  return instant;
+  return text.length > LENGTH_KEPT ? readInstant(text) : keptInstant(text);
 }
 
 /** An import repeats a few thousand dates, and asks for each of a record's several times. */
-const instants = new Map<string, Instant>();
-const INSTANTS_KEPT = 20_000;
+const keptInstant = keptAnswers(20_000, readInstant);
 const LENGTH_KEPT = 40;
 
 function readInstant(text: string): Instant | undefined {
@@ -60,14 +54,8 @@ export function compareInstants(left: Instant, right: Instant): number {
   return left.beyond < right.beyond ? -1 : left.beyond > right.beyond ? 1 : 0;
 }
 
-/** UTC with milliseconds and `Z` (D-28). */
-export function formatInstant(ms: number): string {
-  if (ms !== formatted.ms) formatted = { ms, text: new Date(ms).toISOString() };
-  return formatted.text;
-}
-
-/** A transaction writes its one instant into every document and event. */
-let formatted = { ms: Number.NaN, text: "" };
+/** UTC with milliseconds and `Z` (D-28). A transaction writes its one instant into every document and event. */
+export const formatInstant = lastAnswer((ms: number) => new Date(ms).toISOString());
 
 /** 400 years, after which the calendar repeats itself. */
 const CYCLE_MS = 146_097 * 24 * 60 * 60 * 1000;

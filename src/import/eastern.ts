@@ -1,29 +1,23 @@
 /** US Eastern dates: federal dates without a zone are meant so, by the rules of the time zone and not a fixed offset. */
+import { keptAnswers, lastAnswer } from "../memo.ts";
 
 /** The RFC 3339 date-time of a wall clock in the eastern time zone (`2026-07-01`, `23:59:59`); `undefined` when the date does not exist. */
 export function easternInstant(date: string, time: string): string | undefined {
-  const wallClock = `${date}T${time}`;
-  const known = instants.get(wallClock);
-  if (known !== undefined) return known;
+  return instantOf(`${date}T${time}`);
+}
+
+/** Asking `Intl` is slow, and one extract repeats a few thousand dates. */
+const instantOf = keptAnswers(50_000, (wallClock) => {
   const utc = Date.parse(`${wallClock}Z`);
+  const date = wallClock.slice(0, wallClock.lastIndexOf("T"));
   if (Number.isNaN(utc) || !new Date(utc).toISOString().startsWith(date)) return undefined;
   // Standard time is tried first: of the hour that comes twice it is the second, and the hour that never comes is moved on.
   const offset = offsetAt(utc + 5 * HOUR_MS) === "-05:00" ? "-05:00" : offsetAt(utc + 4 * HOUR_MS);
-  if (instants.size === INSTANTS_KEPT) instants.clear();
-  instants.set(wallClock, wallClock + offset);
   return wallClock + offset;
-}
+});
 
-/** The calendar date in the eastern time zone (`2026-07-01`) at an instant in milliseconds since 1970 UTC. */
-export function easternDate(ms: number): string {
-  if (ms !== today.ms) today = { ms, date: calendarDate.format(ms) };
-  return today.date;
-}
-
-/** Asking `Intl` is slow; an import has one `now`, and repeats a few thousand dates. */
-let today = { ms: Number.NaN, date: "" };
-const instants = new Map<string, string>();
-const INSTANTS_KEPT = 50_000;
+/** The calendar date in the eastern time zone (`2026-07-01`) at an instant in milliseconds since 1970 UTC. An import has one `now`. */
+export const easternDate = lastAnswer((ms: number) => calendarDate.format(ms));
 
 function offsetAt(ms: number): string {
   const name = zone.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";

@@ -2,6 +2,7 @@
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import type { Incoming, StatusBasis } from "../changes/content.ts";
 import { parseInstant, parseStoredMs } from "../instant.ts";
+import { lastAnswer } from "../memo.ts";
 import { Attachment, DECIMAL, Opportunity, Question } from "../opportunities/opportunity.ts";
 import { isObject } from "./json-value.ts";
 
@@ -106,7 +107,7 @@ export function readerOf(schema: TSchema): Reader {
 function objectReader(properties: [name: string, read: Reader][]): Reader {
   const names = properties.map(([name]) => name);
   const readers = properties.map(([, reader]) => reader);
-  const pathsIn = remembered((path) => names.map((name) => join(path, name)));
+  const pathsIn = lastAnswer((path: string) => names.map((name) => join(path, name)));
   return (value, path) => {
     const object = value ?? {};
     if (!isObject(object)) throw new Rejection(`${path === "" ? "a record" : path} must be an object`);
@@ -211,13 +212,4 @@ function textOf(value: unknown): string | undefined {
 
 function join(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
-}
-
-/** The last answer again while the question is the same: a reader is almost always asked for one path. */
-function remembered<T>(answer: (path: string) => T): (path: string) => T {
-  let last: { path: string; value: T } | undefined;
-  return (path) => {
-    if (last?.path !== path) last = { path, value: answer(path) };
-    return last.value;
-  };
 }
