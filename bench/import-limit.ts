@@ -13,7 +13,7 @@ const target = openCatalog(to, Date.now());
 await target.makeRoomForWrites();
 
 const tables = [
-  ["facets", "1"],
+  ["facets", "1"], // All of them with the first chunk.
   ["opportunities", "seq"],
   ["upstream_ids", "opportunity_seq"],
   ["readings", "opportunity_seq"],

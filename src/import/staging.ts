@@ -36,9 +36,7 @@ type Counts = { toWrite: number; unchanged: number; readAnew: number };
 
 /** An empty staging place in a data directory, or elsewhere for ":memory:". One import at a time may have it: `withStaging` sees to that. */
 export function openStaging(directory: string): Staging {
-  const path = directory === ":memory:" ? mkdtempSync(join(tmpdir(), "fundfeed-")) : join(directory, "import.staging");
-  rmSync(path, { recursive: true, force: true }); // What a killed import left is worthless.
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const path = directory === ":memory:" ? mkdtempSync(join(tmpdir(), "fundfeed-")) : emptied(join(directory, "import.staging"));
   const sqlite = new Database(join(path, "keys.db"), { create: true, strict: true });
   const texts = openTexts(path);
   return stagingIn(sqlite, texts, () => {
@@ -46,6 +44,13 @@ export function openStaging(directory: string): Staging {
     texts.close();
     rmSync(path, { recursive: true });
   });
+}
+
+/** What a killed import left is worthless. */
+function emptied(path: string): string {
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return path;
 }
 
 function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {

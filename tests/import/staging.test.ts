@@ -11,7 +11,7 @@ function chunks(staging: Staging, count: number): string[][] {
 }
 
 describe("openStaging()", () => {
-  test("keeps the last of each key", () => {
+  test("keeps the last of each key, in the order of their last arrival", () => {
     const staging = openStaging(":memory:");
     staging.put("A", "1", "first");
     staging.put("A", "2", "second");
@@ -25,6 +25,19 @@ describe("openStaging()", () => {
     expect(["1", "2", "3", "4"].map((lineage) => staging.has("A", lineage))).toEqual([true, true, true, false]);
     staging.put("A", "3", "good after bad");
     expect(staging.counts()).toEqual({ toWrite: 2, unchanged: 2 });
+    staging.close();
+  });
+
+  test("a record that comes again much later takes its turn there, when what lay between has been read", () => {
+    const staging = openStaging(":memory:");
+    const megabyte = Buffer.alloc(1024 * 1024);
+    const put = (lineage: string, text: string) => staging.put("A", lineage, text, { rendered: megabyte });
+    put("0", "first");
+    for (let n = 1; n < 40; n++) put(String(n), String(n)); // Files of 16 MB are dropped as they are read.
+    put("0", "last");
+    put("40", "40");
+    const between = Array.from({ length: 39 }, (_, index) => String(index + 1));
+    expect(chunks(staging, 100)).toEqual([[...between, "last", "40"]]);
     staging.close();
   });
 
