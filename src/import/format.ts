@@ -1,7 +1,7 @@
 /** What an upstream format is: it turns files into drafts, knows its upstream and nothing else of this program. */
 import type { Draft } from "./record.ts";
 
-/** One file to import. `bytes` starts at the beginning each time it is called, already unpacked (`input.ts`). */
+/** One file to import. `bytes` starts at the beginning each time it is called, already unpacked (`input.ts`); a chunk is good until the next. */
 export type Input = {
   /** As the operator named it; standard input is `-`. */
   name: string;

@@ -91,7 +91,7 @@ async function unpack(descriptor: number, entry: RegExp | undefined, reached: (b
 
 async function* gunzipped(descriptor: number, reached: (bytes: number) => void): AsyncIterable<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  const packed = Readable.from(rawBytes(descriptor, reached));
+  const packed = Readable.from(kept(rawBytes(descriptor, reached)));
   const piped = pipeline(packed, gunzip).catch((error: unknown) => gunzip.destroy(error as Error));
   let bytes = 0;
   try {
@@ -126,15 +126,21 @@ async function* counted(
   }
 }
 
+/** All in one buffer: pages that the operating system has to find for a new one each time cost more than what is read. */
 async function* rawBytes(descriptor: number, reached: (bytes: number) => void = () => {}): AsyncIterable<Uint8Array> {
+  const chunk = new Uint8Array(CHUNK_BYTES);
   for (let position = 0; ; ) {
-    const chunk = new Uint8Array(CHUNK_BYTES);
     const bytesRead = readSync(descriptor, chunk, 0, chunk.length, position); // Nothing else waits, and a thread of its own costs more than it gains.
     if (bytesRead === 0) return;
     position += bytesRead;
     reached(position);
     yield chunk.subarray(0, bytesRead);
   }
+}
+
+/** For who asks for a chunk before it is done with the last. */
+async function* kept(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const chunk of bytes) yield new Uint8Array(chunk);
 }
 
 /** A pipe can be read once only: it is spooled as standard input is. */
@@ -210,7 +216,7 @@ export async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Li
       yield take();
       start = end + 1;
     }
-    add(chunk.subarray(start));
+    add(new Uint8Array(chunk.subarray(start))); // A copy: the next chunk may take its place.
   }
   if (length > 0) yield take();
 }

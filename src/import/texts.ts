@@ -14,7 +14,7 @@ export type Place = { file: number; start: number; textBytes: number; besideByte
 
 export type Texts = {
   append: (text: string, beside: Uint8Array) => Place;
-  /** What lies at a place, at or behind all that was read before. */
+  /** What lies at a place, at or behind all that was read before. The bytes are good until the next. */
   read: (place: Place) => { text: string; beside: Uint8Array };
   close: () => void;
 };
@@ -25,6 +25,7 @@ export function openTexts(directory: string): Texts {
   const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   let [buffered, written] = [0, 0];
   let writing = { file: 0, descriptor: openSync(pathOf(0), "wx", 0o600) };
+  let room = Buffer.allocUnsafe(BUFFER_BYTES);
   let reading = { file: -1, descriptor: -1, start: 0, bytes: Buffer.alloc(0) };
 
   function write(bytes: Uint8Array): number {
@@ -75,8 +76,8 @@ export function openTexts(directory: string): Texts {
       if (file !== reading.file) turnTo(file);
       const length = textBytes + besideBytes;
       if (start < reading.start || start + length > reading.start + reading.bytes.length) {
-        const bytes = Buffer.allocUnsafe(Math.max(length, BUFFER_BYTES)); // Its own: what was read before is still in use.
-        reading.bytes = bytes.subarray(0, readSync(reading.descriptor, bytes, 0, bytes.length, start));
+        if (length > room.length) room = Buffer.allocUnsafe(length);
+        reading.bytes = room.subarray(0, readSync(reading.descriptor, room, 0, room.length, start));
         reading.start = start;
       }
       const from = start - reading.start;

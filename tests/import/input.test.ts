@@ -3,10 +3,13 @@ import { readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { crc32, deflateRawSync, gzipSync } from "node:zlib";
 import { lines, openInput } from "../../src/import/input.ts";
 import { aDirectory, dropScratch, inScratch } from "../support/imports.ts";
+import { bytesOf, pieces } from "../support/read-format.ts";
 
 afterAll(dropScratch);
 
 const TEXT = "<Grants>some text, some text</Grants>\n".repeat(2000);
+/** More than is read at a time, packed too. */
+const LONG = Array.from({ length: 60_000 }, (_, n) => (n * n * 7919) % 1_000_003).join("\n");
 
 type Packed = { name: string; text?: string | Buffer; crc?: number; size?: number; flags?: number; count?: number };
 
@@ -51,7 +54,7 @@ function aFile(name: string, content: string | Uint8Array): string {
 async function readAll(path: string, entry?: RegExp): Promise<string> {
   const input = await openInput(path, entry === undefined ? {} : { entry }, aDirectory());
   try {
-    return Buffer.concat(await Array.fromAsync(input.bytes())).toString();
+    return String(await bytesOf(input));
   } finally {
     input.close();
   }
@@ -63,6 +66,9 @@ describe("openInput()", () => {
   test.each([
     ["plain.xml", TEXT, TEXT],
     ["empty.xml", "", ""],
+    ["long.txt", LONG.repeat(5), LONG.repeat(5)],
+    ["long.gz", gzipSync(LONG.repeat(5)), LONG.repeat(5)],
+    ["long.zip", zip({ name: "long.xml", text: LONG.repeat(5) }), LONG.repeat(5)],
     ["named-wrongly.xml", packed, TEXT],
     ["several-members.gz", Buffer.concat([packed, packed]), TEXT + TEXT],
     ["one.zip", zip({ name: "a/b.xml" }), TEXT],
@@ -73,7 +79,7 @@ describe("openInput()", () => {
     ],
   ])("reads %s by what is in it, as often as asked", async (name, content, text) => {
     const input = await openInput(aFile(name, content), { entry: /\.xml$/i }, aDirectory());
-    for (let time = 0; time < 2; time++) expect(Buffer.concat(await Array.fromAsync(input.bytes())).toString() === text).toBe(true);
+    for (let time = 0; time < 2; time++) expect(String(await bytesOf(input)) === text).toBe(true);
     const bytes = Buffer.byteLength(content);
     expect(input.progress()).toEqual({ read: bytes, total: bytes });
     expect(await input.digest()).toEqual({ bytes, sha256: new Bun.CryptoHasher("sha256").update(content).digest("hex") });
@@ -83,7 +89,7 @@ describe("openInput()", () => {
   test("a reading that is given up halfway leaves the next one whole", async () => {
     const input = await openInput(aFile("halfway.gz", gzipSync("x".repeat(3_000_000))), {}, aDirectory());
     for await (const chunk of input.bytes()) if (chunk.length > 0) break;
-    expect((await Array.fromAsync(input.bytes())).reduce((sum, { length }) => sum + length, 0)).toBe(3_000_000);
+    expect((await bytesOf(input)).length).toBe(3_000_000);
     input.close();
   });
 
@@ -95,7 +101,7 @@ describe("openInput()", () => {
     };
     const input = await openInput("-", {}, directory, stdin);
     expect(readdirSync(directory)).toEqual([]);
-    for (let time = 0; time < 2; time++) expect(Buffer.concat(await Array.fromAsync(input.bytes())).toString() === TEXT).toBe(true);
+    for (let time = 0; time < 2; time++) expect(String(await bytesOf(input)) === TEXT).toBe(true);
     input.close();
   });
 
@@ -153,11 +159,7 @@ describe("openInput()", () => {
 
 describe("lines()", () => {
   async function linesOf(content: string | Uint8Array, size: number) {
-    const bytes = Buffer.from(content);
-    const pieces = async function* () {
-      for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-    };
-    return Array.fromAsync(lines(pieces()));
+    return Array.fromAsync(lines(pieces(content, size)));
   }
 
   test.each([1, 2, 3, 1000])("splits at LF and CR LF in pieces of %d bytes, without the byte-order mark", async (size) => {

@@ -14,12 +14,24 @@ export function realInput(name: string): Promise<Input> {
 
 /** A file that holds this text. */
 export function textInput(text: string | Uint8Array, name = "test"): Input {
-  return {
-    name,
-    async *bytes() {
-      yield typeof text === "string" ? Buffer.from(text) : text;
-    },
-  };
+  return { name, bytes: () => pieces(text) };
+}
+
+/** In one buffer, as files are read: what was given is gone when more is asked for. */
+export async function* pieces(text: string | Uint8Array, size = 100_000): AsyncIterable<Uint8Array> {
+  const bytes = Buffer.from(text);
+  const buffer = new Uint8Array(size);
+  for (let at = 0; at < bytes.length; at += size) {
+    yield buffer.subarray(0, bytes.copy(buffer, 0, at, at + size));
+    buffer.fill(0xff);
+  }
+}
+
+/** All that a file holds. */
+export async function bytesOf(input: Input): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of input.bytes()) chunks.push(new Uint8Array(chunk));
+  return Buffer.concat(chunks);
 }
 
 /** All that an import gets from the files: of each lineage the last draft, and why the others were refused, by format or judge. */

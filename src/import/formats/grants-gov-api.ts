@@ -245,7 +245,7 @@ async function wholeDocument(input: Input): Promise<unknown> {
   for await (const chunk of input.bytes()) {
     bytes += chunk.length;
     if (bytes > ANSWER_BYTES_MAX) throw new Error(`it has more than ${ANSWER_BYTES_MAX} bytes, as no answer has`);
-    chunks.push(chunk);
+    chunks.push(new Uint8Array(chunk));
   }
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));

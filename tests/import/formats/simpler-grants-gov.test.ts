@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { simplerGrantsGov } from "../../../src/import/formats/simpler-grants-gov.ts";
 import type { Draft } from "../../../src/import/record.ts";
-import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
+import { bytesOf, countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
 
 const EXPORT = "simpler-grants-gov/grants-search-20260617.csv";
 const NOW = "2026-06-17T12:00:00Z";
 
 async function exportText(): Promise<string> {
-  return Buffer.concat(await Array.fromAsync((await realInput(EXPORT)).bytes())).toString();
+  return String(await bytesOf(await realInput(EXPORT)));
 }
 
 describe("the real export", () => {
