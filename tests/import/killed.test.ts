@@ -19,10 +19,13 @@ const DATA = join(import.meta.dir, "../../../shared/data");
 
 afterAll(dropScratch);
 
-/** What is there before, and what is killed: additions, changes and removals. */
+const NOTHING = "nothing";
+/** What is there before, and what is killed: additions, changes and removals, and the first of all, in which nothing is looked up. */
 const imports = [
   ["grants-gov", "GrantsDBExtract20260730v2", "GrantsDBExtract20250821v2"],
+  ["grants-gov", NOTHING, "GrantsDBExtract20250821v2"],
   ["sam-gov", "ContractOpportunitiesFullCSV-20260330", "ContractOpportunitiesFullCSV-20260425"],
+  ["sam-gov", NOTHING, "ContractOpportunitiesFullCSV-20260425"],
 ] as const;
 
 async function contentsIn(directory: string): Promise<string> {
@@ -40,11 +43,11 @@ async function isFinished(...place: readonly string[]): Promise<boolean> {
   return listed.some(({ as_of, finished_at }) => as_of === SECOND_AS_OF && finished_at !== null);
 }
 
-describe.each(process.env.FUNDFEED_KILLS === undefined ? imports.slice(0, 1) : imports)(
-  "an import of %s that is killed",
+describe.each(process.env.FUNDFEED_KILLS === undefined ? imports.slice(0, 2) : imports)(
+  "an import of %s after %s that is killed",
   (format, earlier, later) => {
     const file = (name: string) => join(DATA, format, "derived", `${name}.reconstructed.${format === "sam-gov" ? "csv" : "xml"}.gz`);
-    const first = (data: string) => ["import", format, file(earlier), "--as-of", "2026-05-01T00:00:00Z", "--data", data];
+    const first = (name: string, data: string) => ["import", format, file(name), "--as-of", "2026-05-01T00:00:00Z", "--data", data];
     const second = (data: string) => [
       "import",
       format,
@@ -59,7 +62,7 @@ describe.each(process.env.FUNDFEED_KILLS === undefined ? imports.slice(0, 1) : i
 
     test(`at ${KILLS} random points ends as if it had not been`, async () => {
       const before = aDirectory();
-      await succeed(first(before));
+      if (earlier !== NOTHING) await succeed(first(earlier, before));
       const copied = () => {
         const directory = aDirectory();
         cpSync(before, directory, { recursive: true });
