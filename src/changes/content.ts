@@ -128,20 +128,24 @@ export function sidecarOf({ text, cuts }: Rendered): Buffer {
   return joined(["{", text.subarray(cuts[4] + 1)]).bytes;
 }
 
-/** UTF-8 of all, made in one piece, and where in it each ends. */
+/** UTF-8 of all in one piece, and where in it each ends. */
 function joined(pieces: readonly (string | Uint8Array)[]): { bytes: Buffer; ends: number[] } {
-  const bytes = Buffer.allocUnsafe(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0));
+  const most = pieces.reduce((sum, piece) => sum + (typeof piece === "string" ? piece.length * 3 : piece.length), 0);
+  const place = most > room.length ? Buffer.allocUnsafe(most) : room;
   let end = 0;
   const ends = pieces.map((piece) => {
-    if (typeof piece === "string") end += bytes.write(piece, end);
+    if (typeof piece === "string") end += place.write(piece, end);
     else {
-      bytes.set(piece, end);
+      place.set(piece, end);
       end += piece.length;
     }
     return end;
   });
-  return { bytes, ends };
+  return { bytes: Buffer.from(place.subarray(0, end)), ends };
 }
+
+/** How long a text becomes is known when it is written, and to ask before would be to read it twice. */
+const room = Buffer.allocUnsafe(64 * 1024);
 
 export function isSameHash(hash: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(hash, other) === 0;

@@ -172,8 +172,12 @@ async function spool(bytes: AsyncIterable<Uint8Array>, directory: string): Promi
 /** A text with one character beyond Latin-1 takes twice the memory with all that is cut out of it, and what is cut out keeps all of it. */
 const PIECE_BYTES = 8 * 1024;
 
-/** The text of UTF-8 bytes, piece by piece, without its byte-order mark. Throws where they are not UTF-8. */
-export async function* utf8Text(bytes: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+/**
+ * The text of UTF-8 bytes, piece by piece, without its byte-order mark. Throws where they are not UTF-8. Most pieces end behind the ASCII
+ * character `mark`, if there is one: who looks for it need not join them.
+ */
+export async function* utf8Text(bytes: AsyncIterable<Uint8Array>, mark?: string): AsyncIterable<string> {
+  const code = mark?.charCodeAt(0);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const decode = (chunk?: Uint8Array) => {
     try {
@@ -182,8 +186,14 @@ export async function* utf8Text(bytes: AsyncIterable<Uint8Array>): AsyncIterable
       throw new Error("it is not UTF-8 text");
     }
   };
-  for await (const chunk of bytes)
-    for (let start = 0; start < chunk.length; start += PIECE_BYTES) yield decode(chunk.subarray(start, start + PIECE_BYTES));
+  for await (const chunk of bytes) {
+    for (let start = 0, end = 0; start < chunk.length; start = end) {
+      end = Math.min(start + PIECE_BYTES, chunk.length);
+      const marked = code === undefined ? 0 : chunk.subarray(start, end).lastIndexOf(code) + 1;
+      if (marked > 0) end = start + marked;
+      yield decode(chunk.subarray(start, end));
+    }
+  }
   yield decode();
 }
 

@@ -202,7 +202,7 @@ async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Cont
     },
   });
 
-  for await (const text of utf8Text(bytes)) {
+  for await (const text of utf8Text(bytes, ">")) {
     xml.write(text);
     yield* found;
     found = [];
