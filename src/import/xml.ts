@@ -8,6 +8,8 @@ import { messageOf } from "../../db/reason.ts";
 /** Most characters that are held at a time: a text, a tag, a comment. */
 const HELD_MAX = 1_000_000;
 const DEPTH_MAX = 100;
+/** Most characters since a mark. The longest real record has some 100,000. */
+const KEPT_MAX = 10_000_000;
 
 export type XmlHandlers = {
   open: (name: string, attributes: Attributes) => void;
@@ -18,43 +20,73 @@ export type XmlHandlers = {
 
 export type Attributes = { readonly [name: string]: string };
 
-/** Throws an Error with the line where the text stops being XML. `end` says that there is no more: the root must be closed. */
-export function createXmlReader(handlers: XmlHandlers): { write: (text: string) => void; end: () => void } {
+export type XmlReader = {
+  /** Throws an Error with the line where the text stops being XML. */
+  write: (text: string) => void;
+  /** Says that there is no more: the root must be closed. */
+  end: () => void;
+  /** Keeps the document's text from the tag on that is being told of. */
+  mark: () => void;
+  /** What was kept, with the tag that is being told of. */
+  sinceMark: () => string;
+};
+
+/** A reader of one document. */
+export function createXmlReader(handlers: XmlHandlers): XmlReader {
   const open: string[] = [];
   const names = new Map<string, string>();
   let rooted = false;
   let held = "";
   let line = 1;
+  let text = "";
+  /** Where in the text the markup that is being told of begins and ends. */
+  let [begin, behind] = [0, 0];
+  let kept = "";
+  let keptFrom = -1;
 
   function write(chunk: string): void {
-    const text = held + chunk;
+    text = held + chunk;
     let at = 0;
     try {
       if (FORBIDDEN.test(chunk)) throw new Error("a character that XML does not allow");
-      for (let next = takeMarkup(text, at); next !== -1; next = takeMarkup(text, at)) at = next;
+      for (let next = takeMarkup(at); next !== -1; next = takeMarkup(at)) at = next;
     } catch (error) {
       throw new Error(`line ${line + newlinesIn(text, Math.max(at, text.indexOf("<", at)))}: ${messageOf(error)}`);
     }
     line += newlinesIn(text, at);
     held = text.slice(at);
     if (held.length > HELD_MAX) throw new Error(`line ${line}: more than ${HELD_MAX} characters without a tag`);
+    if (keptFrom === -1) return;
+    kept += text.slice(keptFrom, at);
+    keptFrom = 0;
+    if (kept.length > KEPT_MAX) throw new Error(`line ${line}: an element of more than ${KEPT_MAX} characters`);
+  }
+
+  function sinceMark(): string {
+    const all = kept + text.slice(keptFrom, behind);
+    kept = "";
+    keptFrom = -1;
+    return all;
   }
 
   /** Reads the text from `at` on and the markup behind it; tells where that ends, or -1 when it does not end yet. */
-  function takeMarkup(text: string, at: number): number {
+  function takeMarkup(at: number): number {
     const start = text.indexOf("<", at);
     if (start === -1) return -1;
     const firstEnd = text.indexOf(">", start) + 1;
     if (firstEnd === 0) return -1;
     const kind = text.charCodeAt(start + 1);
+    begin = start;
     if (kind === SLASH) {
+      behind = firstEnd;
       if (start > at) takeText(text.slice(at, start));
-      takeClosing(text, start + 2, firstEnd - 1);
+      takeClosing(start + 2, firstEnd - 1);
       return firstEnd;
     }
     const plain = kind === BANG || kind === QUESTION ? undefined : names.get(text.slice(start + 1, firstEnd - 1));
     const end = plain === undefined ? endOfMarkup(text, start, firstEnd) : firstEnd;
     if (end === -1) return -1;
+    behind = end;
     if (start > at) takeText(text.slice(at, start));
     if (plain !== undefined) opened(plain, NO_ATTRIBUTES);
     else if (kind !== BANG && kind !== QUESTION) takeOpening(text.slice(start + 1, end - 1));
@@ -63,13 +95,13 @@ export function createXmlReader(handlers: XmlHandlers): { write: (text: string) 
     return end;
   }
 
-  function takeText(text: string): void {
-    tell(text.includes("&") ? text.replace(REFERENCE, decodeReference) : text);
+  function takeText(piece: string): void {
+    tell(piece.includes("&") ? piece.replace(REFERENCE, decodeReference) : piece);
   }
 
-  function tell(text: string): void {
-    if (open.length > 0) handlers.text(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text);
-    else if (text.trim() !== "") throw new Error("text outside the root element");
+  function tell(piece: string): void {
+    if (open.length > 0) handlers.text(piece.includes("\r") ? piece.replace(/\r\n?/g, "\n") : piece);
+    else if (piece.trim() !== "") throw new Error("text outside the root element");
   }
 
   function takeOpening(tag: string): void {
@@ -93,7 +125,7 @@ export function createXmlReader(handlers: XmlHandlers): { write: (text: string) 
     open.pop();
   }
 
-  function takeClosing(text: string, start: number, end: number): void {
+  function takeClosing(start: number, end: number): void {
     const name = open.at(-1) ?? "";
     const matches = text.startsWith(name, start) && (start + name.length === end || text.slice(start + name.length, end).trim() === "");
     if (!matches || name === "")
@@ -107,7 +139,12 @@ export function createXmlReader(handlers: XmlHandlers): { write: (text: string) 
     }
   }
 
-  return { write, end };
+  function mark(): void {
+    kept = "";
+    keptFrom = begin;
+  }
+
+  return { write, end, mark, sinceMark };
 }
 
 const [BANG, SLASH, QUESTION] = [33, 47, 63];
@@ -123,15 +160,15 @@ const ATTRIBUTE = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /** Just behind the markup that begins at `start` and has its first ">" just before `firstEnd`, or -1 where the text ends before it. */
 function endOfMarkup(text: string, start: number, firstEnd: number): number {
-  if (text.startsWith("<!--", start)) return behind("-->", text, start + 4);
-  if (text.startsWith(CDATA, start)) return behind("]]>", text, start);
-  if (text.startsWith("<?", start)) return behind("?>", text, start);
+  if (text.startsWith("<!--", start)) return endOf("-->", text, start + 4);
+  if (text.startsWith(CDATA, start)) return endOf("]]>", text, start);
+  if (text.startsWith("<?", start)) return endOf("?>", text, start);
   let end = firstEnd - 1;
   while (end !== -1 && isInQuotes(text, start, end)) end = text.indexOf(">", end + 1);
   return end === -1 ? -1 : end + 1;
 }
 
-function behind(mark: string, text: string, from: number): number {
+function endOf(mark: string, text: string, from: number): number {
   const at = text.indexOf(mark, from);
   return at === -1 ? -1 : at + mark.length;
 }

@@ -64,4 +64,28 @@ describe("createXmlReader()", () => {
       expect(() => read(document, 65_536)).toThrow("line 1: more than 1000000 characters without a tag");
     }
   });
+
+  test.each([1, 2, 7, 40, 1000])("tells what stands between two tags to the letter, in pieces of %d characters", (size) => {
+    const elements = ["<b>x &amp; <c d='>'>y</c>\r\n</b>", "<b/>", "<b>\u2026<!-- <b> --><![CDATA[</b>]]></b >"];
+    const found: string[] = [];
+    let depth = 0;
+    const xml = createXmlReader({
+      open: () => void (++depth === 2 && xml.mark()),
+      text: () => undefined,
+      close: () => void (depth-- === 2 && found.push(xml.sinceMark())),
+    });
+    const document = `<a>\n ${elements.join(" - ")}</a>`;
+    for (let at = 0; at < document.length; at += size) xml.write(document.slice(at, at + size));
+    xml.end();
+    expect(found).toEqual(elements);
+  });
+
+  test("keeps no more than ten megabytes since a mark", () => {
+    const xml = createXmlReader({ open: () => xml.mark(), text: () => undefined, close: () => undefined });
+    xml.write("<a>");
+    const write = () => {
+      for (let written = 0; written < 11; written++) xml.write("x ".repeat(250_000).concat("<!---->").repeat(2));
+    };
+    expect(write).toThrow("line 1: an element of more than 10000000 characters");
+  });
 });

@@ -43,7 +43,7 @@ async function* readOne(input: Input, posted: Set<string>, context: Context): As
 
 async function* readExtract(input: Input, posted: Set<string>, context: Context): AsyncIterable<Item> {
   let line = 0;
-  for await (const raw of extractElements(input.bytes(), context)) {
+  for await (const { raw, source } of extractElements(input.bytes(), context)) {
     line++;
     const { element, fields } = raw;
     const legacy = element.startsWith("FundingOpp") ? grantOfLegacyElement(raw, context) : undefined;
@@ -54,7 +54,7 @@ async function* readExtract(input: Input, posted: Set<string>, context: Context)
     }
     if (element !== FORECAST) posted.add(id);
     else if (posted.has(id)) continue;
-    yield { input, line, raw, ...(legacy === undefined ? unread(raw, id, context) : { record: draftOfGrant(legacy, context) }) };
+    yield { input, line, raw, ...(legacy === undefined ? unread(raw, source, id, context) : { record: draftOfGrant(legacy, context) }) };
   }
 }
 
@@ -63,12 +63,10 @@ async function* readExtract(input: Input, posted: Set<string>, context: Context)
 /** One opportunity: its child elements by local name, each with all its texts; attributes as `Element@Attribute`. */
 type Element = { element: string; fields: { [name: string]: string[] } };
 
-function unread(raw: Element, id: string, context: Context): Unread {
+function unread(raw: Element, source: string, id: string, context: Context): Unread {
   const isArchived = isOver(isoDate(textIn(raw.fields, "ArchiveDate")), context.now);
   const read = () => draftOfGrant(grantOfElement(raw, context), context);
-  const { element, fields } = raw;
-  // Of what has no prototype, JSON takes four times as long to write.
-  return { source: GRANTS_GOV, id, text: JSON.stringify([isArchived, element, { ...fields }]), read };
+  return { source: GRANTS_GOV, id, text: `${isArchived} ${source}`, read };
 }
 
 function textIn(fields: Element["fields"], name: string): string {
@@ -175,8 +173,11 @@ const RECORDS = new Set([FORECAST, "OpportunitySynopsisDetail_1_0", "FundingOppS
 /** Most characters of one element. The longest real description has some 100,000, and the schema says 18,000. */
 const TEXT_MAX = 1_000_000;
 
-async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Context): AsyncIterable<Element> {
-  let found: Element[] = [];
+/** An element, and the text in the file that it was read from. */
+type Found = { raw: Element; source: string };
+
+async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Context): AsyncIterable<Found> {
+  let found: Found[] = [];
   let record: Element = { element: "", fields: {} };
   let content = "";
   let depth = 0;
@@ -185,7 +186,10 @@ async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Cont
     open(name, attributes) {
       depth++;
       if (depth === 1 && localName(name) !== ROOT) throw new Error(`its root element is ${name}, not ${ROOT}`);
-      if (depth === 2) record = { element: localName(name), fields: Object.create(null) }; // An element may be called anything.
+      if (depth === 2) {
+        record = { element: localName(name), fields: Object.create(null) }; // An element may be called anything.
+        xml.mark();
+      }
       if (depth !== 3) return;
       content = "";
       for (const attribute in attributes) add(record, `${localName(name)}@${localName(attribute)}`, attributes[attribute] ?? "");
@@ -196,7 +200,7 @@ async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Cont
     },
     close(name) {
       if (depth === 3) add(record, localName(name), content);
-      if (depth === 2 && RECORDS.has(record.element)) found.push(record);
+      if (depth === 2 && RECORDS.has(record.element)) found.push({ raw: record, source: xml.sinceMark() });
       else if (depth === 2) warn(`Unknown element ${name} is left out`);
       depth--;
     },
