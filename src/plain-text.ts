@@ -22,13 +22,27 @@ export function summaryOf(text: string | null | undefined): string | null {
   return `${plain.slice(0, lastBlank > SUMMARY_LENGTH / 2 ? lastBlank : SUMMARY_LENGTH).toWellFormed()}…`;
 }
 
-/** What is left of a text when white space, letter case, punctuation, mark-up and entities do not count. */
-export function comparable(text: string): string {
-  return plainText(text)
+/** Whether two texts are the same when white space, letter case, punctuation, mark-up and entities do not count. */
+export function readAlike(one: string, other: string): boolean {
+  const [a, b] = [plainText(one), plainText(other)];
+  for (let [i, j] = [0, 0]; ; i++, j++) {
+    while (bareAscii[a.charCodeAt(i)] === "") i++;
+    while (bareAscii[b.charCodeAt(j)] === "") j++;
+    const [x, y] = [bareAscii[a.charCodeAt(i)], bareAscii[b.charCodeAt(j)]];
+    if (x === undefined || y === undefined) return bare(a) === bare(b); // Of what is not ASCII, characters around it decide too.
+    if (x !== y) return false;
+  }
+}
+
+function bare(plain: string): string {
+  return plain
     .toUpperCase()
     .toLowerCase() // By way of upper case, so that "ß" is "SS".
     .replace(/[\p{P}\s]+/gu, ""); // Absent, not alike: "co-op" reads as "coop", "web site" as "website".
 }
+
+/** What is left of each ASCII character. */
+const bareAscii = Array.from({ length: 128 }, (_, code) => bare(String.fromCharCode(code)));
 
 /** Decodes character references until none is left, as upstreams escape once, twice or not at all. */
 export function decodeEntities(text: string): string {

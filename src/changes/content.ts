@@ -158,8 +158,10 @@ export function readContent(document: Uint8Array, sidecar: Uint8Array): Content 
 }
 
 function parseJson<T>(bytes: Uint8Array): T {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as T; // Rendered above.
+  return JSON.parse(utf8.decode(bytes)) as T; // Rendered above.
 }
+
+const utf8 = new TextDecoder();
 
 /** One spelling of each instant, whatever the offset. Of a damaged record, a date may be none. */
 function canonical(date: string): string {

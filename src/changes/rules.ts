@@ -1,7 +1,7 @@
 /** The event table of the contract as data: which difference gives which type and severity. The first rule that applies holds. */
 import type { Change, EventType, Severity } from "../events/event.ts";
 import { compareInstants, parseInstant } from "../instant.ts";
-import { comparable } from "../plain-text.ts";
+import { readAlike } from "../plain-text.ts";
 
 export type Rule = {
   type: EventType;
@@ -127,5 +127,5 @@ function isEarlier({ previous, current }: Change): boolean {
 }
 
 function readsTheSame({ previous, current }: Change): boolean {
-  return comparable(String(previous ?? "")) === comparable(String(current ?? ""));
+  return readAlike(String(previous ?? ""), String(current ?? ""));
 }
