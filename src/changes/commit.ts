@@ -414,12 +414,12 @@ function dueOf({ brief, status_basis }: Decision, instant: number): number | nul
 }
 
 async function facetOf(sql: CatalogSql, { status, source, program, organization }: Brief): Promise<number> {
-  const values = [organization.agency ?? "", status, source.code, program.type ?? ""] as const;
-  const found = await sql.get<{ id: number }>(
-    "select id from facets where agency = ? and status = ? and source = ? and program_type = ?",
-    ...values,
-  );
-  return found?.id ?? (await sql.insert("id", "insert into facets (agency, status, source, program_type) values (?, ?, ?, ?)", ...values));
+  const agency = organization.agency ?? "";
+  const type = program.type ?? "";
+  const find = "select id from facets where agency = ? and status = ? and source = ? and program_type = ?";
+  const add = "insert into facets (agency, status, source, program_type) values (?, ?, ?, ?)";
+  const found = await sql.get<{ id: number }>(find, agency, status, source.code, type);
+  return found?.id ?? (await sql.insert("id", add, agency, status, source.code, type));
 }
 
 async function addUpstreamId(sql: CatalogSql, upstreamId: string, source: string, seq: number): Promise<void> {

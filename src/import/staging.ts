@@ -108,9 +108,9 @@ function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {
 }
 
 function* withTexts(rows: Iterable<Place & Pick<Staged, "hash" | "reading">>, texts: Texts): Iterator<Staged> {
-  for (const { hash, reading, ...place } of rows) {
-    const { text, beside } = texts.read(place);
-    yield { text, rendered: beside, hash, reading };
+  for (const row of rows) {
+    const { text, beside } = texts.read(row);
+    yield { text, rendered: beside, hash: row.hash, reading: row.reading };
   }
 }
 
