@@ -54,19 +54,25 @@ export async function openInput(
 async function openUnpacked(name: string, descriptor: number, entry: RegExp | undefined): Promise<OpenInput> {
   const opened = fstatSync(descriptor);
   const position = { read: 0, total: opened.size };
-  const unpacked = await unpack(descriptor, entry, (read) => {
-    position.read = read;
-  });
+  const known: { sha256?: string } = {};
+  const given: Given = {
+    descriptor,
+    reached: (read) => {
+      position.read = read;
+    },
+    bytes: () => (known.sha256 === undefined ? hashed(rawBytes(given), known) : rawBytes(given)),
+  };
+  const unpacked = await unpack(given, entry);
   return {
     name,
     bytes: () => namedBytes(name, unpacked()),
     digest: () =>
       named(name, async () => {
-        const hash = createHash("sha256");
-        for await (const chunk of rawBytes(descriptor)) hash.update(chunk);
+        if (known.sha256 === undefined) for await (const _ of given.bytes()); // Of an archive, only parts were read.
         const { size, mtimeMs } = fstatSync(descriptor);
-        if (size !== opened.size || mtimeMs !== opened.mtimeMs) throw new Error("it changed while it was read");
-        return { bytes: size, sha256: hash.digest("hex") };
+        const { sha256 } = known;
+        if (sha256 === undefined || size !== opened.size || mtimeMs !== opened.mtimeMs) throw new Error("it changed while it was read");
+        return { bytes: size, sha256 };
       }),
     progress: () => position,
     close: () => closeSync(descriptor),
@@ -75,24 +81,38 @@ async function openUnpacked(name: string, descriptor: number, entry: RegExp | un
 
 type Unpacked = () => AsyncIterable<Uint8Array>;
 
+/** The file as it was given; `reached` is told how far it has been read. */
+type Given = { descriptor: number; reached: (bytes: number) => void; bytes: Unpacked };
+
+/** Notes the SHA-256 of what is read, once all of it was: to read it again for that would take as long as reading does. */
+async function* hashed(bytes: AsyncIterable<Uint8Array>, known: { sha256?: string }): AsyncIterable<Uint8Array> {
+  const hash = createHash("sha256");
+  for await (const chunk of bytes) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  known.sha256 = hash.digest("hex");
+}
+
 /** What the first bytes say the file is decides, not its name. */
-async function unpack(descriptor: number, entry: RegExp | undefined, reached: (bytes: number) => void): Promise<Unpacked> {
+async function unpack(given: Given, entry: RegExp | undefined): Promise<Unpacked> {
+  const { descriptor, reached } = given;
   const magic = new Uint8Array(4);
   const bytesRead = readSync(descriptor, magic, 0, magic.length, 0);
   const starts = (...bytes: number[]) => bytesRead >= bytes.length && bytes.every((byte, index) => magic[index] === byte);
 
-  if (starts(0x1f, 0x8b)) return () => gunzipped(descriptor, reached);
-  if (!starts(0x50, 0x4b, 0x03, 0x04) && !starts(0x50, 0x4b, 0x05, 0x06)) return () => rawBytes(descriptor, reached);
+  if (starts(0x1f, 0x8b)) return () => gunzipped(given.bytes());
+  if (!starts(0x50, 0x4b, 0x03, 0x04) && !starts(0x50, 0x4b, 0x05, 0x06)) return given.bytes;
 
   const zipped = await openZipEntry(descriptor, entry);
   refuseBomb(zipped.bytes, zipped.compressedBytes);
   return () => counted(zipped.read(), reached, fstatSync(descriptor).size / Math.max(1, zipped.bytes));
 }
 
-async function* gunzipped(descriptor: number, reached: (bytes: number) => void): AsyncIterable<Uint8Array> {
+async function* gunzipped(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  const packed = Readable.from(kept(rawBytes(descriptor, reached)));
-  const piped = pipeline(packed, gunzip).catch((error: unknown) => gunzip.destroy(error as Error));
+  const source = Readable.from(kept(packed));
+  const piped = pipeline(source, gunzip).catch((error: unknown) => gunzip.destroy(error as Error));
   let bytes = 0;
   try {
     for await (const chunk of gunzip as AsyncIterable<Uint8Array>) {
@@ -102,7 +122,7 @@ async function* gunzipped(descriptor: number, reached: (bytes: number) => void):
     }
   } finally {
     gunzip.destroy();
-    packed.destroy();
+    source.destroy();
     await piped;
   }
 }
@@ -127,7 +147,7 @@ async function* counted(
 }
 
 /** All in one buffer: pages that the operating system has to find for a new one each time cost more than what is read. */
-async function* rawBytes(descriptor: number, reached: (bytes: number) => void = () => {}): AsyncIterable<Uint8Array> {
+async function* rawBytes({ descriptor, reached }: Given): AsyncIterable<Uint8Array> {
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (let position = 0; ; ) {
     const bytesRead = readSync(descriptor, chunk, 0, chunk.length, position); // Nothing else waits, and a thread of its own costs more than it gains.
