@@ -5,7 +5,7 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { formatInstant } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { statusAt } from "../opportunities/status.ts";
-import { type Content, documentOf, isSameHash, readContent, render, type StatusBasis, sidecarOf } from "./content.ts";
+import { type Content, documentOf, isSameHash, parseStored, readContent, render, type StatusBasis, sidecarOf } from "./content.ts";
 import { unapply, valueAt } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
 
@@ -147,7 +147,7 @@ function* historyFaults(row: OpportunityRow, events: readonly EventRow[], presen
   let state = present;
   let oldest: string | undefined;
   for (const each of events) {
-    const event = JSON.parse(Buffer.from(each.document).toString()) as OpportunityEvent;
+    const event = parseStored<OpportunityEvent>(each.document);
     yield* eventFaults(each, event, row);
     if (each.origin !== "detected") continue;
     const unfit = event.changes.find(({ field, current }) => JSON.stringify(valueAt(state, field.split("."))) !== JSON.stringify(current));

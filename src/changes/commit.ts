@@ -12,6 +12,7 @@ import {
   contentOf,
   documentOf,
   isSameHash,
+  parseStored,
   type Rendered,
   readContent,
   render,
@@ -370,7 +371,7 @@ export async function withholdContacts(sql: CatalogSql, opportunitySeq: number):
     '"field":"contacts"',
   );
   const telling = rows
-    .map((event) => ({ ...event, without: Buffer.from(JSON.stringify(withheld(JSON.parse(Buffer.from(event.document).toString())))) }))
+    .map((event) => ({ ...event, without: Buffer.from(JSON.stringify(withheld(parseStored(event.document)))) }))
     .filter(({ document, without }) => !without.equals(document));
   for (const { seq, without } of telling) await sql.run("update events set document = ? where seq = ?", without, seq);
   return telling.length;

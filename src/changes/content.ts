@@ -102,7 +102,7 @@ function fieldsOf(object: Partial<Content>): string {
 
 /** The content that was rendered, given what its text leaves out. */
 export function contentOf({ text }: Rendered, { status, dates }: Pick<Content, "status" | "dates">): Content {
-  return { ...parseJson<Content>(text), status, dates };
+  return { ...parseStored<Content>(text), status, dates };
 }
 
 /** What a document has beyond the text. Instants in milliseconds since 1970 UTC. */
@@ -153,12 +153,13 @@ export function isSameHash(hash: Uint8Array, other: Uint8Array): boolean {
 
 /** The content of a stored row. */
 export function readContent(document: Uint8Array, sidecar: Uint8Array): Content {
-  const { id: _id, created_at: _created, updated_at: _updated, ...served } = parseJson<Opportunity>(document);
-  return { ...served, ...parseJson<Pick<Content, "attachments" | "questions">>(sidecar) };
+  const { id: _id, created_at: _created, updated_at: _updated, ...served } = parseStored<Opportunity>(document);
+  return { ...served, ...parseStored<Pick<Content, "attachments" | "questions">>(sidecar) };
 }
 
-function parseJson<T>(bytes: Uint8Array): T {
-  return JSON.parse(utf8.decode(bytes)) as T; // Rendered above.
+/** What this program has stored as JSON. */
+export function parseStored<T>(json: Uint8Array): T {
+  return JSON.parse(utf8.decode(json)) as T;
 }
 
 const utf8 = new TextDecoder();

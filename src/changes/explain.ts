@@ -2,7 +2,7 @@
 import type { CatalogDb, CatalogTables, Sql } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { Content } from "./content.ts";
-import { readContent } from "./content.ts";
+import { parseStored, readContent } from "./content.ts";
 import { unapply } from "./detect.ts";
 import { added, type Rule, removed, ruleFor } from "./rules.ts";
 
@@ -34,7 +34,7 @@ export async function explain(db: CatalogDb, eventId: string): Promise<Explanati
   return db.snapshot(async (sql) => {
     const row = await sql.get<EventRow>(`select ${COLUMNS} from events where id = ?`, eventId.toLowerCase());
     if (row === undefined) return undefined;
-    const event = readEvent(row.document);
+    const event = parseStored<OpportunityEvent>(row.document);
     const record = await sql.get<{ document: Uint8Array; sidecar: Uint8Array }>(
       "select document, sidecar from opportunities where seq = ?",
       row.opportunity_seq,
@@ -45,7 +45,7 @@ export async function explain(db: CatalogDb, eventId: string): Promise<Explanati
       row.opportunity_seq,
       row.detected_at,
     );
-    const undo = (content: Content, { document }: EventRow) => unapply(content, readEvent(document).changes);
+    const undo = (content: Content, { document }: EventRow) => unapply(content, parseStored<OpportunityEvent>(document).changes);
     const present = readContent(record.document, record.sidecar);
     const after = since.filter(({ detected_at }) => detected_at > row.detected_at).reduce(undo, present);
     const detected = row.origin === "detected";
@@ -69,8 +69,4 @@ function rulesOf(event: OpportunityEvent): Explanation["rules"] {
   if (event.type === "opportunity_added") return [shown(null, added)];
   if (event.type === "opportunity_removed") return [shown(null, removed)];
   return event.changes.map((change) => shown(change.field, ruleFor(change)));
-}
-
-function readEvent(document: Uint8Array): OpportunityEvent {
-  return JSON.parse(Buffer.from(document).toString()) as OpportunityEvent; // Written by commit.ts.
 }
