@@ -62,6 +62,11 @@ export function createXmlReader(handlers: XmlHandlers): XmlReader {
     if (kept.length > KEPT_MAX) throw new Error(`line ${line}: an element of more than ${KEPT_MAX} characters`);
   }
 
+  function mark(): void {
+    kept = "";
+    keptFrom = begin;
+  }
+
   function sinceMark(): string {
     const all = kept + text.slice(keptFrom, behind);
     kept = "";
@@ -137,11 +142,6 @@ export function createXmlReader(handlers: XmlHandlers): XmlReader {
     if (held.trim() !== "" || open.length > 0 || !rooted) {
       throw new Error(`line ${line}: it ends ${open.length > 0 ? `inside <${open.at(-1)}>` : "without a whole root element"}`);
     }
-  }
-
-  function mark(): void {
-    kept = "";
-    keptFrom = begin;
   }
 
   return { write, end, mark, sinceMark };
