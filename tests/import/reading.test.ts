@@ -7,6 +7,7 @@ import { lines } from "../../src/import/input.ts";
 import { readingUnder } from "../../src/import/reading.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { aCatalog, aFile, contentsOf, DAY, documentsOf, dropScratch, NOON } from "../support/imports.ts";
+import { bytesOf, realInput } from "../support/read-format.ts";
 
 afterAll(dropScratch);
 
@@ -147,3 +148,22 @@ test("readingUnder() tells texts and settings apart", () => {
   const digests = [readingUnder(["a"])("x"), readingUnder(["a"])("y"), readingUnder(["b"])("x"), readingUnder(["a"])("x")];
   expect(new Set(digests.map((digest) => digest.toHex())).size).toBe(3);
 });
+
+test.each(["20250821", "20260803"])(
+  "of the real extract of %s, each grant is read from all of its element and nothing else",
+  async (day) => {
+    const input = await realInput(`grants-gov/derived/GrantsDBExtract${day}v2.reconstructed.xml.gz`);
+    const elements = new Map<string, string>();
+    for (const { 0: element, groups } of String(await bytesOf(input)).matchAll(
+      /<(?<name>Opportunity\w+Detail_1_0)>.*?<OpportunityID>(?<id>\d+)<.*?<\/\k<name>>/gs,
+    ))
+      elements.set(groups?.id ?? "", element);
+    let read = 0;
+    for await (const item of grantsGov.read([input], { now: NOON, warn: () => undefined })) {
+      if (!("read" in item)) throw new Error("it is not left unread");
+      read++;
+      expect(item.text.replace(/^(true|false) /, "")).toBe(elements.get(item.id) ?? "");
+    }
+    expect(read).toBe(elements.size);
+  },
+);
