@@ -5,7 +5,10 @@ import type { Net } from "./download.ts";
 /** `setTimeout` takes no more. */
 const PAUSE_MAX_MS = 2 ** 31 - 1;
 
-/** Does a turn at once and then each `everyMs`, or right after one that took longer, until `stop`. */
+/**
+ * Does a turn at once and then each `everyMs`, or right after one that took longer, until `stop`. A clock that is set during a turn
+ * makes the pause after it shorter or longer, but never longer than `everyMs`.
+ */
 export async function repeat(
   everyMs: number,
   { now, wait, stop }: Pick<Net, "now" | "wait" | "stop">,
@@ -14,7 +17,8 @@ export async function repeat(
   while (!stop.aborted) {
     const begun = now();
     await turn();
-    await wait(Math.max(0, begun + everyMs - now()), stop);
+    const rest = begun + everyMs - now();
+    await wait(Math.min(Math.max(rest, 0), everyMs), stop);
   }
 }
 
