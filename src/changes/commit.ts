@@ -208,10 +208,10 @@ export function decide(stored: Stored | undefined, arrival: Arrival, instant: nu
   };
 }
 
-/** What the absence of a record from a snapshot comes to (D-34): it is archived, and says so itself from then on. */
+/** The change set of a record that is missing from a snapshot (D-34): it states `archived`, without the upstream's word for its earlier status. */
 export function decideRemoval(stored: Stored, instant: number): Decision {
   const previous = readContent(stored.document, stored.sidecar);
-  const changes = detect(previous, { ...previous, status: "archived" });
+  const changes = detect(previous, { ...previous, status: "archived", status_display: null });
   const events = [removalEvent(stored.id, changes, instant)];
   return { ...decided(stored, previous, changes, "stated", events), outcome: "changed" };
 }

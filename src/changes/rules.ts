@@ -17,7 +17,7 @@ export const added: Rule = { type: "opportunity_added", severity: "informational
 export const removed: Rule = {
   type: "opportunity_removed",
   severity: "critical",
-  fields: ["status"],
+  fields: ["status", "status_display"],
   when: "gone from a snapshot; the change of its status is part of this event",
 };
 
