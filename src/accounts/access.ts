@@ -89,18 +89,22 @@ async function learnUse(access: Access, key: KnownKey, now: number): Promise<voi
   const day = dayOf(now);
   const stored = await findUse(access.db, key.id, day);
   if (access.counted.has(key)) return; // Another request was faster, or the key's use has left meanwhile and its sum will come back.
-  const unsaved = key.use.window.day === day ? key.unsaved : 0;
-  key.use = { ...key.use, window: { day, used: stored + unsaved } };
+  leaveDay(access, key, day);
+  key.use = { ...key.use, window: { day, used: stored + key.unsaved } };
   access.counted.add(key);
+}
+
+/** Before a key's window moves to `day`: what is unwritten of the day that it leaves is still to be written as that day's. */
+function leaveDay(access: Access, key: KnownKey, day: number): void {
+  if (day === key.use.window.day || key.unsaved === 0) return;
+  access.overdue.push({ key, day: key.use.window.day, count: key.unsaved });
+  access.dirty.delete(key);
+  key.unsaved = 0;
 }
 
 /** What this server granted is what it writes: where several share the count, their sum is the day's. */
 function keepUse(access: Access, key: KnownKey, { use, allowance }: Taken, now: number): Allowance {
-  if (use.window.day !== key.use.window.day && key.unsaved > 0) {
-    access.overdue.push({ key, day: key.use.window.day, count: key.unsaved });
-    access.dirty.delete(key);
-    key.unsaved = 0;
-  }
+  leaveDay(access, key, use.window.day);
   key.use = use;
   if (allowance.retryAfterSeconds === 0) {
     key.unsaved++;

@@ -1,0 +1,129 @@
+/** Use is written to the day on which it was granted, whatever was still unwritten at midnight and whoever else writes. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { StateDb } from "../../db/engine.ts";
+import { type Access, createAccess, findKey, keepUp, saveUse, useKey } from "../../src/accounts/access.ts";
+import { createKey } from "../../src/accounts/key.ts";
+import { setPlan } from "../../src/accounts/plan.ts";
+import { type Allowance, type Quotas, takeRequest, unused } from "../../src/quota/allowance.ts";
+import { dayOf, windowAt } from "../../src/quota/daily-window.ts";
+import { places } from "../support/engines.ts";
+import { dropScratch, NOON } from "../support/imports.ts";
+import type { Place } from "../support/places.ts";
+
+afterAll(dropScratch);
+setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
+
+const MIDNIGHT = NOON + 12 * 3_600_000;
+const DAILY = 10_000;
+
+/** Servers on one database, each with an opening of its own, and a key of the test's. */
+async function servers(place: Place, count: number) {
+  const states: StateDb[] = [];
+  for (let n = 0; n < count; n++) states.push(await place.state(NOON));
+  const state = states[0] as StateDb;
+  await setPlan(state, { name: "test", daily: DAILY, per_minute: 1_000_000 });
+  const newKey = () => createKey(state, { account: "Acme", plan: "test" }, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)), NOON);
+  const accesses = await Promise.all(states.map((each) => createAccess(each)));
+  return { state, accesses, newKey, close: () => Promise.all(states.map((each) => each.close())) };
+}
+
+/** One request, as the application makes it. */
+async function request(access: Access, key: string, now: number): Promise<Allowance> {
+  await keepUp(access);
+  const known = findKey(access, key, now);
+  if (known === undefined) throw new Error("the key is not known");
+  return useKey(access, known, now);
+}
+
+async function useByDay(state: StateDb, id: string): Promise<Record<number, number>> {
+  const rows = await state.all<{ day: number; count: number }>("select day, count from use where key_id = ? order by day", id);
+  return Object.fromEntries(rows.map(({ day, count }) => [Number(day), Number(count)]));
+}
+
+/** Quotas as a Redis shares them, whose clock is ahead by so much: one count for all servers, or what the asking server knows, if that is more. */
+function sharedQuotas(aheadMs: number): Quotas {
+  const uses = new Map<string, typeof unused>();
+  return {
+    take: async (key, now) => {
+      const { window: held, bucket } = uses.get(key.id) ?? unused;
+      const { day, used } = windowAt(held, now + aheadMs);
+      const known = key.use.window.day === day ? key.use.window.used : 0;
+      const taken = takeRequest({ window: { day, used: Math.max(used, known) }, bucket }, key, now + aheadMs);
+      uses.set(key.id, taken.use);
+      await Bun.sleep(0);
+      return taken;
+    },
+  };
+}
+
+/** The same quotas, and what they granted by key and day. */
+function counting(quotas: Quotas, granted: Map<string, Record<number, number>>): Quotas {
+  return {
+    take: async (key, now) => {
+      const taken = await quotas.take(key, now);
+      const days = granted.get(key.id) ?? {};
+      const { day } = taken.use.window;
+      if (taken.allowance.retryAfterSeconds === 0) granted.set(key.id, { ...days, [day]: (days[day] ?? 0) + 1 });
+      return taken;
+    },
+  };
+}
+
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+describe.each(places)("use at midnight on %s", (_, isThere, makePlace) => {
+  test.if(isThere)("is counted on its own day, although another server writes before the first request of the next", async () => {
+    const { state, accesses, newKey, close } = await servers(await makePlace(), 2);
+    const [one, two] = accesses as [Access, Access];
+    const [{ id, key }, another] = [await newKey(), await newKey()];
+    for (let n = 0; n < 50; n++) await request(one, key, MIDNIGHT - 200);
+    await request(two, another.key, MIDNIGHT - 100);
+    await saveUse(two);
+    expect((await request(one, key, MIDNIGHT + 100)).remaining).toBe(DAILY - 1);
+    await saveUse(one);
+    expect(await useByDay(state, id)).toEqual({ [dayOf(MIDNIGHT) - 1]: 50, [dayOf(MIDNIGHT)]: 1 });
+    expect((await request(two, key, MIDNIGHT + 200)).remaining).toBe(DAILY - 2);
+    await close();
+  });
+
+  test.if(isThere).each([
+    ["of each server's own quotas", undefined],
+    ["of shared quotas", 0],
+    ["of shared quotas whose clock is ahead", 700],
+    ["of shared quotas whose clock is behind", -700],
+  ])("adds up to what was granted, day by day, in any order of requests and writes: %s", async (_name, aheadMs) => {
+    const { state, accesses, newKey, close } = await servers(await makePlace(), 3);
+    const granted = new Map<string, Record<number, number>>();
+    const quotas = aheadMs === undefined ? undefined : sharedQuotas(aheadMs);
+    for (const access of accesses) access.quotas = counting(quotas ?? access.quotas, granted);
+    /** No server's own count is ever above what all of them granted on that day. */
+    const send = async (access: Access, { id, key }: { id: string; key: string }, now: number) => {
+      const { limit, remaining, reset } = await request(access, key, now);
+      expect(limit - remaining).toBeLessThanOrEqual(granted.get(id)?.[reset / 86_400 - 1] ?? 0);
+    };
+    for (let seed = 1; seed <= 25; seed++) {
+      const random = randomNumbers(seed);
+      const keys = [await newKey(), await newKey()];
+      const underWay: Promise<unknown>[] = [];
+      let now = MIDNIGHT - 1500;
+      for (let step = 0; step < 60; step++) {
+        const access = accesses[random(3)] as Access;
+        // A write can fail because another server writes at that moment: the next one catches up.
+        const did = random(4) === 0 ? saveUse(access).catch(() => undefined) : send(access, keys[random(2)] as (typeof keys)[0], now);
+        if (random(3) === 0) underWay.push(did);
+        else await did;
+        now += random(100);
+      }
+      await Promise.all(underWay);
+      for (const access of accesses) await saveUse(access);
+      for (const { id } of keys) expect(await useByDay(state, id)).toEqual(granted.get(id) ?? {});
+    }
+    await close();
+  });
+});
