@@ -104,7 +104,7 @@ async function serveVariant(variant: string, directory: string): Promise<void> {
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
     log: createLog("json", (lines) => process.stderr.write(lines)),
   });
-  const server = listen(app, { hostname: "127.0.0.1", port: 0 });
+  const server = await listen(app, { hostname: "127.0.0.1", port: 0 });
   process.stdout.write(`listening on http://127.0.0.1:${server.port}/v1\n`);
 }
 

@@ -11,7 +11,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_BUSY/, "another process has been writing to it for too long; try again"],
   [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, "the disk is full"],
   [/^SQLITE_IOERR/, "the disk is full or failing"],
-  [/^ERR_POSTGRES_CONNECTION_REFUSED/, "no server answers there"],
+  [/^ERR_POSTGRES_CONNECTION_(REFUSED|FAILED|TIMEOUT)/, "no server answers there"],
   [/^ERR_POSTGRES_CONNECTION/, "the connection to the server was lost"],
   [/^(EMFILE|ENFILE)\b/, "too many files are open"],
 ];

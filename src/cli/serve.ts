@@ -161,7 +161,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   let stores = await open();
   try {
     // The public address is known only once the port is.
-    const server = listen(
+    const server = await listen(
       { fetch: (request) => app.fetch(request) },
       { hostname: options.host, port: options.port, reusePort: (options.workers ?? 1) > 1 },
       certificate,
@@ -182,7 +182,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
       log.notice(now(), `The files in ${options.data} were replaced under the server: it serves the new ones from here on`);
     };
     const directory = options.database === undefined ? options.data : undefined;
-    const scrapes = listenForScrapes(options, log, now, () =>
+    const scrapes = await listenForScrapes(options, log, now, () =>
       metricsText(metrics, { catalog: stores.catalog.db, directory, machine, quotas: shared }),
     );
     const turns = [
@@ -255,14 +255,14 @@ function renewCertificate({ onReloadSignal, now }: Machine, server: Listener, lo
   });
 }
 
-function listenForScrapes(
+async function listenForScrapes(
   { metricsHost = "127.0.0.1", metricsPort }: ServeOptions,
   log: Log,
   now: () => number,
   text: () => Promise<string>,
-): Listener | undefined {
+): Promise<Listener | undefined> {
   if (metricsPort === undefined) return undefined;
-  const listener = listen(createMetricsApp(text), { hostname: metricsHost, port: metricsPort });
+  const listener = await listen(createMetricsApp(text), { hostname: metricsHost, port: metricsPort });
   log.notice(now(), `The metrics are at ${originOf("http", metricsHost, listener.port)}/metrics`);
   return listener;
 }

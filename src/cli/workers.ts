@@ -48,7 +48,7 @@ async function supervise(machine: Machine, options: ServeOptions): Promise<numbe
   machine.onStopSignal(stopAll);
   if (options.tlsCert !== undefined) machine.onReloadSignal(() => tellAll("reload"));
 
-  const held = holdPort(options);
+  const held = await holdPort(options);
   const start = (number: number): WorkerProcess => {
     const worker = machine.startWorker({ number, port: held.port });
     running.add(worker);
@@ -87,9 +87,9 @@ async function supervise(machine: Machine, options: ServeOptions): Promise<numbe
  * Takes the port alone, so that it is refused where anybody has it; then for sharing, until the workers have it: nobody takes it in
  * between. Both within a millisecond, for which another program that asks for sharing, too, would not be noticed.
  */
-function holdPort({ host: hostname, port }: ServeOptions): Listener {
+async function holdPort({ host: hostname, port }: ServeOptions): Promise<Listener> {
   const notYet = { fetch: async () => new Response(null, { status: 503, headers: { "Retry-After": "1" } }) };
-  const alone = listen(notYet, { hostname, port });
+  const alone = await listen(notYet, { hostname, port });
   void alone.stop(true);
-  return listen(notYet, { hostname, port: alone.port, reusePort: true });
+  return listen(notYet, { hostname: alone.address, port: alone.port, reusePort: true });
 }

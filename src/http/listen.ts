@@ -1,4 +1,5 @@
 /** The listener: Bun's server around an app, with what it must not do by itself. */
+import { lookup } from "node:dns/promises";
 import { codeOf, messageOf } from "../../db/reason.ts";
 import type { App } from "./app.ts";
 import type { Certificate } from "./certificate.ts";
@@ -16,6 +17,8 @@ type Place = {
 };
 
 export type Listener = {
+  /** What the host name resolved to. */
+  address: string;
   /** The one that was taken, where 0 was asked for. */
   port: number;
   /** New connections get this certificate. */
@@ -25,11 +28,13 @@ export type Listener = {
 };
 
 /** Accepts connections, over TLS where there is a certificate. Throws when the port is taken, unless all ask for sharing it: two servers on one port would split requests and quotas. */
-export function listen(app: App, place: Place, certificate?: Certificate): Listener {
-  let present = accept(app, place, certificate);
+export async function listen(app: App, place: Place, certificate?: Certificate): Promise<Listener> {
+  const address = await addressOf(place);
+  let present = accept(app, place, address, certificate);
   const { port = place.port } = present;
   const former = new Set<typeof present>();
   return {
+    address,
     port,
     // Bun's reload() keeps the certificate, so another listener takes the port over. Requests under way are answered by the one they
     // came to; its idle connections are closed.
@@ -37,7 +42,7 @@ export function listen(app: App, place: Place, certificate?: Certificate): Liste
       const ending = present;
       former.add(ending);
       void ending.stop().then(() => former.delete(ending));
-      present = accept(app, { ...place, port }, renewed);
+      present = accept(app, { ...place, port }, address, renewed);
     },
     stop: async (cut = false) => {
       await Promise.all([...former, present].map((server) => server.stop(cut)));
@@ -45,10 +50,22 @@ export function listen(app: App, place: Place, certificate?: Certificate): Liste
   };
 }
 
-function accept(app: App, { hostname, port, reusePort = false }: Place, tls: Certificate | undefined) {
+/**
+ * The address of a host name, which may be an address itself. It is resolved here because Bun.serve does not report that a name cannot be
+ * resolved: its error then has the code of some earlier system call.
+ */
+async function addressOf({ hostname, port }: Place): Promise<string> {
+  try {
+    return (await lookup(hostname.replace(/^\[(.*)\]$/, "$1"))).address;
+  } catch (error) {
+    throw new Error(`Cannot listen on ${hostname}:${port}: ${NOT_OURS}`, { cause: error });
+  }
+}
+
+function accept(app: App, { hostname, port, reusePort = false }: Place, address: string, tls: Certificate | undefined) {
   try {
     return Bun.serve({
-      hostname,
+      hostname: address,
       port,
       ...(tls !== undefined && { tls }),
       reusePort,
@@ -63,10 +80,11 @@ function accept(app: App, { hostname, port, reusePort = false }: Place, tls: Cer
   }
 }
 
+const NOT_OURS = "it is no address of this machine";
+
 const reasons: Record<string, string> = {
   EADDRINUSE: "the port is in use",
   EACCES: "only a privileged user may listen on this port",
-  EADDRNOTAVAIL: "it is no address of this machine",
-  EINVAL: "it is no address of this machine",
-  ENOTFOUND: "it is no address of this machine",
+  EADDRNOTAVAIL: NOT_OURS,
+  EINVAL: NOT_OURS, // A link-local address without its interface.
 };

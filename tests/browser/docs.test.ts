@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { descriptionAssets } from "../../src/http/docs.ts";
-import { listen } from "../../src/http/listen.ts";
+import { type Listener, listen } from "../../src/http/listen.ts";
 import { type ProblemCode, problemAnchor, problems } from "../../src/http/problem.ts";
 import { testApi } from "../support/api.ts";
 
@@ -18,11 +18,11 @@ const widths = { desktop: { width: 1360, height: 900 }, phone: { width: 390, hei
 
 describe.skipIf(!isThere)("/docs in a browser", () => {
   let browser: Browser;
-  let server: ReturnType<typeof listen>;
+  let server: Listener;
   let origin: string;
 
   beforeAll(async () => {
-    server = listen({ fetch: (request) => app.fetch(request) }, { hostname: "127.0.0.1", port: 0 });
+    server = await listen({ fetch: (request) => app.fetch(request) }, { hostname: "127.0.0.1", port: 0 });
     origin = `http://127.0.0.1:${server.port}`;
     const app = await testApi({ assets: descriptionAssets(`${origin}/v1`) });
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" ") });

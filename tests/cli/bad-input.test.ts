@@ -12,6 +12,9 @@ afterAll(dropScratch);
 
 const RECORD = { source: { code: "OWN", opportunity_id: "1" }, title: "A title" };
 
+/** One letter too long for a label of a host name (RFC 1035 §2.3.4), so that no resolver has an address for it. */
+const IMPOSSIBLE_NAME = "x".repeat(64);
+
 /** A data directory with a record and a key, closed. */
 let data: string;
 beforeAll(async () => {
@@ -154,7 +157,7 @@ describe("what there is not", () => {
     ["restore /nowhere", "Cannot restore from /nowhere: it has no catalog.db"],
     ["backup /proc/fundfeed", "Cannot back up to /proc/fundfeed: the directory cannot be made there"],
     ["health --url http://127.0.0.1:1/v1", "Cannot reach http://127.0.0.1:1/v1/meta: nothing listens there"],
-    ["serve --port 0 --host nope.invalid", "Cannot listen on nope.invalid:0: it is no address of this machine"],
+    [`serve --port 0 --host ${IMPOSSIBLE_NAME}`, `Cannot listen on ${IMPOSSIBLE_NAME}:0: it is no address of this machine`],
     ["serve --port 0 --host 203.0.113.7", "Cannot listen on 203.0.113.7:0: it is no address of this machine"],
   ])("fundfeed %s", async (line, sentence) => {
     await expectRefusal([...line.trimEnd().split(" "), "--data", data], data, sentence);

@@ -11,7 +11,7 @@ let api: TestApi;
 let server: RawServer;
 beforeAll(async () => {
   api = await sixtyApi();
-  server = rawServer(api);
+  server = await rawServer(api);
 });
 afterAll(() => server.stop());
 

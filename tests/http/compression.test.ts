@@ -78,7 +78,7 @@ describe("an answer over 1 KiB", () => {
   });
 
   test("arrives whole over a connection, where it says its length", async () => {
-    const server = rawServer(api);
+    const server = await rawServer(api);
     const key = `Authorization: Bearer ${api.key}`;
     const lines = ["GET /v1/opportunities?limit=25 HTTP/1.1", "Host: localhost", "Connection: close", key];
     const response = await sendRaw(server.port, [...lines, "Accept-Encoding: gzip"]);

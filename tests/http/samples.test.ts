@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { guideText } from "../../src/http/docs/guide.ts";
 import { samplesOf } from "../../src/http/docs/samples.ts";
 import { descriptionAssets } from "../../src/http/docs.ts";
-import { listen } from "../../src/http/listen.ts";
+import { type Listener, listen } from "../../src/http/listen.ts";
 import { operations } from "../../src/http/operations.ts";
 import type { TestApi } from "../support/api.ts";
 import { demoApi } from "../support/demo.ts";
@@ -20,11 +20,11 @@ const samples = operations.flatMap((operation) =>
 
 describe("samples", () => {
   let api: TestApi;
-  let server: ReturnType<typeof listen>;
+  let server: Listener;
   let base: string;
 
   beforeAll(async () => {
-    server = listen({ fetch: (request) => api.fetch(request) }, { hostname: "127.0.0.1", port: 0 });
+    server = await listen({ fetch: (request) => api.fetch(request) }, { hostname: "127.0.0.1", port: 0 });
     base = `http://127.0.0.1:${server.port}/v1`;
     api = await demoApi({ assets: descriptionAssets("https://api.example.com/v1") });
   });

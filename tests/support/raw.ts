@@ -5,8 +5,8 @@ import { listen } from "../../src/http/listen.ts";
 
 export type RawServer = { port: number; stop: () => Promise<void> };
 
-export function rawServer(app: App): RawServer {
-  const server = listen(app, { hostname: "127.0.0.1", port: 0 });
+export async function rawServer(app: App): Promise<RawServer> {
+  const server = await listen(app, { hostname: "127.0.0.1", port: 0 });
   return { port: server.port ?? 0, stop: () => server.stop(true) };
 }
 

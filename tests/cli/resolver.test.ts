@@ -1,0 +1,33 @@
+/** What is said of a host name that nothing can be done with does not depend on how the machine's resolver fails. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+import { canReplaceResolver, everyAnswer, withNameServer } from "../support/resolver.ts";
+
+afterAll(dropScratch);
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+const isPossible = canReplaceResolver(aDirectory());
+
+const commands = [
+  [["serve", "--port", "0", "--host", "nope.invalid"], "Cannot listen on nope.invalid:0: it is no address of this machine\n"],
+  [
+    ["keys", "list", "--database", "postgres://fundfeed@nope.invalid/fundfeed"],
+    "Cannot open postgres://nope.invalid/fundfeed: no server answers there\n",
+  ],
+] as const;
+
+describe.skipIf(!isPossible)(
+  `where the name server answers with${isPossible ? "" : " (skipped: needs unshare, and the right to use it)"}`,
+  () => {
+    test.each(everyAnswer)("%s, the command says what is wrong with the name", async (answer) => {
+      for (const [args, sentence] of commands) {
+        const directory = aDirectory();
+        const started = [process.execPath, MAIN, ...args, ...(args[0] === "serve" ? ["--data", directory] : [])];
+        const child = Bun.spawn(withNameServer(directory, answer, started), { stdio: ["ignore", "pipe", "pipe"] });
+        const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+        expect({ code, out, err }).toEqual({ code: 1, out: "", err: sentence });
+      }
+    });
+  },
+);
