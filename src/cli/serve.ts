@@ -178,6 +178,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
       stores = await open();
       app = appOver(stores);
       await Bun.sleep(LINGER_MS);
+      await saveLastUse(replaced.access, now(), log); // The state may be the same file still, and is where its requests belong.
       await replaced.close();
       log.notice(now(), `The files in ${options.data} were replaced under the server: it serves the new ones from here on`);
     };
