@@ -9,10 +9,10 @@ import { guideText } from "../src/http/docs/guide.ts";
 import { upstreams } from "../src/pull/upstreams.ts";
 import { machineOf } from "./support/command-line.ts";
 import { aDirectory, dropScratch } from "./support/imports.ts";
+import { realFile } from "./support/real-data.ts";
 import { zipped } from "./support/zipped.ts";
 
 const root = join(import.meta.dir, "..");
-const DATA = join(root, "../shared/data");
 /** As the documents write it; here a demo's stands in for it, whose port is free. */
 const BASE = "http://127.0.0.1:8080/v1";
 const STARTED_WITHIN_MS = 60_000;
@@ -206,12 +206,12 @@ function playUpstreams() {
 }
 
 function extract(): Buffer<ArrayBuffer> {
-  const xml = Bun.gunzipSync(readFileSync(join(DATA, "grants-gov/derived/GrantsDBExtract20260803v2.reconstructed.xml.gz")));
+  const xml = realFile("grants-gov/derived/GrantsDBExtract20260803v2.reconstructed.xml.gz");
   return Buffer.from(zipped("GrantsDBExtract20260803v2.xml", xml));
 }
 
 function notices(): Uint8Array<ArrayBuffer> {
-  return Bun.gunzipSync(readFileSync(join(DATA, "sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz")));
+  return Uint8Array.from(realFile("sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz"));
 }
 
 // ---- Every name exists.

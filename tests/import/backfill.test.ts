@@ -7,22 +7,21 @@ import type { Format } from "../../src/import/format.ts";
 import { challengeGov } from "../../src/import/formats/challenge-gov.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov.ts";
 import { aCatalog, dropScratch, type TestCatalog } from "../support/imports.ts";
+import { EXCERPTS } from "../support/real-data.ts";
 
 afterAll(dropScratch);
 
-const DATA = join(import.meta.dir, "../../../shared/data");
-
 function versionsOf(directory: string, name: RegExp): string[] {
-  return readdirSync(join(DATA, directory))
+  return readdirSync(join(EXCERPTS, directory))
     .filter((file) => name.test(file))
     .sort()
-    .map((file) => join(DATA, directory, file));
+    .map((file) => join(EXCERPTS, directory, file));
 }
 
 /** 20210106T154854Z or 20250821 in the file's name. */
 function instantIn(path: string): number {
   const [, year, month, day, hour = "00", minute = "00", second = "00"] =
-    /(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z)?/.exec(path.slice(DATA.length)) ?? [];
+    /(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z)?/.exec(path.slice(EXCERPTS.length)) ?? [];
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 

@@ -6,27 +6,33 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { cpSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { join } from "node:path";
 import { openCatalog } from "../../db/open.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { aDirectory, contentsOf, dropScratch } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { run, succeed } from "../support/processes.ts";
+import { describeReal, EXCERPTS, realPath } from "../support/real-data.ts";
 
-/** FUNDFEED_KILLS=50 is what the project promises, of each file; the short form kills the smaller one a few times. */
+/** FUNDFEED_KILLS=50 is what the project promises, of each file. */
 const KILLS = Number(process.env.FUNDFEED_KILLS ?? 3);
-const DATA = join(import.meta.dir, "../../../shared/data");
 
 afterAll(dropScratch);
 
 const NOTHING = "nothing";
+type Killed = readonly [format: string, earlier: string, later: string];
+
+const grants = (day: string) => `grants-gov/derived/GrantsDBExtract${day}v2.reconstructed.xml.gz`;
+const notices = (day: string) => `sam-gov/derived/ContractOpportunitiesFullCSV-${day}.reconstructed.csv.gz`;
+
 /** What is there before, and what is killed: additions, changes and removals, and the first of all, in which nothing is looked up. */
-const imports = [
-  ["grants-gov", "GrantsDBExtract20260730v2", "GrantsDBExtract20250821v2"],
-  ["grants-gov", NOTHING, "GrantsDBExtract20250821v2"],
-  ["sam-gov", "ContractOpportunitiesFullCSV-20260330", "ContractOpportunitiesFullCSV-20260425"],
-  ["sam-gov", NOTHING, "ContractOpportunitiesFullCSV-20260425"],
-] as const;
+const importsOfGrants: readonly Killed[] = [
+  ["grants-gov", grants("20260730"), grants("20250821")],
+  ["grants-gov", NOTHING, grants("20250821")],
+];
+const importsOfNotices: readonly Killed[] = [
+  ["sam-gov", notices("20260330"), notices("20260425")],
+  ["sam-gov", NOTHING, notices("20260425")],
+];
 
 async function contentsIn(directory: string): Promise<string> {
   const db = openCatalog(directory, 0);
@@ -43,26 +49,19 @@ async function isFinished(...place: readonly string[]): Promise<boolean> {
   return listed.some(({ as_of, finished_at }) => as_of === SECOND_AS_OF && finished_at !== null);
 }
 
-describe.each(process.env.FUNDFEED_KILLS === undefined ? imports.slice(0, 2) : imports)(
-  "an import of %s after %s that is killed",
-  (format, earlier, later) => {
-    const file = (name: string) => join(DATA, format, "derived", `${name}.reconstructed.${format === "sam-gov" ? "csv" : "xml"}.gz`);
-    const first = (name: string, data: string) => ["import", format, file(name), "--as-of", "2026-05-01T00:00:00Z", "--data", data];
-    const second = (data: string) => [
-      "import",
-      format,
-      file(later),
-      "--snapshot",
-      "--allow-removals",
-      "--as-of",
-      SECOND_AS_OF,
-      "--data",
-      data,
-    ];
+describe("an import", () => testKilled([...importsOfGrants, ...importsOfNotices], EXCERPTS));
+
+describeReal("an import of the full files", (directory) => testKilled(importsOfNotices, directory));
+
+function testKilled(imports: readonly Killed[], directory: string): void {
+  describe.each(imports)("of %s after %s that is killed", (format, earlier, later) => {
+    const from = (name: string, asOf: string) => ["import", format, realPath(name, directory), "--as-of", asOf];
+    const first = (data: string) => [...from(earlier, "2026-05-01T00:00:00Z"), "--data", data];
+    const second = (data: string) => [...from(later, SECOND_AS_OF), "--snapshot", "--allow-removals", "--data", data];
 
     test(`at ${KILLS} random points ends as if it had not been`, async () => {
       const before = aDirectory();
-      if (earlier !== NOTHING) await succeed(first(earlier, before));
+      if (earlier !== NOTHING) await succeed(first(before));
       const copied = () => {
         const directory = aDirectory();
         cpSync(before, directory, { recursive: true });
@@ -89,16 +88,15 @@ describe.each(process.env.FUNDFEED_KILLS === undefined ? imports.slice(0, 2) : i
         rmSync(data, { recursive: true });
       }
     }, 600_000);
-  },
-);
+  });
+}
 
 describe.if(hasPostgres)("an import into PostgreSQL", () => {
-  const file = (name: string) => join(DATA, "grants-gov/derived", `${name}.reconstructed.xml.gz`);
-  const [, earlier, later] = imports[0];
-  const first = (url: string) => ["import", "grants-gov", file(earlier), "--as-of", "2026-05-01T00:00:00Z", "--database", url];
+  const [earlier, later] = [grants("20260730"), grants("20250821")];
+  const first = (url: string) => ["import", "grants-gov", realPath(earlier), "--as-of", "2026-05-01T00:00:00Z", "--database", url];
   /** Additions and changes in one transaction, removals in another. */
   const second = (url: string) => [
-    ...["import", "grants-gov", file(later), "--snapshot", "--allow-removals"],
+    ...["import", "grants-gov", realPath(later), "--snapshot", "--allow-removals"],
     ...["--as-of", SECOND_AS_OF, "--database", url],
   ];
   let before: string;

@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov.ts";
 import { aCatalog, documentOf, dropScratch, eventsOf } from "../support/imports.ts";
+import { realPath } from "../support/real-data.ts";
 
 afterAll(dropScratch);
 
-const details = join(import.meta.dir, "../../../shared/data/grants-gov/opportunity-details-358302.json");
+const details = realPath("grants-gov/opportunity-details-358302.json");
 
 test("the revisions in Grants.gov's own history become events at the time when they really happened, once", async () => {
   const catalog = await aCatalog();

@@ -14,10 +14,11 @@ import { redactStored } from "../../src/changes/redact.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats.ts";
-import { play, realJson } from "../pull/upstream.ts";
+import { play } from "../pull/upstream.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, documentOf, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { realJson } from "../support/real-data.ts";
 
 afterAll(dropScratch);
 

@@ -6,7 +6,8 @@ import { openCatalog } from "../../db/open.ts";
 import type { Cli } from "../../src/cli/command.ts";
 import { pullCommand } from "../../src/cli/pull.ts";
 import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";
-import { NOW, PATIENT, type Played, play, realJson } from "./upstream.ts";
+import { realJson } from "../support/real-data.ts";
+import { NOW, PATIENT, type Played, play } from "./upstream.ts";
 
 afterAll(dropScratch);
 

@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { contentsOf, documentOf, dropScratch } from "../support/imports.ts";
+import { realJson } from "../support/real-data.ts";
 import { zipped } from "../support/zipped.ts";
-import { type Asked, aPuller, extractOf, play, realJson } from "./upstream.ts";
+import { type Asked, aPuller, extractOf, play } from "./upstream.ts";
 
 afterAll(dropScratch);
 

@@ -2,7 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { aDirectory, dropScratch } from "../support/imports.ts";
-import { play, realJson } from "./upstream.ts";
+import { realJson } from "../support/real-data.ts";
+import { play } from "./upstream.ts";
 
 afterAll(dropScratch);
 

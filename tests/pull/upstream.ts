@@ -1,31 +1,17 @@
 /** Upstreams on this machine, and pulls from them: nothing waits, and what would have been waited for is counted. */
 import { afterEach } from "bun:test";
-import { readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { openCatalog } from "../../db/open.ts";
 import type { Workplace } from "../../src/import/workplace.ts";
 import type { Net } from "../../src/pull/download.ts";
 import { type Pull, pull } from "../../src/pull/pull.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
 import { aDirectory } from "../support/imports.ts";
+import { realFile } from "../support/real-data.ts";
 import { zipped } from "../support/zipped.ts";
 
 /** 2026-08-03T12:00:00Z */
 export const NOW = Date.UTC(2026, 7, 3, 12);
-
-const DATA = join(import.meta.dir, "../../../shared/data");
-
-/** The bytes of a real file, unpacked. */
-export function realFile(name: string): Buffer {
-  const bytes = readFileSync(join(DATA, name));
-  return name.endsWith(".gz") ? gunzipSync(bytes) : bytes;
-}
-
-export function realJson<T>(name: string): T {
-  return JSON.parse(realFile(name).toString());
-}
 
 /** The extract of a day as Grants.gov publishes it. */
 export function extractOf(day: string): Buffer {

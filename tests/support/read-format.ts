@@ -1,15 +1,12 @@
 /** Formats under test: real files, texts that stand for files, and what comes out of them. */
-import { join } from "node:path";
 import type { Format, Input, Item, Unread } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/input.ts";
 import { judgeRecord, Rejection } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";
+import { EXCERPTS, realPath } from "./real-data.ts";
 
-const DATA = join(import.meta.dir, "../../../shared/data");
-
-/** A file of the real data. */
-export function realInput(name: string): Promise<Input> {
-  return openInput(join(DATA, name), {}, ":memory:");
+export function realInput(name: string, directory = EXCERPTS): Promise<Input> {
+  return openInput(realPath(name, directory), {}, ":memory:");
 }
 
 /** A file that holds this text. */

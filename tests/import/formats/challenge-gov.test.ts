@@ -3,13 +3,14 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { challengeGov } from "../../../src/import/formats/challenge-gov.ts";
 import { readFormat, realInput, textInput } from "../../support/read-format.ts";
+import { EXCERPTS } from "../../support/real-data.ts";
 
-const files = readdirSync(join(import.meta.dir, "../../../../shared/data/challenge-gov")).map((name) => `challenge-gov/${name}`);
+const files = readdirSync(join(EXCERPTS, "challenge-gov")).map((name) => `challenge-gov/${name}`);
 const list = (...challenges: unknown[]) => textInput(JSON.stringify(challenges), "challenges.json");
 
 describe("real files", () => {
   test("66 versions of the list: 1,771 rows of 89 challenges, none refused", async () => {
-    const { drafts, kept, refused } = await readFormat(challengeGov, await Promise.all(files.map(realInput)));
+    const { drafts, kept, refused } = await readFormat(challengeGov, await Promise.all(files.map((name) => realInput(name))));
 
     expect(refused).toEqual([]);
     expect([files.length, drafts.length, kept.size]).toEqual([66, 1771, 89]);

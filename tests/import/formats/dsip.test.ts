@@ -4,13 +4,15 @@ import { join } from "node:path";
 import { dsip } from "../../../src/import/formats/dsip.ts";
 import type { Draft } from "../../../src/import/record.ts";
 import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
+import { describeReal, EXCERPTS } from "../../support/real-data.ts";
 
 const SEARCH = "dod-dsip/raw_api_search_correct_format.json";
 const DETAILS = "dod-dsip/raw_api_details_response.json";
 const QUESTIONS = "dod-dsip/raw_api_qa_response.json";
+const ENRICHED = "dod-dsip/cli_enrich_complete.json.gz";
 const NOW = "2026-03-25T12:00:00Z";
 
-const realInputs = (...names: string[]) => Promise.all(names.map(realInput));
+const realInputs = (names: readonly string[], directory = EXCERPTS) => Promise.all(names.map((name) => realInput(name, directory)));
 
 /** A topic as the search answers it, told by what the test is about. */
 const aTopic = (fields: object = {}) => ({
@@ -29,38 +31,50 @@ async function draftOf(fields: object): Promise<Draft> {
   return drafts[0] as Draft;
 }
 
-describe("real files", () => {
-  test.each([
-    [SEARCH, 2, { "SBIR null": 2 }],
-    ["dod-dsip/raw_api_search_response.json", 5, { "SBIR closed": 5 }],
-    ["dod-dsip/cli_enrich_complete.json.gz", 3, { "SBIR null": 3 }],
-  ])("%s: %d topics, none refused", async (name, topics, kinds) => {
-    const { kept, items, refused } = await readFormat(dsip, [await realInput(name)], NOW);
+type Kinds = Record<string, number>;
+
+/** Each file has that many topics of these kinds, and none is refused. */
+function testFiles(directory: string, files: readonly (readonly [name: string, topics: number, kinds: Kinds])[]): void {
+  test.each(files)("%s: %d topics, none refused", async (name, topics, kinds) => {
+    const { kept, items, refused } = await readFormat(dsip, [await realInput(name, directory)], NOW);
 
     expect(refused).toEqual([]);
     expect([items.length, kept.size]).toEqual([topics, topics]);
     expect(countBy(kept.values(), ({ program, status }) => `${program?.type} ${status}`)).toEqual(kinds);
   });
+}
 
-  test("the seven parts of the export: 6,412 topics, none refused", async () => {
-    const names = readdirSync(join(import.meta.dir, "../../../../shared/data/dod-dsip")).filter((name) => name.startsWith("topics-export"));
-    const { kept, items, refused, warnings } = await readFormat(dsip, await realInputs(...names.map((name) => `dod-dsip/${name}`)));
+function testExport(directory: string, topics: number, kinds: Kinds, withKeywords: Kinds): void {
+  test(`the seven parts of the export: ${topics} topics, none refused`, async () => {
+    const names = readdirSync(join(directory, "dod-dsip")).filter((name) => name.startsWith("topics-export"));
+    const inputs = await realInputs(
+      names.map((name) => `dod-dsip/${name}`),
+      directory,
+    );
+    const { kept, items, refused, warnings } = await readFormat(dsip, inputs);
 
     expect([names.length, refused, warnings]).toEqual([7, [], []]);
-    expect([items.length, kept.size]).toEqual([6412, 6412]);
-    expect(countBy(kept.values(), ({ program, status }) => `${program?.type} ${status}`)).toEqual({
-      "SBIR closed": 6325,
-      "SBIR null": 11,
-      "STTR closed": 76,
-    });
-    expect(countBy(kept.values(), ({ classifications }) => (classifications?.keywords?.length ?? 0) > 0)).toEqual({
-      false: 6117,
-      true: 295,
-    });
+    expect([items.length, kept.size]).toEqual([topics, topics]);
+    expect(countBy(kept.values(), ({ program, status }) => `${program?.type} ${status}`)).toEqual(kinds);
+    expect(countBy(kept.values(), ({ classifications }) => (classifications?.keywords?.length ?? 0) > 0)).toEqual(withKeywords);
   });
+}
+
+describeReal("the full files", (directory) => {
+  testFiles(directory, [[ENRICHED, 3, { "SBIR null": 3 }]]);
+  testExport(directory, 6412, { "SBIR closed": 6325, "SBIR null": 11, "STTR closed": 76 }, { false: 6117, true: 295 });
+});
+
+describe("real files", () => {
+  testFiles(EXCERPTS, [
+    [SEARCH, 2, { "SBIR null": 2 }],
+    ["dod-dsip/raw_api_search_response.json", 5, { "SBIR closed": 5 }],
+    [ENRICHED, 1, { "SBIR null": 1 }],
+  ]);
+  testExport(EXCERPTS, 155, { "SBIR closed": 118, "SBIR null": 11, "STTR closed": 26 }, { false: 97, true: 58 });
 
   test("a topic of the search with its details and questions, field by field", async () => {
-    const { kept, refused, warnings } = await readFormat(dsip, await realInputs(SEARCH, DETAILS, QUESTIONS), NOW);
+    const { kept, refused, warnings } = await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]), NOW);
 
     expect(refused).toEqual([]);
     expect(warnings).toEqual(["the portal's search found 24 topics, of which these files hold 2"]);
@@ -118,15 +132,15 @@ describe("real files", () => {
   });
 
   test("what no file tells of a topic is left out, so that an import keeps it", async () => {
-    const { kept, items } = await readFormat(dsip, await realInputs(SEARCH, DETAILS, QUESTIONS), NOW);
+    const { kept, items } = await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]), NOW);
     const draft = kept.get("A254-P050");
     expect(Object.keys(draft ?? {})).toEqual(["source", "title", "status", "organization", "program", "dates", "contacts", "attachments"]);
     expect(items.map((item) => "record" in item && item.partial)).toEqual(["omits", "omits"]);
   });
 
   test("the enriched layout tells the same questions, keywords and dates of that topic", async () => {
-    const { kept } = await readFormat(dsip, [await realInput("dod-dsip/cli_enrich_complete.json.gz")], NOW);
-    const ofPortal = (await readFormat(dsip, await realInputs(SEARCH, DETAILS, QUESTIONS), NOW)).kept.get("A254-049");
+    const { kept } = await readFormat(dsip, [await realInput(ENRICHED)], NOW);
+    const ofPortal = (await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]), NOW)).kept.get("A254-049");
 
     const { questions, classifications, dates, program } = kept.get("A254-049") ?? {};
     expect(questions).toEqual(ofPortal?.questions ?? []);
@@ -169,7 +183,7 @@ describe("real files", () => {
   });
 
   test("details without their topic are refused, not forgotten", async () => {
-    const { refused } = await readFormat(dsip, await realInputs(DETAILS, QUESTIONS), NOW);
+    const { refused } = await readFormat(dsip, await realInputs([DETAILS, QUESTIONS]), NOW);
     expect(refused).toEqual(["no topic search answer among the files has the topic 7051b2da4a1e4c52bd0e7daf80d514f7_86352"]);
   });
 

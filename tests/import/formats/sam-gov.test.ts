@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { samGov } from "../../../src/import/formats/sam-gov.ts";
 import type { Draft } from "../../../src/import/record.ts";
 import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
+import { describeReal, EXCERPTS } from "../../support/real-data.ts";
 
 const DAILY = "sam-gov/daily";
 const CSV_MARCH = "sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz";
@@ -45,42 +46,60 @@ async function keptOf(...rows: Record<string, string>[]) {
   return [...kept.values()].map(({ lineage, source, earlier_ids }) => [lineage, source.opportunity_id, earlier_ids]);
 }
 
-describe("real files", () => {
-  test.each([
-    [CSV_MARCH, "2026-03-30T12:00:00Z", 6185, 6046, { archived: 2373, awarded: 2966, null: 688, pre_release: 19 }],
-    [CSV_APRIL, "2026-04-25T12:00:00Z", 9767, 9421, { archived: 5855, awarded: 1781, null: 1662, pre_release: 123 }],
-    ["sam-gov/v2-search-20260202.json", "2026-02-02T12:00:00Z", 8, 8, { null: 6, pre_release: 2 }],
-  ])("%s as of %s: %d notices of %d opportunities, none refused", async (name, now, notices, opportunities, statuses) => {
-    const { items, kept, refused } = await readFormat(samGov, [await realInput(name)], now);
+type Counts = Record<string, number>;
+type Day = readonly [name: string, now: string, notices: number, opportunities: number, statuses: Counts];
+
+function testFiles(directory: string, files: readonly Day[]): void {
+  test.each(files)("%s as of %s: %d notices of %d opportunities, none refused", async (name, now, notices, opportunities, statuses) => {
+    const { items, kept, refused } = await readFormat(samGov, [await realInput(name, directory)], now);
 
     expect(refused).toEqual([]);
     expect(items).toHaveLength(notices);
     expect(kept.size).toBe(opportunities);
     expect(countBy(kept.values(), ({ status }) => status)).toEqual(statuses);
   });
+}
 
-  test("the 36 daily files together give what the bulk CSV of the same rows gives", async () => {
-    const names = readdirSync(join(import.meta.dir, "../../../../shared/data", DAILY));
-    const daily = await readFormat(samGov, await Promise.all(names.map((name) => realInput(`${DAILY}/${name}`))));
-    const bulk = await readFormat(samGov, [await realInput(CSV_APRIL)]);
+function testDailyFiles(directory: string, notices: number, types: Counts): void {
+  test(`the 36 daily files together give what the bulk CSV of the same ${notices} rows gives`, async () => {
+    const names = readdirSync(join(directory, DAILY));
+    const daily = await readFormat(samGov, await Promise.all(names.map((name) => realInput(`${DAILY}/${name}`, directory))));
+    const bulk = await readFormat(samGov, [await realInput(CSV_APRIL, directory)]);
 
     expect(names).toHaveLength(36);
     expect(daily.refused).toEqual([]);
-    expect(daily.items).toHaveLength(9767);
+    expect(daily.items).toHaveLength(notices);
     const ids = ({ kept }: typeof bulk) =>
       [...kept].map(([lineage, { source, earlier_ids }]) => [lineage, source.opportunity_id, earlier_ids]).sort();
     expect(ids(daily)).toEqual(ids(bulk));
-    expect(countBy(daily.kept.values(), ({ program }) => program?.type)).toEqual({
-      BAA: 7,
-      CONTRACT: 7355,
-      CSO: 3,
-      INDUSTRY_EVENT: 6,
-      OTHER: 111,
-      RFI: 261,
-      RFP: 1676,
-      SBIR: 2,
-    });
+    expect(countBy(daily.kept.values(), ({ program }) => program?.type)).toEqual(types);
   });
+}
+
+describeReal("the full files", (directory) => {
+  testFiles(directory, [
+    [CSV_MARCH, "2026-03-30T12:00:00Z", 6185, 6046, { archived: 2373, awarded: 2966, null: 688, pre_release: 19 }],
+    [CSV_APRIL, "2026-04-25T12:00:00Z", 9767, 9421, { archived: 5855, awarded: 1781, null: 1662, pre_release: 123 }],
+  ]);
+  testDailyFiles(directory, 9767, {
+    BAA: 7,
+    CONTRACT: 7355,
+    CSO: 3,
+    INDUSTRY_EVENT: 6,
+    OTHER: 111,
+    RFI: 261,
+    RFP: 1676,
+    SBIR: 2,
+  });
+});
+
+describe("real files", () => {
+  testFiles(EXCERPTS, [
+    [CSV_MARCH, "2026-03-30T12:00:00Z", 454, 345, { archived: 124, awarded: 176, null: 44, pre_release: 1 }],
+    [CSV_APRIL, "2026-04-25T12:00:00Z", 859, 610, { archived: 324, awarded: 107, null: 169, pre_release: 10 }],
+    ["sam-gov/v2-search-20260202.json", "2026-02-02T12:00:00Z", 8, 8, { null: 6, pre_release: 2 }],
+  ]);
+  testDailyFiles(EXCERPTS, 859, { BAA: 7, CONTRACT: 394, CSO: 3, INDUSTRY_EVENT: 6, OTHER: 10, RFI: 31, RFP: 157, SBIR: 2 });
 
   test("a solicitation with its contacts, field by field", async () => {
     const { kept } = await readFormat(samGov, [await realInput(`${DAILY}/records-20260309.json`)], "2026-03-09T12:00:00Z");
