@@ -1,6 +1,6 @@
 /** Records a second and memory of `import`, on one core with the whole input judged first, and what readers feel meanwhile. */
 import { Database } from "bun:sqlite";
-import { cpSync, existsSync, rmSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { catalogueOf } from "./catalogue.ts";
 import { generateRecord } from "./generate.ts";
@@ -12,7 +12,7 @@ const RECORDS = 100_000;
 /** As large as the real extract was in 2026: 82,000 synopses in some 320 MB. */
 const SYNOPSES = 82_000;
 const DESCRIPTION_TIMES = 4;
-const EXTRACT = join(import.meta.dir, "../../shared/data/grants-gov/derived/GrantsDBExtract20250821v2.reconstructed.xml.gz");
+const EXTRACT = join(import.meta.dir, "../tests/data/grants-gov/derived/GrantsDBExtract20250821v2.reconstructed.xml.gz");
 const RESIDENT_MB = 300;
 
 export async function importBenchmark(): Promise<Section> {
@@ -26,17 +26,14 @@ export async function importBenchmark(): Promise<Section> {
     ["records, every one changed", RECORDS, updated],
     ["records, none changed", RECORDS, unchanged],
   ];
-  let limit = "";
-  if (existsSync(EXTRACT)) {
-    const extract = await writeExtract("extract.xml", false);
-    const changedExtract = await writeExtract("changed.xml", true);
-    const directory = emptyDirectory("import-grants-gov");
-    const firstExtract = await importInto(directory, "grants-gov", extract);
-    runs.push(["Grants.gov extract, first", SYNOPSES, firstExtract]);
-    limit = await limitOf(firstExtract, directory);
-    runs.push(["Grants.gov extract, every one changed", SYNOPSES, await importInto(directory, "grants-gov", changedExtract)]);
-    runs.push(["Grants.gov extract, none changed", SYNOPSES, await importInto(directory, "grants-gov", changedExtract)]);
-  }
+  const extract = await writeExtract("extract.xml", false);
+  const changedExtract = await writeExtract("changed.xml", true);
+  const directory = emptyDirectory("import-grants-gov");
+  const firstExtract = await importInto(directory, "grants-gov", extract);
+  runs.push(["Grants.gov extract, first", SYNOPSES, firstExtract]);
+  const limit = await limitOf(firstExtract, directory);
+  runs.push(["Grants.gov extract, every one changed", SYNOPSES, await importInto(directory, "grants-gov", changedExtract)]);
+  runs.push(["Grants.gov extract, none changed", SYNOPSES, await importInto(directory, "grants-gov", changedExtract)]);
   const readers = await readersMeanwhile(changed);
 
   const rows = runs.map(([name, records, done]) => ({
