@@ -1,20 +1,9 @@
 /** Numbers that code, tests and documents cite stand for something: a rule of docs/contract.md, or a row of docs/requests.md. */
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-
-const root = join(import.meta.dir, "..");
-const textOf = (path: string) => readFileSync(join(root, path), "utf8");
+import { textOf, trackedFiles } from "./support/tracked-files.ts";
 
 /** The first cells of a page's table rows. */
 const numbersIn = (page: string) => [...textOf(page).matchAll(/^\| (D-\d+|\d+) \|/gm)].map(([, number = ""]) => number);
-
-function trackedFiles(pattern: RegExp): string[] {
-  const { stdout } = Bun.spawnSync(["git", "ls-files", "-z"], { cwd: root });
-  const inTree = stdout.toString().split("\0");
-  const files = inTree.length > 1 ? inTree : [...new Bun.Glob("{src,db,tests,docs,bench}/**/*.{ts,md}").scanSync(root)];
-  return files.filter((path) => pattern.test(path));
-}
 
 describe("docs/contract.md", () => {
   const rules = numbersIn("docs/contract.md");

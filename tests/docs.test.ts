@@ -272,7 +272,7 @@ describe("the names in the documents", () => {
 
   test("of environment variables are read by the program", async () => {
     const sources = await Promise.all(
-      ["src/**/*.ts", "bench/*.ts"]
+      ["src/**/*.ts", "bench/*.ts", "tests/support/*.ts"]
         .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)])
         .map((path) => Bun.file(join(root, path)).text()),
     );
