@@ -2,6 +2,7 @@
 import { Command, CommanderError, Help, type Option } from "commander";
 import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../machine.ts";
+import { withShownUrls } from "../request-failure.ts";
 import { version } from "../version.ts";
 import { accountsCommand } from "./accounts.ts";
 import { backupCommand, restoreCommand } from "./backup.ts";
@@ -84,7 +85,11 @@ function speakThrough(command: Command, machine: Machine): void {
     .showSuggestionAfterError()
     .showHelpAfterError("(--help shows what there is)")
     .configureHelp({ subcommandTerm, visibleOptions: ownOptionsFirst })
-    .configureOutput({ writeOut: (text) => machine.print(text.trimEnd()), writeErr: (text) => machine.tell(text.trimEnd()) });
+    .configureOutput({
+      writeOut: (text) => machine.print(text.trimEnd()),
+      writeErr: (text) => machine.tell(text.trimEnd()),
+      outputError: (text, write) => write(withShownUrls(text)), // It repeats what was given, which may hold a password or a key.
+    });
 }
 
 /** "import <format> <file...>": that there are options goes without saying. */

@@ -137,8 +137,8 @@ export function nonBlank(text: string): string {
 /** A public base address, without the slash at its end. */
 export function baseAddress(text: string): string {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "") {
-    throw new InvalidArgumentError("It must be an http or https address without query, such as https://api.example.org/v1.");
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username + url.password !== "") {
+    throw new InvalidArgumentError("It must be an http or https address without query and password, such as https://api.example.org/v1.");
   }
   const address = text.replace(/\/+$/, "");
   if (!address.endsWith("/v1")) throw new InvalidArgumentError("It must end in /v1, such as https://api.example.org/v1.");

@@ -2,6 +2,7 @@ import { get as getPlainly } from "node:http";
 import { get as getSecurely } from "node:https";
 import { type Command, Option } from "commander";
 import type { Machine } from "../machine.ts";
+import { requestFailure } from "../request-failure.ts";
 import { answer, baseAddress, type Cli, type CommonOptions, command } from "./command.ts";
 
 const TIMEOUT_MS = 2000;
@@ -39,11 +40,11 @@ async function ask(url: string, verify: boolean): Promise<number> {
     response.resume();
     resolve(response.statusCode ?? 0);
   });
-  request.on("error", (error) => reject(new Error(`Cannot reach ${url}: ${reason(error)}`, { cause: error })));
+  request.on("error", (error) => reject(new Error(`Cannot reach ${url}: ${reason(error)}`)));
   return promise;
 }
 
 function reason(error: Error): string {
   if (error.name === "TimeoutError" || error.name === "AbortError") return `no answer within ${TIMEOUT_MS / 1000} s`;
-  return "code" in error && /REFUSED/i.test(String(error.code)) ? "nothing listens there" : error.message;
+  return requestFailure(error).reason;
 }

@@ -67,7 +67,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
   const feed: Feed = {
     baseUrl,
     key: readKey(machine, options.keyFile),
-    fetch: (request) => fetch(request),
+    fetch: (request) => fetch(request, { verbose: false }), // BUN_CONFIG_VERBOSE_FETCH would print the key.
     sleep: wait,
     random: () => Buffer.from(machine.randomBytes(4)).readUInt32BE() / 2 ** 32,
     stop: stop.signal,

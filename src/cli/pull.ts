@@ -96,7 +96,7 @@ function orderOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pu
   const { from, keep, force, allowRemovals, database } = options;
   const { name, base, keyFrom } = upstream;
   const rejects = options.rejects ?? (database === undefined ? undefined : `${name}.rejects.ndjson`);
-  const key = keyFrom === undefined ? undefined : (env[keyFrom] ?? "");
+  const key = keyFrom === undefined ? undefined : (env[keyFrom] ?? "").trim();
   if (key === "") throw new Error(`Cannot pull ${name}: its key is missing from ${keyFrom}`);
   const variable = `FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`;
   const address = from ?? readAddress(env[variable] ?? base);
@@ -138,7 +138,7 @@ function randomOf({ randomBytes }: Machine): number {
   return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
 }
 
-const ADDRESS = "an http or https address without query, such as https://mirror.example.org/extracts/";
+const ADDRESS = "an http or https address without query and password, such as https://mirror.example.org/extracts/";
 
 function httpAddress(text: string): URL {
   const url = readAddress(text);
@@ -148,6 +148,7 @@ function httpAddress(text: string): URL {
 
 function readAddress(text: string): URL | undefined {
   const url = URL.parse(text.endsWith("/") ? text : `${text}/`);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "") return undefined;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username + url.password !== "")
+    return undefined;
   return url;
 }

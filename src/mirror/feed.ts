@@ -1,6 +1,6 @@
 /** The API as its client sees it: asks again where that helps, waits for as long as it is told to, and shows the key to nobody else. */
-import { messageOf } from "../../db/reason.ts";
 import { isObject, type JsonObject, objectOf, parsedJson } from "../import/json-value.ts";
+import { requestFailure, shownUrl, withoutKey } from "../request-failure.ts";
 import { delayMs, retryAfterOf } from "../retry.ts";
 import { version } from "../version.ts";
 
@@ -104,8 +104,12 @@ async function askOnce(feed: Feed, target: string): Promise<JsonObject> {
   if (status === 429 && retryAfterMs !== undefined) throw new Limited(reason, retryAfterMs);
   if (status >= 500 || status === 429 || status === 408) throw new Passing(reason, retryAfterMs);
   // Not followed: the key is for this address alone.
-  if (status >= 300 && status < 400) throw new Refused("", `it redirects to ${headers.get("location")}; give that address`);
+  if (status >= 300 && status < 400) throw new Refused("", `it redirects to ${redirectOf(headers, feed.key)}; give that address`);
   throw new Refused(typeof code === "string" ? code : "", reason);
+}
+
+function redirectOf(headers: Headers, key: string): string {
+  return shownUrl(withoutKey(headers.get("location") ?? "nowhere", key));
 }
 
 async function exchange(feed: Feed, target: string): Promise<{ status: number; headers: Headers; text: string }> {
@@ -118,10 +122,12 @@ async function exchange(feed: Feed, target: string): Promise<{ status: number; h
   });
   try {
     const answer = await fetch(request);
-    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    const text = await answer.text();
+    // Documents are kept as they were served. An error is shown, and may repeat the key.
+    return { status: answer.status, headers: answer.headers, text: answer.status === 200 ? text : withoutKey(text, key) };
   } catch (error) {
-    const reason = messageOf(error);
     if (timeout.aborted) throw new Passing(`it did not answer within ${timeoutMs / 1000} s`);
-    throw new Passing(/unable to connect/i.test(reason) ? "nothing answers there" : reason.replace(/\.$/, ""));
+    const { reason, isFinal } = requestFailure(error);
+    throw isFinal ? new Error(reason) : new Passing(reason);
   }
 }

@@ -4,6 +4,7 @@
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { messageOf } from "../../db/reason.ts";
+import { requestFailure, shownUrl, withoutKey } from "../request-failure.ts";
 import { delayMs, retryAfterOf } from "../retry.ts";
 import { version } from "../version.ts";
 
@@ -14,6 +15,8 @@ export type Wanted = {
   bytesMax: number;
   /** JSON to post; without it the request is a GET. */
   body?: object;
+  /** The key in `url`, if it has one: no message repeats it. */
+  key?: string | undefined;
 };
 
 /** Where a download may go, how long it may take, and what it has of the outside. */
@@ -57,7 +60,8 @@ export async function download(net: Net, wanted: Wanted, path: string, known?: V
     answer = await persist(net, wanted, { file, bytes: 0, total: undefined, etag: undefined }, known);
     return answer;
   } catch (error) {
-    throw new Error(`Cannot fetch ${shown(wanted.url)}: ${messageOf(error)}`);
+    // Without a cause, and with a new stack: both would hold what the runtime said.
+    throw new Error(withoutKey(`Cannot fetch ${shownUrl(wanted.url)}: ${messageOf(error)}`, wanted.key));
   } finally {
     await file.close();
     if (answer?.outcome !== "saved") await rm(path);
@@ -114,11 +118,14 @@ async function askOnce(net: Net, wanted: Wanted, copy: Copy, known: Validators |
 
 /* The request */
 
-/** Follows redirects by hand: each hop is checked before it is asked. */
+/**
+ * Follows redirects by hand: each hop is checked before it is asked. `verbose: false` overrides BUN_CONFIG_VERBOSE_FETCH, which prints the
+ * address and all headers.
+ */
 async function follow(net: Net, { url, types, body }: Wanted, conditions: Record<string, string>, watch: Watch): Promise<Response> {
   const headers = { accept: types.join(", "), "accept-encoding": "identity", "user-agent": USER_AGENT, ...conditions };
   const post = { method: "POST", body: JSON.stringify(body), headers: { ...headers, "content-type": "application/json" } };
-  const request = { ...(body === undefined ? { headers } : post), redirect: "manual", signal: watch.signal } as const;
+  const request = { ...(body === undefined ? { headers } : post), redirect: "manual", signal: watch.signal, verbose: false } as const;
   let address = url;
   for (let hops = 0; ; hops++) {
     refuseAddress(address, net);
@@ -231,7 +238,7 @@ function watchOver({ timeouts, stop }: Net): Watch {
   };
 }
 
-/** What the network does to us may pass. */
+/** Most of what the network does may pass. */
 async function heard<T>(watch: Watch, work: Promise<T>): Promise<T> {
   try {
     const value = await work;
@@ -239,10 +246,7 @@ async function heard<T>(watch: Watch, work: Promise<T>): Promise<T> {
     return value;
   } catch (error) {
     if (watch.signal.aborted && watch.signal.reason instanceof Passing) throw watch.signal.reason;
-    throw new Passing(messageOf(error).replace(/\.$/, ""));
+    const { reason, isFinal } = requestFailure(error);
+    throw isFinal ? new Error(reason) : new Passing(reason);
   }
-}
-
-function shown({ origin, pathname }: URL): string {
-  return origin + pathname;
 }

@@ -1,6 +1,7 @@
 /** One visit to an upstream: its answers become files in a directory of the visit's own. */
-import { open, readFile, rm } from "node:fs/promises";
+import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { shownUrl, withoutKey } from "../request-failure.ts";
 import { type Answer, download, type Net, type Validators, type Wanted } from "./download.ts";
 
 export type Visit = {
@@ -37,14 +38,16 @@ export async function fetchFile(visit: Visit, name: string, wanted: Wanted, know
 
 /** A request for JSON below the base address. */
 export function jsonAt(visit: Visit, path: string, body?: object): Wanted {
-  return { url: new URL(path, visit.base), types: ["application/json"], bytesMax: JSON_BYTES_MAX, ...(body && { body }) };
+  return { url: new URL(path, visit.base), types: ["application/json"], bytesMax: JSON_BYTES_MAX, key: visit.key, ...(body && { body }) };
 }
 
-/** Saves a JSON answer and reads it. */
+/** Saves a JSON response and reads it, without the key if the upstream repeats it: files are kept, and records are imported from them. */
 export async function fetchJson(visit: Visit, name: string, wanted: Wanted): Promise<{ path: string; text: string; value: unknown }> {
   const { outcome, path } = await fetchFile(visit, name, wanted);
-  if (outcome !== "saved") throw new Error(`Cannot fetch ${wanted.url.origin}${wanted.url.pathname}: it answered 404`);
-  const text = await readFile(path, "utf8");
+  if (outcome !== "saved") throw new Error(`Cannot fetch ${shownUrl(wanted.url)}: it answered 404`);
+  const saved = await readFile(path, "utf8");
+  const text = withoutKey(saved, visit.key);
+  if (text !== saved) await writeFile(path, text);
   return { path, text, value: parse(text, wanted.url) };
 }
 
@@ -72,10 +75,10 @@ export async function saveArray(visit: Visit, name: string, texts: AsyncIterable
   return path;
 }
 
-function parse(text: string, { origin, pathname }: URL): unknown {
+function parse(text: string, url: URL): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`Cannot read the answer of ${origin}${pathname}: it is not JSON`);
+    throw new Error(`Cannot read the answer of ${shownUrl(url)}: it is not JSON`);
   }
 }

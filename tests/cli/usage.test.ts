@@ -8,7 +8,7 @@ afterAll(dropScratch);
 
 const PORT = "It must be a whole number from 0 to 65535.";
 const DURATION = "It must be a number with a unit: 90s, 15m, 6h or 2d.";
-const ADDRESS = "It must be an http or https address without query, such as https://api.example.org/v1.";
+const ADDRESS = "It must be an http or https address without query and password, such as https://api.example.org/v1.";
 
 describe("what is not a command line exits 2, says why, and touches nothing", () => {
   test.each([
@@ -26,8 +26,15 @@ describe("what is not a command line exits 2, says why, and touches nothing", ()
     ["serve --data=", "error: option '--data <dir>' argument '' is invalid. It must not be blank."],
     ["serve --base-url x", `error: option '--base-url <url>' argument 'x' is invalid. ${ADDRESS}`],
     ["serve --base-url ftp://x/v1", `error: option '--base-url <url>' argument 'ftp://x/v1' is invalid. ${ADDRESS}`],
-    ["serve --base-url http://u:p@x/v1", `error: option '--base-url <url>' argument 'http://u:p@x/v1' is invalid. ${ADDRESS}`],
-    ["serve --base-url http://x/v1?a", `error: option '--base-url <url>' argument 'http://x/v1?a' is invalid. ${ADDRESS}`],
+    ["serve --base-url http://u:p@x/v1", `error: option '--base-url <url>' argument 'http://x/v1' is invalid. ${ADDRESS}`],
+    ["serve --base-url http://:p@x/v1", `error: option '--base-url <url>' argument 'http://x/v1' is invalid. ${ADDRESS}`],
+    ["serve --base-url http://x/v1?a", `error: option '--base-url <url>' argument 'http://x/v1' is invalid. ${ADDRESS}`],
+    [
+      "serve postgres://u:p@x/fundfeed?password=p",
+      "error: too many arguments for 'serve'. Expected 0 arguments but got 1: postgres://x/fundfeed",
+    ],
+    ["serve --databse=postgres://u:p@x/fundfeed", "error: unknown option '--databse=postgres://x/fundfeed'"],
+    ["pull sam-gov-api --from https://:p@x/?api_key=k", "error: option '--from <url>' argument 'https://x/' is invalid."],
     [
       "serve --base-url http://x",
       "error: option '--base-url <url>' argument 'http://x' is invalid. It must end in /v1, such as https://api.example.org/v1.",

@@ -1,0 +1,27 @@
+/** Certificates of the tests' own, made by openssl: for this machine unless they say otherwise. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const HERE = "DNS:localhost,IP:127.0.0.1";
+const EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+/** Writes `<name>.crt` and `<name>.key` to the directory: signed by itself. */
+export function selfSigned(directory: string, name: string): void {
+  const at = (kind: string) => join(directory, `${name}.${kind}`);
+  const subject = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=${HERE}`];
+  openssl("req", "-x509", ...EC, "-keyout", at("key"), "-out", at("crt"), "-days", "2", ...subject);
+}
+
+/** Writes `<name>.crt` and `<name>.key` to the directory, signed by `issuer`, which lies there. */
+export function signedBy(issuer: string, directory: string, name: string, { names = HERE, days = 2 } = {}): void {
+  const at = (kind: string, of = name) => join(directory, `${of}.${kind}`);
+  writeFileSync(at("ext"), `subjectAltName=${names}\n`);
+  openssl("req", ...EC, "-keyout", at("key"), "-out", at("csr"), "-subj", `/CN=${name}`);
+  const authority = ["-CA", at("crt", issuer), "-CAkey", at("key", issuer), "-CAcreateserial"];
+  openssl("x509", "-req", "-in", at("csr"), ...authority, "-out", at("crt"), "-days", `${days}`, "-extfile", at("ext"));
+}
+
+function openssl(...args: readonly string[]): void {
+  const made = Bun.spawnSync(["openssl", ...args]);
+  if (made.exitCode !== 0) throw new Error(`No certificate: ${made.stderr}`);
+}
