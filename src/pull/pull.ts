@@ -27,6 +27,18 @@ const DAY_MS = 86_400_000;
 
 /** Answers with nothing when the upstream has nothing new. Whatever fails before the import changes nothing. */
 export async function pull(place: Workplace, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
+  const { name } = order.upstream;
+  // Held from before the fetch: a second pull could import what it fetched earlier over what this one fetched later.
+  const release = await place.db.tryLock(`pull-${name}`);
+  if (release === undefined) throw new Error(`Cannot pull ${name}: another pull of it is running; try again when it has ended`);
+  try {
+    return await fetchAndImport(place, net, order);
+  } finally {
+    await release();
+  }
+}
+
+async function fetchAndImport(place: Workplace, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
   const { upstream, base, key, keep } = order;
   dropLeftovers(place);
   const name = `${upstream.name}-${stampOf(place.now())}`;

@@ -27,7 +27,7 @@ export function inDirectory(directory: string): Place {
 
 export async function aPostgresPlace(): Promise<Place> {
   const url = await (await postgresServer()).freshDatabase();
-  const options = { connections: 2 };
+  const options = { connections: 3 }; // A pull holds two of them for its locks.
   return {
     catalog: async (now) => noted(await openPostgresCatalog(url, now, options)),
     state: async (now) => noted(await openPostgresState(url, now, options)),
