@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import type { Incoming, StatusBasis } from "../changes/content.ts";
 import { parseInstant, parseStoredMs } from "../instant.ts";
 import { lastAnswer } from "../memo.ts";
-import { Attachment, DECIMAL, Opportunity, Question } from "../opportunities/opportunity.ts";
+import { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
 import { isObject } from "./json-value.ts";
 
 /** Why a record is rejected, as a sentence for the rejects file. */
@@ -101,7 +101,8 @@ export function readerOf(schema: TSchema): Reader {
   if (TypeGuard.IsLiteral(schema)) return constantReader([schema.const]);
   if (TypeGuard.IsNull(schema)) return constantReader([null]);
   if (TypeGuard.IsUnknown(schema)) return readAnything;
-  return required(schema.format === "date-time" ? readInstant : schema.pattern === undefined ? readText : readAmount);
+  if (typeof schema.pattern === "string") return amountReader(new RegExp(schema.pattern), schema.maxLength);
+  return required(schema.format === "date-time" ? readInstant : readText);
 }
 
 function objectReader(properties: [name: string, read: Reader][]): Reader {
@@ -160,8 +161,6 @@ function constantReader(constants: unknown[]): Reader {
 function required(read: (text: string, path: string) => string): Reader {
   return (value, path) => {
     if (value === undefined || value === null) throw new Rejection(`${path} is required`);
-    if (typeof value === "number" && read === readAmount)
-      throw new Rejection(`${path} must be a decimal string such as "2500.00", not a number`);
     if (typeof value !== "string") throw new Rejection(`${path} must be a string`);
     return read(value, path);
   };
@@ -187,9 +186,16 @@ function readInstant(text: string, path: string): string {
   throw new Rejection(`${path} must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00, not ${shown(text)}`);
 }
 
-function readAmount(text: string, path: string): string {
-  if (DECIMAL.test(text)) return text;
-  throw new Rejection(`${path} must be a decimal string such as "2500.00", not ${shown(text)}`);
+function amountReader(pattern: RegExp, maxLength: number): Reader {
+  const read = required((text, path) => {
+    if (text.length > maxLength) throw new Rejection(`${path} must have at most ${maxLength} characters`);
+    if (pattern.test(text)) return text;
+    throw new Rejection(`${path} must be a decimal string such as "2500.00", not ${shown(text)}`);
+  });
+  return (value, path) => {
+    if (typeof value === "number") throw new Rejection(`${path} must be a decimal string such as "2500.00", not a number`);
+    return read(value, path);
+  };
 }
 
 /** What a filter could not name (D-7) could not be found. */

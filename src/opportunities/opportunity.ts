@@ -27,11 +27,9 @@ const object = <T extends Record<string, TSchema>>(properties: T, description?: 
 const nullable = <T extends TSchema>(schema: T, description: string) => Type.Union([schema, Type.Null()], { description });
 const text = (description: string) => nullable(Type.String(), description);
 const instant = (description: string) => nullable(Type.String({ format: "date-time" }), description);
-const amount = (description: string) => nullable(Type.String({ pattern: "^-?\\d+(\\.\\d+)?$" }), description);
+/** A plain decimal as text, never a float (D-36). Imports accept what this schema says. */
+const amount = (description: string) => nullable(Type.String({ pattern: "^-?[0-9]+(\\.[0-9]+)?$", maxLength: 100 }), description);
 const texts = (description: string) => Type.Array(Type.String(), { description });
-
-/** A decimal amount in US dollars as text: no float on its way (D-36). */
-export const DECIMAL = /^-?\d{1,30}(\.\d{1,10})?$/;
 
 export const Source = object({
   code: Type.String({ description: "Upstream source code. The set is open-ended: show a code even if the catalog does not list it." }),
