@@ -84,6 +84,26 @@ describe("the others are served, and memory stays bounded, beside", () => {
     await expectService(server);
   });
 
+  test("request bodies of 300 MB", async () => {
+    const before = memoryOf(server.pid);
+    const piece = Buffer.alloc(1_000_000);
+    for (const [method, framing] of [
+      ["POST", "Content-Length: 300000000"],
+      ["GET", "Content-Length: 300000000"],
+      ["POST", "Transfer-Encoding: chunked"],
+    ]) {
+      const uploading = await open(server.port);
+      const response = once(uploading, "data");
+      uploading.write(headOf("/opportunities?limit=1").replace("GET", method ?? ""));
+      uploading.write(`${framing}\r\n\r\n${framing?.endsWith("chunked") ? `${(300_000_000).toString(16)}\r\n` : ""}`);
+      for (let sent = 0; sent < 300; sent++) if (!uploading.write(piece)) await once(uploading, "drain");
+      expect(String(await response)).toStartWith(`HTTP/1.1 ${method === "GET" ? 200 : 405} `);
+      await expectService(server);
+      uploading.destroy();
+    }
+    expect(memoryOf(server.pid) - before).toBeLessThan(100_000_000);
+  });
+
   test("heads that are too long, or never end", async () => {
     const [long, endless] = await Promise.all([open(server.port), open(server.port)]);
     endless.write(headOf("/meta"));

@@ -53,6 +53,24 @@ describe("methods", () => {
     await expectProblem(response, { code: "method_not_allowed" });
   });
 
+  test.each([
+    ["POST", L, 5000],
+    ["DELETE", "/v1/nope", 5000],
+    ["PUT", "/v1/meta", 99_999_999_999], // Announced, never sent.
+  ])("%s %s with a body of %i bytes is 405, logged like any other request", async (method, path, length) => {
+    const logged = api.entries.length;
+    const body = length > 5000 ? [] : ["", "x".repeat(length)];
+    const response = await raw(`${method} ${path} HTTP/1.1`, HOST, `Content-Length: ${length}`, ...body);
+    const { request_id } = await expectProblem(response, { code: "method_not_allowed" });
+    expect(api.entries.slice(logged)).toMatchObject([{ method, status: 405, request_id }]);
+  });
+
+  test("OPTIONS with a body of 5,000 bytes is 204", async () => {
+    const response = await raw(`OPTIONS ${L} HTTP/1.1`, HOST, "Content-Length: 5000", "", "x".repeat(5000));
+    expect([response.status, response.headers.get("allow")]).toEqual([204, "GET, OPTIONS"]);
+    expectCommonHeaders(response);
+  });
+
   // Known gap: Bun closes the connection without an answer. A proxy in front makes that its own 400 or 502.
   test.each([
     [11, "FOO"],
