@@ -45,6 +45,16 @@ describe("in an empty directory with a hostile .env, bunfig.toml, package.json a
   });
 });
 
+describe("serve", () => {
+  test("logs the address of the reference, which is a page", async () => {
+    const server = await aHome().serve();
+    const address = await until("it is logged", () => /"The API reference is at (http:[^"]+)"/.exec(server.log())?.[1]);
+    expect(address).toBe(`http://127.0.0.1:${server.port}/v1/docs`);
+    expect((await fetch(address)).headers.get("content-type")).toBe("text/html; charset=utf-8");
+    await server.stop();
+  });
+});
+
 describe("a data directory with real records", () => {
   let home: Home;
   beforeAll(async () => {
@@ -319,6 +329,7 @@ describe("demo", () => {
       .split("\n")
       .filter((line) => /^ {2}(export|curl)/.test(line));
     expect(lines.length).toBeGreaterThan(4);
+    expect(demo.printed()).toContain(`The reference is at http://127.0.0.1:${demo.port}/v1/docs.`);
     const pasted = Bun.spawnSync(["sh", "-c", lines.map((line) => line.replace("curl -s", "curl -sf")).join(" && ")]);
     expect([pasted.exitCode, pasted.stdout.includes('"has_more":true')]).toEqual([0, true]);
     expect([await demo.stop(), directories()]).toEqual([0, []]);

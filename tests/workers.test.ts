@@ -160,7 +160,9 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       // A connection that one no longer takes may wait at the other, which closes it unaccepted a moment later.
       for (const refusal of under.refusals) expect(["ECONNREFUSED", "ECONNRESET"]).toContain(refusal);
       const [use] = await home.json<{ used_today: number }[]>(["keys", "list"]);
-      expect([server.log().trim().split("\n").length, use?.used_today]).toEqual([under.answered, under.answered]);
+      const lines = server.log().trim().split("\n");
+      expect([lines.filter((line) => line.includes('"request_id"')).length, use?.used_today]).toEqual([under.answered, under.answered]);
+      expect(lines.filter((line) => line.includes("The API reference is at"))).toHaveLength(1);
     });
 
     test("a signal that all get at once, as systemd and terminals send it, cuts nothing", async () => {

@@ -55,7 +55,7 @@ export function createApp(deps: AppDeps): App {
     });
   }
   router.all("/*", () => {
-    throw new Problem("not_found", "There is nothing at this path.");
+    throw new Problem("not_found", `There is nothing at this path. The API reference is at ${baseUrl}/docs.`);
   });
   const route = router.compile().fetch;
 

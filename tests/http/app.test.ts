@@ -138,6 +138,22 @@ describe("paths", () => {
     if (/^[\w/]*$/.test(path)) expect(instance).toBe(path);
   });
 
+  test.each(["/", "/v1", "/v1/", "/nope"])("the 404 of %s names the address of the reference", async (path) => {
+    const { detail } = await expectProblem(await raw(`GET ${path} HTTP/1.1`, HOST), { code: "not_found" });
+    expect(detail).toBe("There is nothing at this path. The API reference is at https://api.example.com/v1/docs.");
+  });
+
+  // Bun's URL parser removes dot segments and turns backslashes into slashes before the service sees the path (D-5).
+  test.each([
+    ["/v1/x/../opportunities", "authentication_required"],
+    ["/v1\\opportunities", "authentication_required"],
+    ["/v1/%2e%2e/v1/opportunities", "authentication_required"],
+    ["/v1/opportunities/../nope", "not_found"],
+    ["/v1/meta%2f..%2fopportunities", "not_found"],
+  ] as const)("GET %s, normalized, is answered with %s", async (path, code) => {
+    await expectProblem(await raw(`GET ${path} HTTP/1.1`, HOST), { code });
+  });
+
   test.each([
     [77, "GET /v1/./meta HTTP/1.1", [HOST]],
     [78, "GET /v1/x/%2e%2e/meta HTTP/1.1", [HOST]],
