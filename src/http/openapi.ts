@@ -97,13 +97,14 @@ export function parameterText({ description, schema }: Parameter<unknown>): stri
   return `${description} ${ruleOf(schema)}`;
 }
 
-function ruleOf({ type, format, minimum, maximum, maxLength, enum: values }: TSchema): string {
+function ruleOf({ type, format, minimum, maximum, maxLength }: TSchema): string {
   if (type === "array")
     return `Comma-separated, repeated or both, at most ${LIST_ITEMS_MAX} values; blanks around them and repeats do not count.`;
   if (type === "integer") return `From ${minimum} to ${maximum}, in plain decimal digits, sent once.`;
+  if (type === "boolean") return "`true` or `false`, sent once.";
   if (format === "date-time") return "An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`.";
   if (format === "uuid") return "A UUID, letters in either case.";
-  return values === undefined ? `At most ${maxLength} characters, sent once.` : `One of ${values.join(", ")}, sent once.`;
+  return `At most ${maxLength} characters, sent once.`;
 }
 
 /** RFC 9110 §13.1: what an operation that answers 304 is asked with. Only a record has a time of its own beside its tag. */
@@ -311,8 +312,16 @@ function describeNamed({ anyOf, items, properties, ...rest }: TSchema): Members 
     ...(rest.type === "integer" && { format: rest.maximum > 2 ** 31 ? "int64" : "int32" }),
     ...(anyOf !== undefined && { anyOf: anyOf.map(describe) }),
     ...(items !== undefined && { items: describe(items) }),
-    ...(properties !== undefined && { properties: mapped(properties as Record<string, TSchema>, describe) }),
+    ...(properties !== undefined && { properties: mapped(properties as Record<string, TSchema>, describeProperty) }),
   };
+}
+
+/**
+ * A property that is always null is described as a string or null: openapi-fetch 0.17 drops a property whose type is null alone, and what
+ * it returns then lacks a property that the named schema requires.
+ */
+function describeProperty(schema: TSchema): Members {
+  return schema.type === "null" ? { ...schema, type: ["string", "null"] } : describe(schema);
 }
 
 function mapped<T>(table: Readonly<Record<string, T>>, describeOne: (member: T) => unknown): Members {

@@ -156,7 +156,7 @@ export function flag({ description, fallback }: { description: string; fallback:
   return {
     in: "query",
     description,
-    schema: Type.Unsafe<boolean>({ type: "string", enum: ["true", "false"], default: String(fallback) }),
+    schema: Type.Boolean({ default: fallback }),
     given: true,
     fallback,
     read: single((value) => (value === "true" || value === "false" ? { value: value === "true" } : { reason: "must be true or false" })),

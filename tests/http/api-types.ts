@@ -191,7 +191,7 @@ export interface components {
             /** @description Official points of contact. Personal data. */
             contacts: components["schemas"]["Contact"][];
             /** @description Reserved. Always null: not provided. */
-            value_estimate: null;
+            value_estimate: string | null;
             relationships: components["schemas"]["Relationships"];
             /**
              * Format: date-time
@@ -1085,8 +1085,8 @@ export interface operations {
                 type?: ("opportunity_added" | "opportunity_removed" | "status_changed" | "date_changed" | "funding_changed" | "description_changed" | "qanda_updated" | "attachments_changed" | "field_updated" | "unknown")[];
                 /** @description Only events detected after this instant (not at it). An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`. */
                 since?: string;
-                /** @description Whether events of severity `noise` and `cosmetic` are listed too. One of true, false, sent once. */
-                include_insignificant?: "true" | "false";
+                /** @description Whether events of severity `noise` and `cosmetic` are listed too. `true` or `false`, sent once. */
+                include_insignificant?: boolean;
                 /** @description Page size. From 1 to 100, in plain decimal digits, sent once. */
                 limit?: number;
                 /** @description `meta.next_cursor` of the page before, sent with the same filters. At most 512 characters, sent once. */

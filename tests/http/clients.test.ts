@@ -7,9 +7,12 @@ import { openapiDocument } from "../../src/http/openapi.ts";
 import { BASE_URL, type TestApi } from "../support/api.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { sixtyApi, U, X } from "../support/sixty.ts";
-import type { paths } from "./api-types.ts";
+import type { components, paths } from "./api-types.ts";
 
+type Opportunity = components["schemas"]["Opportunity"];
+type OpportunityEvent = components["schemas"]["OpportunityEvent"];
 type ListQuery = NonNullable<paths["/opportunities"]["get"]["parameters"]["query"]>;
+type EventsQuery = NonNullable<paths["/opportunities/{id}/events"]["get"]["parameters"]["query"]>;
 
 const FILE = new URL("./api-types.ts", import.meta.url).pathname;
 const HEAD = "// biome-ignore-all lint: written by openapi-typescript.\n// biome-ignore-all format: the same.\n";
@@ -50,7 +53,7 @@ describe("a client of openapi-fetch", () => {
   });
 
   test("reads all pages of a filtered list", async () => {
-    const found: { id: string; status: string }[] = [];
+    const found: Opportunity[] = [];
     let cursor: string | null = null;
     do {
       const query: ListQuery = { status: ["open", "closed"], limit: 5, ...(cursor !== null && { cursor }) };
@@ -64,18 +67,30 @@ describe("a client of openapi-fetch", () => {
 
   test("reads one record again only if it changed", async () => {
     const { data, response } = await client.GET("/opportunities/{id}", { params: { path: { id: U } } });
-    expect(data?.data.source.code).toBe("SAM");
+    const opportunity: Opportunity | undefined = data?.data;
+    expect(opportunity?.source.code).toBe("SAM");
+    const estimate: unknown = opportunity?.value_estimate;
+    expect(estimate).toBeNull();
     const held = response.headers.get("etag") ?? "";
     const again = await client.GET("/opportunities/{id}", { params: { path: { id: U }, header: { "If-None-Match": held } } });
     expect(again.response.status).toBe(304);
   });
 
   test("reads a history and gets problems as such", async () => {
-    const query = { type: ["status_changed" as const], include_insignificant: "true" as const };
+    const query: EventsQuery = { type: ["status_changed"], include_insignificant: true };
     const { data } = await client.GET("/opportunities/{id}/events", { params: { path: { id: U }, query } });
-    expect(data?.data.map(({ type }) => type)).toEqual(["status_changed"]);
+    const events: OpportunityEvent[] = data?.data ?? [];
+    expect(events.map(({ type }) => type)).toEqual(["status_changed"]);
     const { error } = await client.GET("/opportunities/{id}", { params: { path: { id: X } } });
-    expect(error?.code).toBe("not_found");
+    const problem: components["schemas"]["ProblemDetails"] | undefined = error;
+    expect(problem?.code).toBe("not_found");
+  });
+
+  test("reads the sources and the service's metadata", async () => {
+    const sources: components["schemas"]["SourceEntry"][] = (await client.GET("/sources")).data?.data ?? [];
+    expect(sources.map(({ code }) => code)).toContain("SAM");
+    const metadata: components["schemas"]["ServiceMetadata"] | undefined = (await client.GET("/meta")).data?.data;
+    expect(metadata?.name).toBe("fundfeed");
   });
 });
 
@@ -88,6 +103,7 @@ describe("a client that @hey-api/openapi-ts writes", () => {
     const { createClient: generate } = await import("@hey-api/openapi-ts");
     await generate({ input: description(), output: { path: join(directory, "client") }, logs: { level: "silent" } });
 
+    await Bun.write(join(directory, "use.ts"), USE);
     expect(await compile(directory)).toEqual({ exitCode: 0, output: "" });
 
     const api = await sixtyApi();
@@ -99,6 +115,19 @@ describe("a client that @hey-api/openapi-ts writes", () => {
     expect(data.meta.has_more).toBe(true);
   }, 300_000);
 });
+
+/** What a program does with such a client: its results are what the named schemas say. */
+const USE = `
+import { getOpportunity, listOpportunities, listOpportunityEvents, type Opportunity, type OpportunityEvent } from "./client";
+
+const list = await listOpportunities({ query: { status: ["open"], limit: 5 }, throwOnError: true });
+const listed: Opportunity[] = list.data.data;
+const one = await getOpportunity({ path: { id: "" }, throwOnError: true });
+const opportunity: Opportunity = one.data.data;
+const history = await listOpportunityEvents({ path: { id: opportunity.id }, query: { include_insignificant: true }, throwOnError: true });
+const events: OpportunityEvent[] = history.data.data;
+console.log(listed, events, opportunity.value_estimate);
+`;
 
 /** With the settings of a project that has just been begun. */
 async function compile(directory: string): Promise<{ exitCode: number; output: string }> {

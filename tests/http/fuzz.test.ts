@@ -47,6 +47,7 @@ const moment = fc
 function allowed({ type, format, enum: values, items, minimum = 0, maximum = 0 }: Schema): fc.Arbitrary<string> {
   if (items !== undefined) return fc.array(allowed(items), { minLength: 1, maxLength: 8 }).map((texts) => texts.join(","));
   if (values !== undefined) return fc.constantFrom(...values);
+  if (type === "boolean") return fc.boolean().map(String);
   if (type === "integer") return fc.integer({ min: minimum, max: maximum }).map(String);
   if (format === "date-time") return encoded(moment);
   return format === "uuid" ? id : encoded(word);
