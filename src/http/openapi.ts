@@ -232,7 +232,7 @@ const headers = {
     schema: Type.Integer({ minimum: 0, maximum: 253_402_300_800 }),
   },
   "Retry-After": {
-    description: "Seconds to wait before the request is sent again.",
+    description: "Seconds to wait before sending the request again.",
     schema: Type.Integer({ minimum: 1, maximum: 86_400 }),
   },
   ETag: { description: "Validator: send it as `If-None-Match`.", schema: Type.String({ pattern: '^(W/)?"[^"]+"$', maxLength: 100 }) },

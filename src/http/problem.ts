@@ -41,7 +41,7 @@ export const problems = {
   rate_limit_exceeded: {
     status: 429,
     title: "Rate limit exceeded",
-    description: "The key has used up its requests of this day or this minute. Wait the seconds that `Retry-After` states.",
+    description: "The key has used up its requests for the day or the minute. Wait as many seconds as `Retry-After` says.",
   },
   internal_error: {
     status: 500,
@@ -51,7 +51,7 @@ export const problems = {
   service_unavailable: {
     status: 503,
     title: "Service unavailable",
-    description: "The service cannot read its database at the moment. Wait the seconds that `Retry-After` states.",
+    description: "The service cannot read its database at the moment. Wait as many seconds as `Retry-After` says.",
   },
 } as const satisfies Record<string, { status: number; title: string; description: string }>;
 

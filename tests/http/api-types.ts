@@ -491,7 +491,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemDetails"];
             };
         };
-        /** @description `rate_limit_exceeded`: The key has used up its requests of this day or this minute. Wait the seconds that `Retry-After` states. */
+        /** @description `rate_limit_exceeded`: The key has used up its requests for the day or the minute. Wait as many seconds as `Retry-After` says. */
         RateLimitExceeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -510,7 +510,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemDetails"];
             };
         };
-        /** @description `service_unavailable`: The service cannot read its database at the moment. Wait the seconds that `Retry-After` states. */
+        /** @description `service_unavailable`: The service cannot read its database at the moment. Wait as many seconds as `Retry-After` says. */
         ServiceUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -609,7 +609,7 @@ export interface components {
         "RateLimit-Remaining": number;
         /** @description When the next daily window begins, 00:00 UTC, as a Unix timestamp. */
         "RateLimit-Reset": number;
-        /** @description Seconds to wait before the request is sent again. */
+        /** @description Seconds to wait before sending the request again. */
         "Retry-After": number;
         /** @description Validator: send it as `If-None-Match`. */
         ETag: string;

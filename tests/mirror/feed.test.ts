@@ -49,7 +49,9 @@ describe("a limit that is used up", () => {
     const told: string[] = [];
     expect(await outcomeOf({ ...aClient(api), key, waiting: (ms, reason) => void told.push(`${ms} ${reason}`) })).toBe(250);
     expect(told).toEqual([
-      expect.stringMatching(/^43200500 it answered 429 rate_limit_exceeded: The 2 requests of this day are used up; .* \(request \w+\)$/),
+      expect.stringMatching(
+        /^43200500 it answered 429 rate_limit_exceeded: The key has used up its 2 requests for today\. .* \(request \w+\)$/,
+      ),
     ]);
   });
 
