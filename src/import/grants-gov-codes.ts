@@ -77,10 +77,16 @@ export type Coded = { code: string; label: string };
 export function readCodes(texts: readonly string[], codes: Codes, what: string, warn: (message: string) => void): Coded[] {
   const found: Coded[] = [];
   for (const code of separated(texts)) {
-    if (!Object.hasOwn(codes, code)) warn(`Unknown ${what} "${code}" is kept as it is`);
-    found.push({ code, label: codes[code] ?? code });
+    const label = labelOf(code, codes);
+    if (label === undefined) warn(`Unknown ${what} "${code}" is kept as it is`);
+    found.push({ code, label: label ?? code });
   }
   return found;
+}
+
+/** An upstream may send any text as a code, `constructor` too. */
+export function labelOf(code: string, codes: Codes): string | undefined {
+  return Object.hasOwn(codes, code) ? codes[code] : undefined;
 }
 
 function separated(texts: readonly string[]): readonly string[] {

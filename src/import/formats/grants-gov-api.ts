@@ -10,6 +10,7 @@ import {
   fundingActivities,
   fundingInstruments,
   GRANTS_GOV,
+  labelOf,
   pageOf,
   readListings,
 } from "../grants-gov-codes.ts";
@@ -219,7 +220,7 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 
 /** The label as the extract would have it, so that one opportunity reads the same from both. */
 function codedOf(items: readonly unknown[], codes: Codes): Coded[] {
-  return items.map(objectOf).map(({ id, description }) => ({ code: textOf(id), label: codes[textOf(id)] ?? textOf(description) }));
+  return items.map(objectOf).map(({ id, description }) => ({ code: textOf(id), label: labelOf(textOf(id), codes) ?? textOf(description) }));
 }
 
 function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachments"] {

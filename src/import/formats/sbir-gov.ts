@@ -4,6 +4,7 @@ import { plainText, summaryOf } from "../../plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
+import { labelOf } from "../grants-gov-codes.ts";
 import { naming } from "../input.ts";
 import { firstCharacter, jsonElements } from "../json-elements.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
@@ -146,7 +147,7 @@ function isDefense({ agency }: JsonObject): boolean {
 }
 
 function agencyOf(code: string, context: Context): string | null {
-  const name = AGENCIES[code];
+  const name = labelOf(code, AGENCIES);
   if (name === undefined && code !== "") context.warn(`unknown agency "${code}"`);
   return name ?? (code || null);
 }

@@ -8,6 +8,7 @@ import {
   type Codes,
   fundingActivities,
   fundingInstruments,
+  labelOf,
   opportunityCategories,
 } from "../grants-gov-codes.ts";
 import { naming } from "../input.ts";
@@ -75,7 +76,7 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
 
 function grantOfRow(row: Row, { warn }: Context): Grant {
   const text = (column: (typeof COLUMNS)[number]) => (row[column] ?? "").trim();
-  const words = (column: (typeof COLUMNS)[number], codes: Codes) => wordsOf(text(column), codes, column, warn);
+  const words = (column: (typeof COLUMNS)[number], known: ReadonlyMap<string, Coded>) => wordsOf(text(column), known, column, warn);
   const forecast = text("is_forecast") === "True";
   const [agency, topAgency] = [text("agency_name"), text("top_level_agency_name")];
   return {
@@ -88,13 +89,13 @@ function grantOfRow(row: Row, { warn }: Context): Grant {
     agency: topAgency || agency,
     subAgency: agency === topAgency || topAgency === "" ? "" : agency,
     status: statusOf(text("opportunity_status"), forecast, warn),
-    category: words("category", opportunityCategories)[0]?.label ?? "",
+    category: words("category", CATEGORIES)[0]?.label ?? "",
     categoryNote: text("category_explanation"),
-    instruments: words("funding_instruments", fundingInstruments),
-    activities: words("funding_categories", fundingActivities),
+    instruments: words("funding_instruments", INSTRUMENTS),
+    activities: words("funding_categories", ACTIVITIES),
     activitiesNote: text("funding_category_description"),
     listings: text("opportunity_assistance_listings").split(";").filter(Boolean).map(listingOf),
-    applicants: words("applicant_types", applicantTypes).map(({ label }) => label),
+    applicants: words("applicant_types", APPLICANTS).map(({ label }) => label),
     eligibility: text("applicant_eligibility_description"),
     costSharing: text("is_cost_sharing") === "True" ? "Yes" : text("is_cost_sharing") === "False" ? "No" : "",
     posted: text("post_date"),
@@ -142,17 +143,24 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** Grants.gov's codes behind the words of this upstream, `cooperative_agreement;grant`, so that both sources read the same. */
-function wordsOf(text: string, codes: Codes, column: string, warn: Context["warn"]): Coded[] {
+function wordsOf(text: string, words: ReadonlyMap<string, Coded>, column: string, warn: Context["warn"]): Coded[] {
   return text
     .split(";")
     .filter(Boolean)
     .map((word) => {
-      const alias = ALIASES[word];
-      const code = alias !== undefined && alias in codes ? alias : Object.keys(codes).find((each) => snakeCase(codes[each] ?? "") === word);
-      if (code !== undefined) return { code, label: codes[code] ?? word };
-      warn(`Unknown ${column} "${word}" is kept as it is`);
-      return { code: word, label: word };
+      const coded = words.get(word);
+      if (coded === undefined) warn(`Unknown ${column} "${word}" is kept as it is`);
+      return coded ?? { code: word, label: word };
     });
+}
+
+function byWord(codes: Codes): ReadonlyMap<string, Coded> {
+  const labels = Object.entries(codes).map(([code, label]): [string, Coded] => [snakeCase(label), { code, label }]);
+  const aliases = Object.entries(ALIASES).flatMap(([word, code]): [string, Coded][] => {
+    const label = labelOf(code, codes);
+    return label === undefined ? [] : [[word, { code, label }]];
+  });
+  return new Map([...labels, ...aliases]);
 }
 
 /** `Employment, Labor and Training` as `employment_labor_and_training`. "Others (see text …)" is `other`. */
@@ -164,3 +172,10 @@ function snakeCase(label: string): string {
         .replace(/[^a-z0-9]+/g, "_")
         .replace(/^_|_$/g, "");
 }
+
+const [CATEGORIES, INSTRUMENTS, ACTIVITIES, APPLICANTS] = [
+  byWord(opportunityCategories),
+  byWord(fundingInstruments),
+  byWord(fundingActivities),
+  byWord(applicantTypes),
+];
