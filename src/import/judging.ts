@@ -9,6 +9,7 @@ import { opportunityId } from "../opportunities/identity.ts";
 import { listSources } from "../sources.ts";
 import type { Context, Format, Input, Item, Parent, Unread } from "./format.ts";
 import type { OpenInput } from "./input.ts";
+import { firstCharacter } from "./json-elements.ts";
 import { isObject } from "./json-value.ts";
 import { judgeRecord, type NaturalKey, Rejection, readNaturalKey } from "./judge.ts";
 import { readingUnder } from "./reading.ts";
@@ -43,7 +44,7 @@ export async function judgeAll(
   const digestOf = readingUnder([format.name, [...names], options.redactContacts === true]);
   const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
   const lastOf = new Map<Input, Item>();
-  for await (const items of together(format.read(inputs, context), JUDGED_TOGETHER)) {
+  for await (const items of together(format.read(await filled(inputs), context), JUDGED_TOGETHER)) {
     await db.snapshot(async (sql) => {
       const digests = await digestsToRead(sql, items, digestOf, isFirst);
       const arrived: (Arrival | Unread)[] = [];
@@ -76,6 +77,13 @@ export async function judgeAll(
   progress({ step: "reading", done: judged.read, share: 1 });
   if (options.snapshot && !options.allowRemovals) for (const item of lastOf.values()) refuseCutOff(item);
   return judged;
+}
+
+/** An empty file holds no records, whatever its format (D-35). */
+async function filled(inputs: readonly OpenInput[]): Promise<OpenInput[]> {
+  const found: OpenInput[] = [];
+  for (const input of inputs) if ((await firstCharacter(input.bytes())) !== "") found.push(input);
+  return found;
 }
 
 async function* together<T>(items: AsyncIterable<T>, count: number): AsyncIterable<T[]> {

@@ -38,7 +38,7 @@ async function* readOne(input: Input, posted: Set<string>, context: Context): As
   const first = await firstCharacter(input.bytes());
   if (first === "{" || first === "[") yield* grantsGovAnswers(input, first, context);
   else if (first === "<") yield* readExtract(input, posted, context);
-  else throw new Error(first === "" ? "it is empty" : "it is neither XML nor JSON");
+  else throw new Error("it is neither XML nor JSON");
 }
 
 async function* readExtract(input: Input, posted: Set<string>, context: Context): AsyncIterable<Item> {

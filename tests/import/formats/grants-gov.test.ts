@@ -336,7 +336,6 @@ describe("bad files", () => {
   });
 
   test.each([
-    ["", "it is empty"],
     ["OpportunityID,OpportunityTitle", "it is neither XML nor JSON"],
     [whole.slice(0, -9), "line 1: it ends inside <Grants>"],
     [whole.slice(0, 60), "line 1: it ends inside <OpportunityID>"],
