@@ -13,11 +13,6 @@ export function shownUrl(url: URL | string): string {
   return text.replace(credentials, "$1").replace(/[?#].*$/s, "");
 }
 
-/** A text in which every address is shown so. */
-export function withShownUrls(text: string): string {
-  return text.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s']+/gi, shownUrl);
-}
-
 /** Why a request failed, from what `fetch` or `node:http` threw. */
 export function requestFailure(thrown: unknown): RequestFailure {
   const code = codeOf(thrown);

@@ -2,7 +2,7 @@
 import { Command, CommanderError, Help, type Option } from "commander";
 import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../machine.ts";
-import { withShownUrls } from "../request-failure.ts";
+import { shownUrl } from "../request-failure.ts";
 import { version } from "../version.ts";
 import { accountsCommand } from "./accounts.ts";
 import { backupCommand, restoreCommand } from "./backup.ts";
@@ -43,7 +43,7 @@ const everywhere = ["--data", "--database", "--json", "--help"];
 /** Runs one command. The exit code: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected. */
 export async function runCommandLine(argv: readonly string[], machine: Machine): Promise<number> {
   const cli: Cli = { machine, exitCode: 0 };
-  const program = createProgram(cli);
+  const program = createProgram(cli, argv);
   try {
     await program.parseAsync(argv.length === 0 ? ["--help"] : [...argv], { from: "user" });
     return cli.exitCode;
@@ -55,8 +55,8 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
   }
 }
 
-/** The whole tree of commands, ready to parse. */
-export function createProgram(cli: Cli): Command {
+/** The whole tree of commands, ready to parse `argv`. */
+export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
   const program = new Command("fundfeed")
     .description("US federal innovation funding from every source, with its history, from one binary.")
     .version(version, "-V, --version", "print the version")
@@ -69,7 +69,7 @@ export function createProgram(cli: Cli): Command {
   }
   program.commandsGroup("Upkeep:").helpCommand("help [command]", "the help of a command");
   for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)])
-    speakThrough(command, cli.machine);
+    speakThrough(command, cli.machine, argv);
   return program;
 }
 
@@ -79,7 +79,7 @@ function sentenceOf(command: string, error: unknown): string {
   return reason.startsWith("Cannot ") ? reason : `Cannot finish ${command}: ${reason}`;
 }
 
-function speakThrough(command: Command, machine: Machine): void {
+function speakThrough(command: Command, machine: Machine, argv: readonly string[]): void {
   command
     .exitOverride()
     .showSuggestionAfterError()
@@ -88,8 +88,14 @@ function speakThrough(command: Command, machine: Machine): void {
     .configureOutput({
       writeOut: (text) => machine.print(text.trimEnd()),
       writeErr: (text) => machine.tell(text.trimEnd()),
-      outputError: (text, write) => write(withShownUrls(text)), // It repeats what was given, which may hold a password or a key.
+      outputError: (text, write) => write(withoutSecrets(text, [...argv, ...Object.values(machine.env)])),
     });
+}
+
+/** A refusal repeats what was given: addresses may hold a password or a key. */
+function withoutSecrets(text: string, given: readonly (string | undefined)[]): string {
+  const addresses = given.map((word = "") => word.replace(/^--[\w-]+=/, "")).filter((word) => word.includes("://"));
+  return addresses.reduce((shown, address) => shown.replaceAll(address, shownUrl(address)), text);
 }
 
 /** "import <format> <file...>": that there are options goes without saying. */

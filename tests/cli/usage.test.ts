@@ -134,3 +134,17 @@ describe("--help", () => {
     await walk([]);
   });
 });
+
+test("an address from the environment is refused without its password", async () => {
+  process.env.FUNDFEED_HEALTH_URL = "https://:secret@api.example.org/v1?key=secret";
+  try {
+    const { code, err } = await fundfeed(["health"], { FUNDFEED_HEALTH_URL: process.env.FUNDFEED_HEALTH_URL });
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining("value 'https://api.example.org/v1' from env 'FUNDFEED_HEALTH_URL' is invalid."),
+    ]);
+    expect(err).not.toContain("secret");
+  } finally {
+    delete process.env.FUNDFEED_HEALTH_URL;
+  }
+});
