@@ -99,7 +99,7 @@ function jsonFailure([time, error, request_id]: Failure, left_out: number): stri
 }
 
 function textFailure([time, error, requestId]: Failure, leftOut: number): string {
-  return `${formatInstant(time)} error ${requestId ?? "-"} ${leftOut > 0 ? `(${leftOut} before it left out) ` : ""}${stackOf(error)}\n`;
+  return `${formatInstant(time)} error ${requestId ?? "-"} ${leftOut > 0 ? `(${leftOut} before it left out) ` : ""}${indented(stackOf(error))}\n`;
 }
 
 function jsonNotice(time: number, message: string): string {
@@ -107,7 +107,12 @@ function jsonNotice(time: number, message: string): string {
 }
 
 function textNotice(time: number, message: string): string {
-  return `${formatInstant(time)} notice ${message}\n`;
+  return `${formatInstant(time)} notice ${indented(message)}\n`;
+}
+
+/** A line of a message looks like no line of the log. */
+function indented(text: string): string {
+  return text.replaceAll("\n", "\n    ");
 }
 
 function stackOf(error: unknown): string {

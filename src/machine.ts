@@ -6,13 +6,13 @@ export type Machine = {
   /** Milliseconds since 1970 UTC. */
   now: () => number;
   randomBytes: (count: number) => Uint8Array;
-  /** Results, on standard output. Ends the line. */
+  /** Results, on standard output, without control characters. Ends the line. */
   print: (text: string) => void;
-  /** Everything else, on standard error. Ends the line. */
+  /** A message of one line on standard error, without control characters. */
   tell: (text: string) => void;
   /** Overwrites one line on standard error that a person watches; "" clears it. Does nothing where nobody watches. */
   showProgress: (line: string) => void;
-  /** Standard error as it is, for the log. */
+  /** Lines of the log on standard error, without control characters. */
   writeLog: (text: string) => void;
   /** Called at SIGTERM and SIGINT, each time. */
   onStopSignal: (stop: () => void) => void;

@@ -4,6 +4,7 @@ import { styleText } from "node:util";
 import { codeOf, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import type { Machine } from "./machine.ts";
+import { oneLine, safeLines } from "./terminal-text.ts";
 import { type Order, startWorker, workerPlace } from "./worker-process.ts";
 
 /** Characters of the log that wait to be written, and how long the end of the program waits for them. */
@@ -28,10 +29,10 @@ const machine: Machine = {
   env: process.env,
   now: Date.now,
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-  print: (text) => (worker === undefined ? write(1, `${text}\n`) : void process.send?.(text)),
-  tell: (text) => write(2, `${text.replace(REFUSAL, (what) => styleText("red", what, { stream: process.stderr }))}\n`),
+  print: (text) => (worker === undefined ? write(1, `${safeLines(text)}\n`) : void process.send?.(text)),
+  tell: (text) => write(2, `${oneLine(text).replace(REFUSAL, (what) => styleText("red", what, { stream: process.stderr }))}\n`),
   showProgress: (line) => {
-    if (process.stderr.isTTY) write(2, `\r\u001b[2K${line}`);
+    if (process.stderr.isTTY) write(2, `\r\u001b[2K${oneLine(line)}`);
   },
   writeLog,
   onStopSignal: (stop) => onOrder("stop", stop),
@@ -69,7 +70,7 @@ function writeLog(text: string): void {
   if (heldLog + text.length > LOG_HELD_MAX) return;
   heldLog += text.length;
   logWritten = logWritten
-    .then(() => writeAll(Buffer.from(text)))
+    .then(() => writeAll(Buffer.from(safeLines(text))))
     .finally(() => {
       heldLog -= text.length;
     });

@@ -6,6 +6,7 @@ import { fileNames } from "../../db/open.ts";
 import { schemas } from "../../db/postgres/migrate.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { checkCatalog, type Fault } from "../changes/check.ts";
+import { oneLine } from "../terminal-text.ts";
 import { answer, type Cli, type CommonOptions, command, withCatalog, withState } from "./command.ts";
 
 /** Faults shown and reported; the first few tell what happened, a million would not. */
@@ -17,7 +18,7 @@ export function checkCommand(cli: Cli): Command {
     "Check what is stored and every promise that can be told from the data; exit with 1 and say what is wrong",
   ).action(async (options: CommonOptions) => {
     const faults = await faultsOf(cli, options);
-    const shown = faults.map(({ where, what }) => `${where}: ${what}`).join("\n");
+    const shown = faults.map(({ where, what }) => oneLine(`${where}: ${what}`)).join("\n");
     answer(cli, options, { ok: faults.length === 0, faults }, faults.length === 0 ? "Everything holds" : shown);
     if (faults.length > 0) cli.exitCode = 1;
   });

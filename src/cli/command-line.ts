@@ -87,7 +87,7 @@ function speakThrough(command: Command, machine: Machine, argv: readonly string[
     .configureHelp({ subcommandTerm, visibleOptions: ownOptionsFirst })
     .configureOutput({
       writeOut: (text) => machine.print(text.trimEnd()),
-      writeErr: (text) => machine.tell(text.trimEnd()),
+      writeErr: (text) => text.trimEnd().split("\n").forEach(machine.tell),
       outputError: (text, write) => write(withoutSecrets(text, [...argv, ...Object.values(machine.env)])),
     });
 }

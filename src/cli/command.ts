@@ -5,6 +5,7 @@ import { isPostgresAddress, POSTGRES_ADDRESS } from "../../db/postgres/address.t
 import { closest } from "../closest.ts";
 import { formatInstant, parseStoredMs } from "../instant.ts";
 import type { Machine } from "../machine.ts";
+import { oneLine } from "../terminal-text.ts";
 import { openCatalogAt, openStateAt, type Place } from "./databases.ts";
 
 export type Cli = { machine: Machine; exitCode: number };
@@ -101,7 +102,9 @@ export function table(rows: readonly Record<string, string | number | null>[], e
 /** Instants to the second, for people; `--json` has them whole. */
 function shown(cell: string | number | null): string {
   if (cell === null) return "–";
-  return typeof cell === "number" ? cell.toLocaleString("en-US") : cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/, "$1 $2Z");
+  return typeof cell === "number"
+    ? cell.toLocaleString("en-US")
+    : oneLine(cell).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/, "$1 $2Z");
 }
 
 /** The end of a help: command lines to begin with. */

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { type Explanation, explain } from "../changes/explain.ts";
 import type { FileDigest } from "../import/remembered.ts";
 import { formatInstant } from "../instant.ts";
+import { oneLine } from "../terminal-text.ts";
 import { answer, type Cli, type CommonOptions, command, instantOrNull, withCatalog } from "./command.ts";
 
 export function explainCommand(cli: Cli): Command {
@@ -39,7 +40,7 @@ function inSentences({ event, after, rules, origin, import: brought }: Explanati
     lines.push("", field, `  before  ${JSON.stringify(previous)}`, `  after   ${JSON.stringify(current)}`);
   }
   lines.push("", "The whole record before and after: --json");
-  return lines.join("\n");
+  return lines.map(oneLine).join("\n");
 }
 
 function withoutImport({ type }: Explanation["event"]): string {
