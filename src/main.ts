@@ -14,7 +14,7 @@ let heldLog = 0;
 let logWritten = Promise.resolve();
 
 /** What a person should see at once, in red on a terminal (unless NO_COLOR is set): how every refusal begins. */
-const REFUSAL = /^(error:|Cannot [^:]*:)/;
+const REFUSAL = /^(error:|Cannot .*?:(?= ))/;
 
 // An empty variable is none: it is what compose makes of ${FUNDFEED_QUOTAS:-}.
 for (const [name, value] of Object.entries(process.env)) if (name.startsWith("FUNDFEED_") && value === "") delete process.env[name];

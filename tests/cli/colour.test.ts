@@ -4,8 +4,8 @@ import { join } from "node:path";
 const main = join(import.meta.dir, "../../src/main.ts");
 
 /** What a command that is refused writes on a terminal, which `script` plays. */
-function onTerminal(env: Record<string, string>): string {
-  const command = `'${process.execPath}' '${main}' servve`;
+function onTerminal(env: Record<string, string>, args = "servve"): string {
+  const command = `'${process.execPath}' '${main}' ${args}`;
   const { stdout } = Bun.spawnSync(["script", "-qc", command, "/dev/null"], {
     env: { PATH: process.env.PATH ?? "", TERM: "xterm", ...env },
   });
@@ -16,4 +16,10 @@ test("a refusal begins in red on a terminal, unless NO_COLOR is set, and never i
   expect(onTerminal({})).toStartWith("\u001b[31merror:\u001b[39m unknown command 'servve'\r\n(Did you mean serve?)\r\n");
   expect(onTerminal({ NO_COLOR: "1" })).toStartWith("error: unknown command 'servve'\r\n");
   expect(Bun.spawnSync([process.execPath, main, "servve"]).stderr.toString()).toStartWith("error: unknown command 'servve'\n");
+});
+
+test("red ends with what could not be done, not at the colon of an address in it", () => {
+  expect(onTerminal({}, "health --url http://127.0.0.1:1/v1")).toEndWith(
+    "\u001b[31mCannot reach http://127.0.0.1:1/v1/meta:\u001b[39m nothing answers there\r\n",
+  );
 });
