@@ -159,7 +159,7 @@ async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
   }
 }
 
-const outcomes = ["read", "added", "changed", "unchanged", "removed", "rejected"] as const;
+const outcomes = ["read", "added", "changed", "unchanged", "merged", "rejected", "removed", "linked"] as const;
 
 type ImportsOfFormat = { format: string; finished: number; unfinished: number } & Record<(typeof outcomes)[number], number>;
 

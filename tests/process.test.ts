@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { emptySummary } from "../src/import/remembered.ts";
 import { aHome, dropHomes, type Home, type Server, sampleFile, unpackedSample, until } from "./support/binary.ts";
 import { sendRaw } from "./support/raw.ts";
 import { zipped } from "./support/zipped.ts";
@@ -117,7 +118,7 @@ describe("a data directory with real records", () => {
   test("import reads .xml, .gz and .zip alike, and what it has seen is unchanged (D-32)", async () => {
     home.file("g.gz", sampleFile(`${GRANTS}.gz`));
     home.file("g.zip", zipped("GrantsDBExtract20260803v2.xml", unpackedSample(`${GRANTS}.gz`)));
-    const nothingNew = { added: 0, changed: 0, removed: 0, rejected: 0, events: 0 };
+    const { read: _, unchanged: __, ...nothingNew } = emptySummary;
     for (const name of ["g.gz", "g.zip"]) {
       const { read, unchanged, ...rest } = await home.json(["import", "grants-gov", name]);
       expect([read, rest]).toEqual([unchanged, nothingNew]);
@@ -133,11 +134,11 @@ describe("a data directory with real records", () => {
     const rehearsed = await home.run(["import", "records", "mixed.ndjson", "--dry-run"]);
     expect(rehearsed).toMatchObject({
       code: 3,
-      out: "Would be: 3 read: 0 added, 1 changed, 0 unchanged, 0 removed, 2 rejected; 1 event\n",
+      out: "Would be: 3 read: 0 added, 1 changed, 0 unchanged, 0 merged, 2 rejected; 0 removed, 0 linked, 1 event\n",
     });
     expect(await home.run(["export"])).toEqual(before);
     const { code, out, err } = await home.run(["import", "records", "mixed.ndjson", "--json"]);
-    expect([code, JSON.parse(out)]).toEqual([3, { read: 3, added: 0, changed: 1, unchanged: 0, removed: 0, rejected: 2, events: 1 }]);
+    expect([code, JSON.parse(out)]).toEqual([3, { ...emptySummary, read: 3, changed: 1, rejected: 2, events: 1 }]);
     expect(err).toBe("Rejected records and the reasons are in mixed.ndjson.rejects.ndjson\n");
     const rejects = readFileSync(home.at("mixed.ndjson.rejects.ndjson"), "utf8")
       .trim()

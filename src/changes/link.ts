@@ -65,15 +65,30 @@ export async function listWaiting(sql: CatalogSql, sources: ReadonlySet<string>)
   return waiting;
 }
 
-/** How many records wait for this one, which is not stored yet. */
-export async function countWaitingFor(sql: CatalogSql, record: Brief): Promise<number> {
-  const rule = linkRules.find(({ canonical }) => canonical === record.source.code);
-  const key = linkKeyOf(record);
-  if (rule === undefined || key === null) return 0;
-  const row = await sql.get<{ count: number }>(
-    "select count(*) as count from opportunities where link_key = ? and source = ?",
-    key,
-    rule.other,
-  );
-  return row?.count ?? 0;
+/** Whether a rule is about the record's source. */
+export function mayBeLinked({ source }: Brief): boolean {
+  return linkRules.some(({ canonical, other }) => canonical === source.code || other === source.code);
+}
+
+type Keyed = { id: string; link_key: string };
+
+/** How many records `listWaiting` would return if these, by id, were stored. */
+export async function countLinks(sql: CatalogSql, sources: ReadonlySet<string>, arriving: ReadonlyMap<string, Brief>): Promise<number> {
+  let count = 0;
+  for (const { canonical, other } of linkRules) {
+    if (!sources.has(canonical)) continue;
+    const named = new Set((await keyedAfter(sql, canonical, arriving)).map(({ link_key }) => link_key));
+    count += (await keyedAfter(sql, other, arriving)).filter(({ link_key }) => named.has(link_key)).length;
+  }
+  return count;
+}
+
+/** A source's records that have a link key once those that arrive are stored. */
+async function keyedAfter(sql: CatalogSql, source: string, arriving: ReadonlyMap<string, Brief>): Promise<Keyed[]> {
+  const stored = await sql.all<Keyed>("select id, link_key from opportunities where source = ? and link_key is not null", source);
+  const arrived = [...arriving].flatMap(([id, brief]) => {
+    const link_key = brief.source.code === source ? linkKeyOf(brief) : null;
+    return link_key === null ? [] : [{ id, link_key }];
+  });
+  return [...stored.filter(({ id }) => !arriving.has(id)), ...arrived];
 }

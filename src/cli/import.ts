@@ -83,10 +83,13 @@ function optionsOf(files: readonly string[], { snapshot, allowRemovals, asOf, dr
 }
 
 export function inSentences(outcome: Outcome, dryRun: boolean): string {
-  const { read, added, changed, unchanged, removed, rejected, events } = outcome;
-  const counts = { added, changed, unchanged, removed, rejected };
-  const parts = Object.entries(counts).map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`);
-  return `${dryRun ? "Would be: " : ""}${read.toLocaleString("en-US")} read: ${parts.join(", ")}; ${events.toLocaleString("en-US")} ${events === 1 ? "event" : "events"}`;
+  const { read, added, changed, unchanged, merged, rejected, removed, linked, events } = outcome;
+  const inWords = (counts: Record<string, number>) =>
+    Object.entries(counts)
+      .map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`)
+      .join(", ");
+  const ofRead = inWords({ added, changed, unchanged, merged, rejected });
+  return `${dryRun ? "Would be: " : ""}${inWords({ read })}: ${ofRead}; ${inWords({ removed, linked, [events === 1 ? "event" : "events"]: events })}`;
 }
 
 /** One line that a person watches: what is being done, how far it is, how fast it goes, and how long it will take. */

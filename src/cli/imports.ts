@@ -27,8 +27,10 @@ export function importsCommand(cli: Cli): Command {
       added: counts.added ?? null,
       changed: counts.changed ?? null,
       unchanged: counts.unchanged ?? null,
-      removed: counts.removed ?? null,
+      merged: counts.merged ?? null,
       rejected: counts.rejected ?? null,
+      removed: counts.removed ?? null,
+      linked: counts.linked ?? null,
       events: counts.events ?? null,
     }));
     answer(cli, options, imports, table(lines, "Nothing has been imported yet"));

@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { messageOf } from "../../db/reason.ts";
-import type { Summary } from "../import/remembered.ts";
+import { emptySummary, type Summary } from "../import/remembered.ts";
 import type { Outcome } from "../import/workplace.ts";
 import { formatInstant } from "../instant.ts";
 import type { Machine } from "../machine.ts";
@@ -104,11 +104,9 @@ function orderOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pu
   return { upstream, base: address, key, keep, force: force === true, allowRemovals: allowRemovals === true, rejects };
 }
 
-const NOTHING: Summary = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0 };
-
 /** `fetched` is false when there was nothing new. */
 function summaryOf({ name }: Upstream, outcome: Outcome | undefined): Summary & { source: string; fetched: boolean } {
-  const { rejects: _, ...summary } = outcome ?? { ...NOTHING, rejects: [] };
+  const { rejects: _, ...summary } = outcome ?? { ...emptySummary, rejects: [] };
   return { source: name, fetched: outcome !== undefined, ...summary };
 }
 

@@ -8,7 +8,7 @@ import { formatInstant, parseStoredMs } from "../instant.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { objectLines } from "./formats/records.ts";
 import { Rejection, readerOf } from "./judge.ts";
-import { beginImport, finishImport, type Summary } from "./remembered.ts";
+import { beginImport, emptySummary, finishImport, type Summary } from "./remembered.ts";
 import { digestsOf, type Options, type Outcome, shareRead, type Workplace, withInputs } from "./workplace.ts";
 
 const CHUNK = 2000;
@@ -32,7 +32,7 @@ export async function importEvents(place: Workplace, options: Options): Promise<
   if (options.snapshot || options.asOf !== undefined)
     throw new Error("Cannot import events with --snapshot or --as-of: each event states its own instant");
   return withInputs(place, {}, options, async ({ inputs, staging, rejects }) => {
-    const summary: Summary = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0 };
+    const summary: Summary = { ...emptySummary };
     const sources = new Set<string>();
     for await (const item of objectLines(inputs)) {
       summary.read++;

@@ -25,6 +25,8 @@ export type Place = {
   raw: unknown;
   /** The JSON of `raw` to the letter, where it is on one line: parsed numbers lose digits. */
   json?: string;
+  /** Another record of the files holds in its place: it is counted, and no more. */
+  isSuperseded?: true;
 };
 
 export type Mapped = {

@@ -44,12 +44,13 @@ export async function judgeAll(
   const digestOf = readingUnder([format.name, [...names], options.redactContacts === true]);
   const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
   const lastOf = new Map<Input, Item>();
-  for await (const items of together(format.read(await filled(inputs), context), JUDGED_TOGETHER)) {
+  for await (const read of together(format.read(await filled(inputs), context), JUDGED_TOGETHER)) {
+    for (const item of read) lastOf.set(item.input, item);
+    const items = read.filter((item) => item.isSuperseded !== true);
     await db.snapshot(async (sql) => {
       const digests = await digestsToRead(sql, items, digestOf, isFirst);
       const arrived: (Arrival | Unread)[] = [];
       for (const item of items) {
-        lastOf.set(item.input, item);
         if ("read" in item && !digests.has(item)) {
           arrived.push(item);
           continue;
@@ -71,7 +72,7 @@ export async function judgeAll(
         else stageAsBefore(staging, judged, each);
       }
     });
-    judged.read += items.length;
+    judged.read += read.length;
     progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
   }
   progress({ step: "reading", done: judged.read, share: 1 });

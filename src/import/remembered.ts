@@ -1,14 +1,31 @@
 /** Imports are remembered: which files, when, what came of it; and whether a killed one is being run again. */
 import type { CatalogSql } from "../../db/engine.ts";
 
+/** Each record that was read is in exactly one of the next five numbers; the last three count what else the import did. */
 export type Summary = {
   read: number;
   added: number;
   changed: number;
   unchanged: number;
-  removed: number;
+  /** Further versions of an opportunity that is counted already. */
+  merged: number;
   rejected: number;
+  removed: number;
+  /** Stored records that now name a record of this import as their parent or as the canonical one. */
+  linked: number;
   events: number;
+};
+
+export const emptySummary: Readonly<Summary> = {
+  read: 0,
+  added: 0,
+  changed: 0,
+  unchanged: 0,
+  merged: 0,
+  rejected: 0,
+  removed: 0,
+  linked: 0,
+  events: 0,
 };
 
 export type FileDigest = { name: string; bytes: number; sha256: string };

@@ -20,13 +20,13 @@ import {
   update,
   withholdContacts,
 } from "../changes/commit.ts";
-import type { Arrival } from "../changes/content.ts";
-import { countWaitingFor, listWaiting } from "../changes/link.ts";
+import type { Arrival, Brief } from "../changes/content.ts";
+import { countLinks, listWaiting, mayBeLinked } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
 import { formatInstant } from "../instant.ts";
 import type { Format } from "./format.ts";
 import { type Judged, judgeAll, unstaged } from "./judging.ts";
-import { type Begun, beginImport, findUnfinished, finishImport, recordProgress, type Summary } from "./remembered.ts";
+import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./remembered.ts";
 import type { Staged, Staging } from "./staging.ts";
 import { digestsOf, type Options, type Outcome, type Workplace, withInputs } from "./workplace.ts";
 
@@ -87,20 +87,22 @@ async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging:
   return missing;
 }
 
-/** What an import would come to: the same decisions at the same instant, stored nowhere. */
+/** The summary that the import would have: the same decisions at the same instant, stored nowhere. */
 async function rehearse(db: CatalogDb, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Promise<Summary> {
   return db.snapshot(async (sql) => {
-    const summary = emptySummary(judged, staging);
+    const summary = summaryOf(judged, staging);
     const instant = await nextInstant(sql, begun.asOf ?? begun.startedAt);
+    const arriving = new Map<string, Brief>();
     for (const arrival of everyOne(staging)) {
       const before = await stored(sql, arrival);
       const replayed = before === undefined || begun.asOf === undefined ? before : turned(before, begun.asOf - 1);
-      count(summary, decide(replayed, arrival, instant));
-      const waiting = await countWaitingFor(sql, arrival.brief);
-      summary.changed += waiting;
-      summary.events += waiting + (await countNewPast(sql, arrival, instant));
+      const decision = decide(replayed, arrival, instant);
+      count(summary, decision);
+      summary.events += await countNewPast(sql, arrival, instant);
+      if (mayBeLinked(decision.brief)) arriving.set(decision.id, decision.brief);
     }
     for (const seq of missing) countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
+    if (judged.newestRestored === undefined) countLinked(summary, await countLinks(sql, judged.sources, arriving));
     return summary;
   });
 }
@@ -109,7 +111,7 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
   const { db, now, progress } = place;
   if (begun.asOf !== undefined) await replayClock(db, begun.asOf - 1);
   const importId = await beginImport(db, begun);
-  const summary = emptySummary(judged, staging);
+  const summary = summaryOf(judged, staging);
   const { toWrite } = staging.counts();
   const total = toWrite + missing.length;
   const wanted = () => Math.max(begun.asOf ?? now(), (judged.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
@@ -145,8 +147,10 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
   const waiting = judged.newestRestored === undefined ? await listWaiting(db, judged.sources) : [];
   for (const pairs of slices(waiting)) {
     await write(async (sql, instant) => {
-      for (const { seq, canonicalId } of pairs)
-        count(summary, await changeOne(sql, seq, (before) => decideLink(before, canonicalId, instant), instant, importId));
+      for (const { seq, canonicalId } of pairs) {
+        const { events } = await changeOne(sql, seq, (before) => decideLink(before, canonicalId, instant), instant, importId);
+        countLinked(summary, events.length);
+      }
     });
   }
   for (const chunk of staging.readAnew(CHUNK)) {
@@ -208,8 +212,10 @@ function* everyOne(staging: Staging): Iterable<Arrival> {
   for (const chunk of staging.chunks(CHUNK)) yield* parsed(chunk);
 }
 
-function emptySummary({ read, rejected }: Judged, staging: Staging): Summary {
-  return { read, added: 0, changed: 0, unchanged: staging.counts().unchanged, removed: 0, rejected, events: 0 };
+/** Before anything is written. Of the records of one opportunity in the input, one is staged and the others are merged into it. */
+function summaryOf({ read, rejected }: Judged, staging: Staging): Summary {
+  const { toWrite, unchanged } = staging.counts();
+  return { ...emptySummary, read, unchanged, merged: read - rejected - toWrite - unchanged, rejected };
 }
 
 function count(summary: Summary, { outcome, events }: Decision): void {
@@ -220,4 +226,10 @@ function count(summary: Summary, { outcome, events }: Decision): void {
 function countRemoval(summary: Summary, { events }: Decision): void {
   summary.removed++;
   summary.events += events.length;
+}
+
+/** A link is one change of one record, and so one event. */
+function countLinked(summary: Summary, links: number): void {
+  summary.linked += links;
+  summary.events += links;
 }

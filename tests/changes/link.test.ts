@@ -1,6 +1,6 @@
 /** Which records of two sources stand for the same opportunity, as each engine finds them. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { countWaitingFor, findCanonicalId, listWaiting } from "../../src/changes/link.ts";
+import { countLinks, findCanonicalId, listWaiting } from "../../src/changes/link.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { aContent } from "../support/contents.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
@@ -24,9 +24,12 @@ describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
     await copyCatalog(filled, db);
     const all = new Set(["DSIP", "GRANTS_GOV", "OWN"]);
     expect(await listWaiting(db, all)).toEqual([]);
-    expect(await countWaitingFor(db, aContent(topic("DSIP", "t 1")))).toBe(1);
-    expect(await countWaitingFor(db, aContent(topic("DSIP", "T9")))).toBe(0);
-    expect(await countWaitingFor(db, aContent(topic("SBIR_GOV", "T1")))).toBe(0);
+    const links = (...arriving: ReturnType<typeof topic>[]) =>
+      countLinks(db, all, new Map(arriving.map((each) => [opportunityId(each.source.code, each.source.opportunity_id), aContent(each)])));
+    expect(await links(topic("DSIP", "t 1"))).toBe(1);
+    expect(await links(topic("DSIP", "t 1"), topic("DSIP", "T1"), topic("SBIR_GOV", "T1"))).toBe(1);
+    expect(await links(topic("DSIP", "T8"), topic("SBIR_GOV", "T8"), topic("SBIR_GOV", "T9"))).toBe(2);
+    expect(await links(topic("SBIR_GOV", "T1"))).toBe(0);
 
     await db.run("update opportunities set link_key = 'T1' where link_key in ('T2', 'T9')"); // As if the topic came, and two waited for it.
     const topicId = opportunityId("DSIP", "T9");

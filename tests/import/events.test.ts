@@ -1,6 +1,7 @@
 /** `import events`: histories kept elsewhere join a record's own. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
+import { emptySummary } from "../../src/import/remembered.ts";
 import { aCatalog, contentsOf, documentOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 
 afterAll(dropScratch);
@@ -16,7 +17,7 @@ const event = (fields: object = {}) => ({
   ...fields,
 });
 
-const NOTHING = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0, rejects: [], told: [] };
+const NOTHING = { ...emptySummary, rejects: [], told: [] };
 
 async function withRecord(): Promise<TestCatalog> {
   const catalog = await aCatalog();

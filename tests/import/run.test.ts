@@ -9,6 +9,7 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { records } from "../../src/import/formats/records.ts";
 import type { Draft } from "../../src/import/record.ts";
+import { emptySummary } from "../../src/import/remembered.ts";
 import { CHUNK, importFiles } from "../../src/import/run.ts";
 import { formatInstant } from "../../src/instant.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
@@ -34,7 +35,7 @@ import { anOpportunity, storeRecords } from "../support/records.ts";
 
 afterAll(dropScratch);
 
-const NOTHING = { read: 0, added: 0, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 0, rejects: [], told: [] };
+const NOTHING = { ...emptySummary, rejects: [], told: [] };
 
 /** A record whose status follows its dates, unless it states one. */
 const record = (id: string, fields: Partial<Draft> = {}): Draft => ({
@@ -149,7 +150,7 @@ describe("import", () => {
   test("lets the last hold where a record comes twice in one file", async () => {
     const catalog = await aCatalog();
     const summary = await catalog.take([record("N1", { title: "First" }), record("N2"), record("N1", { title: "Last" })]);
-    expect(summary).toEqual({ ...NOTHING, read: 3, added: 2, events: 2 });
+    expect(summary).toEqual({ ...NOTHING, read: 3, added: 2, merged: 1, events: 2 });
     expect((await documentOf(catalog.db, "N1")).title).toBe("Last");
     const before = await contentsOf(catalog.db);
     expect(await catalog.take([record("N1", { title: "First" }), record("N1", { title: "Last" })])).toMatchObject({
@@ -162,7 +163,7 @@ describe("import", () => {
   test("takes several files as one", async () => {
     const catalog = await aCatalog();
     const files = [aFile([record("N1", { title: "First" })]), aFile([record("N2"), record("N1", { title: "Last" })])];
-    expect(await catalog.takeFiles(files)).toEqual({ ...NOTHING, read: 3, added: 2, events: 2 });
+    expect(await catalog.takeFiles(files)).toEqual({ ...NOTHING, read: 3, added: 2, merged: 1, events: 2 });
     expect((await documentOf(catalog.db, "N1")).title).toBe("Last");
   });
 

@@ -5,6 +5,7 @@ import { CommanderError } from "commander";
 import { openCatalog } from "../../db/open.ts";
 import type { Cli } from "../../src/cli/command.ts";
 import { pullCommand } from "../../src/cli/pull.ts";
+import { emptySummary } from "../../src/import/remembered.ts";
 import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";
 import { realJson } from "../support/real-data.ts";
 import { NOW, PATIENT, type Played, play } from "./upstream.ts";
@@ -66,7 +67,9 @@ describe("fundfeed pull", () => {
   test("prints what came of it", async () => {
     const command = aCommand();
     expect(await command.run(publishing(), "sbir-gov")).toBeUndefined();
-    expect(command.printed).toEqual(["sbir-gov: 15 read: 11 added, 0 changed, 0 unchanged, 0 removed, 0 rejected; 11 events"]);
+    expect(command.printed).toEqual([
+      "sbir-gov: 15 read: 11 added, 0 changed, 0 unchanged, 4 merged, 0 rejected; 0 removed, 0 linked, 11 events",
+    ]);
     expect(command.cli.exitCode).toBe(0);
   });
 
@@ -74,7 +77,7 @@ describe("fundfeed pull", () => {
     const command = aCommand();
     await command.run(publishing(), "sbir-gov", "--json");
     expect(command.printed.map((text) => JSON.parse(text))).toEqual([
-      { source: "sbir-gov", fetched: true, read: 15, added: 11, changed: 0, unchanged: 0, removed: 0, rejected: 0, events: 11 },
+      { source: "sbir-gov", fetched: true, ...emptySummary, read: 15, added: 11, merged: 4, events: 11 },
     ]);
   });
 
@@ -162,8 +165,8 @@ describe("fundfeed pull --every", () => {
     command.afterwards.push(() => undefined, command.signal);
     expect(await command.run(publishing(), "sbir-gov", "--every", "6h")).toBeUndefined();
     expect(command.printed).toEqual([
-      "2026-08-03T12:00:00.000Z sbir-gov: 15 read: 11 added, 0 changed, 0 unchanged, 0 removed, 0 rejected; 11 events",
-      "2026-08-03T18:00:00.000Z sbir-gov: 15 read: 0 added, 0 changed, 11 unchanged, 0 removed, 0 rejected; 0 events",
+      "2026-08-03T12:00:00.000Z sbir-gov: 15 read: 11 added, 0 changed, 0 unchanged, 4 merged, 0 rejected; 0 removed, 0 linked, 11 events",
+      "2026-08-03T18:00:00.000Z sbir-gov: 15 read: 0 added, 0 changed, 11 unchanged, 4 merged, 0 rejected; 0 removed, 0 linked, 0 events",
     ]);
     expect(command.waits).toEqual([6 * 3_600_000, 6 * 3_600_000]);
     expect(command.told).toEqual([]);

@@ -38,7 +38,9 @@ export async function readFormat(format: Format, inputs: readonly Input[], now =
   for await (const item of format.read(inputs, { now: Date.parse(now), warn: (message) => void warnings.add(message) }))
     items.push("read" in item ? { ...item, record: item.read() } : item);
 
-  const drafts = items.flatMap((item) => ("record" in item ? [item.record as Draft] : []));
+  const drafts = items
+    .filter(({ isSuperseded }) => isSuperseded !== true)
+    .flatMap((item) => ("record" in item ? [item.record as Draft] : []));
   const kept = new Map(drafts.map((draft) => [draft.lineage ?? draft.source.opportunity_id, draft]));
   const refused = items.flatMap((item) => ("reason" in item ? [item.reason] : [...judged(item.record)]));
   return { items, drafts, kept, refused, warnings: [...warnings] };

@@ -53,8 +53,8 @@ async function* readExtract(input: Input, posted: Set<string>, context: Context)
       continue;
     }
     if (element !== FORECAST) posted.add(id);
-    else if (posted.has(id)) continue;
-    yield { input, line, raw, ...(legacy === undefined ? unread(raw, source, id, context) : { record: draftOfGrant(legacy, context) }) };
+    const place = { input, line, raw, ...(element === FORECAST && posted.has(id) ? { isSuperseded: true as const } : {}) };
+    yield { ...place, ...(legacy === undefined ? unread(raw, source, id, context) : { record: draftOfGrant(legacy, context) }) };
   }
 }
 
