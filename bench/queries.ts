@@ -2,7 +2,7 @@
 import { type CatalogFile, openCatalog } from "../db/open.ts";
 import { type Catalog, createCatalog } from "../src/catalog.ts";
 import { eventTypes, insignificant } from "../src/events/event.ts";
-import { type EventFilter, listEvents } from "../src/events/list.ts";
+import { type EventFilter, listOpportunityEvents } from "../src/events/list.ts";
 import { findOpportunity } from "../src/opportunities/find.ts";
 import { type Filter, listOpportunities } from "../src/opportunities/list.ts";
 import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
@@ -167,7 +167,7 @@ function randomHistory(catalog: Catalog, db: CatalogFile, random: Random): Quest
   const from = any();
   const after = random() < 0.4 ? { time: from.detected_at, id: from.id } : null;
   const limit = limitOf(random);
-  return { filter, limit, after, ask: () => listEvents(catalog, id, filter, limit, after) };
+  return { filter, limit, after, ask: () => listOpportunityEvents(catalog, id, filter, limit, after) };
 }
 
 function historyModel(db: CatalogFile): (question: Question<History>) => Expected {

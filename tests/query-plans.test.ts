@@ -4,7 +4,7 @@ import type { CatalogDb, CatalogSql } from "../db/engine.ts";
 import { type CatalogFile, openCatalog } from "../db/open.ts";
 import { createCatalog } from "../src/catalog.ts";
 import { refresh, replayClock } from "../src/changes/refresh.ts";
-import { listEvents } from "../src/events/list.ts";
+import { listOpportunityEvents } from "../src/events/list.ts";
 import { findOpportunity } from "../src/opportunities/find.ts";
 import { opportunityId } from "../src/opportunities/identity.ts";
 import { listOpportunities } from "../src/opportunities/list.ts";
@@ -74,7 +74,7 @@ test("lists, finds and histories are searches", async () => {
     await take([record(99)]);
     await listOpportunities(catalog, {}, 5, null);
     await findOpportunity(catalog, opportunityId("A", "N1"));
-    await listEvents(catalog, opportunityId("A", "N1"), { type: ["date_changed"], since, include_insignificant: false }, 5, {
+    await listOpportunityEvents(catalog, opportunityId("A", "N1"), { type: ["date_changed"], since, include_insignificant: false }, 5, {
       time: NOON,
       id: "x",
     });

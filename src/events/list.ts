@@ -23,7 +23,7 @@ type Row = { detected_at: number; id: string; document: Uint8Array };
 const [LAST, FIRST] = [8.64e15, -8.64e15];
 
 /** One page of events as ready JSON documents, newest first, or `undefined` when there is no such opportunity. */
-export async function listEvents(
+export async function listOpportunityEvents(
   { db }: Catalog,
   opportunityId: string,
   filter: EventFilter,

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createCatalog } from "../../src/catalog.ts";
 import { eventTypes, insignificant, severities } from "../../src/events/event.ts";
-import { type EventFilter, listEvents } from "../../src/events/list.ts";
+import { type EventFilter, listOpportunityEvents } from "../../src/events/list.ts";
 import { formatInstant } from "../../src/instant.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { aCatalog, dropScratch, NOON } from "../support/imports.ts";
@@ -33,7 +33,7 @@ const question = fc.record({
 
 type Shown = { id: string; type: string; severity: string; detected_at: string };
 
-test("listEvents() answers as the model does, page by page", async () => {
+test("listOpportunityEvents() answers as the model does, page by page", async () => {
   const { take, takeEvents, db } = await aCatalog();
   const source = (id: string) => ({ code: "A", opportunity_id: id });
   await take(["1", "2", "3"].map((id) => ({ source: source(id), title: "T" })));
@@ -66,8 +66,8 @@ test("listEvents() answers as the model does, page by page", async () => {
     const filter: EventFilter = { include_insignificant, ...(type && { type }), ...(since && { since }) };
     const wanted = (all.get(record) ?? []).filter((each) => matches(each, filter)).map(({ id }) => id);
     const seen: string[] = [];
-    for (let after = null as Parameters<typeof listEvents>[4]; ; ) {
-      const page = await listEvents(catalog, opportunityId("A", record), filter, limit, after);
+    for (let after = null as Parameters<typeof listOpportunityEvents>[4]; ; ) {
+      const page = await listOpportunityEvents(catalog, opportunityId("A", record), filter, limit, after);
       const ids = (page?.documents ?? []).map((document) => (JSON.parse(Buffer.from(document).toString()) as Shown).id);
       seen.push(...ids);
       expect(ids).toHaveLength(Math.min(limit, wanted.length - (seen.length - ids.length)));

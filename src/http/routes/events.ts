@@ -1,7 +1,7 @@
 /** The history of one opportunity. */
 import type { Catalog } from "../../catalog.ts";
 import { eventTypes, OpportunityEvent } from "../../events/event.ts";
-import { listEvents } from "../../events/list.ts";
+import { listOpportunityEvents } from "../../events/list.ts";
 import { cursorScope, decodeCursor } from "../cursor.ts";
 import { pageOf } from "../envelope.ts";
 import type { Operation, Route } from "../operation.ts";
@@ -38,7 +38,7 @@ export function eventsRoute({ catalog }: { catalog: Catalog }): Route {
       const scope = cursorScope(`/opportunities/${id}/events`, filter);
       const after = decodeCursor(catalog.cursorSecret, scope, cursor);
 
-      const page = await listEvents(catalog, id, filter, limit, after);
+      const page = await listOpportunityEvents(catalog, id, filter, limit, after);
       if (page === undefined) throw noOpportunity(id);
 
       return respondPage(call, page, { cursorSecret: catalog.cursorSecret, scope });
