@@ -4,6 +4,7 @@ import { styleText } from "node:util";
 import { codeOf, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import type { Machine } from "./machine.ts";
+import { createProgressLine } from "./progress-line.ts";
 import { oneLine, safeLines } from "./terminal-text.ts";
 import { type Order, startWorker, workerPlace } from "./worker-process.ts";
 
@@ -25,15 +26,24 @@ process.umask(0o077); // What is written here, keys' hashes included, is its own
 const worker = process.send === undefined ? undefined : workerPlace(process.env);
 const signals = { stop: ["SIGTERM", "SIGINT"], reload: ["SIGHUP"] } as const;
 
+const progress = process.stderr.isTTY
+  ? createProgressLine(
+      (text) => write(2, text),
+      () => process.stderr.columns,
+    )
+  : undefined;
+
 const machine: Machine = {
   env: process.env,
   now: Date.now,
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-  print: (text) => (worker === undefined ? write(1, `${safeLines(text)}\n`) : void process.send?.(text)),
-  tell: (text) => write(2, `${oneLine(text).replace(REFUSAL, (what) => styleText("red", what, { stream: process.stderr }))}\n`),
-  showProgress: (line) => {
-    if (process.stderr.isTTY) write(2, `\r\u001b[2K${oneLine(line)}`);
-  },
+  print: (text) => (worker === undefined ? writeLine(1, safeLines(text)) : void process.send?.(text)),
+  tell: (text) =>
+    writeLine(
+      2,
+      oneLine(text).replace(REFUSAL, (what) => styleText("red", what, { stream: process.stderr })),
+    ),
+  showProgress: (line) => progress?.show(line),
   writeLog,
   onStopSignal: (stop) => onOrder("stop", stop),
   onReloadSignal: (reload) => onOrder("reload", reload),
@@ -70,7 +80,10 @@ function writeLog(text: string): void {
   if (heldLog + text.length > LOG_HELD_MAX) return;
   heldLog += text.length;
   logWritten = logWritten
-    .then(() => writeAll(Buffer.from(safeLines(text))))
+    .then(() => {
+      progress?.clear();
+      return writeAll(Buffer.from(safeLines(text)));
+    })
     .finally(() => {
       heldLog -= text.length;
     });
@@ -87,6 +100,11 @@ async function writeAll(bytes: Buffer): Promise<void> {
       await Bun.sleep(1); // A pipe that is full for the moment.
     else return; // A full disk or a log's reader that died must not end the service.
   }
+}
+
+function writeLine(descriptor: 1 | 2, line: string): void {
+  progress?.clear();
+  write(descriptor, `${line}\n`);
 }
 
 /** Whole, at once and in order. Nobody may be there to read it any more: then a command ends, and a log goes on unread. */

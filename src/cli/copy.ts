@@ -7,6 +7,7 @@ import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../machine.ts";
 import { answer, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, table } from "./command.ts";
 import { nameOf, type Opening, openCatalogAt, openStateAt, type Place } from "./databases.ts";
+import { progressReporter } from "./progress.ts";
 
 export function copyCommand(cli: Cli): Command {
   const copy = command(
@@ -56,20 +57,13 @@ async function copyTo(machine: Machine, source: Place, target: Place): Promise<{
     state: opened.adopt(await openStateAt(place, machine.now(), opening), (db) => db.close()),
   });
   const from = await open(source, { postgres: { readOnly: true } });
+  const report = progressReporter(machine);
+  const progress: Progress = (name, done, total) => report({ step: `copying ${name}`, done, total, unit: "rows" });
   try {
-    return await copyDatabases(from, await open(target), reporter(machine));
+    return await copyDatabases(from, await open(target), progress);
   } finally {
     machine.showProgress("");
   }
-}
-
-function reporter({ now, showProgress }: Machine): Progress {
-  let shownAt = 0;
-  return (name, done, total) => {
-    if (now() - shownAt < 200) return;
-    shownAt = now();
-    showProgress(`copying ${name}, ${done.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} rows`);
-  };
 }
 
 function rowsOf(database: string, copied: Copied): { database: string; table: string; rows: number }[] {

@@ -5,7 +5,7 @@ import { Argument, type Command } from "commander";
 import { importEvents } from "../import/events.ts";
 import { formats } from "../import/formats.ts";
 import { importFiles } from "../import/run.ts";
-import type { Options, Outcome, Progress, Workplace } from "../import/workplace.ts";
+import type { Options, Outcome, Workplace } from "../import/workplace.ts";
 import {
   answer,
   type Cli,
@@ -18,6 +18,7 @@ import {
   timestamp,
   withCatalog,
 } from "./command.ts";
+import { progressReporter } from "./progress.ts";
 
 type ImportOptions = CommonOptions & {
   snapshot?: true;
@@ -72,7 +73,11 @@ export async function withWorkplace<T>(cli: Cli, options: CommonOptions, work: (
   const { now, tell } = cli.machine;
   const temporary = options.database === undefined ? undefined : mkdtempSync(join(tmpdir(), "fundfeed-import-"));
   try {
-    return await withCatalog(cli, options, (db) => work({ db, directory: temporary ?? options.data, now, tell, progress: reporter(cli) }));
+    return await withCatalog(cli, options, (db) => {
+      const report = progressReporter(cli.machine);
+      const progress: Workplace["progress"] = (made) => report({ ...made, unit: "records" });
+      return work({ db, directory: temporary ?? options.data, now, tell, progress });
+    });
   } finally {
     if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
   }
@@ -90,24 +95,4 @@ export function inSentences(outcome: Outcome, dryRun: boolean): string {
       .join(", ");
   const ofRead = inWords({ added, changed, unchanged, merged, rejected });
   return `${dryRun ? "Would be: " : ""}${inWords({ read })}: ${ofRead}; ${inWords({ removed, linked, [events === 1 ? "event" : "events"]: events })}`;
-}
-
-/** One line that a person watches: what is being done, how far it is, how fast it goes, and how long it will take. */
-function reporter({ machine }: Cli): (progress: Progress) => void {
-  const started = machine.now();
-  let shownAt = 0;
-  let step = "";
-  let stepStarted = started;
-  return (progress) => {
-    const now = machine.now();
-    if (progress.step !== step) [step, stepStarted] = [progress.step, now];
-    if (now - shownAt < 200) return;
-    shownAt = now;
-    const seconds = Math.max(0.001, (now - stepStarted) / 1000);
-    const left = progress.share > 0 ? Math.round((seconds / progress.share) * (1 - progress.share)) : undefined;
-    const rate = Math.round(progress.done / seconds).toLocaleString("en-US");
-    machine.showProgress(
-      `${step} ${progress.done.toLocaleString("en-US")} records, ${Math.round(progress.share * 100)} %, ${rate}/s${left === undefined ? "" : `, ${left} s left`}`,
-    );
-  };
 }

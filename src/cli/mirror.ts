@@ -10,6 +10,7 @@ import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
 import { type Summary, syncOnce } from "../mirror/sync.ts";
 import { pause, repeat } from "../pull/repeat.ts";
 import { baseAddress, type Cli, type CommonOptions, command, durationFrom, examples, inWords } from "./command.ts";
+import { progressReporter } from "./progress.ts";
 
 type MirrorOptions = CommonOptions & {
   into: string;
@@ -75,12 +76,16 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     waiting: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.tell)(`waiting ${inWords(ms)}: ${reason}`),
   };
   const store = openStore(machine, format, options.into, scope);
-  const turn = () =>
-    syncOnce({ ...feed, ...scope, store, progress: reporter(machine) })
+  const turn = () => {
+    const report = progressReporter(machine);
+    const progress = ({ records, events }: Summary) =>
+      report({ step: "mirroring", done: records, unit: `record${records === 1 ? "" : "s"}, ${counted(events, "event")}` });
+    return syncOnce({ ...feed, ...scope, store, progress })
       .catch((error) => {
         throw new Error(`Cannot mirror ${baseUrl}: ${reasonOf(error)}`, { cause: error });
       })
       .finally(() => machine.showProgress(""));
+  };
   try {
     if (options.every === undefined) report(cli, options, await turn());
     else await repeat(options.every, { now: machine.now, wait, stop: stop.signal }, () => keepOn(cli, options, turn, stop.signal));
@@ -107,17 +112,6 @@ function report({ machine }: Cli, { json, into }: MirrorOptions, summary: Summar
   const say = into === "-" ? machine.tell : machine.print;
   const sentence = `${counted(records, "record")}, ${counted(events, "event")}; in step with ${mark ?? "an empty catalogue"}`;
   say(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
-}
-
-function reporter({ now, showProgress }: Machine): (summary: Summary) => void {
-  const started = now();
-  let shownAt = 0;
-  return ({ records, events }) => {
-    if (now() - shownAt < 200) return;
-    shownAt = now();
-    const rate = Math.round(records / Math.max(0.001, (shownAt - started) / 1000));
-    showProgress(`mirroring ${counted(records, "record")}, ${counted(events, "event")}, ${rate.toLocaleString("en-US")}/s`);
-  };
 }
 
 function counted(count: number, name: string): string {

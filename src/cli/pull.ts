@@ -10,6 +10,7 @@ import { pause, repeat } from "../pull/repeat.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
 import { answer, type Cli, type CommonOptions, command, durationFrom, oneOf, redactContactsOption, redactsContacts } from "./command.ts";
 import { inSentences, withWorkplace } from "./import.ts";
+import { progressReporter } from "./progress.ts";
 
 type PullOptions = CommonOptions & {
   every?: number;
@@ -118,18 +119,13 @@ function sentenceOf({ name }: Upstream, outcome: Outcome | undefined): string {
   return `${name}: ${outcome === undefined ? "nothing new" : inSentences(outcome, false)}`;
 }
 
-function downloads({ machine }: Cli): Net["progress"] {
-  let shownAt = 0;
-  return (bytes, total, place) => {
-    if (machine.now() - shownAt < 200) return;
-    shownAt = machine.now();
-    const share = total === undefined ? "" : ` of ${megabytes(total)}, ${Math.round((bytes / total) * 100)} %`;
-    machine.showProgress(`fetching answer ${place}: ${megabytes(bytes)}${share}`);
+function downloads(cli: Cli): Net["progress"] {
+  const report = progressReporter(cli.machine);
+  return (bytes, total, place = 1, planned) => {
+    if (planned !== undefined) return report({ step: "fetching", done: place, total: planned, unit: "responses" });
+    const megabytes = { done: bytes / 1e6, total: total === undefined ? undefined : total / 1e6, unit: "MB" };
+    report({ step: place === 1 ? "fetching" : `fetching response ${place},`, ...megabytes });
   };
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function randomOf({ randomBytes }: Machine): number {

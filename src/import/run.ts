@@ -135,7 +135,8 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
         summary.events += await storePast(sql, arrival, importId);
       }
     });
-    progress({ step: "writing", done: summary.added + summary.changed, share: (summary.added + summary.changed) / total });
+    const done = summary.added + summary.changed;
+    progress({ step: "writing", done, total, share: done / total });
   }
   for (const rows of slices(missing)) {
     await write(async (sql, instant) => {

@@ -31,7 +31,7 @@ export type Workplace = {
   progress: (progress: Progress) => void;
 };
 
-export type Progress = { step: "reading" | "writing"; done: number; share: number };
+export type Progress = { step: "reading" | "writing"; done: number; total?: number; share: number };
 
 /** The summary, and the files that hold rejected records. */
 export type Outcome = Summary & { rejects: string[] };

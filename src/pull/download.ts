@@ -31,8 +31,8 @@ export type Net = {
   /** Returns early when `stop` says so. */
   wait: (ms: number, stop: AbortSignal) => Promise<void>;
   stop: AbortSignal;
-  /** Told of each piece; `place` counts the answers of one visit. */
-  progress: (bytes: number, total: number | undefined, place?: number) => void;
+  /** Called for each piece of a response; `place` counts the responses of one visit, of `planned` in all. */
+  progress: (bytes: number, total: number | undefined, place?: number, planned?: number) => void;
 };
 
 /** Until an answer begins, between two pieces of it, and for all of it. */

@@ -52,14 +52,18 @@ function searchQuery(topicReleaseStatus: readonly number[], page: number): URLSe
 
 /** Questions go into their topic's details: a file of them alone does not say whose they are. */
 async function* detailsOf(visit: Visit, topics: readonly (readonly [string, JsonObject])[]): AsyncIterable<string> {
-  for (const [id, { noOfPublishedQuestions }] of topics) {
+  visit.planned = visit.requests + topics.length + topics.filter(([, topic]) => hasQuestions(topic)).length;
+  for (const [id, topic] of topics) {
     const path = `topics/api/public/topics/${encodeURIComponent(id)}`;
     const { value: details } = await readJson(visit, jsonAt(visit, `${path}/details`));
     if (textOf(objectOf(details).topicId) !== id)
       throw new Error(`Cannot take the answer of ${visit.base.host}: it is not the topic ${id}`);
-    const { value: questions } =
-      Number(textOf(noOfPublishedQuestions)) > 0 ? await readJson(visit, jsonAt(visit, `${path}/questions`)) : { value: [] };
+    const { value: questions } = hasQuestions(topic) ? await readJson(visit, jsonAt(visit, `${path}/questions`)) : { value: [] };
     if (!Array.isArray(questions)) throw new Error(`Cannot take the answer of ${visit.base.host}: it has no list of questions on ${id}`);
     yield JSON.stringify({ ...objectOf(details), questions });
   }
+}
+
+function hasQuestions({ noOfPublishedQuestions }: JsonObject): boolean {
+  return Number(textOf(noOfPublishedQuestions)) > 0;
 }

@@ -50,6 +50,7 @@ function searchAll(visit: Visit) {
 }
 
 async function* detailsOf(visit: Visit, ids: readonly string[]): AsyncIterable<string> {
+  visit.planned = visit.requests + ids.length;
   for (const id of ids) {
     const { text, value } = await readJson(visit, jsonAt(visit, "fetchOpportunity", { opportunityId: Number(id) }));
     dataOf(value, "fetchOpportunity");

@@ -14,6 +14,8 @@ export type Visit = {
   /** The file that was imported last, where it is worth asking whether it has changed. */
   known: Known | undefined;
   requests: number;
+  /** How many requests it takes in all, once that is known. */
+  planned?: number;
 };
 
 /** Where a file came from, and what tells it from a newer one. */
@@ -32,7 +34,7 @@ export async function fetchFile(visit: Visit, name: string, wanted: Wanted, know
   const place = ++visit.requests;
   if (place > 1) await net.wait(PACE_MS, net.stop);
   const path = join(directory, name);
-  const counted = { ...net, progress: (bytes: number, total: number | undefined) => net.progress(bytes, total, place) };
+  const counted = { ...net, progress: (bytes: number, total: number | undefined) => net.progress(bytes, total, place, visit.planned) };
   return { ...(await download(counted, wanted, path, known)), path };
 }
 

@@ -90,7 +90,7 @@ describe("fundfeed mirror", () => {
     expect(await runCommandLine(["mirror", `${baseUrl}/`, "--into", file, "--events"], machine)).toBe(0);
     expect(contentsOfLines(readFileSync(file, "utf8"))).toEqual(await served(api));
     expect(printed).toEqual([expect.stringMatching(/^120 records, 120 events; in step with 2026-03-01T12:00:00.\d{3}Z$/)]);
-    expect(shown[0]).toStartWith("mirroring 100 records, 100 events, ");
+    expect(shown[0]).toStartWith("mirroring 100 records, 100 events");
     expect(shown.at(-1)).toBe("");
   });
 

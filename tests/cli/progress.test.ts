@@ -1,0 +1,30 @@
+import { describe, expect, test } from "bun:test";
+import { progressLine, progressReporter } from "../../src/cli/progress.ts";
+
+describe("a line of progress", () => {
+  test.each([
+    [{ step: "writing", done: 4000, total: 9767, unit: "records" }, 2000, "writing 40 %, 3 s left, 4,000 of 9,767 records, 2,000/s"],
+    [{ step: "reading", done: 20, share: 0.001, unit: "records" }, 100, "reading 0 %, 2 min left, 20 records, 200/s"],
+    [{ step: "reading", done: 20, share: 0.001, unit: "records" }, 1000, "reading 0 %, 17 min left, 20 records, 20/s"],
+    [{ step: "reading", done: 20, share: 0.0001, unit: "records" }, 1000, "reading 0 %, 2 h 47 min left, 20 records, 20/s"],
+    [{ step: "fetching", done: 12.34, total: 250.6, unit: "MB" }, 1000, "fetching 4 %, 20 s left, 12.3 of 251 MB, 12.3/s"],
+    [{ step: "fetching", done: 12.34, unit: "MB" }, 1000, "fetching 12.3 MB, 12.3/s"],
+    [{ step: "mirroring", done: 100, unit: "records, 7 events" }, 0, "mirroring 100 records, 7 events"],
+    [{ step: "copying keys", done: 0, total: 0, unit: "rows" }, 10, "copying keys 0 of 0 rows, 0/s"],
+  ])("%j after %i ms", (work, ms, line) => {
+    expect(progressLine(work, ms)).toBe(line);
+  });
+
+  test("is drawn five times a second at most, and counts each step's time from its beginning", () => {
+    const shown: string[] = [];
+    const clock = { now: 1_000_000 };
+    const report = progressReporter({ now: () => clock.now, showProgress: (line) => void shown.push(line) });
+    for (let n = 1; n <= 100; n++) {
+      report({ step: n <= 50 ? "reading" : "writing", done: n, total: 100, unit: "records" });
+      clock.now += 50;
+    }
+    expect(shown).toHaveLength(25);
+    expect(shown[4]).toBe("reading 17 %, 4 s left, 17 of 100 records, 21.3/s");
+    expect(shown.at(-1)).toStartWith("writing 97 %, 1 s left, ");
+  });
+});
