@@ -17,15 +17,24 @@ export function demoCommand(cli: Cli): Command {
     .addOption(new Option("--port <n>", "port to listen on; 0 takes a free one").default(8080).argParser(wholeNumber(0, 65_535)))
     .addOption(new Option("--log-format <format>", "format of the log on standard error").choices(logFormats).default("text"))
     .action(async (options: Pick<ServeOptions, "port" | "logFormat">) => {
+      const onStopSignal = (stop: () => void) => {
+        cli.machine.onStopSignal(stop);
+        cli.machine.onReloadSignal(stop); // SIGHUP: the terminal was closed.
+      };
+      const interrupted = new AbortController();
+      onStopSignal(() => interrupted.abort()); // Before there is a directory that would be left behind.
       const directory = mkdtempSync(join(tmpdir(), "fundfeed-demo-"));
       try {
-        const records = await importSample(cli.machine, directory);
+        const records = await importSample(cli.machine, directory, interrupted.signal);
         const key = await createDemoKey(cli.machine, directory);
+        if (interrupted.signal.aborted) return;
         const machine = {
           ...cli.machine,
+          onStopSignal,
           print: (line: string) => cli.machine.print(`${introduction(line, key, records, directory)}\n${line}`),
         };
-        cli.exitCode = await serve(machine, { ...options, host: "127.0.0.1", data: directory, database: undefined });
+        // Exits 0 even when requests were cut: `bun run` may pass a signal on that the terminal has sent already, and the second one cuts.
+        await serve(machine, { ...options, host: "127.0.0.1", data: directory, database: undefined });
       } finally {
         rmSync(directory, { recursive: true, force: true });
       }
@@ -33,11 +42,12 @@ export function demoCommand(cli: Cli): Command {
 }
 
 /** Each file at the instant of its publication, so that the history is the one that really happened. */
-async function importSample(machine: Machine, directory: string): Promise<number> {
+async function importSample(machine: Machine, directory: string, interrupted: AbortSignal): Promise<number> {
   const db = openCatalog(directory, machine.now());
   let added = 0;
   try {
     for (const [step, { format: name, file, asOf, snapshot }] of sample.entries()) {
+      if (interrupted.aborted) break;
       const format = formats.find((each) => each.name === name);
       if (format === undefined) throw new Error(`Cannot import the sample: there is no format ${name}`);
       machine.showProgress(`importing the sample, ${step + 1} of ${sample.length}: ${name}`);

@@ -1,0 +1,74 @@
+/** `demo` in a terminal: however it is ended, it exits 0 and leaves nothing behind. */
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { runCommandLine } from "../../src/cli/command-line.ts";
+import { until } from "../support/binary.ts";
+import { machineOf } from "../support/command-line.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
+
+const root = join(import.meta.dir, "../..");
+const CTRL_C = "\u0003";
+
+const programs = {
+  "bun src/main.ts demo": ["src/main.ts", "demo", "--port", "0"],
+  "bun run demo": ["run", "demo", "--port", "0"],
+};
+const moments = {
+  "begins to import": "importing the sample, 1 of",
+  "is importing": "importing the sample, 7 of",
+  serves: "listening on http",
+};
+const situations = Object.keys(programs).flatMap((program) => Object.keys(moments).map((moment) => [program, moment] as const)) as [
+  keyof typeof programs,
+  keyof typeof moments,
+][];
+
+/** A demo in a terminal of its own, which has shown `awaited`. */
+async function demoThatShows(program: keyof typeof programs, awaited: string) {
+  const directory = aDirectory();
+  let shown = "";
+  const child = Bun.spawn([process.execPath, ...programs[program]], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: directory, TERM: "xterm" },
+    terminal: {
+      data: (_, bytes) => {
+        shown += Buffer.from(bytes).toString();
+      },
+    },
+  });
+  await until(awaited, () => (shown.includes(awaited) ? true : undefined));
+  return { child, shown: () => shown, remaining: () => readdirSync(directory) };
+}
+
+test.each(situations)("Ctrl-C in `%s` while it %s ends it with 0, and without an error", async (program, moment) => {
+  const { child, shown, remaining } = await demoThatShows(program, moments[moment]);
+  child.terminal?.write(CTRL_C);
+  expect(await child.exited).toBe(0);
+  expect(remaining()).toEqual([]);
+  expect(shown()).not.toMatch(/error|Cannot/);
+});
+
+test.each(situations)("closing the terminal of `%s` while it %s leaves nothing behind", async (program, moment) => {
+  const { child, remaining } = await demoThatShows(program, moments[moment]);
+  child.terminal?.close();
+  await child.exited;
+  await until("the directory is gone", () => (remaining().length === 0 ? true : undefined));
+});
+
+test("a signal that comes twice at once, as `bun run` may send it, is no failure", async () => {
+  const handlers: (() => void)[] = [];
+  const stop = () => {
+    for (const handle of handlers) handle();
+  };
+  const print = (text: string) => {
+    if (!text.includes("listening on")) return;
+    stop();
+    stop();
+  };
+  const machine = { ...machineOf({}, { print, tell: () => undefined }), onStopSignal: (handle: () => void) => void handlers.push(handle) };
+  expect(await runCommandLine(["demo", "--port", "0"], machine)).toBe(0);
+});
