@@ -331,7 +331,7 @@ export async function update(
 
 /** How many events `storePast` would store of a record that would be stored at an instant (ms). */
 export async function countNewPast(sql: CatalogSql, arrival: Arrival, instant: number): Promise<number> {
-  if (arrival.past === undefined) return 0;
+  if (arrival.revisions === undefined) return 0;
   const { code } = arrival.brief.source;
   const knownSince = (await findStored(sql, code, arrival.lineage))?.created_at ?? instant;
   let count = 0;
@@ -339,9 +339,9 @@ export async function countNewPast(sql: CatalogSql, arrival: Arrival, instant: n
   return count;
 }
 
-/** Stores what the upstream tells of a record's past (`Arrival.past`), each event once, and tells how many were new. */
+/** Stores the history that the upstream keeps of a record (`Arrival.revisions`), each event once. Returns how many were new. */
 export async function storePast(sql: CatalogSql, arrival: Arrival, importId: number): Promise<number> {
-  const stored = arrival.past === undefined ? undefined : await findStored(sql, arrival.brief.source.code, arrival.lineage);
+  const stored = arrival.revisions === undefined ? undefined : await findStored(sql, arrival.brief.source.code, arrival.lineage);
   if (stored === undefined) return 0;
   let count = 0;
   for (const event of pastEvents(stored.id, arrival, stored.created_at)) {

@@ -5,8 +5,8 @@ import type { Content, Incoming } from "./content.ts";
 const FIELD = "contacts";
 
 /** A record that names nobody, neither now nor in its past. What is stored of its history will name nobody either. */
-export function withoutContacts({ past, ...incoming }: Incoming): Incoming {
-  return { ...blank(incoming), ...(past === undefined ? {} : { past: past.map(blank) }), redacted: true };
+export function withoutContacts({ revisions, ...incoming }: Incoming): Incoming {
+  return { ...blank(incoming), ...(revisions === undefined ? {} : { revisions: revisions.map(blank) }), redacted: true };
 }
 
 /** That contacts changed stays told; from what to what does not. A history still folds to its record, which has none. */

@@ -17,15 +17,16 @@ export type Incoming = {
   content: Content;
   /** Of what it was read from (`import/reading.ts`), where its format can tell. */
   reading?: Uint8Array | undefined;
-  /** Earlier states that the upstream itself tells of, the oldest first; each until (ms) it was superseded. */
-  past?: PastState[];
+  /** The upstream's own history of the record, the oldest revision first and the present one last. */
+  revisions?: Revision[];
   /** Its contacts were kept out, and are to be kept out of its history. */
   redacted?: true;
   /** Of a record that `export` wrote: restored into an empty catalogue, otherwise ignored. */
   restored?: { created_at: number; updated_at: number };
 };
 
-export type PastState = { content: Content; status_basis: StatusBasis; until: number };
+/** The record as it would have been imported when this revision of it appeared (ms). */
+export type Revision = { content: Content; status_basis: StatusBasis; since: number };
 
 /** A record on its way in, rendered: what it says is not parsed again unless a stored one says something else. */
 export type Arrival = Omit<Incoming, "content"> & { brief: Brief; rendered: Rendered };

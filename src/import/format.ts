@@ -33,8 +33,8 @@ export type Mapped = {
   record: Draft | { [field: string]: unknown };
   /** The upstream tells only a part here: fields that the record leaves out keep what is stored, with "adds" also the items of lists. */
   partial?: "omits" | "adds";
-  /** What the upstream tells of the record's earlier states, the oldest first. */
-  past?: readonly PastState[];
+  /** The upstream's own history of the record, the oldest revision first and the present one last. */
+  revisions?: readonly Revision[];
   /** Lineages that this record may follow from, the nearest first; the first that is known becomes its parent. */
   parents?: readonly Parent[];
 };
@@ -48,8 +48,8 @@ export type Unread = { source: string; id: string; text: string; read: () => Dra
 /** Refused by the format. Source and lineage, where they could be read, keep it from looking removed (D-34). */
 export type Refused = { reason: string; source?: string; lineage?: string };
 
-/** A whole earlier state, and when it was superseded, in milliseconds since 1970 UTC. */
-export type PastState = { record: Draft; until: number };
+/** A whole record as it would have been imported when this revision of it appeared, at `since` (milliseconds since 1970 UTC; 0 where the first one's is unknown). */
+export type Revision = { record: Draft; since: number };
 
 /** `inFiles`: it is among the files' own records. */
 export type Parent = { lineage: string; inFiles: boolean };

@@ -123,11 +123,11 @@ async function judgeItem(sql: CatalogSql, item: Item, names: ReadonlyMap<string,
   if ("read" in item) return withRelationships(sql, judgeRecord(item.read(), names), []);
   const record = item.partial === undefined ? item.record : await completed(sql, item.record, item.partial === "adds");
   const incoming = judgeRecord(record, names);
-  const past = item.past?.map(({ record, until }) => {
+  const revisions = item.revisions?.map(({ record, since }) => {
     const { content, status_basis } = judgeRecord(record, names);
-    return { content, status_basis, until };
+    return { content, status_basis, since };
   });
-  return { ...(await withRelationships(sql, incoming, item.parents ?? [])), ...(past === undefined ? {} : { past }) };
+  return { ...(await withRelationships(sql, incoming, item.parents ?? [])), ...(revisions === undefined ? {} : { revisions }) };
 }
 
 /** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */

@@ -1,8 +1,8 @@
 /** Answers of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
 import { parseInstantMs } from "../../instant.ts";
 import { easternInstant } from "../eastern.ts";
-import type { Context, Input, Item, PastState } from "../format.ts";
-import { draftOfGrant, emptyGrant, type Grant } from "../grant.ts";
+import type { Context, Input, Item, Revision } from "../format.ts";
+import { draftOfGrant, emptyGrant, type Grant, isOver } from "../grant.ts";
 import {
   applicantTypes,
   type Coded,
@@ -20,6 +20,8 @@ import type { Draft } from "../record.ts";
 
 /** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+/** The most revisions of an opportunity are some forty. */
+const REVISIONS_MAX = 1000;
 
 /** One answer, with its envelope or without; or an array of details. */
 export async function* grantsGovAnswers(input: Input, first: string, context: Context): AsyncIterable<Item> {
@@ -30,7 +32,7 @@ export async function* grantsGovAnswers(input: Input, first: string, context: Co
       const item = { input, line, raw };
       if (grant.id === "") yield { ...item, source: GRANTS_GOV, reason: "id must not be blank" };
       else if (part) yield { ...item, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
-      else yield { ...item, record: draftOfGrant(grant, context), ...pastOf(objectOf(raw), grant.id, context) };
+      else yield { ...item, record: draftOfGrant(grant, context), ...revisionsOf(objectOf(raw), context) };
     }
   }
 }
@@ -119,7 +121,7 @@ function isoDate(text: string): string {
 /* Details */
 
 function grantOfDetails(details: JsonObject, { warn }: Context): Grant {
-  const forecast = details.docType === "forecast" || details.synopsis === undefined;
+  const forecast = isForecast(details);
   const body = objectOf(forecast ? details.forecast : details.synopsis);
   const id = textOf(details.id);
   const agency = textOf(objectOf(details.agencyDetails ?? body.agencyDetails).agencyName);
@@ -173,37 +175,100 @@ function grantOfDetails(details: JsonObject, { warn }: Context): Grant {
   };
 }
 
-/** Revisions that were superseded, as the details list them: each has the details' own layout. */
-function pastOf(details: JsonObject, id: string, context: Context): { past?: PastState[] } {
-  const past = arrayOf(details.opportunityHistoryDetails)
-    .map(objectOf)
-    .map((revision) => ({ revision, until: actionInstant(textOf(objectOf(revision.synopsis ?? revision.forecast).actionDate)) }))
-    .flatMap(({ revision, until }) => (until === undefined ? [] : [{ record: pastDraft(revision, details, id, context), until }]))
-    .toSorted((one, other) => one.until - other.until);
-  return past.length === 0 ? {} : { past };
+function isForecast({ docType, synopsis }: JsonObject): boolean {
+  return docType === "forecast" || synopsis == null;
 }
 
-/** What a revision leaves out, such as the names of agencies, is as it is today. */
-function pastDraft(
-  revision: JsonObject,
-  { opportunityHistoryDetails: _past, ...details }: JsonObject,
-  id: string,
-  context: Context,
-): Draft {
-  const { synopsis: _synopsis, forecast: _forecast, ...rest } = details;
-  const docType = revision.synopsis === undefined ? "forecast" : "synopsis";
-  return draftOfGrant(grantOfDetails({ ...rest, ...revision, docType, id }, context), context);
+/* The upstream's own history */
+
+const kinds = ["forecast", "synopsis"] as const;
+type Kind = (typeof kinds)[number];
+
+/** A forecast or a synopsis as it was from an instant on (ms; 0 where that of the first one is unknown). */
+type Version = { kind: Kind; body: JsonObject; since: number };
+
+/** Details that were superseded, and when (ms). */
+type Superseded = { details: JsonObject; until: number };
+
+/**
+ * What the upstream has shown of an opportunity, revision by revision. A forecast and its synopsis are revised each on its own, the forecast
+ * also after the synopsis has taken its place. Nothing where a revision is missing or undated.
+ */
+function revisionsOf({ opportunityHistoryDetails, ...present }: JsonObject, context: Context): { revisions?: Revision[] } {
+  const past = supersededIn(arrayOf(opportunityHistoryDetails).map(objectOf));
+  const [forecasts, synopses] = kinds.map((kind) => versionsOf(kind, past ?? [], present));
+  if (past === undefined || forecasts === undefined || synopses === undefined) return {};
+  const versions = [...forecasts, ...(isForecast(present) ? [] : synopses)]; // A synopsis hides the forecast.
+  const instants = [...versions.map(({ since }) => since), ...past.map(({ until }) => until)].sort((one, other) => one - other);
+  const revisions = [...new Set(instants)].flatMap((since) => {
+    const version = versions.findLast((each) => each.since <= since);
+    const details = past.find(({ until }) => until > since)?.details ?? present;
+    return version === undefined ? [] : [{ record: draftOfRevision(version, details, present, since, context), since }];
+  });
+  return revisions.length < 2 ? {} : { revisions };
+}
+
+/** The oldest first, or `undefined` where one is undated. */
+function supersededIn(revisions: readonly JsonObject[]): Superseded[] | undefined {
+  if (revisions.length > REVISIONS_MAX) return undefined;
+  const dated = revisions.flatMap((details) => {
+    const until = instantOf(objectOf(details.synopsis ?? details.forecast).actionDate);
+    return until === undefined ? [] : [{ details, until }];
+  });
+  return dated.length < revisions.length ? undefined : dated.toSorted((one, other) => one.until - other.until);
+}
+
+/** All versions of a kind that could be seen, the oldest first, or `undefined` where one is missing. */
+function versionsOf(kind: Kind, past: readonly Superseded[], present: JsonObject): Version[] | undefined {
+  const superseded = past.filter(({ details }) => details[kind] != null);
+  const last = objectOf(present[kind]);
+  if (typeof last.version === "number" && last.version !== superseded.length + 1) return undefined;
+  const bodies = [...superseded.map(({ details }) => objectOf(details[kind])), ...(present[kind] == null ? [] : [last])];
+  return bodies.flatMap((body, index) => {
+    const written = index === 0 ? instantOf(body.createdDate) : superseded[index - 1]?.until;
+    const since = written === undefined ? 0 : kind === "forecast" ? written : Math.max(written, postedAt(body));
+    return since < (superseded[index]?.until ?? Number.POSITIVE_INFINITY) ? [{ kind, body, since }] : [];
+  });
+}
+
+/** A synopsis is not shown before the day of its posting, whenever it was written. */
+function postedAt({ postingDate, postingDateStr }: JsonObject): number {
+  const date = dateOf(textOf(postingDateStr), textOf(postingDate), () => undefined);
+  return parseInstantMs(easternInstant(date, "00:00:00") ?? "") ?? Number.NEGATIVE_INFINITY;
+}
+
+/**
+ * A revision as it would have been imported when it appeared. Its status followed from its dates then. The upstream keeps no past names of
+ * agencies, so those are today's, and no past attachments, so none are compared.
+ */
+function draftOfRevision({ kind, body }: Version, details: JsonObject, present: JsonObject, now: number, context: Context): Draft {
+  const { id, ost, opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns } = present;
+  const today = objectOf(isForecast(present) ? present.forecast : present.synopsis);
+  const { agencyDetails = today.agencyDetails, topAgencyDetails = today.topAgencyDetails } = present;
+  const unlessStated = { opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns };
+  const shown = {
+    id,
+    docType: kind,
+    synopsis: undefined,
+    forecast: undefined,
+    [kind]: body,
+    agencyDetails,
+    topAgencyDetails,
+    ost: undefined,
+  };
+  const grant = grantOfDetails({ ...unlessStated, ...details, ...shown }, context);
+  const isClosed = kind === "synopsis" && textOf(ost) !== "" && isOver(grant.closes, now);
+  return draftOfGrant({ ...grant, status: isClosed ? "closed" : grant.status, attachments: [] }, { ...context, now });
 }
 
 /** `Feb 03, 2025 09:44:28 AM EST` in milliseconds since 1970 UTC. */
-function actionInstant(words: string): number | undefined {
-  const [, date = "", clock = "", half = ""] = /^(\S+ \d\d?, \d{4}) (\d\d:\d\d:\d\d) ([AP]M)/.exec(words) ?? [];
+function instantOf(words: unknown): number | undefined {
+  const [, date = "", clock = "", half = "", zone = ""] =
+    /^(\S+ \d\d?, \d{4}) (\d\d:\d\d:\d\d) ([AP]M) (E[SD]T)$/.exec(textOf(words)) ?? [];
+  const day = dateOf("", date, () => undefined);
+  if (day === "") return undefined;
   const hour = (Number(clock.slice(0, 2)) % 12) + (half === "PM" ? 12 : 0);
-  const instant = easternInstant(
-    dateOf("", date, () => undefined),
-    `${String(hour).padStart(2, "0")}${clock.slice(2)}`,
-  );
-  return instant === undefined ? undefined : parseInstantMs(instant);
+  return parseInstantMs(`${day}T${String(hour).padStart(2, "0")}${clock.slice(2)}${zone === "EDT" ? "-04:00" : "-05:00"}`);
 }
 
 /** `2025-01-17-00-00-00`, else `Jan 17, 2025 12:00:00 AM EST`: the hour is padding. */
