@@ -6,7 +6,7 @@ import { imports } from "../db/catalog.ts";
 import type { CatalogSql } from "../db/engine.ts";
 import { migrations } from "../db/migrate.ts";
 import { fileNames, openCatalog } from "../db/open.ts";
-import { decide, insert, insertImportedEvent } from "../src/changes/commit.ts";
+import { decide, insertImportedEvent, insertRecord } from "../src/changes/commit.ts";
 import { arrivalOf } from "../src/changes/content.ts";
 import { type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../src/events/event.ts";
 import { judgeRecord } from "../src/import/judge.ts";
@@ -73,7 +73,7 @@ async function write(sql: CatalogSql, records: number, importId: number): Promis
     const updated_at = random() < 0.3 ? BEGAN + (records / 400 + Math.floor((random() * records) / 100)) * CHUNK_EVERY_MS : created_at;
     const record = judgeRecord(generateRecord(SEED, index), names);
     const arrival = arrivalOf({ ...record, restored: { created_at, updated_at } });
-    await insert(sql, decide(undefined, arrival, updated_at), arrival, updated_at, importId);
+    await insertRecord(sql, decide(undefined, arrival, updated_at), arrival, updated_at, importId);
     const id = opportunityId(arrival.brief.source.code, arrival.lineage);
     const further = index === 0 ? LONG_HISTORY : Math.floor(Math.log(1 - random()) / Math.log(0.5)); // One on average.
     for (let number = 0; number < further; number++) {

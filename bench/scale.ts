@@ -10,6 +10,7 @@ import { openStateAt } from "../src/cli/databases.ts";
 import { aRedis } from "../tests/quota/redis-server.ts";
 import { configFor } from "../tests/scale/haproxy-server.ts";
 import { freePort } from "../tests/support/free-port.ts";
+import { rawSql } from "../tests/support/sql.ts";
 import { catalogueOf } from "./catalogue.ts";
 import { generatedId } from "./generate.ts";
 import { createBenchKey } from "./load.ts";
@@ -237,8 +238,8 @@ async function withKeys(server: Postgres, count: number): Promise<string> {
   await server.command(`create database ${name} template ${source}`);
   await createBenchKey(server.url(name), "--database");
   const state = await openStateAt({ data: "", database: server.url(name) }, Date.now());
-  await state.run("delete from use");
-  await state.run("delete from keys");
+  await state.run(rawSql("delete from use"));
+  await state.run(rawSql("delete from keys"));
   const keys: string[] = [];
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
   while (keys.length < count) keys.push((await createKey(state, { account: "bench" }, random, Date.now())).key);

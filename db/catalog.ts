@@ -1,6 +1,7 @@
 /** `catalog.db`: what was imported. Text, 64-bit integers and bytes only, for a second engine's sake. Instants are milliseconds since 1970 UTC. */
 import { sql } from "drizzle-orm";
-import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { bytes } from "./column-types.ts";
 
 /** The source catalogue: the *named* sources of D-13. */
 export const sources = sqliteTable("sources", {
@@ -35,16 +36,16 @@ export const opportunities = sqliteTable(
     updated_at: integer("updated_at").notNull(),
     facet_id: integer("facet_id").notNull(),
     /** `stated` or `dates` (D-37). */
-    status_basis: text("status_basis").notNull(),
+    status_basis: text("status_basis", { enum: ["stated", "dates"] }).notNull(),
     /** When the clock next moves the status; null when it never will. */
     due_at: integer("due_at"),
     /** What it has in common with records of the same opportunity in another source (`changes/link.ts`). */
     link_key: text("link_key"),
     /** SHA-256 of the record's content: equal means unchanged (D-32). */
-    hash: blob("hash", { mode: "buffer" }).notNull(),
-    document: blob("document", { mode: "buffer" }).notNull(),
+    hash: bytes("hash").notNull(),
+    document: bytes("document").notNull(),
     /** UTF-8 JSON of what is not served: attachments, questions. */
-    sidecar: blob("sidecar", { mode: "buffer" }).notNull(),
+    sidecar: bytes("sidecar").notNull(),
   },
   (table) => [
     uniqueIndex("opportunities_natural_key").on(table.source, table.lineage),
@@ -57,7 +58,7 @@ export const opportunities = sqliteTable(
 /** What a record was last read from, where its format can tell (`import/reading.ts`): the row stands as long as the record's hash does. */
 export const readings = sqliteTable("readings", {
   opportunity_seq: integer("opportunity_seq").primaryKey(),
-  digest: blob("digest", { mode: "buffer" }).notNull(),
+  digest: bytes("digest").notNull(),
 });
 
 /** Every upstream id that a record bears or bore (D-14, D-30). */
@@ -85,10 +86,10 @@ export const events = sqliteTable(
     type: text("type").notNull(),
     severity: text("severity").notNull(),
     /** `detected` by this program, or `imported` from a history kept elsewhere. */
-    origin: text("origin").notNull(),
+    origin: text("origin", { enum: ["detected", "imported"] }).notNull(),
     /** The import that brought it; null when the clock did. */
     import_id: integer("import_id"),
-    document: blob("document", { mode: "buffer" }).notNull(),
+    document: bytes("document").notNull(),
   },
   (table) => [index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity)],
 );
@@ -114,5 +115,5 @@ export const imports = sqliteTable("imports", {
 /** Secrets and settings of this catalogue: the cursor secret (D-15). */
 export const settings = sqliteTable("settings", {
   name: text("name").primaryKey(),
-  value: blob("value", { mode: "buffer" }).notNull(),
+  value: bytes("value").notNull(),
 });

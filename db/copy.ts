@@ -1,8 +1,10 @@
 /** Copies catalogue and state from one engine to another: every row of every table as it is, or nothing. */
-import { getTableConfig, type SQLiteColumn, type SQLiteTable } from "drizzle-orm/sqlite-core";
+import { type Column, sql } from "drizzle-orm";
+import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import * as catalogTables from "./catalog.ts";
-import { type CatalogDb, type Engine, PORTION, type Sql, type StateDb, type Value } from "./engine.ts";
+import { type CatalogDb, type DatabaseName, type Engine, PORTION, type Sql, type StateDb, type Value } from "./engine.ts";
 import { openCatalog, openState } from "./open.ts";
+import { deleteFrom, insertInto, type Query, query, select } from "./query.ts";
 import * as stateTables from "./state.ts";
 
 export type Databases = { catalog: CatalogDb; state: StateDb };
@@ -25,7 +27,7 @@ export async function copyDatabases(from: Databases, to: Databases, progress: Pr
     const stateRows = await to.state.transaction(async (state) => {
       await requireUnused(state, states);
       return copyTables(from.state, state, states, async (...portion) => {
-        await catalog.get("select 1"); // PostgreSQL ends a transaction in which nobody asks for a minute.
+        await catalog.get(ping); // PostgreSQL ends a transaction in which nobody asks for a minute.
         progress(...portion);
       });
     });
@@ -33,43 +35,66 @@ export async function copyDatabases(from: Databases, to: Databases, progress: Pr
   });
 }
 
-/** A table of both engines: names in SQL. */
-type Table = { name: string; columns: readonly Column[]; key: string };
-type Column = { name: string; isBytes: boolean };
+const ping = query({}, () => sql`select 1`);
 
-type Kind = { tables: readonly Table[]; openNew: () => Engine<unknown> };
+type Row = Record<string, Value>;
 
-export const catalogs: Kind = { tables: tablesOf(Object.values(catalogTables)), openNew: () => openCatalog(":memory:", 0) };
-const states: Kind = { tables: tablesOf(Object.values(stateTables)), openNew: () => openState(":memory:", 0) };
+/** The statements that copy one table. */
+type Table = {
+  name: string;
+  clear: Query<object, never>;
+  count: Query<object, { rows: number }>;
+  read: Query<object, Row>;
+  insert: Query<Row, never>;
+  /** The first rows without their bytes: each new catalog has a secret of its own. */
+  sample: Query<object, unknown>;
+};
 
-/** Each after those that it refers to. */
+type Kind<Name extends DatabaseName> = { tables: readonly Table[]; openNew: () => Engine<Name> };
+
+export const catalogs: Kind<"catalog"> = { tables: tablesOf(Object.values(catalogTables)), openNew: () => openCatalog(":memory:", 0) };
+const states: Kind<"state"> = { tables: tablesOf(Object.values(stateTables)), openNew: () => openState(":memory:", 0) };
+
+/** Each table comes after those that it refers to. */
 function tablesOf(schema: readonly SQLiteTable[]): Table[] {
-  const placed = new Map<SQLiteTable, Table>();
-  const place = (table: SQLiteTable) => {
-    const { name, columns, primaryKeys, foreignKeys } = getTableConfig(table);
-    for (const foreignKey of foreignKeys) place(foreignKey.reference().foreignTable);
-    const key = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
-    placed.set(table, {
-      name,
-      columns: columns.map((column) => ({ name: column.name, isBytes: column.dataType === "buffer" })),
-      key: list(key),
-    });
+  const tables = new Map<SQLiteTable, Table>();
+  const add = (table: SQLiteTable) => {
+    for (const foreignKey of getTableConfig(table).foreignKeys) add(foreignKey.reference().foreignTable);
+    tables.set(table, tableOf(table));
   };
-  for (const table of schema) place(table);
-  return [...placed.values()];
+  for (const table of schema) add(table);
+  return [...tables.values()];
 }
 
-function list(columns: readonly Pick<SQLiteColumn | Column, "name">[]): string {
-  return columns.map(({ name }) => `"${name}"`).join(", ");
+function tableOf(table: SQLiteTable): Table {
+  const { name, columns, primaryKeys } = getTableConfig(table);
+  const key = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
+  const fields = (some: readonly Column[]) => Object.fromEntries(some.map((column) => [column.name, column])) as Record<string, never>;
+  return {
+    name,
+    clear: query({}, () => deleteFrom(table)) as Query<object, never>,
+    count: query({}, () => select({ rows: sql<number>`count(*)` }).from(table)),
+    read: query({}, () =>
+      select(fields(columns))
+        .from(table)
+        .orderBy(...key),
+    ) as Query<object, Row>,
+    insert: insertInto(table) as Query<Row, never>,
+    sample: query({}, () =>
+      select(fields(columns.filter((column) => column.getSQLType() !== "blob")))
+        .from(table)
+        .orderBy(...key)
+        .limit(PORTION),
+    ),
+  };
 }
 
-/** Refuses what somebody has put something into. Bytes are not looked at: each new catalogue has a secret of its own. */
-async function requireUnused(target: Sql<unknown>, { tables, openNew }: Kind): Promise<void> {
+/** Refuses a database that somebody has already put something into. */
+async function requireUnused<Name extends DatabaseName>(target: Sql<Name>, { tables, openNew }: Kind<Name>): Promise<void> {
   const fresh = openNew();
   try {
-    for (const { name, columns, key } of tables) {
-      const statement = `select ${list(columns.filter(({ isBytes }) => !isBytes))} from "${name}" order by ${key} limit ${PORTION}`;
-      const [present, expected] = await Promise.all([target.all(statement), fresh.all(statement)]);
+    for (const { name, sample } of tables) {
+      const [present, expected] = await Promise.all([target.all(sample), fresh.all(sample)]);
       if (!Bun.deepEquals(present, expected)) throw new Error(`it is in use already: its table "${name}" is not as in a new database`);
     }
   } finally {
@@ -77,43 +102,44 @@ async function requireUnused(target: Sql<unknown>, { tables, openNew }: Kind): P
   }
 }
 
-/** Puts every row of every table in the place of those that are there. To be called in a transaction. */
-export async function copyTables(
-  from: Engine<unknown>,
-  target: Sql<unknown>,
-  kind: Kind,
+/** Replaces every row of every table of the target. To be called in a transaction. */
+export async function copyTables<Name extends DatabaseName>(
+  from: Engine<Name>,
+  target: Sql<Name>,
+  kind: Kind<Name>,
   progress: (...portion: Parameters<Progress>) => void | Promise<void>,
 ): Promise<Copied> {
-  for (const { name } of kind.tables.toReversed()) await target.run(`delete from "${name}"`); // In a new database, what the migrations put in.
+  for (const { clear } of kind.tables.toReversed()) await target.run(clear); // A new database has what its migrations inserted.
   const copied: Copied = {};
   await from.snapshot(async (source) => {
-    for (const { name, columns, key } of kind.tables) {
-      const { count: total = 0 } = (await source.get<{ count: number }>(`select count(*) as count from "${name}"`)) ?? {};
-      const insert = `insert into "${name}" (${list(columns)}) values (${columns.map(() => "?").join(", ")})`;
+    for (const { name, count, read, insert } of kind.tables) {
+      const { rows: total = 0 } = (await source.get(count)) ?? {};
       let done = 0;
-      await source.each<Record<string, Value>>(`select ${list(columns)} from "${name}" order by ${key}`, [], async (rows) => {
-        // All at once: PostgreSQL's client sends them without waiting for each answer.
-        await Promise.all(rows.map((row) => target.run(insert, ...columns.map((column) => row[column.name] ?? null))));
+      await source.each(read, {}, async (rows) => {
+        // All at once: PostgreSQL's client sends them without waiting for each response.
+        await Promise.all(rows.map((row) => target.run(insert, row)));
         done += rows.length;
         await progress(name, done, total);
       });
       copied[name] = done;
     }
   });
-  await goOnCounting(target);
+  if (target.dialect.name === "PostgreSQL") await advanceSequences(target);
   return copied;
 }
 
-/** PostgreSQL numbers new rows by a sequence that knows nothing of numbers which rows brought along; SQLite looks for the largest. */
-async function goOnCounting(target: Sql<unknown>): Promise<void> {
-  if (target.dialect.name !== "PostgreSQL") return;
-  const numbered = await target.all<{ table: string; column: string }>(
-    `select table_name as "table", column_name as "column" from information_schema.columns
-     where table_schema = current_schema() and is_identity = 'YES'`,
-  );
-  for (const { table, column } of numbered) {
-    await target.run(
-      `select setval(pg_get_serial_sequence('${table}', '${column}'), coalesce(max("${column}"), 0) + 1, false) from "${table}"`,
-    );
+const identityColumns = query(
+  {},
+  () => sql<{ table: string; column: string }>`
+    select table_name as "table", column_name as "column" from information_schema.columns
+    where table_schema = current_schema() and is_identity = 'YES'`,
+);
+
+/** PostgreSQL numbers new rows by a sequence, which copied rows do not advance. SQLite looks for the largest number. */
+async function advanceSequences<Name extends DatabaseName>(target: Sql<Name>): Promise<void> {
+  for (const { table, column } of await target.all(identityColumns)) {
+    const [tableName, columnName] = [sql.identifier(table), sql.identifier(column)];
+    const sequence = sql`pg_get_serial_sequence(${sql.raw(`'${table}'`)}, ${sql.raw(`'${column}'`)})`;
+    await target.run(query({}, () => sql`select setval(${sequence}, coalesce(max(${columnName}), 0) + 1, false) from ${tableName}`));
   }
 }

@@ -1,29 +1,30 @@
-/** What SQLite and PostgreSQL spell differently: all of it. */
+/** All that SQLite and PostgreSQL spell differently. */
+import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 
 export type Dialect = {
   name: "SQLite" | "PostgreSQL";
   /**
-   * A table of the texts in a JSON array, its column `value`: `source in (select value from ${elements("?")})`, the value being
-   * `JSON.stringify(list)`. Integers need `cast(value as bigint)`. Beside another table name its columns in full: SQLite's has more.
+   * The texts of a JSON array as a table with the column `value`, for `from`. Integers need `cast(value as bigint)`. In a join, name the
+   * columns of the other tables in full: SQLite's `json_each` has more columns than `value`.
    */
-  elements: (json: string) => string;
-  /** A member of a JSON object, as text or integer: `cast(${member("counts", "read")} as bigint)`. */
-  member: (json: string, name: string) => string;
-  /** Where bytes contain the UTF-8 of the text that one `?` stands for. */
-  contains: (bytes: string) => string;
+  jsonElements: (json: SQLWrapper) => SQL;
+  /** A member of a JSON object as text. Integers need a cast. */
+  jsonMember: (json: SQLWrapper, name: string) => SQL<string>;
+  /** Whether bytes contain the UTF-8 of a text. */
+  containsText: (bytes: SQLWrapper, text: SQLWrapper) => SQL;
 };
 
 export const sqliteDialect: Dialect = {
   name: "SQLite",
-  elements: (json) => `json_each(${json})`,
-  member: (json, name) => `${json} ->> '${name}'`,
-  contains: (bytes) => `instr(${bytes}, cast(? as blob)) > 0`, // Both bytes: else it would decode the whole document.
+  jsonElements: (json) => sql`json_each(${json})`,
+  jsonMember: (json, name) => sql`${json} ->> ${sql.raw(`'${name}'`)}`,
+  containsText: (bytes, text) => sql`instr(${bytes}, cast(${text} as blob)) > 0`, // Bytes on both sides: SQLite would decode the document otherwise.
 };
 
 export const postgresDialect: Dialect = {
   name: "PostgreSQL",
-  // By way of text: what is json itself would be encoded once more by the client, into a JSON string.
-  elements: (json) => `jsonb_array_elements_text(cast(cast(${json} as text) as jsonb)) as elements (value)`,
-  member: (json, name) => `cast(cast(${json} as text) as jsonb) ->> '${name}'`,
-  contains: (bytes) => `position(convert_to(cast(? as text), 'UTF8') in ${bytes}) > 0`,
+  // Cast to text first: Bun's client would encode a json parameter once more, into a JSON string.
+  jsonElements: (json) => sql`jsonb_array_elements_text(cast(cast(${json} as text) as jsonb)) as elements (value)`,
+  jsonMember: (json, name) => sql`cast(cast(${json} as text) as jsonb) ->> ${sql.raw(`'${name}'`)}`,
+  containsText: (bytes, text) => sql`position(convert_to(cast(${text} as text), 'UTF8') in ${bytes}) > 0`,
 };

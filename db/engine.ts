@@ -1,39 +1,32 @@
 /**
- * The seam between the domain and the two engines: bun:sqlite on the files of a data directory, PostgreSQL on several servers' behalf.
- *
- * Statements are written once, in the SQL that both understand; `dialect` has what they spell differently.
+ * What the domain knows of a database. Two engines implement it: bun:sqlite on the files of a data directory, and PostgreSQL for several
+ * servers. Both run the statements of `query.ts`.
  */
-import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
-import type * as catalogTables from "./catalog.ts";
 import type { Dialect } from "./dialect.ts";
-import type * as stateTables from "./state.ts";
+import type { Arguments, Query } from "./query.ts";
 
-/** Integers alone, up to 2^53: PostgreSQL would round a fraction where SQLite keeps it. */
+/** Numbers are integers up to 2^53: PostgreSQL would round a fraction where SQLite keeps it. */
 export type Value = string | number | null | Uint8Array;
 
-export type CatalogTables = typeof catalogTables;
-export type StateTables = typeof stateTables;
+/** There are two databases. The name keeps the one from being passed where the other is meant. */
+export type DatabaseName = "catalog" | "state";
 
-/** Rows that `each` hands over at a time. */
+/** Rows in one batch of `each`. */
 export const PORTION = 1000;
 
-/**
- * Statements have `?` for each value, and there are as many as the program spells: each is kept prepared. Integers come back as numbers,
- * truth as 1 or 0, bytes as a Uint8Array.
- */
-export type Sql<Tables> = {
-  get<Row>(statement: string, ...values: Value[]): Promise<Row | undefined>;
-  all<Row>(statement: string, ...values: Value[]): Promise<Row[]>;
-  /** Inserts one row and answers with its primary key, the integer column `key`. SQLite's `returning` would copy the row, a document too. */
-  insert(key: string, statement: string, ...values: Value[]): Promise<number>;
-  /** How many rows it wrote. */
-  run(statement: string, ...values: Value[]): Promise<number>;
-  /** As many rows as there are, in portions; what it reads is one state of the database. `take` asks nothing of an engine that is doing this. */
-  each<Row>(statement: string, values: readonly Value[], take: (rows: Row[]) => void | Promise<void>): Promise<void>;
-  /** Drizzle's builder on `tables`. */
-  drizzle: BaseSQLiteDatabase<"async", unknown>;
-  tables: Tables;
-  dialect: Dialect;
+/** Integers come back as numbers, booleans as 1 or 0, bytes as a Uint8Array. */
+export type Sql<Name extends DatabaseName> = {
+  readonly name: Name;
+  readonly dialect: Dialect;
+  /** The first row, or `undefined`. */
+  get<Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>): Promise<Row | undefined>;
+  all<Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>): Promise<Row[]>;
+  /** Inserts one row and returns the value of `query.key`. SQLite needs no `returning` for it, which would copy the row with its document. */
+  insert<Values>(query: Query<Values, never>, values: NoInfer<Values>): Promise<number>;
+  /** Returns how many rows it wrote. */
+  run<Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>): Promise<number>;
+  /** Reads any number of rows in one read transaction and passes them to `take` in batches. `take` must not use the engine. */
+  each<Values, Row>(query: Query<Values, Row>, values: NoInfer<Values>, take: (rows: Row[]) => void | Promise<void>): Promise<void>;
 };
 
 /** How long to wait for readers, in milliseconds, and who is told of it, once. On files it is the time that a writer waits for another. */
@@ -43,11 +36,11 @@ export type Patience = { forMs: number; onWait: () => void };
  * A database. Within `transaction` and `snapshot` whoever asks must ask the `sql` that is handed in: on SQLite, with its one connection,
  * asking the engine itself would wait for ever.
  */
-export type Engine<Tables> = Sql<Tables> & {
+export type Engine<Name extends DatabaseName> = Sql<Name> & {
   /** All of `write` or none of it. The write lock is taken before anything is read, so writers come one after the other (D-31). */
-  transaction<T>(write: (sql: Sql<Tables>) => Promise<T>): Promise<T>;
+  transaction<T>(write: (sql: Sql<Name>) => Promise<T>): Promise<T>;
   /** One state of the database for several reads. */
-  snapshot<T>(read: (sql: Sql<Tables>) => Promise<T>): Promise<T>;
+  snapshot<T>(read: (sql: Sql<Name>) => Promise<T>): Promise<T>;
   /** A number that differs from before when anybody has committed since. NaN, which differs from itself, where only asking would tell. */
   commits(): number;
   /**
@@ -66,10 +59,11 @@ export type Engine<Tables> = Sql<Tables> & {
   close(): Promise<void>;
 };
 
-export type CatalogDb = Engine<CatalogTables>;
-/** The catalogue, or a transaction or snapshot of it. */
-export type CatalogSql = Sql<CatalogTables>;
-export type StateDb = Engine<StateTables>;
+export type CatalogDb = Engine<"catalog">;
+/** The catalog, or a transaction or snapshot of it. */
+export type CatalogSql = Sql<"catalog">;
+export type StateDb = Engine<"state">;
+export type StateSql = Sql<"state">;
 
 /** Refuses what one of the engines would alter or not take: lone surrogates, NUL, fractions and numbers that a double rounds. */
 export function requireStorable(values: readonly Value[]): void {

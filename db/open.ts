@@ -2,12 +2,10 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import * as catalogTables from "./catalog.ts";
 import type { CatalogDb, StateDb } from "./engine.ts";
 import { migrate, migrations } from "./migrate.ts";
 import { reasonOf } from "./reason.ts";
 import { sqliteEngine } from "./sqlite-engine.ts";
-import * as stateTables from "./state.ts";
 
 /** For who is concerned with files themselves: backups, and tests. Everybody else asks the engine. */
 export type CatalogFile = CatalogDb & { sqlite: Database };
@@ -33,12 +31,12 @@ export function openCatalog(directory: string, now: number, waitMs = WRITER_WAIT
   // Looked for first: even an insert that does nothing would wait for a writer.
   if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() === null)
     sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
-  return { ...sqliteEngine(sqlite, catalogTables), sqlite };
+  return { ...sqliteEngine(sqlite, "catalog"), sqlite };
 }
 
 export function openState(directory: string, now: number, waitMs = WRITER_WAITS_MS): StateFile {
   const sqlite = open(directory, "state", now, waitMs);
-  return { ...sqliteEngine(sqlite, stateTables), sqlite };
+  return { ...sqliteEngine(sqlite, "state"), sqlite };
 }
 
 function open(directory: string, kind: "catalog" | "state", now: number, waitMs: number): Database {

@@ -1,19 +1,19 @@
 /** bun:sqlite behind the seam: everything answers at once, and one connection does one transaction after the other. */
 import { Database, type Statement } from "bun:sqlite";
 import { dirname, join } from "node:path";
-import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { commitMark } from "./commits.ts";
 import { sqliteDialect } from "./dialect.ts";
-import { type Engine, PORTION, requireStorable, type Sql, type Value } from "./engine.ts";
+import { type DatabaseName, type Engine, PORTION, requireStorable, type Sql, type Value } from "./engine.ts";
+import { type Arguments, boundTo, type Query } from "./query.ts";
 import { codeOf } from "./reason.ts";
 
 /** Pages that an import keeps in memory (KB): ids and hashes fall anywhere in their indexes, which at SQLite's 2 MB are read back again and again. */
 const WRITER_CACHE_KB = 32_000;
 
 /** An opened and migrated file as an engine. */
-export function sqliteEngine<Tables>(sqlite: Database, tables: Tables): Engine<Tables> {
+export function sqliteEngine<Name extends DatabaseName>(sqlite: Database, name: Name): Engine<Name> {
   const statements = statementCache(sqlite);
-  const inside = sqlOf(sqlite, statements, tables, (work) => work());
+  const inside = sqlOf(sqlite, statements, name, (work) => work());
   /** The transaction or snapshot under way; whatever else asks comes after it, and not in between. */
   let underWay: Promise<unknown> | undefined;
 
@@ -34,14 +34,14 @@ export function sqliteEngine<Tables>(sqlite: Database, tables: Tables): Engine<T
     }
   }
 
-  const outside = sqlOf(sqlite, statements, tables, whenFree);
+  const outside = sqlOf(sqlite, statements, name, whenFree);
   return {
     ...outside,
-    each: (statement, values, take) => alone("begin", () => inside.each(statement, values, take)),
+    each: (query, values, take) => alone("begin", () => inside.each(query, values, take)),
     transaction: (write) => alone("begin immediate", () => write(inside)),
     snapshot: (read) => alone("begin", () => read(inside)),
     commits: commitMark(sqlite),
-    tryLock: async (name) => tryLock(sqlite.filename, name),
+    tryLock: async (lock) => tryLock(sqlite.filename, lock),
     makeRoomForWrites: () => whenFree(() => makeRoomForWrites(sqlite)),
     storageFaults: () => whenFree(() => storageFaults(sqlite)),
     mayDropUnusedPages: async () => true,
@@ -76,44 +76,44 @@ function statementCache(sqlite: Database): Statements {
   };
 }
 
-function sqlOf<Tables>(sqlite: Database, prepared: Statements, tables: Tables, turn: <T>(work: () => T) => Promise<T> | T): Sql<Tables> {
+type Turn = <T>(work: () => T) => Promise<T> | T;
+
+function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements, name: Name, turn: Turn): Sql<Name> {
+  const bound = <Values>(query: Query<Values, unknown>, values: Arguments<Values>): [string, Value[]] => {
+    const [text, all] = boundTo(sqliteDialect, query, values);
+    requireStorable(all);
+    return [text, all];
+  };
   return {
-    get: async <Row>(statement: string, ...values: Value[]) => {
-      requireStorable(values);
-      return turn(() => (prepared(statement).get(...values) as Row | null) ?? undefined);
+    name,
+    dialect: sqliteDialect,
+    get: async <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) => {
+      const [text, all] = bound(query, values);
+      return turn(() => (prepared(text).get(...all) as Row | null) ?? undefined);
     },
-    all: async <Row>(statement: string, ...values: Value[]) => {
-      requireStorable(values);
-      return turn(() => prepared(statement).all(...values) as Row[]);
+    all: async <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) => {
+      const [text, all] = bound(query, values);
+      return turn(() => prepared(text).all(...all) as Row[]);
     },
-    insert: async (_key, statement, ...values) => {
-      requireStorable(values);
-      return turn(() => Number(prepared(statement).run(...values).lastInsertRowid));
+    insert: async (query, values) => {
+      const [text, all] = bound(query, [values] as never);
+      return turn(() => Number(prepared(text).run(...all).lastInsertRowid));
     },
-    run: async (statement, ...values) => {
-      requireStorable(values);
-      return turn(() => prepared(statement).run(...values).changes);
+    run: async (query, ...values) => {
+      const [text, all] = bound(query, values);
+      return turn(() => prepared(text).run(...all).changes);
     },
-    each: async <Row>(statement: string, values: readonly Value[], take: (rows: Row[]) => void | Promise<void>) => {
-      requireStorable(values);
-      using rows = sqlite.prepare<Row, Value[]>(statement); // Its own: the same statement may be asked again meanwhile.
+    each: async <Values, Row>(query: Query<Values, Row>, values: Values, take: (rows: Row[]) => void | Promise<void>) => {
+      const [text, all] = bound(query, [values] as never);
+      using rows = sqlite.prepare<Row, Value[]>(text); // Not the cached statement: it may run again before this one ends.
       let portion: Row[] = [];
-      for (const row of rows.iterate(...values)) {
+      for (const row of rows.iterate(...all)) {
         if (portion.push(row) < PORTION) continue;
         await take(portion);
         portion = [];
       }
       if (portion.length > 0) await take(portion);
     },
-    drizzle: drizzle(async (statement, values, method) =>
-      turn(() => {
-        if (method === "run") return { rows: [prepared(statement).run(...values)] };
-        const rows = prepared(statement).values(...values);
-        return { rows: method === "get" ? (rows[0] as unknown[]) : rows };
-      }),
-    ),
-    tables,
-    dialect: sqliteDialect,
   };
 }
 

@@ -1,5 +1,6 @@
 /** `state.db`: who may call, how often, and how often they did. Instants are milliseconds since 1970 UTC. */
-import { blob, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { bytes } from "./column-types.ts";
 
 export const plans = sqliteTable("plans", {
   name: text("name").primaryKey(),
@@ -26,7 +27,7 @@ export const keys = sqliteTable(
       .notNull()
       .references(() => accounts.id),
     /** SHA-256 of the key: all that is stored of it, with its last four characters. */
-    hash: blob("hash", { mode: "buffer" }).notNull().unique(),
+    hash: bytes("hash").notNull().unique(),
     last_four: text("last_four").notNull(),
     label: text("label"),
     created_at: integer("created_at").notNull(),

@@ -1,5 +1,7 @@
 /** The catalogue as a server reads it: the database, and in memory the list log, the facets and documents, in step with every commit. */
+import { settings } from "../db/catalog.ts";
 import type { CatalogDb } from "../db/engine.ts";
+import { selectBy } from "../db/query.ts";
 import { createDocuments, type Documents } from "./opportunities/documents.ts";
 import { addFacets, createFacets, type Facets, readFacets } from "./opportunities/facets.ts";
 import { appendAll, createListLog, type ListLog, loadListLog, readNewer } from "./opportunities/list-log.ts";
@@ -61,6 +63,8 @@ async function takeInNewer(catalog: Catalog): Promise<void> {
   catalog.seen = seen;
 }
 
+const settingByName = selectBy(settings, "name");
+
 export async function readCursorSecret(db: CatalogDb): Promise<Uint8Array> {
   const secret = await findCursorSecret(db);
   if (secret === undefined) throw new Error("The catalogue has no cursor secret");
@@ -69,5 +73,5 @@ export async function readCursorSecret(db: CatalogDb): Promise<Uint8Array> {
 
 /** Each catalogue makes one when it is made; its copies and replicas have the same. */
 export async function findCursorSecret(db: CatalogDb): Promise<Uint8Array | undefined> {
-  return (await db.get<{ value: Uint8Array }>("select value from settings where name = 'cursor_secret'"))?.value;
+  return (await db.get(settingByName, { name: "cursor_secret" }))?.value;
 }

@@ -1,8 +1,11 @@
 /** Metrics in Prometheus's text format, version 0.0.4. No label names a key, an account or a record. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isNotNull, ne, type SQL, sql } from "drizzle-orm";
+import { imports } from "../db/catalog.ts";
 import type { CatalogDb } from "../db/engine.ts";
 import { fileNames } from "../db/open.ts";
+import { query, select } from "../db/query.ts";
 import type { Refreshed } from "./changes/refresh.ts";
 import type { Log, RequestEntry } from "./log.ts";
 import type { Machine } from "./machine.ts";
@@ -161,13 +164,32 @@ async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
 
 const outcomes = ["read", "added", "changed", "unchanged", "merged", "rejected", "removed", "linked"] as const;
 
-type ImportsOfFormat = { format: string; finished: number; unfinished: number } & Record<(typeof outcomes)[number], number>;
+const importsByFormat = query({}, (_, { jsonMember }) => {
+  const finished = sql<number>`count(${imports.finished_at})`;
+  const totals = outcomes.map((outcome) => {
+    const total = sql<number>`coalesce(sum(cast(${jsonMember(imports.counts, outcome)} as bigint)), 0)`;
+    return [outcome, total] as const;
+  });
+  return select({
+    format: imports.format,
+    finished,
+    unfinished: sql<number>`count(*) - ${finished}`,
+    ...(Object.fromEntries(totals) as Record<(typeof outcomes)[number], SQL<number>>),
+  })
+    .from(imports)
+    .groupBy(imports.format)
+    .orderBy(imports.format);
+});
 
-async function importFamilies({ all, dialect }: CatalogDb): Promise<Family[]> {
-  const sums = outcomes.map((outcome) => `coalesce(sum(cast(${dialect.member("counts", outcome)} as bigint)), 0) as "${outcome}"`).join();
-  const rows = await all<ImportsOfFormat>(
-    `select format, count(finished_at) as finished, count(*) - count(finished_at) as unfinished, ${sums} from imports group by format order by format`,
-  );
+const lastImports = query(
+  {},
+  (_, { jsonElements }) => sql<{ source: string; at: number }>`
+    select value as source, max(${imports.finished_at}) as at from ${imports}, ${jsonElements(imports.sources)}
+    where ${ne(imports.format, "events")} and ${isNotNull(imports.finished_at)} group by value`,
+);
+
+async function importFamilies(db: CatalogDb): Promise<Family[]> {
+  const rows = await db.all(importsByFormat);
   return [
     {
       name: "fundfeed_imports_total",
@@ -190,11 +212,8 @@ async function importFamilies({ all, dialect }: CatalogDb): Promise<Family[]> {
   ];
 }
 
-async function ageFamily({ all, dialect }: CatalogDb, now: number): Promise<Family> {
-  const rows = await all<{ source: string; at: number }>(
-    `select value as source, max(finished_at) as at from imports, ${dialect.elements("imports.sources")}
-     where format <> 'events' and finished_at is not null group by value`,
-  );
+async function ageFamily(db: CatalogDb, now: number): Promise<Family> {
+  const rows = await db.all(lastImports);
   return {
     name: "fundfeed_source_age_seconds",
     type: "gauge",

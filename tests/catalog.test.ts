@@ -4,6 +4,7 @@ import { createCatalog } from "../src/catalog.ts";
 import { listOpportunities } from "../src/opportunities/list.ts";
 import { aDirectory, dropScratch, NOON } from "./support/imports.ts";
 import { anOpportunity, storeRecords } from "./support/records.ts";
+import { textOf } from "./support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -35,11 +36,11 @@ test("a read that fails in the middle of a commit loses nothing of it", async ()
   const catalog = await createCatalog(db);
   await storeRecords(db, [aRecord(1)], NOON);
   const { all } = db;
-  for (const failing of ["from facets", "from opportunities where updated_at"]) {
+  for (const failing of ['from "facets"', 'from "opportunities" where "opportunities"."updated_at"']) {
     await storeRecords(db, [aRecord(2), aRecord(3), aRecord(4)], NOON);
-    db.all = async (sql, ...values) => {
-      if (sql.includes(failing)) throw new Error("disk I/O error");
-      return all(sql, ...values);
+    db.all = async (query, ...values) => {
+      if (textOf(db, query).includes(failing)) throw new Error("disk I/O error");
+      return all(query, ...values);
     };
     await expect(listOpportunities(catalog, {}, 10, null)).rejects.toThrow("disk I/O error");
     db.all = all;

@@ -8,6 +8,7 @@ import { NOON } from "./support/api.ts";
 import { aHome, dropHomes, until } from "./support/binary.ts";
 import { engines } from "./support/engines.ts";
 import { aDirectory, dropScratch } from "./support/imports.ts";
+import { rawSql } from "./support/sql.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
@@ -42,8 +43,10 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
     catalog = await emptyCatalog();
     const imported = (...given: (string | number | null)[]) =>
       catalog.run(
-        "insert into imports (format, files, sources, snapshot, started_at, finished_at, counts) values (?, '[]', ?, 0, ?, ?, ?)",
-        ...given,
+        rawSql(
+          "insert into imports (format, files, sources, snapshot, started_at, finished_at, counts) values (?, '[]', ?, 0, ?, ?, ?)",
+          ...given,
+        ),
       );
     await imported("records", '["OWN", "O\\"THER"]', NOON, NOON + 1000, '{"read":3,"added":2,"rejected":1}');
     await imported("records", '["OWN"]', NOON, NOON + 2000, '{"read":2,"added":0,"unchanged":2}');

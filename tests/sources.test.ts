@@ -3,6 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { addSource, listSources, removeSource, requireSources, sourceStatuses } from "../src/sources.ts";
 import { copyCatalog, engines } from "./support/engines.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "./support/imports.ts";
+import { rawSql } from "./support/sql.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
@@ -35,7 +36,7 @@ describe.each(engines)("sources on %s", (_, isThere, emptyCatalog) => {
     clock.now += DAY;
     await takeEvents([{ source: { code: "A", opportunity_id: "N1" }, type: "x", severity: "x", detected_at: "2026-01-01T00:00:00Z" }]);
     await filled.run(
-      "insert into imports (format, files, sources, snapshot, started_at, counts) values ('x', '[]', '[\"A\"]', 0, 0, '{}')",
+      rawSql("insert into imports (format, files, sources, snapshot, started_at, counts) values ('x', '[]', '[\"A\"]', 0, 0, '{}')"),
     );
     const db = await emptyCatalog();
     await copyCatalog(filled, db);

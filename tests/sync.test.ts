@@ -13,6 +13,7 @@ import { CHUNK } from "../src/import/run.ts";
 import { aDirectory, aFile, DAY, dropScratch } from "./support/imports.ts";
 import { hasPostgres, postgresServer } from "./support/postgres.ts";
 import { run, type Server, serve, succeed } from "./support/processes.ts";
+import { rawSql } from "./support/sql.ts";
 import { createSyncClient, type Mirrored, type SyncClient } from "./support/sync-client.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? Date.now() % 1_000_000);
@@ -173,7 +174,7 @@ function expectNothingMissed(client: SyncClient, exported: readonly string[]): v
 
 async function expectNoSharedInstant(db: CatalogDb, commit: string): Promise<void> {
   const shared = await db.all(
-    `select detected_at from events where origin = 'detected' group by detected_at having count(distinct ${commit}) > 1`,
+    rawSql(`select detected_at from events where origin = 'detected' group by detected_at having count(distinct ${commit}) > 1`),
   );
   expect({ seed: SEED, shared }).toEqual({ seed: SEED, shared: [] });
   await db.close();

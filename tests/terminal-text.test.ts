@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openCatalog } from "../db/open.ts";
 import { oneLine, safeLines } from "../src/terminal-text.ts";
 import { aDirectory, dropScratch } from "./support/imports.ts";
+import { rawSql } from "./support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -67,7 +68,7 @@ describe("what an upstream published reaches the terminal without control charac
 
   test("in tables, explanations and JSON", async () => {
     const db = openCatalog(data, 0);
-    const { id } = (await db.get<{ id: string }>("select id from events limit 1")) ?? { id: "" };
+    const { id } = (await db.get(rawSql<{ id: string }>("select id from events limit 1"))) ?? { id: "" };
     await db.close();
     await run("sources", "add", "EVIL", "--name", HOSTILE, "--description", HOSTILE, "--data", data);
     for (const [args, rows] of [

@@ -27,7 +27,6 @@ export type ClientOptions = {
 
 export type Asking = {
   rows<Row>(statement: string, values: readonly Value[]): Promise<Row[]>;
-  arrays(statement: string, values: readonly Value[]): Promise<unknown[][]>;
   written(statement: string, values: readonly Value[]): Promise<number>;
 };
 
@@ -82,7 +81,6 @@ export function connect(url: string, { schema, connections = CONNECTIONS, answer
     };
     return {
       rows: async (statement, values) => inPlainValues(await limited(query(statement, values))),
-      arrays: async (statement, values) => [...(await limited(query(statement, values).values()))],
       written: async (statement, values) => (await limited(query(statement, values))).affectedRows,
     };
   }

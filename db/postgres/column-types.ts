@@ -10,4 +10,4 @@ export const integer = (name: string) => bigint(name, { mode: "number" });
 /** Counts up by itself, unless a row brings its own number, as a copy does. */
 export const rowNumber = (name: string) => integer(name).primaryKey().generatedByDefaultAsIdentity();
 
-export const bytes = customType<{ data: Buffer }>({ dataType: () => "bytea" });
+export const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });

@@ -1,8 +1,8 @@
 /** PostgreSQL behind the seam. */
 import { crc32 } from "node:zlib";
-import { drizzle } from "drizzle-orm/pg-proxy";
 import { postgresDialect } from "../dialect.ts";
-import { type Engine, PORTION, type Sql, type Value } from "../engine.ts";
+import { type DatabaseName, type Engine, PORTION, type Sql } from "../engine.ts";
+import { type Arguments, boundTo, type Query } from "../query.ts";
 import type { Asking, Client } from "./client.ts";
 import { rewriteTables } from "./rewrite.ts";
 
@@ -17,17 +17,17 @@ const NOT_TO_BE_VACUUMED = `
   select 1 from pg_tables where schemaname = current_schema() and not pg_has_role(tableowner, 'usage')
   and not (select pg_has_role(datdba, 'usage') from pg_database where datname = current_database())`;
 
-export function postgresEngine<Tables>(client: Client, tables: Tables): Engine<Tables> {
-  const snapshot = <T>(read: (sql: Sql<Tables>) => Promise<T>) =>
-    client.bracketed("begin isolation level repeatable read, read only", (connection) => read(sqlOf(connection, tables)));
+export function postgresEngine<Name extends DatabaseName>(client: Client, name: Name): Engine<Name> {
+  const snapshot = <T>(read: (sql: Sql<Name>) => Promise<T>) =>
+    client.bracketed("begin isolation level repeatable read, read only", (connection) => read(sqlOf(connection, name)));
   return {
-    ...sqlOf(client, tables),
-    each: (statement, values, take) => snapshot((sql) => sql.each(statement, values, take)),
+    ...sqlOf(client, name),
+    each: (query, values, take) => snapshot((sql) => sql.each(query, values, take)),
     snapshot,
     transaction: (write) =>
       client.bracketed("begin isolation level read committed", async (connection) => {
         await connection.rows(WRITE_LOCK, []);
-        return write(sqlOf(connection, tables));
+        return write(sqlOf(connection, name));
       }),
     commits: () => Number.NaN,
     makeRoomForWrites: async () => undefined,
@@ -41,9 +41,9 @@ export function postgresEngine<Tables>(client: Client, tables: Tables): Engine<T
         await connection.close();
       }
     },
-    async tryLock(name) {
+    async tryLock(lockName) {
       const connection = await client.apart();
-      const lock = crc32(name);
+      const lock = crc32(lockName);
       let taken = false;
       try {
         taken = (await connection.rows("select 1 where pg_try_advisory_lock(?)", [lock])).length === 1;
@@ -62,16 +62,24 @@ async function release(lock: number, connection: Awaited<ReturnType<Client["apar
   await connection.close();
 }
 
-function sqlOf<Tables>(asking: Asking, tables: Tables): Sql<Tables> {
+function sqlOf<Name extends DatabaseName>(asking: Asking, name: Name): Sql<Name> {
+  const bound = <Values>(query: Query<Values, unknown>, values: Arguments<Values>) => boundTo(postgresDialect, query, values);
   return {
-    get: async <Row>(statement: string, ...values: Value[]) => (await asking.rows<Row>(statement, values))[0],
-    all: <Row>(statement: string, ...values: Value[]) => asking.rows<Row>(statement, values),
-    insert: async (key, statement, ...values) =>
-      (await asking.rows<Record<string, number>>(`${statement} returning ${key}`, values))[0]?.[key] as number,
-    run: (statement, ...values) => asking.written(statement, values),
-    each: async <Row>(statement: string, values: readonly Value[], take: (rows: Row[]) => void | Promise<void>) => {
-      const cursor = cursorFor(statement);
-      await asking.rows(`declare ${cursor} no scroll cursor for ${statement}`, values);
+    name,
+    dialect: postgresDialect,
+    get: async <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) =>
+      (await asking.rows<Row>(...bound(query, values)))[0],
+    all: <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) => asking.rows<Row>(...bound(query, values)),
+    insert: async (query, values) => {
+      const [text, all] = bound(query, [values] as never);
+      const key = query.key as string;
+      return (await asking.rows<Record<string, number>>(`${text} returning ${key}`, all))[0]?.[key] as number;
+    },
+    run: (query, ...values) => asking.written(...bound(query, values)),
+    each: async <Values, Row>(query: Query<Values, Row>, values: Values, take: (rows: Row[]) => void | Promise<void>) => {
+      const [text, all] = bound(query, [values] as never);
+      const cursor = cursorFor(text);
+      await asking.rows(`declare ${cursor} no scroll cursor for ${text}`, all);
       for (;;) {
         const rows = await asking.rows<Row>(`fetch ${PORTION} from ${cursor}`, []);
         if (rows.length > 0) await take(rows);
@@ -79,12 +87,6 @@ function sqlOf<Tables>(asking: Asking, tables: Tables): Sql<Tables> {
       }
       await asking.rows(`close ${cursor}`, []);
     },
-    // The builder's statements are alike on both engines, and so are the tables, but in what they are called by TypeScript.
-    drizzle: drizzle(async (statement, values, method) => ({
-      rows: method === "all" ? await asking.arrays(statement, values) : await asking.rows(statement, values),
-    })) as unknown as Sql<Tables>["drizzle"],
-    tables,
-    dialect: postgresDialect,
   };
 }
 

@@ -1,12 +1,10 @@
 /** Opens the catalogue or the state in a PostgreSQL database, creating and migrating it where needed. */
-import type { CatalogDb, CatalogTables, Engine, StateDb, StateTables } from "../engine.ts";
+import type { CatalogDb, StateDb } from "../engine.ts";
 import { reasonOf, sqlStateOf } from "../reason.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS, shownAddress } from "./address.ts";
-import * as catalogTables from "./catalog.ts";
 import { type Client, type ClientOptions, connect } from "./client.ts";
 import { postgresEngine } from "./engine.ts";
 import { type Kind, migratePostgres, requireMigrated, schemas } from "./migrate.ts";
-import * as stateTables from "./state.ts";
 
 /** `readOnly`: a replica, which others migrate. */
 export type PostgresOptions = Omit<ClientOptions, "schema"> & { readOnly?: boolean };
@@ -18,25 +16,19 @@ const FOREIGN = /^(42703|42P07)$/;
 
 /** `url` is postgres://user:password@host:port/database. Throws an Error with one sentence, without the password. */
 export async function openPostgresCatalog(url: string, now: number, options: PostgresOptions = {}): Promise<CatalogDb> {
-  const engine = await open(url, "catalog", catalogTables as unknown as CatalogTables, now, options);
-  if (!options.readOnly && (await engine.get("select 1 from settings where name = 'cursor_secret'")) === undefined) {
+  const client = await open(url, "catalog", now, options);
+  if (!options.readOnly && (await client.rows("select 1 from settings where name = 'cursor_secret'", [])).length === 0) {
     const secret = crypto.getRandomValues(new Uint8Array(CURSOR_SECRET_BYTES));
-    await engine.run("insert into settings (name, value) values ('cursor_secret', ?) on conflict (name) do nothing", secret);
+    await client.written("insert into settings (name, value) values ('cursor_secret', ?) on conflict (name) do nothing", [secret]);
   }
-  return engine;
+  return postgresEngine(client, "catalog");
 }
 
 export async function openPostgresState(url: string, now: number, options: PostgresOptions = {}): Promise<StateDb> {
-  return open(url, "state", stateTables as unknown as StateTables, now, options);
+  return postgresEngine(await open(url, "state", now, options), "state");
 }
 
-async function open<Tables>(
-  url: string,
-  kind: Kind,
-  tables: Tables,
-  now: number,
-  { readOnly, ...options }: PostgresOptions,
-): Promise<Engine<Tables>> {
+async function open(url: string, kind: Kind, now: number, { readOnly, ...options }: PostgresOptions): Promise<Client> {
   if (!isPostgresAddress(url)) throw new Error(`Cannot open the database: its URL must be ${POSTGRES_ADDRESS}`);
   let client: Client | undefined;
   try {
@@ -44,7 +36,7 @@ async function open<Tables>(
     await requireUtf8(client);
     if (readOnly) await requireMigrated(client, kind);
     else await migratePostgres(client, kind, now);
-    return postgresEngine(client, tables);
+    return client;
   } catch (error) {
     await client?.close();
     const whose = FOREIGN.test(sqlStateOf(error)) ? `its schemas ${Object.values(schemas).join(" and ")} must be fundfeed's own; ` : "";

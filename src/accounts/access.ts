@@ -4,7 +4,10 @@
  * What another process commits (a revoked key, another plan, use) is seen at the very next request; what requests use up is counted here
  * and written by `saveUse`, so that no request waits for a write (D-24, D-25).
  */
+import { eq, gt } from "drizzle-orm";
 import type { StateDb } from "../../db/engine.ts";
+import { pick, query, select } from "../../db/query.ts";
+import { accounts, keys, plans } from "../../db/state.ts";
 import { type Allowance, ownQuotas, type Quotas, type Taken, type Use, unused } from "../quota/allowance.ts";
 import { dayOf } from "../quota/daily-window.ts";
 import { sharedRun } from "../shared-run.ts";
@@ -182,28 +185,30 @@ async function takeInChanges(access: Access): Promise<void> {
   access.seen = { commits, keys, use };
 }
 
-type KeyRow = Pick<KnownKey, "id" | "account" | "expires_at" | "daily" | "per_minute"> & {
-  hash: Uint8Array;
-  subscription: string;
-  revoked_at: number | null;
-};
+const keysAfter = query({ revision: keys.revision }, ({ revision }) =>
+  select({
+    ...pick(keys, "id", "hash", "revoked_at", "expires_at"),
+    account: accounts.name,
+    ...pick(accounts, "subscription"),
+    ...pick(plans, "daily", "per_minute"),
+  })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.id, keys.account_id))
+    .innerJoin(plans, eq(plans.name, accounts.plan))
+    .where(gt(keys.revision, revision)),
+);
 
 /** Those of later revisions than the last one seen; all of them where the newest is older than that, as after a restore. */
 async function readChangedKeys(access: Access, newest: number): Promise<void> {
   const isOlder = newest < access.seen.keys;
-  const keys = isOlder ? new Map<string, KnownKey>() : access.keys;
-  await access.db.each<KeyRow>(
-    `select keys.id, keys.hash, keys.revoked_at, keys.expires_at, accounts.name as account, accounts.subscription, plans.daily, plans.per_minute
-     from keys join accounts on accounts.id = keys.account_id join plans on plans.name = accounts.plan where keys.revision > ?`,
-    [isOlder ? -1 : access.seen.keys],
-    (rows) => {
-      for (const { hash, subscription, revoked_at, ...row } of rows) {
-        const name = hash.toHex();
-        const known = access.keys.get(name) ?? { use: unused, unsaved: 0, last_used_at: 0 };
-        const present = { ...row, subscribed: subscription === "active", revoked: revoked_at !== null };
-        keys.set(name, Object.assign(known, present)); // The same object: `dirty` and requests under way hold it.
-      }
-    },
-  );
-  access.keys = keys;
+  const keysByHash = isOlder ? new Map<string, KnownKey>() : access.keys;
+  await access.db.each(keysAfter, { revision: isOlder ? -1 : access.seen.keys }, (rows) => {
+    for (const { hash, subscription, revoked_at, ...row } of rows) {
+      const name = hash.toHex();
+      const known = access.keys.get(name) ?? { use: unused, unsaved: 0, last_used_at: 0 };
+      const present = { ...row, subscribed: subscription === "active", revoked: revoked_at !== null };
+      keysByHash.set(name, Object.assign(known, present)); // The same object: `dirty` and requests in progress hold it.
+    }
+  });
+  access.keys = keysByHash;
 }

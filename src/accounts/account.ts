@@ -1,6 +1,8 @@
 /** Accounts: who may call, on which plan, and whether their subscription is active. */
 import { asc, eq } from "drizzle-orm";
-import type { Sql, StateDb, StateTables } from "../../db/engine.ts";
+import type { StateDb, StateSql } from "../../db/engine.ts";
+import { insertInto, orIgnore, query, selectAll, selectBy, update } from "../../db/query.ts";
+import { accounts, keys } from "../../db/state.ts";
 import { didYouMean } from "../closest.ts";
 import { readName } from "./name.ts";
 import { findPlan, listPlans } from "./plan.ts";
@@ -13,28 +15,34 @@ export const FIRST_PLAN = "trial";
 
 export type Account = { id: number; name: string; plan: string; subscription: string; created_at: number };
 
+const allAccounts = query({}, () => selectAll(accounts).orderBy(asc(accounts.name)));
+const accountByName = selectBy(accounts, "name");
+const insertAccount = insertInto(accounts, { key: "id", onConflict: orIgnore });
+const updateAccount = query({ id: accounts.id, plan: accounts.plan, subscription: accounts.subscription }, ({ id, plan, subscription }) =>
+  update(accounts).set({ plan, subscription }).where(eq(accounts.id, id)),
+);
+const touchKeysOfAccount = query({ id: keys.account_id, revision: keys.revision }, ({ id, revision }) =>
+  update(keys).set({ revision }).where(eq(keys.account_id, id)),
+);
+
 /** All accounts, by name. */
-export async function listAccounts({ drizzle, tables: { accounts } }: Sql<StateTables>): Promise<Account[]> {
-  return drizzle.select().from(accounts).orderBy(asc(accounts.name));
+export async function listAccounts(sql: StateSql): Promise<Account[]> {
+  return sql.all(allAccounts);
 }
 
-export async function findAccount({ drizzle, tables: { accounts } }: Sql<StateTables>, name: string): Promise<Account | undefined> {
-  const [account] = await drizzle.select().from(accounts).where(eq(accounts.name, name.trim()));
-  return account;
+export async function findAccount(sql: StateSql, name: string): Promise<Account | undefined> {
+  return sql.get(accountByName, { name: name.trim() });
 }
 
 /** A new account with an active subscription. */
-export async function createAccount(sql: Sql<StateTables>, account: { name: string; plan?: string }, now: number): Promise<Account> {
+export async function createAccount(sql: StateSql, account: { name: string; plan?: string }, now: number): Promise<Account> {
   const action = `Cannot create account "${account.name}"`;
   const name = readName(account.name, action);
   const plan = account.plan ?? FIRST_PLAN;
   await requirePlan(sql, plan, action);
-  const [created] = await sql.drizzle
-    .insert(sql.tables.accounts)
-    .values({ name, plan, subscription: "active", created_at: now })
-    .onConflictDoNothing()
-    .returning();
-  if (created === undefined) throw new Error(`${action}: there is one of that name`);
+  const written = await sql.run(insertAccount, { name, plan, subscription: "active", created_at: now });
+  const created = await findAccount(sql, name);
+  if (written === 0 || created === undefined) throw new Error(`${action}: there is one of that name`);
   return created;
 }
 
@@ -46,7 +54,7 @@ export async function setAccount(db: StateDb, name: string, change: Change): Pro
 }
 
 /** `setAccount` within a transaction. */
-export async function changeAccount(sql: Sql<StateTables>, name: string, change: Change): Promise<Account> {
+export async function changeAccount(sql: StateSql, name: string, change: Change): Promise<Account> {
   const action = `Cannot set account "${name}"`;
   const account = await findAccount(sql, name);
   if (account === undefined) {
@@ -58,12 +66,12 @@ export async function changeAccount(sql: Sql<StateTables>, name: string, change:
     throw new Error(`${action}: a subscription is ${subscriptions.join(" or ")}, not "${change.subscription}"`);
   }
   const changed = { ...account, ...change };
-  await sql.run("update accounts set plan = ?, subscription = ? where id = ?", changed.plan, changed.subscription, account.id);
-  await sql.run("update keys set revision = ? where account_id = ?", await nextRevision(sql, "keys"), account.id);
+  await sql.run(updateAccount, changed);
+  await sql.run(touchKeysOfAccount, { id: account.id, revision: await nextRevision(sql, "keys") });
   return changed;
 }
 
-async function requirePlan(sql: Sql<StateTables>, name: string, action: string): Promise<void> {
+async function requirePlan(sql: StateSql, name: string, action: string): Promise<void> {
   if ((await findPlan(sql, name)) !== undefined) return;
   const names = (await listPlans(sql)).map((plan) => plan.name);
   throw new Error(`${action}: there is no plan "${name}" (there are: ${names.join(", ")})`);

@@ -1,7 +1,9 @@
 /** API keys: made once, shown once, stored as their SHA-256. */
 import { crc32 } from "node:zlib";
-import { and, asc, desc, eq, gt } from "drizzle-orm";
-import type { Sql, StateDb, StateTables } from "../../db/engine.ts";
+import { and, asc, desc, eq, gt, isNull } from "drizzle-orm";
+import type { StateDb, StateSql } from "../../db/engine.ts";
+import { exists, insertInto, pick, query, select, update } from "../../db/query.ts";
+import { accounts, keys, use } from "../../db/state.ts";
 import { formatInstant } from "../instant.ts";
 import { dateOf, dayOf } from "../quota/daily-window.ts";
 import { type Account, changeAccount, createAccount, findAccount } from "./account.ts";
@@ -16,6 +18,42 @@ const CHECKSUM_LENGTH = 6;
 export const KEY_PREFIX = "ffk_live_";
 
 type RandomBytes = (count: number) => Uint8Array;
+
+const insertKey = insertInto(keys);
+const keyExists = query({ id: keys.id }, ({ id }) => select(exists).from(keys).where(eq(keys.id, id)));
+const keyWithAccount = query({ id: keys.id }, ({ id }) =>
+  select({ ...pick(keys, "account_id", "label", "expires_at", "revoked_at"), account: accounts.name, plan: accounts.plan })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.id, keys.account_id))
+    .where(eq(keys.id, id)),
+);
+const expireKey = query({ id: keys.id, expires_at: keys.expires_at, revision: keys.revision }, ({ id, expires_at, revision }) =>
+  update(keys).set({ expires_at, revision }).where(eq(keys.id, id)),
+);
+const revokeLiveKey = query({ id: keys.id, revoked_at: keys.revoked_at, revision: keys.revision }, ({ id, revoked_at, revision }) =>
+  update(keys)
+    .set({ revoked_at, revision })
+    .where(and(eq(keys.id, id), isNull(keys.revoked_at))),
+);
+const keyListings = query({ today: use.day }, ({ today }) =>
+  select({
+    ...pick(keys, "id", "label", "last_four", "created_at", "expires_at", "revoked_at", "last_used_at"),
+    account: accounts.name,
+    used_today: use.count,
+  })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.id, keys.account_id))
+    .leftJoin(use, and(eq(use.key_id, keys.id), eq(use.day, today)))
+    .orderBy(asc(keys.created_at), asc(keys.id)),
+);
+const useByDay = () =>
+  select({ day: use.day, id: keys.id, account: accounts.name, label: keys.label, requests: use.count })
+    .from(use)
+    .innerJoin(keys, eq(keys.id, use.key_id))
+    .innerJoin(accounts, eq(accounts.id, keys.account_id))
+    .orderBy(desc(use.day), asc(accounts.name), asc(keys.created_at), asc(keys.id));
+const useOfAllKeys = query({ after: use.day }, ({ after }) => useByDay().where(gt(use.day, after)));
+const useOfKey = query({ after: use.day, id: keys.id }, ({ after, id }) => useByDay().where(and(gt(use.day, after), eq(keys.id, id))));
 
 /** A key as an operator sees it: never the key itself. Instants are milliseconds since 1970 UTC. */
 export type KeyListing = {
@@ -68,7 +106,7 @@ export async function createKey(
     const account = await accountFor(sql, name, plan, now);
     const terms = { account_id: account.id, label: readLabel, expires_at: expires_at ?? null, revision: await nextRevision(sql, "keys") };
     const { key, row } = madeKey(terms, randomBytes, now);
-    await sql.drizzle.insert(sql.tables.keys).values(row);
+    await sql.run(insertKey, row);
     return { id: row.id, key, account: account.name, plan: account.plan };
   });
 }
@@ -86,10 +124,8 @@ export async function rotateKey(
 ): Promise<NewKey & { replaced: { id: string; expires_at: number } }> {
   const action = `Cannot rotate key "${id}"`;
   return db.transaction(async (sql) => {
-    const { keys, accounts } = sql.tables;
-    const [found] = await sql.drizzle.select().from(keys).innerJoin(accounts, eq(accounts.id, keys.account_id)).where(eq(keys.id, id));
-    if (found === undefined) throw new Error(`${action}: there is no key of that id`);
-    const { keys: old, accounts: account } = found;
+    const old = await sql.get(keyWithAccount, { id });
+    if (old === undefined) throw new Error(`${action}: there is no key of that id`);
     if (old.revoked_at !== null) throw new Error(`${action}: it is revoked`);
     if (old.expires_at !== null && old.expires_at <= now) throw new Error(`${action}: it has expired`);
     // Neither a key without end in place of one that ends, nor one that ends with a grace, by oversight.
@@ -101,43 +137,22 @@ export async function rotateKey(
     const revision = await nextRevision(sql, "keys");
     const { key, row } = madeKey({ account_id, label, expires_at: expires_at ?? null, revision }, randomBytes, now);
     const ends = Math.min(old.expires_at ?? Number.POSITIVE_INFINITY, now + graceMs);
-    await sql.drizzle.insert(keys).values(row);
-    await sql.drizzle.update(keys).set({ expires_at: ends, revision }).where(eq(keys.id, id));
-    return { id: row.id, key, account: account.name, plan: account.plan, replaced: { id, expires_at: ends } };
+    await sql.run(insertKey, row);
+    await sql.run(expireKey, { id, expires_at: ends, revision });
+    return { id: row.id, key, account: old.account, plan: old.plan, replaced: { id, expires_at: ends } };
   });
 }
 
 /** All keys, the oldest first. */
-export async function listKeys({ drizzle, tables: { keys, accounts, use } }: StateDb, now: number): Promise<KeyListing[]> {
-  const rows = await drizzle
-    .select({ key: keys, account: accounts.name, used: use.count })
-    .from(keys)
-    .innerJoin(accounts, eq(accounts.id, keys.account_id))
-    .leftJoin(use, and(eq(use.key_id, keys.id), eq(use.day, dayOf(now))))
-    .orderBy(asc(keys.created_at), asc(keys.id));
-  return rows.map(({ key, account, used }) => ({
-    id: key.id,
-    account,
-    label: key.label,
-    last_four: key.last_four,
-    created_at: key.created_at,
-    expires_at: key.expires_at,
-    revoked_at: key.revoked_at,
-    last_used_at: key.last_used_at,
-    used_today: used ?? 0,
-  }));
+export async function listKeys(db: StateDb, now: number): Promise<KeyListing[]> {
+  const rows = await db.all(keyListings, { today: dayOf(now) });
+  return rows.map(({ used_today, ...key }) => ({ ...key, used_today: used_today ?? 0 }));
 }
 
 /** What all keys, or one, were used for in the last `days` UTC days, the newest day first. Days without requests are left out. */
 export async function listUse(db: StateDb, days: number, id: string | undefined, now: number): Promise<KeyUse[]> {
-  const { keys, accounts, use } = db.tables;
-  const rows = await db.drizzle
-    .select({ day: use.day, id: keys.id, account: accounts.name, label: keys.label, requests: use.count })
-    .from(use)
-    .innerJoin(keys, eq(keys.id, use.key_id))
-    .innerJoin(accounts, eq(accounts.id, keys.account_id))
-    .where(and(gt(use.day, dayOf(now) - days), id === undefined ? undefined : eq(keys.id, id)))
-    .orderBy(desc(use.day), asc(accounts.name), asc(keys.created_at), asc(keys.id));
+  const after = dayOf(now) - days;
+  const rows = id === undefined ? await db.all(useOfAllKeys, { after }) : await db.all(useOfKey, { after, id });
   if (rows.length === 0 && id !== undefined) await requireKey(db, id, "Cannot show the use of key");
   return rows.map(({ day, ...rest }) => ({ day: dateOf(day), ...rest }));
 }
@@ -146,13 +161,12 @@ export async function listUse(db: StateDb, days: number, id: string | undefined,
 export async function revokeKey(db: StateDb, id: string, now: number): Promise<void> {
   await db.transaction(async (sql) => {
     await requireKey(sql, id, "Cannot revoke key");
-    const revision = await nextRevision(sql, "keys");
-    await sql.run("update keys set revoked_at = ?, revision = ? where id = ? and revoked_at is null", now, revision, id);
+    await sql.run(revokeLiveKey, { id, revoked_at: now, revision: await nextRevision(sql, "keys") });
   });
 }
 
-async function requireKey(sql: Sql<StateTables>, id: string, action: string): Promise<void> {
-  const key = await sql.get("select 1 from keys where id = ?", id);
+async function requireKey(sql: StateSql, id: string, action: string): Promise<void> {
+  const key = await sql.get(keyExists, { id });
   if (key === undefined) throw new Error(`${action} "${id}": there is no key of that id`);
 }
 
@@ -163,13 +177,14 @@ function refusePast(expires_at: number | undefined, action: string, now: number)
 type KeyTerms = { account_id: number; label: string | null; expires_at: number | null; revision: number };
 
 /** A new key, and its row, which knows it by its hash. */
-function madeKey(terms: KeyTerms, randomBytes: RandomBytes, now: number): { key: string; row: StateTables["keys"]["$inferInsert"] } {
+function madeKey(terms: KeyTerms, randomBytes: RandomBytes, now: number): { key: string; row: typeof keys.$inferSelect } {
   const key = newKey(randomBytes);
   const id = `key_${randomText(12, randomBytes)}`;
-  return { key, row: { ...terms, id, hash: Buffer.from(hashOfKey(key), "hex"), last_four: key.slice(-4), created_at: now } };
+  const hash = Buffer.from(hashOfKey(key), "hex");
+  return { key, row: { ...terms, id, hash, last_four: key.slice(-4), created_at: now, revoked_at: null, last_used_at: null } };
 }
 
-async function accountFor(sql: Sql<StateTables>, name: string, plan: string | undefined, now: number): Promise<Account> {
+async function accountFor(sql: StateSql, name: string, plan: string | undefined, now: number): Promise<Account> {
   const change = plan === undefined ? {} : { plan };
   const account = await findAccount(sql, name);
   if (account === undefined) return createAccount(sql, { name, ...change }, now);

@@ -1,6 +1,8 @@
 /** Plans are data (D-24): how many requests a day and a minute their accounts' keys have. */
-import { asc, eq } from "drizzle-orm";
-import type { Sql, StateDb, StateTables } from "../../db/engine.ts";
+import { asc, eq, inArray } from "drizzle-orm";
+import type { StateDb, StateSql } from "../../db/engine.ts";
+import { insertInto, orUpdate, query, select, selectAll, selectBy, update } from "../../db/query.ts";
+import { accounts, keys, plans } from "../../db/state.ts";
 import { readName } from "./name.ts";
 import { nextRevision } from "./revisions.ts";
 
@@ -9,14 +11,22 @@ export type Plan = { name: string; daily: number; per_minute: number };
 /** Enough for any caller, and far from where arithmetic would round. */
 export const QUOTA_MAX = 1_000_000_000;
 
+const allPlans = query({}, () => selectAll(plans).orderBy(asc(plans.daily), asc(plans.name)));
+const planByName = selectBy(plans, "name");
+const storePlan = insertInto(plans, { onConflict: orUpdate(plans.name, plans.daily, plans.per_minute) });
+const touchKeysOnPlan = query({ plan: accounts.plan, revision: keys.revision }, ({ plan, revision }) =>
+  update(keys)
+    .set({ revision })
+    .where(inArray(keys.account_id, select({ id: accounts.id }).from(accounts).where(eq(accounts.plan, plan)))),
+);
+
 /** All plans, the smallest first. */
-export async function listPlans({ drizzle, tables: { plans } }: Sql<StateTables>): Promise<Plan[]> {
-  return drizzle.select().from(plans).orderBy(asc(plans.daily), asc(plans.name));
+export async function listPlans(sql: StateSql): Promise<Plan[]> {
+  return sql.all(allPlans);
 }
 
-export async function findPlan({ drizzle, tables: { plans } }: Sql<StateTables>, name: string): Promise<Plan | undefined> {
-  const [plan] = await drizzle.select().from(plans).where(eq(plans.name, name));
-  return plan;
+export async function findPlan(sql: StateSql, name: string): Promise<Plan | undefined> {
+  return sql.get(planByName, { name });
 }
 
 /** Changes a plan, or adds it under a new name. */
@@ -28,10 +38,8 @@ export async function setPlan(db: StateDb, { name, daily, per_minute }: Plan): P
     }
   }
   await db.transaction(async (sql) => {
-    const { plans } = sql.tables;
-    await sql.drizzle.insert(plans).values(plan).onConflictDoUpdate({ target: plans.name, set: { daily, per_minute } });
-    const keysOnIt = "account_id in (select id from accounts where plan = ?)";
-    await sql.run(`update keys set revision = ? where ${keysOnIt}`, await nextRevision(sql, "keys"), plan.name);
+    await sql.run(storePlan, plan);
+    await sql.run(touchKeysOnPlan, { plan: plan.name, revision: await nextRevision(sql, "keys") });
   });
   return plan;
 }

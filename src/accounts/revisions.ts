@@ -2,21 +2,29 @@
  * Revisions: numbers that grow with every change of a key, an account or a plan, and whenever use is written. By them a server knows,
  * with one small read, that another process did either.
  */
-import type { Sql, StateTables } from "../../db/engine.ts";
+import { sql as fragment } from "drizzle-orm";
+import type { StateSql } from "../../db/engine.ts";
+import { query, selectAll } from "../../db/query.ts";
+import { revisions } from "../../db/state.ts";
 
 export type Revisions = { keys: number; use: number };
 
-export async function findRevisions(sql: Sql<StateTables>): Promise<Revisions> {
-  const rows = await sql.all<{ name: keyof Revisions; number: number }>("select name, number from revisions");
+const allRevisions = query({}, () => selectAll(revisions));
+const incrementRevision = query(
+  { name: revisions.name },
+  ({ name }) => fragment<{ number: number }>`
+    insert into ${revisions} (name, number) values (${name}, 1)
+    on conflict (name) do update set number = ${revisions.number} + 1 returning number`,
+);
+
+export async function findRevisions(sql: StateSql): Promise<Revisions> {
+  const rows = await sql.all(allRevisions);
   const numberOf = (name: keyof Revisions) => rows.find((row) => row.name === name)?.number ?? 0;
   return { keys: numberOf("keys"), use: numberOf("use") };
 }
 
 /** For what the same transaction writes: whoever sees the number sees that. */
-export async function nextRevision(sql: Sql<StateTables>, name: keyof Revisions): Promise<number> {
-  const [next] = await sql.all<{ number: number }>(
-    "insert into revisions (name, number) values (?, 1) on conflict (name) do update set number = revisions.number + 1 returning number",
-    name,
-  );
+export async function nextRevision(sql: StateSql, name: keyof Revisions): Promise<number> {
+  const [next] = await sql.all(incrementRevision, { name });
   return next?.number ?? 0;
 }

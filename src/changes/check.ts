@@ -1,46 +1,54 @@
 /** `check`: whatever can be told from the data alone about the promises of contract section 3. */
-import { type CatalogDb, type CatalogTables, PORTION, type Sql } from "../../db/engine.ts";
+import { and, asc, desc, eq, gt, inArray, isNotNull, notExists, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { events, facets, imports, opportunities, settings, upstreamIds } from "../../db/catalog.ts";
+import { type CatalogDb, type CatalogSql, PORTION } from "../../db/engine.ts";
+import { exists, listOf, pick, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { reasonOf } from "../../db/reason.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { formatInstant } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { statusAt } from "../opportunities/status.ts";
-import { type Content, documentOf, isSameHash, parseStored, readContent, render, type StatusBasis, sidecarOf } from "./content.ts";
+import { type Content, documentOf, isSameHash, parseStored, readContent, render, sidecarOf } from "./content.ts";
 import { unapply, valueAt } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
 
 /** One broken promise: where, and what is wrong there. */
 export type Fault = { where: string; what: string };
 
-type OpportunityRow = {
-  seq: number;
-  id: string;
-  source: string;
-  lineage: string;
-  source_opportunity_id: string;
-  created_at: number;
-  updated_at: number;
-  facet_id: number;
-  status_basis: StatusBasis;
-  due_at: number | null;
-  link_key: string | null;
-  hash: Uint8Array;
-  document: Uint8Array;
-  sidecar: Uint8Array;
-};
+type OpportunityRow = typeof opportunities.$inferSelect;
+type Facet = typeof facets.$inferSelect;
+type UpstreamId = typeof upstreamIds.$inferSelect;
+type EventRow = RowsOf<typeof eventsOfRows>;
 
-type Facet = { id: number; status: string; source: string; program_type: string; agency: string };
-
-type UpstreamId = { upstream_id: string; source: string; opportunity_seq: number };
-
-type EventRow = {
-  id: string;
-  opportunity_seq: number;
-  detected_at: number;
-  type: string;
-  severity: string;
-  origin: string;
-  document: Uint8Array;
+const allFacets = query({}, () => selectAll(facets));
+const opportunitiesAfter = query({ after: opportunities.seq }, ({ after }) =>
+  selectAll(opportunities).where(gt(opportunities.seq, after)).orderBy(asc(opportunities.seq)).limit(PORTION),
+);
+const upstreamIdsOfRows = query({ seqs: listOf(upstreamIds.opportunity_seq) }, ({ seqs }) =>
+  selectAll(upstreamIds).where(inArray(upstreamIds.opportunity_seq, seqs)),
+);
+const eventsOfRows = query({ seqs: listOf(events.opportunity_seq) }, ({ seqs }) =>
+  select(pick(events, "id", "opportunity_seq", "detected_at", "type", "severity", "origin", "document"))
+    .from(events)
+    .where(inArray(events.opportunity_seq, seqs))
+    .orderBy(desc(events.detected_at), desc(events.seq)),
+);
+const cursorSecretLength = query({}, () =>
+  select({ length: sql<number>`length(${settings.value})` })
+    .from(settings)
+    .where(eq(settings.name, "cursor_secret")),
+);
+const count = { count: sql<number>`count(*)` };
+const ofNoRecord = (seq: SQLiteColumn) => notExists(select(exists).from(opportunities).where(eq(opportunities.seq, seq)));
+const orphanQueries = {
+  "events belong to no record": query({}, () => select(count).from(events).where(ofNoRecord(events.opportunity_seq))),
+  "upstream ids belong to no record": query({}, () => select(count).from(upstreamIds).where(ofNoRecord(upstreamIds.opportunity_seq))),
+  "events name an import that is not there": query({}, () =>
+    select(count)
+      .from(events)
+      .where(and(isNotNull(events.import_id), notExists(select(exists).from(imports).where(eq(imports.id, events.import_id))))),
+  ),
 };
 
 /** A record with all that refers to it, or that it refers to. */
@@ -53,16 +61,14 @@ const END_OF_TIME = 8.64e15;
 export async function checkCatalog(db: CatalogDb, atMost = Number.POSITIVE_INFINITY): Promise<Fault[]> {
   return db.snapshot(async (sql) => {
     const faults: Fault[] = [];
-    const facets = new Map(
-      (await sql.all<Facet>("select id, status, source, program_type, agency from facets")).map((each) => [each.id, each]),
-    );
+    const facets = new Map((await sql.all(allFacets)).map((each) => [each.id, each]));
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
-      const rows: OpportunityRow[] = await sql.all("select * from opportunities where seq > ? order by seq limit ?", after, PORTION);
+      const rows: OpportunityRow[] = await sql.all(opportunitiesAfter, { after });
       for (const stored of await withAllOf(sql, rows, facets)) faults.push(...recordFaults(stored));
       if (faults.length >= atMost) return faults;
       after = rows.at(-1)?.seq;
     }
-    const secret = await sql.get<{ length: number }>("select length(value) as length from settings where name = 'cursor_secret'");
+    const secret = await sql.get(cursorSecretLength);
     const whole = (await orphans(sql)).filter(({ count }) => count > 0).map(({ count, what }) => `${count} ${what}`);
     if (secret?.length !== 32) whole.push("the cursor secret is missing or not 32 bytes long");
     return [...faults, ...whole.map((what) => ({ where: "the catalogue", what }))];
@@ -70,18 +76,10 @@ export async function checkCatalog(db: CatalogDb, atMost = Number.POSITIVE_INFIN
 }
 
 /** Asked for by the portion: a record at a time would be three questions each. */
-async function withAllOf(
-  { all, dialect }: Sql<CatalogTables>,
-  rows: readonly OpportunityRow[],
-  facets: ReadonlyMap<number, Facet>,
-): Promise<Stored[]> {
-  const seqs = JSON.stringify(rows.map(({ seq }) => seq));
-  const ofRows = `opportunity_seq in (select cast(value as bigint) from ${dialect.elements("?")})`;
-  const upstreamIds = await all<UpstreamId>(`select upstream_id, source, opportunity_seq from upstream_ids where ${ofRows}`, seqs);
-  const events = await all<EventRow>(
-    `select id, opportunity_seq, detected_at, type, severity, origin, document from events where ${ofRows} order by detected_at desc, seq desc`,
-    seqs,
-  );
+async function withAllOf(sql: CatalogSql, rows: readonly OpportunityRow[], facets: ReadonlyMap<number, Facet>): Promise<Stored[]> {
+  const seqs = rows.map(({ seq }) => seq);
+  const upstreamIds = await sql.all(upstreamIdsOfRows, { seqs });
+  const events = await sql.all(eventsOfRows, { seqs });
   const idsOf = Map.groupBy(upstreamIds, ({ opportunity_seq }) => opportunity_seq);
   const eventsOf = Map.groupBy(events, ({ opportunity_seq }) => opportunity_seq);
   return rows.map((row) => ({
@@ -174,13 +172,8 @@ function* eventFaults(row: EventRow, event: OpportunityEvent, opportunity: Oppor
   }
 }
 
-async function orphans({ get }: Sql<CatalogTables>): Promise<{ count: number; what: string }[]> {
-  const count = async (query: string) => (await get<{ count: number }>(`select count(*) as count from ${query}`))?.count ?? 0;
-  const ofNoRecord = "where not exists (select 1 from opportunities where opportunities.seq = opportunity_seq)";
-  const ofNoImport = "where import_id is not null and not exists (select 1 from imports where imports.id = import_id)";
-  return [
-    { count: await count(`events ${ofNoRecord}`), what: "events belong to no record" },
-    { count: await count(`upstream_ids ${ofNoRecord}`), what: "upstream ids belong to no record" },
-    { count: await count(`events ${ofNoImport}`), what: "events name an import that is not there" },
-  ];
+async function orphans(sql: CatalogSql): Promise<{ count: number; what: string }[]> {
+  const found = [];
+  for (const [what, orphans] of Object.entries(orphanQueries)) found.push({ count: (await sql.get(orphans))?.count ?? 0, what });
+  return found;
 }

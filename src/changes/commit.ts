@@ -1,5 +1,22 @@
 /** The only writer of opportunities and events: match by natural key, detect, classify, store, at one instant a transaction (D-31, D-33). */
+import { and, asc, desc, eq, inArray, lte, max, ne, type SQL } from "drizzle-orm";
+import { events, facets, opportunities, readings, upstreamIds } from "../../db/catalog.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import {
+  deleteFrom,
+  exists,
+  insertInto,
+  listOf,
+  orIgnore,
+  orUpdate,
+  parameter,
+  pick,
+  query,
+  type Row,
+  type RowsOf,
+  select,
+  update,
+} from "../../db/query.ts";
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { dueAt, statusAt } from "../opportunities/status.ts";
@@ -23,18 +40,21 @@ import { apply, detect } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
 import { pastEvents } from "./past.ts";
 
+const storedColumns = pick(
+  opportunities,
+  "seq",
+  "id",
+  "source_opportunity_id",
+  "created_at",
+  "status_basis",
+  "due_at",
+  "hash",
+  "document",
+  "sidecar",
+);
+
 /** A stored record, as far as deciding needs it. */
-export type Stored = {
-  seq: number;
-  id: string;
-  source_opportunity_id: string;
-  created_at: number;
-  status_basis: StatusBasis;
-  due_at: number | null;
-  hash: Uint8Array;
-  document: Uint8Array;
-  sidecar: Uint8Array;
-};
+export type Stored = Row<typeof storedColumns>;
 
 /** What one record's arrival, removal or turn of the clock comes to. */
 export type Decision = {
@@ -48,7 +68,109 @@ export type Decision = {
   events: OpportunityEvent[];
 };
 
-const STORED = "select seq, id, source_opportunity_id, created_at, status_basis, due_at, hash, document, sidecar from opportunities";
+const hasNaturalKey = ({ source, lineage }: { source: SQL; lineage: SQL }) =>
+  and(eq(opportunities.source, source), eq(opportunities.lineage, lineage));
+const hasUpstreamId = ({ source, upstream_id }: { source: SQL; upstream_id: SQL }) =>
+  and(eq(upstreamIds.upstream_id, upstream_id), eq(upstreamIds.source, source));
+
+const newestUpdate = query({}, () => select({ newest: max(opportunities.updated_at) }).from(opportunities));
+const storedByKey = query(pick(opportunities, "source", "lineage"), (key) =>
+  select(storedColumns).from(opportunities).where(hasNaturalKey(key)),
+);
+const storedBySeq = query({ seq: opportunities.seq }, ({ seq }) =>
+  select(storedColumns).from(opportunities).where(eq(opportunities.seq, seq)),
+);
+const keyIsStored = query(pick(opportunities, "source", "lineage"), (key) => select(exists).from(opportunities).where(hasNaturalKey(key)));
+const dueRecords = query({ until: opportunities.due_at, limit: parameter<number>() }, ({ until, limit }) =>
+  select(storedColumns)
+    .from(opportunities)
+    .where(lte(opportunities.due_at, until))
+    .orderBy(asc(opportunities.due_at), asc(opportunities.seq))
+    .limit(limit),
+);
+const liveRecords = query({ source: opportunities.source }, ({ source }) =>
+  select(pick(opportunities, "seq", "lineage"))
+    .from(opportunities)
+    .where(
+      and(
+        eq(opportunities.source, source),
+        inArray(opportunities.facet_id, select({ id: facets.id }).from(facets).where(ne(facets.status, "archived"))),
+      ),
+    )
+    .orderBy(asc(opportunities.lineage)),
+);
+const recordsByUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), (id) =>
+  select(pick(opportunities, "seq", "id"))
+    .from(upstreamIds)
+    .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
+    .where(hasUpstreamId(id))
+    .orderBy(desc(eq(opportunities.source_opportunity_id, upstreamIds.upstream_id)), desc(opportunities.updated_at))
+    .limit(1),
+);
+const lineagesByUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), (id) =>
+  select({ lineage: opportunities.lineage })
+    .from(upstreamIds)
+    .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
+    .where(hasUpstreamId(id)),
+);
+const hashesByKeys = query({ source: opportunities.source, lineages: listOf(opportunities.lineage) }, ({ source, lineages }) =>
+  select(pick(opportunities, "lineage", "seq", "hash"))
+    .from(opportunities)
+    .where(and(eq(opportunities.source, source), inArray(opportunities.lineage, lineages))),
+);
+const readingsByKeys = query({ source: opportunities.source, lineages: listOf(opportunities.lineage) }, ({ source, lineages }) =>
+  select({ lineage: opportunities.lineage, digest: readings.digest })
+    .from(opportunities)
+    .innerJoin(readings, eq(readings.opportunity_seq, opportunities.seq))
+    .where(and(eq(opportunities.source, source), inArray(opportunities.lineage, lineages))),
+);
+const upstreamIdOfRecord = query(pick(upstreamIds, "upstream_id", "opportunity_seq"), ({ upstream_id, opportunity_seq }) =>
+  select(exists)
+    .from(upstreamIds)
+    .where(and(eq(upstreamIds.upstream_id, upstream_id), eq(upstreamIds.opportunity_seq, opportunity_seq))),
+);
+const facetByValues = query(pick(facets, "agency", "status", "source", "program_type"), ({ agency, status, source, program_type }) =>
+  select({ id: facets.id })
+    .from(facets)
+    .where(and(eq(facets.agency, agency), eq(facets.status, status), eq(facets.source, source), eq(facets.program_type, program_type))),
+);
+const eventById = query({ id: events.id }, ({ id }) => select(exists).from(events).where(eq(events.id, id)));
+
+const insertOpportunity = insertInto(opportunities, { key: "seq" });
+const updateOpportunity = query(
+  pick(
+    opportunities,
+    "seq",
+    "source_opportunity_id",
+    "updated_at",
+    "facet_id",
+    "status_basis",
+    "due_at",
+    "link_key",
+    "hash",
+    "document",
+    "sidecar",
+  ),
+  ({ seq, ...values }) => update(opportunities).set(values).where(eq(opportunities.seq, seq)),
+);
+const updateUnserved = query(pick(opportunities, "seq", "status_basis", "due_at", "hash"), ({ seq, ...values }) =>
+  update(opportunities).set(values).where(eq(opportunities.seq, seq)),
+);
+const insertFacet = insertInto(facets, { key: "id" });
+const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
+const storeReading = insertInto(readings, { onConflict: orUpdate(readings.opportunity_seq, readings.digest) });
+const deleteReading = query({ seq: readings.opportunity_seq }, ({ seq }) => deleteFrom(readings).where(eq(readings.opportunity_seq, seq)));
+const insertEventRow = insertInto(events, { key: "seq", onConflict: orIgnore });
+const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, document }) =>
+  update(events).set({ document }).where(eq(events.seq, seq)),
+);
+const eventsContaining = query(
+  { opportunity_seq: events.opportunity_seq, text: parameter<string>() },
+  ({ opportunity_seq, text }, { containsText }) =>
+    select(pick(events, "seq", "document"))
+      .from(events)
+      .where(and(eq(events.opportunity_seq, opportunity_seq), containsText(events.document, text))),
+);
 
 /**
  * Runs `write` in one transaction at one instant (ms): `wanted`, or just after the newest `updated_at` there is (D-31).
@@ -64,36 +186,32 @@ export async function nextInstant(sql: CatalogSql, wanted: number): Promise<numb
 
 /** The newest `updated_at` in the catalogue (ms), or `undefined` while it is empty. */
 export async function newestInstant(sql: CatalogSql): Promise<number | undefined> {
-  return (await sql.get<{ newest: number | null }>("select max(updated_at) as newest from opportunities"))?.newest ?? undefined;
+  return (await sql.get(newestUpdate))?.newest ?? undefined;
 }
 
 export async function findStored(sql: CatalogSql, source: string, lineage: string): Promise<Stored | undefined> {
-  return sql.get<Stored>(`${STORED} where source = ? and lineage = ?`, source, lineage);
+  return sql.get(storedByKey, { source, lineage });
 }
 
 export async function isStored(sql: CatalogSql, source: string, lineage: string): Promise<boolean> {
-  return (await sql.get("select 1 from opportunities where source = ? and lineage = ?", source, lineage)) !== undefined;
+  return (await sql.get(keyIsStored, { source, lineage })) !== undefined;
 }
 
 /** The record of a row number that was read from the catalogue: rows are never deleted. */
 export async function getStored(sql: CatalogSql, seq: number): Promise<Stored> {
-  const stored = await sql.get<Stored>(`${STORED} where seq = ?`, seq);
+  const stored = await sql.get(storedBySeq, { seq });
   if (stored === undefined) throw new Error(`Cannot find the record of row ${seq}; fundfeed check says what else is wrong`);
   return stored;
 }
 
 /** Records whose turn has come at `until` (ms), the first due first. */
 export async function listDue(sql: CatalogSql, until: number, count: number): Promise<Stored[]> {
-  return sql.all<Stored>(`${STORED} where due_at <= ? order by due_at, seq limit ?`, until, count);
+  return sql.all(dueRecords, { until, limit: count });
 }
 
 /** A source's records that are not archived (D-34). */
 export async function listLive(sql: CatalogSql, source: string): Promise<{ seq: number; lineage: string }[]> {
-  return sql.all(
-    `select seq, lineage from opportunities
-     where source = ? and facet_id in (select id from facets where status <> 'archived') order by lineage`,
-    source,
-  );
+  return sql.all(liveRecords, { source });
 }
 
 /** The record that bears an upstream id, else the one that bore it last. */
@@ -102,23 +220,12 @@ export async function findByUpstreamId(
   source: string,
   upstreamId: string,
 ): Promise<{ seq: number; id: string } | undefined> {
-  return sql.get(
-    `select seq, id from upstream_ids join opportunities on seq = opportunity_seq
-     where upstream_ids.upstream_id = ? and upstream_ids.source = ?
-     order by source_opportunity_id = upstream_id desc, updated_at desc limit 1`,
-    upstreamId,
-    source,
-  );
+  return sql.get(recordsByUpstreamId, { source, upstream_id: upstreamId });
 }
 
 /** Lineages of the records of a source that bear or bore an upstream id. */
 export async function lineagesOfUpstreamId(sql: CatalogSql, source: string, upstreamId: string): Promise<string[]> {
-  const rows = await sql.all<{ lineage: string }>(
-    `select lineage from upstream_ids join opportunities on seq = opportunity_seq
-     where upstream_ids.upstream_id = ? and upstream_ids.source = ?`,
-    upstreamId,
-    source,
-  );
+  const rows = await sql.all(lineagesByUpstreamId, { source, upstream_id: upstreamId });
   return rows.map(({ lineage }) => lineage);
 }
 
@@ -137,26 +244,17 @@ export async function findUnchanged(sql: CatalogSql, records: readonly Arrival[]
   return unchanged;
 }
 
-type StoredHash = { lineage: string; seq: number; hash: Uint8Array };
+type StoredHash = RowsOf<typeof hashesByKeys>;
 
 /** One statement for all: one for each would be a round trip for each. */
 async function storedHashes(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, StoredHash>> {
-  const rows = await sql.all<StoredHash>(
-    `select lineage, seq, hash from opportunities where source = ? and lineage in (select value from ${sql.dialect.elements("?")})`,
-    source,
-    JSON.stringify(lineages),
-  );
+  const rows = await sql.all(hashesByKeys, { source, lineages });
   return new Map(rows.map((row) => [row.lineage, row]));
 }
 
 /** What records of a source were last read from, by lineage. Touches no row of theirs but in the index. */
 export async function findReadings(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, Uint8Array>> {
-  const rows = await sql.all<{ lineage: string; digest: Uint8Array }>(
-    `select lineage, digest from opportunities join readings on opportunity_seq = seq
-     where source = ? and lineage in (select value from ${sql.dialect.elements("?")})`,
-    source,
-    JSON.stringify(lineages),
-  );
+  const rows = await sql.all(readingsByKeys, { source, lineages });
   return new Map(rows.map(({ lineage, digest }) => [lineage, digest]));
 }
 
@@ -170,13 +268,8 @@ export async function noteReading(sql: CatalogSql, { source, lineage, hash, read
 export type Unchanged = { source: string; lineage: string; hash: Uint8Array; reading: Uint8Array };
 
 async function replaceReading(sql: CatalogSql, seq: number, reading: Uint8Array | undefined): Promise<void> {
-  if (reading === undefined) await sql.run("delete from readings where opportunity_seq = ?", seq);
-  else
-    await sql.run(
-      "insert into readings (opportunity_seq, digest) values (?, ?) on conflict (opportunity_seq) do update set digest = excluded.digest",
-      seq,
-      reading,
-    );
+  if (reading === undefined) await sql.run(deleteReading, { seq });
+  else await sql.run(storeReading, { opportunity_seq: seq, digest: reading });
 }
 
 async function bearsAll(sql: CatalogSql, seq: number, upstreamIds: readonly string[]): Promise<boolean> {
@@ -260,7 +353,7 @@ function documentIn({ id, brief, rendered }: Decision, createdAt: number, update
 }
 
 /** Stores a record that is not there yet, with its events. */
-export async function insert(
+export async function insertRecord(
   sql: CatalogSql,
   decision: Decision,
   { lineage, earlier_ids, restored }: Arrival,
@@ -270,31 +363,28 @@ export async function insert(
   const { id, brief, rendered, status_basis } = decision;
   const { code, opportunity_id } = brief.source;
   const [createdAt, updatedAt] = restored === undefined ? [instant, instant] : [restored.created_at, restored.updated_at];
-  const seq = await sql.insert(
-    "seq",
-    `insert into opportunities (id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, due_at, link_key, hash, document, sidecar)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  const seq = await sql.insert(insertOpportunity, {
     id,
-    code,
+    source: code,
     lineage,
-    opportunity_id,
-    createdAt,
-    updatedAt,
-    await facetOf(sql, brief),
+    source_opportunity_id: opportunity_id,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    facet_id: await facetOf(sql, brief),
     status_basis,
-    dueOf(decision, instant),
-    linkKeyOf(brief),
-    rendered.hash,
-    documentIn(decision, createdAt, updatedAt),
-    sidecarOf(rendered),
-  );
+    due_at: dueOf(decision, instant),
+    link_key: linkKeyOf(brief),
+    hash: rendered.hash,
+    document: documentIn(decision, createdAt, updatedAt),
+    sidecar: sidecarOf(rendered),
+  });
   for (const upstreamId of new Set([opportunity_id, ...earlier_ids])) await addUpstreamId(sql, upstreamId, code, seq);
   if (decision.reading !== undefined) await replaceReading(sql, seq, decision.reading);
   await storeEvents(sql, seq, decision.events, importId);
 }
 
 /** Stores what became of a record. `updated_at` moves only with something that a client can see. */
-export async function update(
+export async function updateRecord(
   sql: CatalogSql,
   stored: Stored,
   decision: Decision,
@@ -309,23 +399,21 @@ export async function update(
   const { hash } = rendered;
   if (reading !== undefined || !isSameHash(stored.hash, hash)) await replaceReading(sql, stored.seq, reading);
   if (decision.outcome === "unchanged") {
-    await sql.run("update opportunities set status_basis = ?, due_at = ?, hash = ? where seq = ?", status_basis, due, hash, stored.seq);
+    await sql.run(updateUnserved, { seq: stored.seq, status_basis, due_at: due, hash });
     return;
   }
-  await sql.run(
-    `update opportunities set source_opportunity_id = ?, updated_at = ?, facet_id = ?, status_basis = ?, due_at = ?, link_key = ?, hash = ?, document = ?, sidecar = ?
-     where seq = ?`,
-    opportunity_id,
-    instant,
-    await facetOf(sql, brief),
+  await sql.run(updateOpportunity, {
+    seq: stored.seq,
+    source_opportunity_id: opportunity_id,
+    updated_at: instant,
+    facet_id: await facetOf(sql, brief),
     status_basis,
-    due,
-    linkKeyOf(brief),
+    due_at: due,
+    link_key: linkKeyOf(brief),
     hash,
-    documentIn(decision, stored.created_at, instant),
-    sidecarOf(rendered),
-    stored.seq,
-  );
+    document: documentIn(decision, stored.created_at, instant),
+    sidecar: sidecarOf(rendered),
+  });
   await storeEvents(sql, stored.seq, decision.events, importId);
 }
 
@@ -365,20 +453,16 @@ export async function insertImportedEvent(
 
 /** Takes the contacts out of what a record's history tells. How many events told of some. */
 export async function withholdContacts(sql: CatalogSql, opportunitySeq: number): Promise<number> {
-  const rows = await sql.all<{ seq: number; document: Uint8Array }>(
-    `select seq, document from events where opportunity_seq = ? and ${sql.dialect.contains("document")}`,
-    opportunitySeq,
-    '"field":"contacts"',
-  );
+  const rows = await sql.all(eventsContaining, { opportunity_seq: opportunitySeq, text: '"field":"contacts"' });
   const telling = rows
     .map((event) => ({ ...event, without: Buffer.from(JSON.stringify(withheld(parseStored(event.document)))) }))
     .filter(({ document, without }) => !without.equals(document));
-  for (const { seq, without } of telling) await sql.run("update events set document = ? where seq = ?", without, seq);
+  for (const { seq, without } of telling) await sql.run(updateEventDocument, { seq, document: without });
   return telling.length;
 }
 
 export async function hasEvent(sql: CatalogSql, id: string): Promise<boolean> {
-  return (await sql.get("select 1 from events where id = ?", id)) !== undefined;
+  return (await sql.get(eventById, { id })) !== undefined;
 }
 
 async function storeEvents(sql: CatalogSql, seq: number, events: readonly OpportunityEvent[], importId: number | null): Promise<void> {
@@ -395,18 +479,13 @@ async function insertEvent(
   columns: { type: string; severity: string; detected_at: number; origin: "detected" | "imported" },
   importId: number | null,
 ): Promise<boolean> {
-  const written = await sql.run(
-    `insert into events (id, opportunity_seq, detected_at, type, severity, origin, import_id, document)
-     values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
-    event.id,
-    seq,
-    columns.detected_at,
-    columns.type,
-    columns.severity,
-    columns.origin,
-    importId,
-    Buffer.from(JSON.stringify(event)),
-  );
+  const written = await sql.run(insertEventRow, {
+    id: event.id,
+    opportunity_seq: seq,
+    ...columns,
+    import_id: importId,
+    document: Buffer.from(JSON.stringify(event)),
+  });
   return written === 1;
 }
 
@@ -415,23 +494,14 @@ function dueOf({ brief, status_basis }: Decision, instant: number): number | nul
 }
 
 async function facetOf(sql: CatalogSql, { status, source, program, organization }: Brief): Promise<number> {
-  const agency = organization.agency ?? "";
-  const type = program.type ?? "";
-  const find = "select id from facets where agency = ? and status = ? and source = ? and program_type = ?";
-  const add = "insert into facets (agency, status, source, program_type) values (?, ?, ?, ?)";
-  const found = await sql.get<{ id: number }>(find, agency, status, source.code, type);
-  return found?.id ?? (await sql.insert("id", add, agency, status, source.code, type));
+  const facet = { agency: organization.agency ?? "", status, source: source.code, program_type: program.type ?? "" };
+  return (await sql.get(facetByValues, facet))?.id ?? (await sql.insert(insertFacet, facet));
 }
 
 async function addUpstreamId(sql: CatalogSql, upstreamId: string, source: string, seq: number): Promise<void> {
-  await sql.run(
-    "insert into upstream_ids (upstream_id, source, opportunity_seq) values (?, ?, ?) on conflict do nothing",
-    upstreamId,
-    source,
-    seq,
-  );
+  await sql.run(insertUpstreamId, { upstream_id: upstreamId, source, opportunity_seq: seq });
 }
 
 async function bearsUpstreamId(sql: CatalogSql, seq: number, upstreamId: string): Promise<boolean> {
-  return (await sql.get("select 1 from upstream_ids where upstream_id = ? and opportunity_seq = ?", upstreamId, seq)) !== undefined;
+  return (await sql.get(upstreamIdOfRecord, { upstream_id: upstreamId, opportunity_seq: seq })) !== undefined;
 }

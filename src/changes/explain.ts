@@ -1,5 +1,8 @@
 /** Why an event is there: the record before and after, the rule that decided, the import that brought it. */
-import type { CatalogDb, CatalogTables, Sql } from "../../db/engine.ts";
+import { and, desc, eq, gte } from "drizzle-orm";
+import { events, imports, opportunities } from "../../db/catalog.ts";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { pick, query, select } from "../../db/query.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { Content } from "./content.ts";
 import { parseStored, readContent } from "./content.ts";
@@ -18,34 +21,36 @@ export type Explanation = {
   import: { id: number; format: string; files: string; started_at: number; as_of: number | null } | null;
 };
 
-type EventRow = {
-  seq: number;
-  opportunity_seq: number;
-  detected_at: number;
-  origin: "detected" | "imported";
-  import_id: number | null;
-  document: Uint8Array;
-};
-
-const COLUMNS = "seq, opportunity_seq, detected_at, origin, import_id, document";
+const eventColumns = pick(events, "seq", "opportunity_seq", "detected_at", "origin", "import_id", "document");
+const eventById = query({ id: events.id }, ({ id }) => select(eventColumns).from(events).where(eq(events.id, id)));
+const contentBySeq = query({ seq: opportunities.seq }, ({ seq }) =>
+  select(pick(opportunities, "document", "sidecar"))
+    .from(opportunities)
+    .where(eq(opportunities.seq, seq)),
+);
+const detectedSince = query(pick(events, "opportunity_seq", "detected_at"), ({ opportunity_seq, detected_at }) =>
+  select(eventColumns)
+    .from(events)
+    .where(and(eq(events.opportunity_seq, opportunity_seq), eq(events.origin, "detected"), gte(events.detected_at, detected_at)))
+    .orderBy(desc(events.detected_at), desc(events.seq)),
+);
+const importById = query({ id: imports.id }, ({ id }) =>
+  select(pick(imports, "id", "format", "files", "started_at", "as_of"))
+    .from(imports)
+    .where(eq(imports.id, id)),
+);
 
 /** The explanation of an event, or `undefined` when there is none of that id. */
 export async function explain(db: CatalogDb, eventId: string): Promise<Explanation | undefined> {
   return db.snapshot(async (sql) => {
-    const row = await sql.get<EventRow>(`select ${COLUMNS} from events where id = ?`, eventId.toLowerCase());
+    const row = await sql.get(eventById, { id: eventId.toLowerCase() });
     if (row === undefined) return undefined;
     const event = parseStored<OpportunityEvent>(row.document);
-    const record = await sql.get<{ document: Uint8Array; sidecar: Uint8Array }>(
-      "select document, sidecar from opportunities where seq = ?",
-      row.opportunity_seq,
-    );
+    const record = await sql.get(contentBySeq, { seq: row.opportunity_seq });
     if (record === undefined) throw new Error(`Cannot explain event ${eventId}: its record is missing; fundfeed check says what else is`);
-    const since = await sql.all<EventRow>(
-      `select ${COLUMNS} from events where opportunity_seq = ? and origin = 'detected' and detected_at >= ? order by detected_at desc, seq desc`,
-      row.opportunity_seq,
-      row.detected_at,
-    );
-    const undo = (content: Content, { document }: EventRow) => unapply(content, parseStored<OpportunityEvent>(document).changes);
+    const since = await sql.all(detectedSince, { opportunity_seq: row.opportunity_seq, detected_at: row.detected_at });
+    const undo = (content: Content, { document }: { document: Uint8Array }) =>
+      unapply(content, parseStored<OpportunityEvent>(document).changes);
     const present = readContent(record.document, record.sidecar);
     const after = since.filter(({ detected_at }) => detected_at > row.detected_at).reduce(undo, present);
     const detected = row.origin === "detected";
@@ -60,8 +65,8 @@ export async function explain(db: CatalogDb, eventId: string): Promise<Explanati
   });
 }
 
-async function importOf({ get }: Sql<CatalogTables>, id: number): Promise<Explanation["import"]> {
-  return (await get("select id, format, files, started_at, as_of from imports where id = ?", id)) ?? null;
+async function importOf(sql: CatalogSql, id: number): Promise<Explanation["import"]> {
+  return (await sql.get(importById, { id })) ?? null;
 }
 
 function rulesOf(event: OpportunityEvent): Explanation["rules"] {

@@ -2,7 +2,11 @@
  * The same opportunity in two sources. Nothing is merged: both records stay, and the one of the second source names the other in
  * `relationships.canonical_id`. The rules are data; a record of a canonical source names none.
  */
+import { and, asc, eq, sql as fragment, isNotNull } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
+import { opportunities } from "../../db/catalog.ts";
 import type { CatalogSql } from "../../db/engine.ts";
+import { pick, query, type RowsOf, select } from "../../db/query.ts";
 import type { Brief } from "./content.ts";
 
 export type LinkRule = {
@@ -34,34 +38,45 @@ function topicCodeOf({ source, organization }: Brief): string | null {
   return source.code === "DSIP" || organization.agency === "Department of Defense" ? source.opportunity_id : null;
 }
 
+const hasLinkKey = pick(opportunities, "link_key", "source");
+const recordByLinkKey = query(hasLinkKey, ({ link_key, source }) =>
+  select({ id: opportunities.id })
+    .from(opportunities)
+    .where(and(eq(opportunities.link_key, link_key), eq(opportunities.source, source)))
+    .orderBy(asc(opportunities.seq))
+    .limit(1),
+);
+const waiting = alias(opportunities, "waiting");
+const waitingRecords = query({ canonical: opportunities.source, other: opportunities.source }, ({ canonical, other }) => {
+  const canonicalRecord = select({ id: opportunities.id })
+    .from(opportunities)
+    .where(and(eq(opportunities.link_key, waiting.link_key), eq(opportunities.source, canonical)))
+    .orderBy(asc(opportunities.seq))
+    .limit(1);
+  const found = select({ seq: waiting.seq, canonicalId: fragment<string>`(${canonicalRecord})`.as("canonicalId") })
+    .from(waiting)
+    .where(and(eq(waiting.source, other), isNotNull(waiting.link_key)))
+    .as("found");
+  return select({ seq: found.seq, canonicalId: found.canonicalId }).from(found).where(isNotNull(found.canonicalId)).orderBy(asc(found.seq));
+});
+
 /** The id of the canonical record of the same opportunity, or `null` where there is none (yet). */
 export async function findCanonicalId(sql: CatalogSql, record: Brief): Promise<string | null> {
   const rule = linkRules.find(({ other }) => other === record.source.code);
   const key = linkKeyOf(record);
   if (rule === undefined || key === null) return null;
-  const found = await sql.get<{ id: string }>(
-    "select id from opportunities where link_key = ? and source = ? order by seq limit 1",
-    key,
-    rule.canonical,
-  );
+  const found = await sql.get(recordByLinkKey, { link_key: key, source: rule.canonical });
   return found?.id ?? null;
 }
 
-const WAITING = `
-  select seq, "canonicalId" from (
-    select seq, (select id from opportunities where link_key = waiting.link_key and source = ? order by seq limit 1) as "canonicalId"
-    from opportunities as waiting where source = ? and link_key is not null
-  ) as found
-  where "canonicalId" is not null order by seq`;
-
 /** The row number of a record that does not name its canonical one, although it is there. */
-export type Waiting = { seq: number; canonicalId: string };
+export type Waiting = RowsOf<typeof waitingRecords>;
 
 /** The records that waited for a canonical one of these sources and have it by now. */
 export async function listWaiting(sql: CatalogSql, sources: ReadonlySet<string>): Promise<Waiting[]> {
   const waiting: Waiting[] = [];
   for (const { canonical, other } of linkRules)
-    if (sources.has(canonical)) waiting.push(...(await sql.all<Waiting>(WAITING, canonical, other)));
+    if (sources.has(canonical)) waiting.push(...(await sql.all(waitingRecords, { canonical, other })));
   return waiting;
 }
 
@@ -71,6 +86,12 @@ export function mayBeLinked({ source }: Brief): boolean {
 }
 
 type Keyed = { id: string; link_key: string };
+
+const keyedOfSource = query({ source: opportunities.source }, ({ source }) =>
+  select({ id: opportunities.id, link_key: fragment<string>`${opportunities.link_key}` })
+    .from(opportunities)
+    .where(and(eq(opportunities.source, source), isNotNull(opportunities.link_key))),
+);
 
 /** How many records `listWaiting` would return if these, by id, were stored. */
 export async function countLinks(sql: CatalogSql, sources: ReadonlySet<string>, arriving: ReadonlyMap<string, Brief>): Promise<number> {
@@ -85,7 +106,7 @@ export async function countLinks(sql: CatalogSql, sources: ReadonlySet<string>, 
 
 /** A source's records that have a link key once those that arrive are stored. */
 async function keyedAfter(sql: CatalogSql, source: string, arriving: ReadonlyMap<string, Brief>): Promise<Keyed[]> {
-  const stored = await sql.all<Keyed>("select id, link_key from opportunities where source = ? and link_key is not null", source);
+  const stored = await sql.all(keyedOfSource, { source });
   const arrived = [...arriving].flatMap(([id, brief]) => {
     const link_key = brief.source.code === source ? linkKeyOf(brief) : null;
     return link_key === null ? [] : [{ id, link_key }];

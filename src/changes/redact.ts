@@ -1,6 +1,10 @@
 /** `redact`: the contacts of stored records and of their whole history are erased. Unused pages still hold them: `Engine.dropUnusedPages`. */
+import { and, asc, inArray, not, or, type Placeholder } from "drizzle-orm";
+import { events, opportunities } from "../../db/catalog.ts";
+import type { Dialect } from "../../db/dialect.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { atNextInstant, decideRedaction, getStored, update, withholdContacts } from "./commit.ts";
+import { listOf, parameter, query, select } from "../../db/query.ts";
+import { atNextInstant, decideRedaction, getStored, updateRecord, withholdContacts } from "./commit.ts";
 
 /** Records in one transaction. */
 const CHUNK = 1000;
@@ -24,20 +28,29 @@ async function redactOne(sql: CatalogSql, seq: number, instant: number, redacted
   const stored = await getStored(sql, seq);
   const decision = decideRedaction(stored, instant);
   if (decision.outcome === "unchanged") return;
-  await update(sql, stored, decision, [], instant, null);
+  await updateRecord(sql, stored, decision, [], instant, null);
   redacted.records++;
 }
 
-/** Row numbers of the records that have contacts, or a history that may tell of some. */
-async function listNaming({ all, dialect }: CatalogDb, sources: readonly string[] | undefined): Promise<number[]> {
-  const rows = await all<{ seq: number }>(
-    `select seq from opportunities
-     where (not (${dialect.contains("document")}) or seq in (select opportunity_seq from events where ${dialect.contains("document")}))
-     ${sources === undefined ? "" : `and source in (select value from ${dialect.elements("?")})`}
-     order by seq`,
-    '"contacts":[]',
-    '"field":"contacts"',
-    ...(sources === undefined ? [] : [JSON.stringify(sources)]),
+const naming = ({ none, changed }: { none: Placeholder; changed: Placeholder }, { containsText }: Dialect) =>
+  or(
+    not(containsText(opportunities.document, none)),
+    inArray(opportunities.seq, select({ seq: events.opportunity_seq }).from(events).where(containsText(events.document, changed))),
   );
+const texts = { none: parameter<string>(), changed: parameter<string>() };
+const namingRecords = query(texts, (values, dialect) =>
+  select({ seq: opportunities.seq }).from(opportunities).where(naming(values, dialect)).orderBy(asc(opportunities.seq)),
+);
+const namingRecordsOfSources = query({ ...texts, sources: listOf(opportunities.source) }, ({ sources, ...values }, dialect) =>
+  select({ seq: opportunities.seq })
+    .from(opportunities)
+    .where(and(naming(values, dialect), inArray(opportunities.source, sources)))
+    .orderBy(asc(opportunities.seq)),
+);
+
+/** Row numbers of the records that have contacts, or a history that may tell of some. */
+async function listNaming(db: CatalogDb, sources: readonly string[] | undefined): Promise<number[]> {
+  const texts = { none: '"contacts":[]', changed: '"field":"contacts"' };
+  const rows = sources === undefined ? await db.all(namingRecords, texts) : await db.all(namingRecordsOfSources, { ...texts, sources });
   return rows.map(({ seq }) => seq);
 }

@@ -1,9 +1,18 @@
 /** D-37: status follows the clock. Only due records are touched: an index range on the next turn, not a scan. */
+import { lte, min } from "drizzle-orm";
+import { opportunities } from "../../db/catalog.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { atNextInstant, decideStatus, listDue, update } from "./commit.ts";
+import { query, select } from "../../db/query.ts";
+import { atNextInstant, decideStatus, listDue, updateRecord } from "./commit.ts";
 
 /** Records in one transaction: some ten milliseconds, for which a server that does it itself answers nobody. */
 const CHUNK = 100;
+
+const firstDueAt = query({ until: opportunities.due_at }, ({ until }) =>
+  select({ due_at: min(opportunities.due_at) })
+    .from(opportunities)
+    .where(lte(opportunities.due_at, until)),
+);
 
 export type Refreshed = { changed: number; events: number };
 
@@ -20,7 +29,7 @@ export async function replayClock(db: CatalogDb, until: number): Promise<Refresh
 async function turn(db: CatalogDb, until: number, instantOf: (firstDue: number) => number): Promise<Refreshed> {
   const total = { changed: 0, events: 0 };
   for (;;) {
-    const first = await db.get<{ due_at: number | null }>("select min(due_at) as due_at from opportunities where due_at <= ?", until);
+    const first = await db.get(firstDueAt, { until });
     if (first === undefined || first.due_at === null) return total;
     const wanted = instantOf(first.due_at);
     const chunk = await atNextInstant(db, wanted, (sql, instant) => turnChunk(sql, wanted, instant));
@@ -34,7 +43,7 @@ async function turnChunk(sql: CatalogSql, dueUntil: number, instant: number): Pr
   const total = { changed: 0, events: 0 };
   for (const stored of await listDue(sql, dueUntil, CHUNK)) {
     const decision = decideStatus(stored, instant);
-    await update(sql, stored, decision, [], instant, null);
+    await updateRecord(sql, stored, decision, [], instant, null);
     if (decision.outcome === "changed") total.changed++;
     total.events += decision.events.length;
   }

@@ -1,5 +1,7 @@
 /** One page of an opportunity's history. */
-import type { CatalogDb } from "../../db/engine.ts";
+import { and, desc, eq, gt, inArray, notInArray, sql } from "drizzle-orm";
+import { events, opportunities } from "../../db/catalog.ts";
+import { listOf, parameter, pick, query, select } from "../../db/query.ts";
 import type { Catalog } from "../catalog.ts";
 import type { Instant } from "../instant.ts";
 import type { Page, Position } from "../page.ts";
@@ -7,17 +9,43 @@ import { eventTypes, insignificant } from "./event.ts";
 
 export type EventFilter = { type?: string[]; since?: Instant; include_insignificant: boolean };
 
-const quoted = (values: readonly string[]) => values.map((value) => `'${value}'`).join(", ");
+const seqById = query({ id: opportunities.id }, ({ id }) =>
+  select({ seq: opportunities.seq }).from(opportunities).where(eq(opportunities.id, id)),
+);
 
-/** A stored type that the API does not know counts as `unknown`, as it is rendered. Every column but the document is in the index. */
-const pageStatement = ({ dialect }: CatalogDb, { type, include_insignificant }: EventFilter) => `
-  select detected_at, id, document from events
-  where opportunity_seq = ? and (detected_at, id) < (?, ?) and detected_at > ?
-    ${type === undefined ? "" : `and case when type in (${quoted(eventTypes)}) then type else 'unknown' end in (select value from ${dialect.elements("?")})`}
-    ${include_insignificant ? "" : `and severity not in (${quoted(insignificant)})`}
-  order by detected_at desc, id desc limit ?`;
+/** The type as the API returns it: `unknown` for one that the API does not have. */
+const shownType = sql`case when ${inArray(events.type, [...eventTypes])} then ${events.type} else 'unknown' end`;
 
-type Row = { detected_at: number; id: string; document: Uint8Array };
+const page = (withTypes: boolean, withInsignificant: boolean) =>
+  query(
+    {
+      opportunity_seq: events.opportunity_seq,
+      time: events.detected_at,
+      id: events.id,
+      since: events.detected_at,
+      types: listOf(events.type),
+      limit: parameter<number>(),
+    },
+    ({ opportunity_seq, time, id, since, types, limit }) =>
+      // The index has every column but the document.
+      select(pick(events, "detected_at", "id", "document"))
+        .from(events)
+        .where(
+          and(
+            eq(events.opportunity_seq, opportunity_seq),
+            sql`(${events.detected_at}, ${events.id}) < (${time}, ${id})`,
+            gt(events.detected_at, since),
+            withTypes ? inArray(shownType, types) : undefined,
+            withInsignificant ? undefined : notInArray(events.severity, [...insignificant]),
+          ),
+        )
+        .orderBy(desc(events.detected_at), desc(events.id))
+        .limit(limit),
+  );
+const pages = {
+  everyType: { significant: page(false, false), all: page(false, true) },
+  someTypes: { significant: page(true, false), all: page(true, true) },
+};
 
 /** After every instant that a date can name, and before it. */
 const [LAST, FIRST] = [8.64e15, -8.64e15];
@@ -30,16 +58,18 @@ export async function listOpportunityEvents(
   limit: number,
   after: Position | null,
 ): Promise<Page | undefined> {
-  const opportunity = await db.get<{ seq: number }>("select seq from opportunities where id = ?", opportunityId);
+  const opportunity = await db.get(seqById, { id: opportunityId });
   if (opportunity === undefined) return undefined;
-  const rows = await db.all<Row>(
-    pageStatement(db, filter),
-    opportunity.seq,
-    after?.time ?? LAST,
-    after?.id ?? "",
-    filter.since?.ms ?? FIRST,
-    ...(filter.type === undefined ? [] : [JSON.stringify(filter.type)]),
-    limit + 1, // One more than asked: its presence is `has_more`, without a count.
+  const rows = await db.all(
+    pages[filter.type === undefined ? "everyType" : "someTypes"][filter.include_insignificant ? "all" : "significant"],
+    {
+      opportunity_seq: opportunity.seq,
+      time: after?.time ?? LAST,
+      id: after?.id ?? "",
+      since: filter.since?.ms ?? FIRST,
+      types: filter.type ?? [],
+      limit: limit + 1, // One more than asked: its presence is `has_more`, without a count.
+    },
   );
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);

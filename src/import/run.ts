@@ -9,7 +9,7 @@ import {
   decideRemoval,
   findStored,
   getStored,
-  insert,
+  insertRecord,
   listLive,
   newestInstant,
   nextInstant,
@@ -17,7 +17,7 @@ import {
   type Stored,
   storePast,
   turned,
-  update,
+  updateRecord,
   withholdContacts,
 } from "../changes/commit.ts";
 import type { Arrival, Brief } from "../changes/content.ts";
@@ -172,8 +172,8 @@ async function storeOne(
   importId: number,
 ): Promise<Decision> {
   const decision = decide(before, arrival, instant);
-  if (before === undefined) await insert(sql, decision, arrival, instant, importId);
-  else await update(sql, before, decision, arrival.earlier_ids, instant, importId);
+  if (before === undefined) await insertRecord(sql, decision, arrival, instant, importId);
+  else await updateRecord(sql, before, decision, arrival.earlier_ids, instant, importId);
   if (before !== undefined && arrival.redacted) await withholdContacts(sql, before.seq);
   return decision;
 }
@@ -188,7 +188,7 @@ async function changeOne(
 ): Promise<Decision> {
   const before = await getStored(sql, seq);
   const decision = decideOn(before);
-  await update(sql, before, decision, [], instant, importId);
+  await updateRecord(sql, before, decision, [], instant, importId);
   return decision;
 }
 

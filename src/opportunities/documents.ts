@@ -5,8 +5,13 @@
  * record (D-31: no two versions share one); whoever looks compares.
  */
 
+import { opportunities } from "../../db/catalog.ts";
+import { pick, type Row } from "../../db/query.ts";
+
+export const documentColumns = pick(opportunities, "seq", "id", "updated_at", "document");
+
 /** An opportunity as a ready JSON document, with what identifies this version of it. */
-export type Document = { seq: number; id: string; updated_at: number; document: Uint8Array };
+export type Document = Row<typeof documentColumns>;
 
 /** Both are found by row number and by id. */
 export type Documents = { recent: Map<number | string, Document>; former: Map<number | string, Document>; recentBytes: number };

@@ -1,31 +1,37 @@
 /** The catalogue as `records` NDJSON: all that `import records` needs to make the same opportunities again. */
-import type { CatalogDb, CatalogTables, Sql } from "../../db/engine.ts";
+import { asc, inArray } from "drizzle-orm";
+import { opportunities, upstreamIds } from "../../db/catalog.ts";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
 
-type Row = {
-  seq: number;
-  source_opportunity_id: string;
-  lineage: string;
-  status_basis: string;
-  document: Uint8Array;
-  sidecar: Uint8Array;
-};
+const recordsInOrder = () =>
+  select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "document", "sidecar"))
+    .from(opportunities)
+    .orderBy(asc(opportunities.updated_at), asc(opportunities.id));
+const allRecords = query({}, recordsInOrder);
+const recordsOfSources = query({ codes: listOf(opportunities.source) }, ({ codes }) =>
+  recordsInOrder().where(inArray(opportunities.source, codes)),
+);
+const upstreamIdsOfRows = query({ seqs: listOf(upstreamIds.opportunity_seq) }, ({ seqs }) =>
+  select({ seq: upstreamIds.opportunity_seq, upstream_id: upstreamIds.upstream_id })
+    .from(upstreamIds)
+    .where(inArray(upstreamIds.opportunity_seq, seqs))
+    .orderBy(asc(upstreamIds.upstream_id)),
+);
 
-type UpstreamId = { seq: number; upstream_id: string };
+type Row = RowsOf<typeof allRecords>;
+type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
 /** Hands over one line a record, the least recently updated first; `codes` (upper case) keeps only those sources. One snapshot of the database. */
 export async function exportLines(db: CatalogDb, codes: readonly string[] | undefined, take: (line: string) => void): Promise<void> {
-  await db.snapshot((sql) =>
-    sql.each<Row>(
-      `select seq, source_opportunity_id, lineage, status_basis, document, sidecar from opportunities
-       ${codes === undefined ? "" : `where source in (select value from ${sql.dialect.elements("?")})`}
-       order by updated_at, id`,
-      codes === undefined ? [] : [JSON.stringify(codes)],
-      async (rows) => {
-        const ids = await upstreamIdsOf(sql, rows);
-        for (const row of rows) take(lineOf(row, ids.get(row.seq) ?? []));
-      },
-    ),
-  );
+  await db.snapshot(async (sql) => {
+    const takeRows = async (rows: Row[]) => {
+      const ids = await upstreamIdsOf(sql, rows);
+      for (const row of rows) take(lineOf(row, ids.get(row.seq) ?? []));
+    };
+    if (codes === undefined) await sql.each(allRecords, {}, takeRows);
+    else await sql.each(recordsOfSources, { codes }, takeRows);
+  });
 }
 
 const utf8 = new TextDecoder();
@@ -38,11 +44,7 @@ function lineOf({ source_opportunity_id, lineage, status_basis, document, sideca
 }
 
 /** Upstream ids in order, by row number. */
-async function upstreamIdsOf({ all, dialect }: Sql<CatalogTables>, rows: readonly Row[]): Promise<Map<number, UpstreamId[]>> {
-  const found = await all<UpstreamId>(
-    `select opportunity_seq as seq, upstream_id from upstream_ids
-     where opportunity_seq in (select cast(value as bigint) from ${dialect.elements("?")}) order by upstream_id`,
-    JSON.stringify(rows.map(({ seq }) => seq)),
-  );
+async function upstreamIdsOf(sql: CatalogSql, rows: readonly Row[]): Promise<Map<number, UpstreamId[]>> {
+  const found = await sql.all(upstreamIdsOfRows, { seqs: rows.map(({ seq }) => seq) });
   return Map.groupBy(found, ({ seq }) => seq);
 }

@@ -1,12 +1,20 @@
 /** Facets: the distinct (status, source, program type, agency) tuples that filters look at, in memory. */
+import { asc, gt } from "drizzle-orm";
+import { facets as facetTable, sources } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
+import { query, select, selectAll } from "../../db/query.ts";
 
 /** Filters whose tables of allowed facets are kept; a client that pages or polls repeats its own. */
 const KEPT_FILTERS = 256;
 
 export type FacetFilter = { status?: string[]; source?: string[]; agency?: string; program_type?: string[] };
 
-type Facet = { id: number; status: string; source: string; program_type: string; agency: string };
+type Facet = typeof facetTable.$inferSelect;
+
+const facetsAfter = query({ id: facetTable.id }, ({ id }) =>
+  selectAll(facetTable).where(gt(facetTable.id, id)).orderBy(asc(facetTable.id)),
+);
+const sourceCodes = query({}, () => select({ code: sources.code }).from(sources).orderBy(asc(sources.code)));
 
 export type Facets = {
   all: Facet[];
@@ -22,7 +30,7 @@ export function createFacets(): Facets {
 
 /** The facets that were added since. They are only ever added, with records that have them. */
 export async function readFacets(db: CatalogDb, { all }: Facets): Promise<Facet[]> {
-  return db.all<Facet>("select id, status, source, program_type, agency from facets where id > ? order by id", all.at(-1)?.id ?? 0);
+  return db.all(facetsAfter, { id: all.at(-1)?.id ?? 0 });
 }
 
 /** Takes in what `readFacets` read. */
@@ -64,7 +72,7 @@ export function allowedFacets(
 /** Codes in the source catalogue (D-13) where the filter asks for `OTHER`: asked for each time, since the operator may rename sources. */
 export async function namedSources(db: CatalogDb, { source }: FacetFilter): Promise<string[] | undefined> {
   if (!source?.includes("OTHER")) return undefined;
-  return (await db.all<{ code: string }>("select code from sources order by code")).map(({ code }) => code);
+  return (await db.all(sourceCodes)).map(({ code }) => code);
 }
 
 function agenciesWith(facets: Facets, part: string): Set<string> {

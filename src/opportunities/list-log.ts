@@ -6,7 +6,10 @@
  * A list is a binary search and a scan backwards. A record takes 20 bytes (time, row number, facet; row number → place), and as the arrays
  * grow by doubling, 21 at a million records.
  */
+import { asc, gt } from "drizzle-orm";
+import { opportunities } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
+import { pick, query, type Row, select } from "../../db/query.ts";
 
 /** No facet: the record has moved to a later place. */
 const DEAD = 0;
@@ -35,14 +38,21 @@ export function createListLog(): ListLog {
   };
 }
 
-/** A record's newest place. */
-type Entry = { updated_at: number; seq: number; facet_id: number };
+const entryColumns = pick(opportunities, "updated_at", "seq", "facet_id");
 
-const NEWER = "select updated_at, seq, facet_id from opportunities where updated_at > ? order by updated_at, id";
+/** A record's newest place. */
+type Entry = Row<typeof entryColumns>;
+
+const entriesAfter = query({ updated_at: opportunities.updated_at }, ({ updated_at }) =>
+  select(entryColumns)
+    .from(opportunities)
+    .where(gt(opportunities.updated_at, updated_at))
+    .orderBy(asc(opportunities.updated_at), asc(opportunities.id)),
+);
 
 /** What was committed since the log's end: an index range of exactly what changed. */
 export async function readNewer(db: CatalogDb, log: ListLog): Promise<Entry[]> {
-  return db.all<Entry>(NEWER, newestTime(log));
+  return db.all(entriesAfter, { updated_at: newestTime(log) });
 }
 
 /** The newest `updated_at` in the log (ms); before all instants while it is empty. */
@@ -53,7 +63,7 @@ export function newestTime(log: ListLog): number {
 /** The log of all records there are. In portions: a million must not stand in memory as objects. */
 export async function loadListLog(db: CatalogDb): Promise<ListLog> {
   const log = createListLog();
-  await db.each<Entry>(NEWER, [BEFORE_ALL], (entries) => appendAll(log, entries));
+  await db.each(entriesAfter, { updated_at: BEFORE_ALL }, (entries) => appendAll(log, entries));
   return log;
 }
 

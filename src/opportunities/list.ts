@@ -1,15 +1,33 @@
 /** One page of the list: filters, keyset and limit over the list log, then the documents. */
+import { and, desc, eq, inArray, lt, max, sql } from "drizzle-orm";
+import { opportunities, upstreamIds } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
+import { listOf, pick, query, select } from "../../db/query.ts";
 import { Unavailable } from "../../db/unavailable.ts";
 import { type Catalog, catchUp, startAnew } from "../catalog.ts";
 import type { Instant } from "../instant.ts";
 import type { Page, Position } from "../page.ts";
-import { type Document, keepDocument, keptDocument } from "./documents.ts";
+import { type Document, documentColumns, keepDocument, keptDocument } from "./documents.ts";
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
 import { firstAfter, isNewest, newestFirst, newestTime, placeOf } from "./list-log.ts";
 
 /** Source codes are upper-cased; `OTHER` means every code that the catalogue does not name (D-13). */
 export type Filter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
+
+const nextOfInstant = query(pick(opportunities, "updated_at", "id"), ({ updated_at, id }) =>
+  select(pick(opportunities, "seq", "updated_at"))
+    .from(opportunities)
+    .where(and(eq(opportunities.updated_at, updated_at), lt(opportunities.id, id)))
+    .orderBy(desc(opportunities.id))
+    .limit(1),
+);
+const newestUpdate = sql<number>`(${select({ newest: max(opportunities.updated_at) }).from(opportunities)})`;
+const rowsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstream_id }) =>
+  select({ seq: upstreamIds.opportunity_seq, newest: newestUpdate }).from(upstreamIds).where(eq(upstreamIds.upstream_id, upstream_id)),
+);
+const documentsBySeq = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
+  select(documentColumns).from(opportunities).where(inArray(opportunities.seq, seqs)),
+);
 
 /** How often a list is tried: a commit that comes between its steps is met at the second time. */
 const ATTEMPTS = 4;
@@ -46,22 +64,12 @@ type Bounds = {
 async function boundsOf(db: CatalogDb, filter: Filter, after: Position | null): Promise<Bounds> {
   const named = await namedSources(db, filter);
   const upstream = filter.source_opportunity_id === undefined ? undefined : await rowsOfUpstreamId(db, filter.source_opportunity_id);
-  const before =
-    after === null
-      ? undefined
-      : await db.get<{ seq: number; updated_at: number }>(
-          "select seq, updated_at from opportunities where updated_at = ? and id < ? order by id desc limit 1",
-          after.time,
-          after.id,
-        );
+  const before = after === null ? undefined : await db.get(nextOfInstant, { updated_at: after.time, id: after.id });
   return { named, upstream, after, before };
 }
 
 async function rowsOfUpstreamId(db: CatalogDb, upstreamId: string): Promise<Bounds["upstream"]> {
-  const rows = await db.all<{ seq: number; newest: number }>(
-    "select opportunity_seq as seq, (select max(updated_at) from opportunities) as newest from upstream_ids where upstream_id = ?",
-    upstreamId,
-  );
+  const rows = await db.all(rowsByUpstreamId, { upstream_id: upstreamId });
   const [first] = rows;
   return { rows: new Set(rows.map(({ seq }) => seq)), newest: first?.newest ?? 0 };
 }
@@ -101,10 +109,7 @@ async function documentsOf({ db, log, documents }: Catalog, rows: readonly numbe
   const missing = rows.filter((_, index) => kept[index] === undefined);
   if (missing.length === 0) return kept as Document[];
 
-  const read = await db.all<Document>(
-    `select seq, id, updated_at, document from opportunities where seq in (select cast(value as bigint) from ${db.dialect.elements("?")})`,
-    JSON.stringify(missing),
-  );
+  const read = await db.all(documentsBySeq, { seqs: missing });
   for (const document of read) keepDocument(documents, document);
   const bySeq = new Map(read.map((document) => [document.seq, document]));
   return rows.map((seq, index) => kept[index] ?? bySeq.get(seq)).filter((document) => document !== undefined);

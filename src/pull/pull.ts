@@ -1,7 +1,9 @@
 /** One turn of a pull: fetch what an upstream publishes, import it as one, remember what it was. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { settings } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
+import { insertInto, orUpdate, selectBy } from "../../db/query.ts";
 import { importFiles } from "../import/run.ts";
 import type { Outcome, Workplace } from "../import/workplace.ts";
 import { formatInstant } from "../instant.ts";
@@ -84,20 +86,19 @@ function dropLeftovers({ directory, now }: Workplace): void {
 
 /* What was imported last is remembered in the catalogue itself, so that it is restored, copied and thrown away together with it. */
 
+const settingByName = selectBy(settings, "name");
+const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, settings.value) });
+
 /** Forgotten by a new version: it may read the same file differently. */
 async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | undefined> {
-  const row = await db.get<{ value: Uint8Array }>("select value from settings where name = ?", settingOf(name));
+  const row = await db.get(settingByName, { name: settingOf(name) });
   if (row === undefined) return undefined;
   const { by, ...known } = JSON.parse(Buffer.from(row.value).toString()) as Known & { by: string }; // Written below.
   return by === version ? known : undefined;
 }
 
 async function remember(db: CatalogDb, { name }: Upstream, known: Known): Promise<void> {
-  await db.run(
-    "insert into settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value",
-    settingOf(name),
-    Buffer.from(JSON.stringify({ by: version, ...known })),
-  );
+  await db.run(storeSetting, { name: settingOf(name), value: Buffer.from(JSON.stringify({ by: version, ...known })) });
 }
 
 function settingOf(name: string): string {

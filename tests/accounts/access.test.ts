@@ -12,6 +12,7 @@ import { dropScratch } from "../support/imports.ts";
 import { aPostgresPlace } from "../support/places.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
@@ -130,7 +131,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       const { keys: revision } = api.access.seen;
       await revokeKey(other, id, NOON);
       await api.get("/sources", { key });
-      expect(reads.mock.calls.map(([, values]) => values)).toEqual([[revision]]);
+      expect(reads.mock.calls.map(([, values]) => values)).toEqual([{ revision }]);
       expect([api.access.keys.size, api.access.seen.keys]).toEqual([before, revision + 1]);
     });
 
@@ -222,10 +223,10 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
     testIf("a write that fails keeps counting, and the next one catches up", async () => {
       const { key, id } = await api.newKey({ daily: 10, per_minute: 1000 });
       await api.get("/sources", { key });
-      await other.run("alter table use rename to elsewhere");
+      await other.run(rawSql("alter table use rename to elsewhere"));
       await expect(api.saveUse()).rejects.toThrow();
       expect(remaining(await api.get("/sources", { key }))).toBe(8);
-      await other.run("alter table elsewhere rename to use");
+      await other.run(rawSql("alter table elsewhere rename to use"));
       await api.saveUse();
       await api.saveUse();
       expect((await listKeys(other, NOON)).find((listed) => listed.id === id)?.used_today).toBe(2);
@@ -257,8 +258,8 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       const { key, id } = await api.newKey();
       await api.get("/sources", { key });
       await api.get("/sources");
-      await other.run("delete from keys where id = ?", id);
-      await other.run("update revisions set number = number - 1 where name = 'keys'"); // As it was before the key.
+      await other.run(rawSql("delete from keys where id = ?", id));
+      await other.run(rawSql("update revisions set number = number - 1 where name = 'keys'")); // As it was before the key.
       await api.saveUse();
       await expectProblem(await api.get("/sources", { key }), { code: "authentication_required" });
       expect((await listKeys(other, NOON)).map(({ used_today }) => used_today)).toEqual([1]);

@@ -6,6 +6,7 @@ import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, listUse, newKey, revo
 import { listPlans, setPlan } from "../../src/accounts/plan.ts";
 import { places } from "../support/engines.ts";
 import { dropScratch } from "../support/imports.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
@@ -65,7 +66,7 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
           used_today: 0,
         },
       ]);
-      const stored = await Promise.all(["accounts", "keys"].map((table) => db.all<object>(`select * from ${table}`)));
+      const stored = await Promise.all(["accounts", "keys"].map((table) => db.all(rawSql<object>(`select * from ${table}`))));
       const texts = stored
         .flat()
         .flatMap((row) =>

@@ -9,6 +9,7 @@ import { dayOf, windowAt } from "../../src/quota/daily-window.ts";
 import { places } from "../support/engines.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
 import type { Place } from "../support/places.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
@@ -36,7 +37,7 @@ async function request(access: Access, key: string, now: number): Promise<Allowa
 }
 
 async function useByDay(state: StateDb, id: string): Promise<Record<number, number>> {
-  const rows = await state.all<{ day: number; count: number }>("select day, count from use where key_id = ? order by day", id);
+  const rows = await state.all(rawSql<{ day: number; count: number }>("select day, count from use where key_id = ? order by day", id));
   return Object.fromEntries(rows.map(({ day, count }) => [Number(day), Number(count)]));
 }
 

@@ -1,7 +1,7 @@
 /** D-31: an instant belongs to one transaction, whoever else writes. */
 import { afterAll, expect, test } from "bun:test";
 import { openCatalog } from "../../db/open.ts";
-import { atNextInstant, decide, insert } from "../../src/changes/commit.ts";
+import { atNextInstant, decide, insertRecord } from "../../src/changes/commit.ts";
 import { arrivalOf } from "../../src/changes/content.ts";
 import { judgeRecord } from "../../src/import/judge.ts";
 import { aDirectory, documentsOf, dropScratch, NOON } from "../support/imports.ts";
@@ -27,7 +27,7 @@ test("a transaction that fails leaves nothing, and its instant to the next", asy
   const db = openCatalog(":memory:", NOON);
   const record = arrivalOf(judgeRecord(aRecord("N1"), new Map()));
   const failing = atNextInstant(db, NOON, async (sql, instant) => {
-    await insert(sql, decide(undefined, record, instant), record, instant, 0);
+    await insertRecord(sql, decide(undefined, record, instant), record, instant, 0);
     throw new Error("disk full");
   });
   await expect(failing).rejects.toThrow("disk full");

@@ -5,6 +5,7 @@ import { refresh } from "../../src/changes/refresh.ts";
 import { formatInstant } from "../../src/instant.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, eventsOf, NOON, type TestCatalog } from "../support/imports.ts";
+import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
@@ -83,7 +84,7 @@ describe.each(engines)("explain() on %s", (_, isThere, emptyCatalog) => {
 
   testIf("says of an event whose record is missing that it is", async () => {
     await using place = await stored();
-    await place.db.run("delete from opportunities where source_opportunity_id = 'N1'");
+    await place.db.run(rawSql("delete from opportunities where source_opportunity_id = 'N1'"));
     await expect(explain(place.db, place.ids[0] ?? "")).rejects.toThrow("its record is missing");
   });
 });

@@ -5,6 +5,7 @@ import { opportunityId } from "../../src/opportunities/identity.ts";
 import { aContent } from "../support/contents.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, dropScratch } from "../support/imports.ts";
+import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
@@ -31,7 +32,7 @@ describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
     expect(await links(topic("DSIP", "T8"), topic("SBIR_GOV", "T8"), topic("SBIR_GOV", "T9"))).toBe(2);
     expect(await links(topic("SBIR_GOV", "T1"))).toBe(0);
 
-    await db.run("update opportunities set link_key = 'T1' where link_key in ('T2', 'T9')"); // As if the topic came, and two waited for it.
+    await db.run(rawSql("update opportunities set link_key = 'T1' where link_key in ('T2', 'T9')")); // As if the topic came, and two waited for it.
     const topicId = opportunityId("DSIP", "T9");
     expect(await listWaiting(db, all)).toEqual([
       { seq: 1, canonicalId: topicId },

@@ -6,6 +6,7 @@ import { redactStored } from "../../src/changes/redact.ts";
 import { engines } from "../support/engines.ts";
 import { DAY, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
+import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
@@ -13,7 +14,7 @@ const ann = { name: "Ann", email: "ann@example.gov" };
 const record = (code: string, id: string, fields: object = {}) => anOpportunity({ source: { code, opportunity_id: id }, ...fields });
 
 const texts = async ({ all }: CatalogDb, table: "opportunities" | "events") =>
-  (await all<{ document: Uint8Array }>(`select document from ${table} order by seq`)).map(({ document }) =>
+  (await all(rawSql<{ document: Uint8Array }>(`select document from ${table} order by seq`))).map(({ document }) =>
     Buffer.from(document).toString(),
   );
 const naming = (documents: readonly string[]) => documents.filter((text) => text.includes("Ann")).length;
@@ -31,14 +32,14 @@ describe.each(engines)("redactStored() on %s", (_, isThere, emptyCatalog) => {
     expect(await redactStored(db, undefined, NOON + 2 * DAY)).toEqual({ records: 1, events: 1 });
     expect([naming(await texts(db, "opportunities")), naming(await texts(db, "events"))]).toEqual([0, 0]);
     expect(await redactStored(db, undefined, NOON + 2 * DAY)).toEqual({ records: 0, events: 0 });
-    expect(await db.get("select count(*) as count, max(updated_at) as newest from opportunities")).toEqual({
+    expect(await db.get(rawSql("select count(*) as count, max(updated_at) as newest from opportunities"))).toEqual({
       count: 3,
       newest: NOON + 2 * DAY,
     });
     expect((await texts(db, "events")).some((text) => text.includes('"changes":[{"field":"contacts","previous":[],"current":[]}]'))).toBe(
       true,
     );
-    await db.run("update events set import_id = null"); // They were stored without an import.
+    await db.run(rawSql("update events set import_id = null")); // They were stored without an import.
     expect(await checkCatalog(db)).toEqual([]);
     expect(await db.dropUnusedPages()).toBe(true);
     await db.close();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
 import * as catalogTables from "../../db/catalog.ts";
 import { copyDatabases, type Databases } from "../../db/copy.ts";
-import { type Engine, PORTION } from "../../db/engine.ts";
+import { type DatabaseName, type Engine, PORTION } from "../../db/engine.ts";
 import { openCatalog, openState } from "../../db/open.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import * as stateTables from "../../db/state.ts";
@@ -12,10 +12,11 @@ import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { anOpportunity } from "../support/records.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
-const opened: Engine<unknown>[] = [];
+const opened: Engine<DatabaseName>[] = [];
 afterEach(async () => void (await Promise.all(opened.splice(0).map((db) => db.close()))));
 
 async function open(place: string): Promise<Databases> {
@@ -36,7 +37,7 @@ async function rowsOf({ catalog, state }: Databases): Promise<Record<string, str
     [state, stateTables],
   ] as const) {
     for (const name of tableNames(tables)) {
-      const all = await db.all<object>(`select * from "${name}"`);
+      const all = await db.all(rawSql<object>(`select * from "${name}"`));
       rows[name] = all
         .map((row) =>
           JSON.stringify(
@@ -68,7 +69,7 @@ beforeAll(async () => {
   await fundfeed(["keys", "create", "--account", "Zoë", "--plan", "starter", "--label", "one", "--expires", "90d", ...place]);
   await fundfeed(["keys", "create", "--account", "Acme", ...place]);
   const { state } = await open(directory);
-  await state.run("insert into use (key_id, day, count) select id, 20000, 17 from keys");
+  await state.run(rawSql("insert into use (key_id, day, count) select id, 20000, 17 from keys"));
 });
 
 const told = () => undefined;
@@ -102,13 +103,13 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     await copyDatabases(await open(directory), over, told);
     const added =
       "insert into imports (format, files, sources, snapshot, started_at, counts) values ('x', '[]', '[]', 0, 0, '{}') returning id";
-    const numbers = async () => (await over.catalog.all<{ id: number }>("select id from imports order by id")).map(({ id }) => id);
+    const numbers = async () => (await over.catalog.all(rawSql<{ id: number }>("select id from imports order by id"))).map(({ id }) => id);
     const before = await numbers();
-    await over.catalog.run(added);
+    await over.catalog.run(rawSql(added));
     expect(await numbers()).toEqual([...before, Math.max(...before) + 1]);
     const empty = await open(await anUrl());
     await copyDatabases(await open(aDirectory()), empty, told);
-    expect(await empty.catalog.get<object>(added)).toEqual({ id: 1 });
+    expect(await empty.catalog.get(rawSql<object>(added))).toEqual({ id: 1 });
   });
 
   test("reads one state of a source that is being written to", async () => {
@@ -118,26 +119,26 @@ describe.if(hasPostgres)("copyDatabases()", () => {
       const [from, writer, target] = [await open(place), await open(place), await open(place === url ? aDirectory() : await anUrl())];
       const rows = await rowsOf(from);
       const writing: Promise<unknown>[] = [];
-      const write = () => writer.catalog.run("insert into settings (name, value) values ('meanwhile', ?)", new Uint8Array([1]));
+      const write = () => writer.catalog.run(rawSql("insert into settings (name, value) values ('meanwhile', ?)", new Uint8Array([1])));
       await copyDatabases(from, target, () => void (writing.length === 0 && writing.push(write())));
       await Promise.all(writing);
       expect(await rowsOf(target)).toEqual(rows);
-      await writer.catalog.run("delete from settings where name = 'meanwhile'");
+      await writer.catalog.run(rawSql("delete from settings where name = 'meanwhile'"));
     }
   });
 
   test.each<[string, (databases: Databases) => Promise<unknown>, string]>([
     [
       "records",
-      ({ catalog }) => catalog.run("insert into facets (status, source, program_type, agency) values ('', '', '', '')"),
+      ({ catalog }) => catalog.run(rawSql("insert into facets (status, source, program_type, agency) values ('', '', '', '')")),
       "facets",
     ],
-    ["a source of its own", ({ catalog }) => catalog.run("update sources set name = 'Mine' where code = 'DSIP'"), "sources"],
-    ["a setting", ({ catalog }) => catalog.run("insert into settings (name, value) values ('x', ?)", new Uint8Array()), "settings"],
-    ["other plans", ({ state }) => state.run("update plans set daily = 7 where name = 'trial'"), "plans"],
+    ["a source of its own", ({ catalog }) => catalog.run(rawSql("update sources set name = 'Mine' where code = 'DSIP'")), "sources"],
+    ["a setting", ({ catalog }) => catalog.run(rawSql("insert into settings (name, value) values ('x', ?)", new Uint8Array())), "settings"],
+    ["other plans", ({ state }) => state.run(rawSql("update plans set daily = 7 where name = 'trial'")), "plans"],
     [
       "an account",
-      ({ state }) => state.run("insert into accounts (name, plan, subscription, created_at) values ('A', 'trial', 'active', 0)"),
+      ({ state }) => state.run(rawSql("insert into accounts (name, plan, subscription, created_at) values ('A', 'trial', 'active', 0)")),
       "accounts",
     ],
   ])("refuses a target that has %s, and changes nothing", async (_, put, table) => {
@@ -178,7 +179,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
       });
 
     await source.catalog.transaction(async (sql) => {
-      await sql.run("lock table sources in access exclusive mode"); // There it waits: records are copied then.
+      await sql.run(rawSql("lock table sources in access exclusive mode")); // There it waits: records are copied then.
       const child = copy();
       const waiting = `select 1 from pg_stat_activity where datname = '${new URL(url).pathname.slice(1)}' and wait_event_type = 'Lock'`;
       await until("it waits", async () => ((await server.command(waiting)).length > 0 ? true : undefined));

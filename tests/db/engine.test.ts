@@ -1,13 +1,28 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { eq } from "drizzle-orm";
-import * as catalogTables from "../../db/catalog.ts";
+import { and, eq, inArray, sql } from "drizzle-orm";
+import { imports, settings, sources } from "../../db/catalog.ts";
 import { type CatalogDb, PORTION, type StateDb } from "../../db/engine.ts";
 import { openCatalog, openState } from "../../db/open.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import {
+  deleteFrom,
+  insertInto,
+  listOf,
+  orIgnore,
+  orUpdate,
+  parameter,
+  pick,
+  query,
+  select,
+  selectAll,
+  selectBy,
+  update,
+} from "../../db/query.ts";
 import { sqliteEngine } from "../../db/sqlite-engine.ts";
-import * as stateTables from "../../db/state.ts";
+import { accounts, keys, plans } from "../../db/state.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -21,8 +36,8 @@ const places: [string, boolean, () => Promise<Place>][] = [
     async () => {
       const directory = aDirectory();
       return {
-        catalog: async () => sqliteEngine(openCatalog(directory, NOON).sqlite, catalogTables),
-        state: async () => sqliteEngine(openState(directory, NOON).sqlite, stateTables),
+        catalog: async () => sqliteEngine(openCatalog(directory, NOON).sqlite, "catalog"),
+        state: async () => sqliteEngine(openState(directory, NOON).sqlite, "state"),
       };
     },
   ],
@@ -41,14 +56,14 @@ const put = "insert into settings (name, value) values (?, ?)";
 const names = "select name from settings where name <> 'cursor_secret' order by name";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const namesIn = async (db: CatalogDb) => (await db.all<{ name: string }>(names)).map(({ name }) => name);
+const namesIn = async (db: CatalogDb) => (await db.all(rawSql<{ name: string }>(names))).map(({ name }) => name);
 
 test("an engine on SQLite takes the write lock before it reads", async () => {
   const directory = aDirectory();
-  const [one, other] = [NOON, NOON].map((now) => sqliteEngine(openCatalog(directory, now, 0).sqlite, catalogTables));
+  const [one, other] = [NOON, NOON].map((now) => sqliteEngine(openCatalog(directory, now, 0).sqlite, "catalog"));
   await one?.transaction(async () => {
     await expect(other?.transaction(async () => 1)).rejects.toThrow("database is locked");
-    expect(await other?.snapshot((sql) => sql.get("select 1 as one"))).toEqual({ one: 1 });
+    expect(await other?.snapshot((sql) => sql.get(rawSql("select 1 as one")))).toEqual({ one: 1 });
   });
   expect(await other?.transaction(async () => 1)).toBe(1);
   await Promise.all([one?.close(), other?.close()]);
@@ -75,8 +90,8 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     const insert =
       "insert into imports (format, files, sources, snapshot, as_of, started_at, finished_at, last_instant, counts) values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning id";
     const texts = ["", 'O\'Brien "q" \\ ?', "é 😀 \u2028 \ud7ff"];
-    const made = await one.get<{ id: number }>(insert, ...texts, 0, null, 2 ** 53 - 1, -8.64e15, 2 ** 31, "{}");
-    const row = await other.get<object>("select * from imports where id = ?", made?.id ?? 0);
+    const made = await one.get(rawSql<{ id: number }>(insert, ...texts, 0, null, 2 ** 53 - 1, -8.64e15, 2 ** 31, "{}"));
+    const row = await other.get(rawSql<object>("select * from imports where id = ?", made?.id ?? 0));
     expect({ ...row }).toEqual({
       id: 1,
       format: texts[0],
@@ -96,8 +111,8 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
       new Uint8Array([9, 8, 7]).subarray(1),
     ];
     for (const [index, content] of contents.entries()) {
-      await one.run(put, `n${index}`, content);
-      const stored = await other.get<{ value: Uint8Array }>("select value from settings where name = ?", `n${index}`);
+      await one.run(rawSql(put, `n${index}`, content));
+      const stored = await other.get(rawSql<{ value: Uint8Array }>("select value from settings where name = ?", `n${index}`));
       expect(Buffer.from(stored?.value ?? []).equals(content)).toBe(true);
     }
   });
@@ -106,24 +121,26 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     "refuses %p, which would not come back as it was",
     async (value) => {
       await using place = await opened();
-      await expect(place.one.get("select 1 from settings where name = ?", value)).rejects.toThrow("Cannot store");
-      await expect(place.one.transaction((sql) => sql.run(put, `${value}`, null))).rejects.toThrow();
+      await expect(place.one.get(rawSql("select 1 from settings where name = ?", value))).rejects.toThrow("Cannot store");
+      await expect(place.one.transaction((sql) => sql.run(rawSql(put, `${value}`, null)))).rejects.toThrow();
     },
   );
 
   testIf("counts, sums and compares in numbers", async () => {
     await using place = await openedState();
     const { db } = place;
-    const row = await db.get<object>(
-      "select count(*) as plans, sum(daily) as daily, max(per_minute) as most, name = ? as isit from plans where name = ? group by name",
-      "paid",
-      "paid",
+    const row = await db.get(
+      rawSql<object>(
+        "select count(*) as plans, sum(daily) as daily, max(per_minute) as most, name = ? as isit from plans where name = ? group by name",
+        "paid",
+        "paid",
+      ),
     );
     expect({ ...row }).toEqual({ plans: 1, daily: 100_000, most: 600, isit: 1 });
-    expect(await db.get("select name from plans where daily + ? = ?", 2 ** 40, 2 ** 40 + 1000)).toEqual({ name: "trial" });
-    expect(await db.get("select name from plans where name = ?", "none")).toBeUndefined();
-    expect(await db.all("select name from plans where false")).toEqual([]);
-    expect(await db.all("select name from plans where cast(? as text) is null order by daily limit ?", null, 1)).toEqual([
+    expect(await db.get(rawSql("select name from plans where daily + ? = ?", 2 ** 40, 2 ** 40 + 1000))).toEqual({ name: "trial" });
+    expect(await db.get(rawSql("select name from plans where name = ?", "none"))).toBeUndefined();
+    expect(await db.all(rawSql("select name from plans where false"))).toEqual([]);
+    expect(await db.all(rawSql("select name from plans where cast(? as text) is null order by daily limit ?", null, 1))).toEqual([
       { name: "trial" },
     ]);
   });
@@ -131,70 +148,85 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
   testIf("tells how many rows it wrote", async () => {
     await using place = await openedState();
     const { db } = place;
-    expect(await db.run("update plans set daily = daily")).toBe(3);
-    expect(await db.run("update plans set daily = 1 where name = ?", "none")).toBe(0);
+    expect(await db.run(rawSql("update plans set daily = daily"))).toBe(3);
+    expect(await db.run(rawSql("update plans set daily = 1 where name = ?", "none"))).toBe(0);
     const insert = "insert into plans (name, daily, per_minute) values (?, 1, 1) on conflict (name) do nothing";
-    expect([await db.run(insert, "new"), await db.run(insert, "new")]).toEqual([1, 0]);
+    expect([await db.run(rawSql(insert, "new")), await db.run(rawSql(insert, "new"))]).toEqual([1, 0]);
   });
 
   testIf("reads `?` as a value but in texts, names and comments", async () => {
     await using place = await opened();
-    const row = await place.one.get<object>(
-      `select cast(? as text) as "what?", 'it''s ?' as text /* ? */, cast(? as text) as last -- ?\n`,
-      "a",
-      "b",
+    const row = await place.one.get(
+      rawSql<object>(`select cast(? as text) as "what?", 'it''s ?' as text /* ? */, cast(? as text) as last -- ?\n`, "a", "b"),
     );
     expect({ ...row }).toEqual({ "what?": "a", text: "it's ?", last: "b" });
   });
 
   testIf("orders texts by their bytes", async () => {
     await using place = await opened();
-    for (const name of ["b", "B", "a", "é", "z", "_", "😀", "\uffee"]) await place.one.run(put, name, bytes("."));
+    for (const name of ["b", "B", "a", "é", "z", "_", "😀", "\uffee"]) await place.one.run(rawSql(put, name, bytes(".")));
     expect(await namesIn(place.other)).toEqual(["B", "_", "a", "b", "z", "é", "\uffee", "😀"]);
   });
 
   testIf("spells lists, members and parts of bytes by its dialect", async () => {
     await using place = await opened();
     const { one } = place;
-    const { elements, member, contains } = one.dialect;
-    const list = JSON.stringify(["DSIP", `o"'{},\\`, "SAM_GOV"]);
-    expect(await one.all(`select code from sources where code in (select value from ${elements("?")}) order by code`, list)).toEqual([
-      { code: "DSIP" },
-      { code: "SAM_GOV" },
-    ]);
-    await one.run(
-      "insert into imports (format, files, sources, snapshot, started_at, counts) values ('x', '[]', ?, 0, 0, ?)",
-      '["A","B"]',
-      '{"read":7}',
+    const codes = query({ codes: listOf(sources.code) }, (given) =>
+      select({ code: sources.code }).from(sources).where(inArray(sources.code, given.codes)).orderBy(sources.code),
     );
-    const numbers = `select id from imports where id in (select cast(value as bigint) from ${elements("?")})`;
-    expect(await one.all(numbers, JSON.stringify([1, 2 ** 40]))).toEqual([{ id: 1 }]);
-    expect(await one.all(`select value, imports.id from imports, ${elements("sources")} order by value`)).toEqual([
+    expect(await one.all(codes, { codes: ["DSIP", `o"'{},\\`, "SAM_GOV"] })).toEqual([{ code: "DSIP" }, { code: "SAM_GOV" }]);
+    await one.run(
+      rawSql(
+        "insert into imports (format, files, sources, snapshot, started_at, counts) values ('x', '[]', ?, 0, 0, ?)",
+        '["A","B"]',
+        '{"read":7}',
+      ),
+    );
+    const numbers = query({ ids: listOf(imports.id) }, ({ ids }) =>
+      select({ id: imports.id }).from(imports).where(inArray(imports.id, ids)),
+    );
+    expect(await one.all(numbers, { ids: [1, 2 ** 40] })).toEqual([{ id: 1 }]);
+    const elements = query(
+      {},
+      (_, { jsonElements }) => sql`select value, ${imports.id} from ${imports}, ${jsonElements(imports.sources)} order by value`,
+    );
+    expect(await one.all(elements)).toEqual([
       { value: "A", id: 1 },
       { value: "B", id: 1 },
     ]);
-    expect(await one.get(`select sum(cast(${member("counts", "read")} as bigint)) as read from imports`)).toEqual({ read: 7 });
-    await one.run(put, "d", bytes('{"é":[],"contacts":[]}'));
-    const containing = `select name from settings where name = 'd' and ${contains("value")}`;
-    expect([await one.get(containing, '"é":[]'), await one.get(containing, "none")]).toEqual([{ name: "d" }, undefined]);
+    const member = query(
+      {},
+      (_, { jsonMember }) => sql`select sum(cast(${jsonMember(imports.counts, "read")} as bigint)) as read from ${imports}`,
+    );
+    expect(await one.get(member)).toEqual({ read: 7 });
+    await one.run(rawSql(put, "d", bytes('{"é":[],"contacts":[]}')));
+    const containing = query({ text: parameter<string>() }, ({ text }, { containsText }) =>
+      select({ name: settings.name })
+        .from(settings)
+        .where(and(eq(settings.name, "d"), containsText(settings.value, text))),
+    );
+    expect([await one.get(containing, { text: '"é":[]' }), await one.get(containing, { text: "none" })]).toEqual([
+      { name: "d" },
+      undefined,
+    ]);
   });
 
   testIf("does all of a transaction or none of it", async () => {
     await using place = await opened();
     const { one, other } = place;
-    expect(await one.transaction(async (sql) => (await sql.run(put, "kept", bytes("."))) + 1)).toBe(2);
+    expect(await one.transaction(async (sql) => (await sql.run(rawSql(put, "kept", bytes(".")))) + 1)).toBe(2);
     const failing = one.transaction(async (sql) => {
-      await sql.run(put, "lost", bytes("."));
+      await sql.run(rawSql(put, "lost", bytes(".")));
       throw new Error("on purpose");
     });
     await expect(failing).rejects.toThrow("on purpose");
     const half = one.transaction(async (sql) => {
-      await sql.run(put, "lost too", bytes("."));
-      await sql.run(put, "kept", bytes(".")); // It is there.
+      await sql.run(rawSql(put, "lost too", bytes(".")));
+      await sql.run(rawSql(put, "kept", bytes("."))); // It is there.
     });
     await expect(half).rejects.toThrow(/unique/i);
     expect(await namesIn(other)).toEqual(["kept"]);
-    expect(await one.transaction((sql) => sql.run(put, "after", bytes(".")))).toBe(1);
+    expect(await one.transaction((sql) => sql.run(rawSql(put, "after", bytes("."))))).toBe(1);
   });
 
   testIf("lets writers in one after the other, from one opening and from several, so that instants never meet", async () => {
@@ -202,11 +234,13 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     const { one, other } = place;
     const write = (db: CatalogDb, rounds: number) =>
       db.transaction(async (sql) => {
-        const newest = (await sql.get<{ newest: number | null }>("select max(started_at) as newest from imports"))?.newest ?? 0;
+        const newest = (await sql.get(rawSql<{ newest: number | null }>("select max(started_at) as newest from imports")))?.newest ?? 0;
         for (let round = 0; round < rounds; round++) await Bun.sleep(1);
         await sql.run(
-          "insert into imports (format, files, sources, snapshot, started_at, counts) values ('x', '[]', '[]', 0, ?, '{}')",
-          newest + 1,
+          rawSql(
+            "insert into imports (format, files, sources, snapshot, started_at, counts) values ('x', '[]', '[]', 0, ?, '{}')",
+            newest + 1,
+          ),
         );
         return newest + 1;
       });
@@ -225,16 +259,16 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     await using place = await opened();
     const { one } = place;
     const writing = one.transaction(async (sql) => {
-      await sql.run(put, "half", bytes("."));
+      await sql.run(rawSql(put, "half", bytes(".")));
       await Bun.sleep(5);
-      await sql.run("delete from settings where name = 'half'");
-      await sql.run(put, "whole", bytes("."));
+      await sql.run(rawSql("delete from settings where name = 'half'"));
+      await sql.run(rawSql(put, "whole", bytes(".")));
     });
     await Bun.sleep(1);
     const seen = await Promise.all([
       namesIn(one),
-      one.snapshot((sql) => sql.all<{ name: string }>(names)),
-      one.drizzle.select().from(one.tables.settings),
+      one.snapshot((sql) => sql.all(rawSql<{ name: string }>(names))),
+      one.all(query({}, () => selectAll(settings))),
     ]);
     await writing;
     for (const rows of seen) expect(JSON.stringify(rows)).not.toContain("half");
@@ -245,9 +279,9 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     await using place = await opened();
     const { one } = place;
     const outcomes = await Promise.allSettled([
-      one.transaction(async (sql) => sql.run("insert into nowhere values (1)")),
-      one.run(put, "beside", bytes(".")),
-      one.transaction(async (sql) => sql.run(put, "next", bytes("."))),
+      one.transaction(async (sql) => sql.run(rawSql("insert into nowhere values (1)"))),
+      one.run(rawSql(put, "beside", bytes("."))),
+      one.transaction(async (sql) => sql.run(rawSql(put, "next", bytes(".")))),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
     expect(await namesIn(one)).toEqual(["beside", "next"]);
@@ -256,11 +290,11 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
   testIf("sees one state of the database in a snapshot", async () => {
     await using place = await opened();
     const { one, other } = place;
-    await other.run(put, "before", bytes("."));
+    await other.run(rawSql(put, "before", bytes(".")));
     const seen = await one.snapshot(async (sql) => {
-      const first = await sql.all(names);
-      await other.run(put, "meanwhile", bytes("."));
-      return [first, await sql.all(names)];
+      const first = await sql.all(rawSql(names));
+      await other.run(rawSql(put, "meanwhile", bytes(".")));
+      return [first, await sql.all(rawSql(names))];
     });
     expect(seen).toEqual([[{ name: "before" }], [{ name: "before" }]]);
     expect(await namesIn(one)).toEqual(["before", "meanwhile"]);
@@ -271,15 +305,18 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     const { one, other } = place;
     const numbers = "with recursive n (i) as (select 1 union all select i + 1 from n where i < ?) select i from n";
     await one.run(
-      `insert into imports (format, files, sources, snapshot, started_at, counts) select 'x', '[]', '[]', 0, i, '{}' from (${numbers}) as all_of_them`,
-      2 * PORTION + 1,
+      rawSql(
+        `insert into imports (format, files, sources, snapshot, started_at, counts) select 'x', '[]', '[]', 0, i, '{}' from (${numbers}) as all_of_them`,
+        2 * PORTION + 1,
+      ),
     );
     const sizes: number[] = [];
     let sum = 0;
-    await one.each<{ started_at: number }>("select started_at from imports where started_at > ? order by started_at", [0], async (rows) => {
+    const later = rawSql<{ started_at: number }>("select started_at from imports where started_at > ? order by started_at", 0);
+    await one.each(later, {}, async (rows) => {
       sizes.push(rows.length);
       for (const { started_at } of rows) sum += started_at;
-      await other.run("delete from imports where started_at > ?", PORTION);
+      await other.run(rawSql("delete from imports where started_at > ?", PORTION));
     });
     expect(sizes).toEqual([PORTION, PORTION, 1]);
     expect(sum).toBe(((2 * PORTION + 1) * (2 * PORTION + 2)) / 2);
@@ -287,86 +324,69 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     const found: number[] = [];
     const statement = "select id, started_at from imports where started_at <= ? order by id";
     await one.snapshot((sql) =>
-      sql.each<{ id: number }>(statement, [3], async ([first]) => {
-        found.push((await sql.all(statement, 2)).length, first?.id ?? 0);
-        await sql.each<{ code: string }>("select code from sources", [], (rows) => void found.push(rows.length));
+      sql.each(rawSql<{ id: number }>(statement, 3), {}, async ([first]) => {
+        found.push((await sql.all(rawSql(statement, 2))).length, first?.id ?? 0);
+        await sql.each(rawSql("select code from sources"), {}, (rows) => void found.push(rows.length));
       }),
     );
     expect(found).toEqual([2, 1, 6]);
-    await one.each("select code from sources where false", [], () => expect.unreachable());
-    await expect(one.each("select code from sources", [], () => Promise.reject(new Error("enough")))).rejects.toThrow("enough");
-    expect(await one.get("select count(*) as count from sources")).toEqual({ count: 6 });
+    await one.each(rawSql("select code from sources where false"), {}, () => expect.unreachable());
+    await expect(one.each(rawSql("select code from sources"), {}, () => Promise.reject(new Error("enough")))).rejects.toThrow("enough");
+    expect(await one.get(rawSql("select count(*) as count from sources"))).toEqual({ count: 6 });
   });
 
   testIf("answers by the tables as they are now", async () => {
     await using place = await opened();
     const { one, other } = place;
     const all = "select * from sources where code = ?";
-    const before = await one.get<object>(all, "DSIP");
-    await one.each(all, ["DSIP"], () => undefined);
-    await other.run("alter table sources add column later text");
-    expect(await one.get<object>(all, "DSIP")).toEqual({ ...before, later: null });
-    await one.each(all, ["DSIP"], ([row]) => expect(row).toEqual({ ...before, later: null }));
+    const before = await one.get(rawSql<object>(all, "DSIP"));
+    await one.each(rawSql(all, "DSIP"), {}, () => undefined);
+    await other.run(rawSql("alter table sources add column later text"));
+    expect(await one.get(rawSql<object>(all, "DSIP"))).toEqual({ ...before, later: null });
+    await one.each(rawSql(all, "DSIP"), {}, ([row]) => expect(row).toEqual({ ...before, later: null }));
   });
 
-  testIf("answers through Drizzle's builder, in transactions too", async () => {
+  testIf("runs Drizzle's statements by the names of their parameters, in transactions too", async () => {
     await using place = await openedState();
     const { db } = place;
-    const { plans, accounts, keys } = db.tables;
-    await db.drizzle.insert(plans).values({ name: "big", daily: 2 ** 40, per_minute: 1 });
+    await db.run(insertInto(plans), { name: "big", daily: 2 ** 40, per_minute: 1 });
     const hash = Buffer.from([0, 255]);
-    const [account] = await db.drizzle
-      .insert(accounts)
-      .values({ name: "Acme", plan: "big", subscription: "active", created_at: NOON })
-      .onConflictDoNothing()
-      .returning();
-    expect(account).toEqual({ id: 1, name: "Acme", plan: "big", subscription: "active", created_at: NOON });
-    await db.transaction(async ({ drizzle }) => {
-      await drizzle.insert(keys).values({ id: "k", account_id: 1, hash, last_four: "abcd", created_at: NOON });
-      await drizzle.update(keys).set({ label: "one" }).where(eq(keys.id, "k"));
+    const account = { name: "Acme", plan: "big", subscription: "active", created_at: NOON };
+    expect(await db.insert(insertInto(accounts, { key: "id" }), account)).toBe(1);
+    const unused = { label: null, expires_at: null, revoked_at: null, last_used_at: null, revision: 0 };
+    const relabel = query(pick(keys, "id", "label"), ({ id, label }) => update(keys).set({ label }).where(eq(keys.id, id)));
+    await db.transaction(async (sql) => {
+      await sql.run(insertInto(keys), { id: "k", account_id: 1, hash, last_four: "abcd", created_at: NOON, ...unused });
+      expect(await sql.run(relabel, { label: "one", id: "k" })).toBe(1);
     });
-    const lost = db.transaction(async ({ drizzle }) => {
-      await drizzle.delete(keys);
+    const lost = db.transaction(async (sql) => {
+      await sql.run(query({}, () => deleteFrom(keys)));
       throw new Error("on purpose");
     });
     await expect(lost).rejects.toThrow("on purpose");
-    const rows = await db.drizzle
-      .select({ key: keys, daily: plans.daily })
-      .from(keys)
-      .innerJoin(accounts, eq(accounts.id, keys.account_id))
-      .innerJoin(plans, eq(plans.name, accounts.plan));
-    expect(rows).toEqual([
-      {
-        key: {
-          id: "k",
-          account_id: 1,
-          hash,
-          last_four: "abcd",
-          label: "one",
-          created_at: NOON,
-          expires_at: null,
-          revoked_at: null,
-          last_used_at: null,
-          revision: 0,
-        },
-        daily: 2 ** 40,
-      },
+    const joined = query({ ids: listOf(keys.id) }, ({ ids }) =>
+      select({ ...pick(keys, "id", "hash", "label"), account: accounts.name, daily: plans.daily })
+        .from(keys)
+        .innerJoin(accounts, eq(accounts.id, keys.account_id))
+        .innerJoin(plans, eq(plans.name, accounts.plan))
+        .where(inArray(keys.id, ids)),
+    );
+    expect(await db.all(joined, { ids: ["other", "k"] })).toEqual([
+      { id: "k", hash: new Uint8Array(hash), label: "one", account: "Acme", daily: 2 ** 40 },
     ]);
-    expect(rows[0]?.key.hash).toBeInstanceOf(Buffer);
-    await db.drizzle
-      .insert(plans)
-      .values({ name: "big", daily: 5, per_minute: 6 })
-      .onConflictDoUpdate({ target: plans.name, set: { daily: 5 } });
-    expect(await db.drizzle.select().from(plans).where(eq(plans.name, "big"))).toEqual([{ name: "big", daily: 5, per_minute: 1 }]);
-    const dangling = async () => db.drizzle.insert(accounts).values({ name: "B", plan: "none", subscription: "active", created_at: 1 });
-    await expect(dangling()).rejects.toThrow();
+    expect(await db.all(joined, { ids: [] })).toEqual([]);
+    await db.run(insertInto(plans, { onConflict: orUpdate(plans.name, plans.daily) }), { name: "big", daily: 5, per_minute: 6 });
+    expect(await db.get(selectBy(plans, "name"), { name: "big" })).toEqual({ name: "big", daily: 5, per_minute: 1 });
+    expect(await db.run(insertInto(plans, { onConflict: orIgnore }), { name: "big", daily: 7, per_minute: 7 })).toBe(0);
+    const dangling = db.insert(insertInto(accounts, { key: "id" }), { ...account, name: "B", plan: "none" });
+    await expect(dangling).rejects.toThrow();
   });
 
   testIf("tells by a number whether anybody has committed, or that it cannot", async () => {
     await using place = await opened();
     const { one, other } = place;
     const before = one.commits();
-    await other.run(put, "x", bytes("."));
+    await other.run(rawSql(put, "x", bytes(".")));
     expect(one.commits() === before).toBe(false); // NaN is not itself.
   });
 
@@ -386,7 +406,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
 
   testIf("finds its storage in order, and rewrites it", async () => {
     await using place = await opened();
-    await place.one.run(put, "x", bytes("."));
+    await place.one.run(rawSql(put, "x", bytes(".")));
     expect(await place.one.storageFaults()).toEqual([]);
     expect(await place.one.dropUnusedPages()).toBe(true);
     expect(await namesIn(place.other)).toEqual(["x"]);

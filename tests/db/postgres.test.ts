@@ -8,6 +8,7 @@ import { isUnavailable } from "../../db/unavailable.ts";
 import { until } from "../support/binary.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 afterAll(dropScratch);
@@ -25,19 +26,25 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
   test("make all tables in schemas of their own, and find them as they were", async () => {
     const url = await (await postgresServer()).freshDatabase({ empty: true });
     const first = await openPostgresCatalog(url, NOON);
-    const secret = await first.get<{ value: Uint8Array }>("select value from settings where name = 'cursor_secret'");
+    const secret = await first.get(rawSql<{ value: Uint8Array }>("select value from settings where name = 'cursor_secret'"));
     expect(secret?.value).toHaveLength(32);
     const state = await openPostgresState(url, NOON);
-    expect(await state.all("select name from plans order by daily")).toEqual([{ name: "trial" }, { name: "starter" }, { name: "paid" }]);
+    expect(await state.all(rawSql("select name from plans order by daily"))).toEqual([
+      { name: "trial" },
+      { name: "starter" },
+      { name: "paid" },
+    ]);
     expect(
-      await state.all("select schemaname, count(*) as tables from pg_tables where schemaname like 'fundfeed%' group by 1 order by 1"),
+      await state.all(
+        rawSql("select schemaname, count(*) as tables from pg_tables where schemaname like 'fundfeed%' group by 1 order by 1"),
+      ),
     ).toEqual([
       { schemaname: "fundfeed_catalog", tables: 9 },
       { schemaname: "fundfeed_state", tables: 6 },
     ]);
     const second = await openPostgresCatalog(url, NOON + 1);
-    expect(await second.get("select value from settings where name = 'cursor_secret'")).toEqual(secret);
-    expect(await second.all("select distinct applied_at from migrations")).toEqual([{ applied_at: NOON }]);
+    expect(await second.get(rawSql("select value from settings where name = 'cursor_secret'"))).toEqual(secret);
+    expect(await second.all(rawSql("select distinct applied_at from migrations"))).toEqual([{ applied_at: NOON }]);
     await Promise.all([first.close(), second.close(), state.close()]);
   });
 
@@ -47,22 +54,22 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
       [1, 2, 3].flatMap(() => [openPostgresCatalog(url, NOON, { connections: 2 }), openPostgresState(url, NOON, { connections: 2 })]),
     );
     const { catalog, state } = postgresMigrations;
-    expect(await Promise.all(opened.map((db) => db.get("select count(*) as count from migrations")))).toEqual(
+    expect(await Promise.all(opened.map((db) => db.get(rawSql("select count(*) as count from migrations"))))).toEqual(
       opened.map((_, index) => ({ count: (index % 2 === 0 ? catalog : state).length })),
     );
     const [one, , other] = opened;
     const secret = "select value from settings where name = 'cursor_secret'";
-    expect(await one?.get(secret)).toEqual(await other?.get(secret));
+    expect(await one?.get(rawSql(secret))).toEqual(await other?.get(rawSql(secret)));
     await Promise.all(opened.map((db) => db.close()));
   });
 
   test("refuse a database that a newer program made, or one of another text", async () => {
     const url = await (await postgresServer()).freshDatabase();
     const db = await openPostgresCatalog(url, NOON);
-    await db.run("insert into migrations values (99, '0098_later', 'hash', 0)");
+    await db.run(rawSql("insert into migrations values (99, '0098_later', 'hash', 0)"));
     await expect(openPostgresCatalog(url, NOON)).rejects.toThrow(/^Cannot open .*: it was made by a newer version of fundfeed$/);
-    await db.run("delete from migrations where n = 99");
-    await db.run("update migrations set hash = 'other' where n = 2");
+    await db.run(rawSql("delete from migrations where n = 99"));
+    await db.run(rawSql("update migrations set hash = 'other' where n = 2"));
     await expect(openPostgresCatalog(url, NOON)).rejects.toThrow("its migration 0001_named_sources differs from this program's");
     await db.close();
   });
@@ -128,7 +135,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
   test("fails for the moment while its server restarts or is killed, and goes on when it is back", async () => {
     const server = await postgresServer();
     const db = await openPostgresCatalog(await server.freshDatabase(), NOON, { connections: 4 });
-    const ask = () => db.get("select count(*) as count from sources");
+    const ask = () => db.get(rawSql("select count(*) as count from sources"));
     for (const mode of ["fast", "immediate"] as const) {
       const failures: unknown[] = [];
       let [answers, asking] = [0, true];
@@ -143,10 +150,10 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
       const [written, stopped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const writing = failureOf(
         db.transaction(async (sql) => {
-          await sql.run(put, mode, new Uint8Array());
+          await sql.run(rawSql(put, mode, new Uint8Array()));
           written.resolve();
           await stopped.promise;
-          await sql.run(put, `${mode} again`, new Uint8Array());
+          await sql.run(rawSql(put, `${mode} again`, new Uint8Array()));
         }),
       );
       await written.promise;
@@ -160,7 +167,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
       await Promise.all(askers);
       expect(failures.filter((failure) => !isUnavailable(failure))).toEqual([]);
       expect(isUnavailable(await writing)).toBe(true);
-      expect(await db.get("select count(*) as count from settings")).toEqual({ count: 1 }); // Nothing of the transaction.
+      expect(await db.get(rawSql("select count(*) as count from settings"))).toEqual({ count: 1 }); // Nothing of the transaction.
     }
     await db.close();
   });
@@ -169,14 +176,14 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     const server = await postgresServer();
     const url = await server.freshDatabase();
     const db = await openPostgresCatalog(url, NOON, { connections: 2, answersWithinMs: 1000 });
-    await Promise.all([db.get("select 1"), db.get("select 2")]);
+    await Promise.all([db.get(rawSql("select 1")), db.get(rawSql("select 2"))]);
     const backends = await server.backends(new URL(url).pathname.slice(1));
     for (const pid of backends) process.kill(pid, "SIGSTOP");
     const asked = performance.now();
-    const failures = await Promise.all([1, 2, 3, 4, 5].map(() => failureOf(db.get("select 1"))));
+    const failures = await Promise.all([1, 2, 3, 4, 5].map(() => failureOf(db.get(rawSql("select 1")))));
     expect(performance.now() - asked).toBeLessThan(20_000);
     expect(failures.filter((failure) => !isUnavailable(failure))).toEqual([]);
-    expect(await db.get("select 1 as one")).toEqual({ one: 1 }); // By new connections.
+    expect(await db.get(rawSql("select 1 as one"))).toEqual({ one: 1 }); // By new connections.
     for (const pid of backends) process.kill(pid, "SIGCONT");
     await db.close();
   });
@@ -184,7 +191,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
   test("gives up on a statement that takes too long, and on a lock that it does not get", async () => {
     const url = await (await postgresServer()).freshDatabase();
     const db = await openPostgresCatalog(url, NOON, { answersWithinMs: 1000 });
-    expect(isUnavailable(await failureOf(db.get("select pg_sleep(9)")))).toBe(true);
+    expect(isUnavailable(await failureOf(db.get(rawSql("select pg_sleep(9)"))))).toBe(true);
     const other = await openPostgresCatalog(url, NOON);
     const [locked, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = other.transaction(async () => {
@@ -192,10 +199,10 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
       await refused.promise;
     });
     await locked.promise;
-    expect(isUnavailable(await failureOf(db.transaction((sql) => sql.run(put, "x", new Uint8Array()))))).toBe(true);
+    expect(isUnavailable(await failureOf(db.transaction((sql) => sql.run(rawSql(put, "x", new Uint8Array())))))).toBe(true);
     refused.resolve();
     await holding;
-    expect(await db.transaction((sql) => sql.run(put, "x", new Uint8Array()))).toBe(1);
+    expect(await db.transaction((sql) => sql.run(rawSql(put, "x", new Uint8Array())))).toBe(1);
     await Promise.all([db.close(), other.close()]);
   });
 
@@ -208,40 +215,42 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
       await refused.promise;
     });
     await taken.promise;
-    expect(isUnavailable(await failureOf(db.snapshot((sql) => sql.get("select 1"))))).toBe(true);
+    expect(isUnavailable(await failureOf(db.snapshot((sql) => sql.get(rawSql("select 1")))))).toBe(true);
     refused.resolve();
     await holding;
-    expect(await db.snapshot((sql) => sql.get("select 1 as one"))).toEqual({ one: 1 });
+    expect(await db.snapshot((sql) => sql.get(rawSql("select 1 as one")))).toEqual({ one: 1 });
     await db.close();
   });
 
   test("does not take for done what a failed statement has undone", async () => {
     const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
     const writing = db.transaction(async (sql) => {
-      await sql.run(put, "x", new Uint8Array());
-      await failureOf(sql.run("insert into nowhere values (1)"));
+      await sql.run(rawSql(put, "x", new Uint8Array()));
+      await failureOf(sql.run(rawSql("insert into nowhere values (1)")));
     });
     expect(String(await failureOf(writing))).toContain("a statement of this transaction has failed");
-    expect(await db.get("select 1 from settings where name = 'x'")).toBeUndefined();
+    expect(await db.get(rawSql("select 1 from settings where name = 'x'"))).toBeUndefined();
     await db.close();
   });
 
   test("tells its own faults from those that pass", async () => {
     const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
     for (const statement of ["select 1 from nowhere", "selec", "insert into sources select * from sources", "select 1 / 0"]) {
-      expect(isUnavailable(await failureOf(db.get(statement)))).toBe(false);
+      expect(isUnavailable(await failureOf(db.get(rawSql(statement))))).toBe(false);
     }
     expect([isUnavailable(new Error("x")), isUnavailable(undefined)]).toEqual([false, false]);
     await db.close();
-    expect(isUnavailable(await failureOf(db.get("select 1")))).toBe(true);
+    expect(isUnavailable(await failureOf(db.get(rawSql("select 1"))))).toBe(true);
   });
 
   test("reads a big catalogue in portions, one after the other", async () => {
     const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
-    await db.run("insert into settings (name, value) select 'n' || i, convert_to('x', 'UTF8') from generate_series(1, 2500) as g (i)");
+    await db.run(
+      rawSql("insert into settings (name, value) select 'n' || i, convert_to('x', 'UTF8') from generate_series(1, 2500) as g (i)"),
+    );
     const portions: number[] = [];
     let isTaking = false;
-    await db.each<{ name: string }>("select name from settings where name <> 'cursor_secret'", [], async (portion) => {
+    await db.each(rawSql("select name from settings where name <> 'cursor_secret'"), {}, async (portion) => {
       expect(isTaking).toBe(false);
       isTaking = true;
       await Bun.sleep(20);

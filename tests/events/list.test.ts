@@ -7,6 +7,7 @@ import { type EventFilter, listOpportunityEvents } from "../../src/events/list.t
 import { formatInstant } from "../../src/instant.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { aCatalog, dropScratch, NOON } from "../support/imports.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -50,9 +51,11 @@ test("listOpportunityEvents() answers as the model does, page by page", async ()
   const catalog = await createCatalog(db);
   const all = new Map<string, Shown[]>();
   for (const record of ["1", "2", "3"]) {
-    const rows = await db.all<{ document: Uint8Array }>(
-      "select events.document from events join opportunities on opportunities.seq = opportunity_seq where lineage = ?",
-      record,
+    const rows = await db.all(
+      rawSql<{ document: Uint8Array }>(
+        "select events.document from events join opportunities on opportunities.seq = opportunity_seq where lineage = ?",
+        record,
+      ),
     );
     const shown = rows.map(({ document }) => JSON.parse(Buffer.from(document).toString()) as Shown);
     all.set(

@@ -5,6 +5,7 @@ import { expectCommonHeaders, expectProblem } from "../support/problem.ts";
 import { type RawServer, rawServer, sendRaw } from "../support/raw.ts";
 import { storeRecords } from "../support/records.ts";
 import { sixtyApi, U } from "../support/sixty.ts";
+import { textOf } from "../support/sql.ts";
 
 const L = "/v1/opportunities";
 let api: TestApi;
@@ -295,10 +296,10 @@ describe("failures", () => {
     const written = await testApi({ records: [inTurn(0)] });
     const { db } = written.catalog;
     let turn = 0;
-    const readThenWrite: typeof db.all = async (statement, ...values) => {
-      const rows = await db.all(statement, ...values);
-      if (statement.includes("from upstream_ids")) await storeRecords(db, [inTurn(++turn)], NOON);
-      return rows as never[];
+    const readThenWrite: typeof db.all = async (query, ...values) => {
+      const rows = await db.all(query, ...values);
+      if (textOf(db, query).includes('from "upstream_ids"')) await storeRecords(db, [inTurn(++turn)], NOON);
+      return rows;
     };
     written.catalog.db = { ...db, all: readThenWrite };
     const path = "/opportunities?source=OWN&source_opportunity_id=1";

@@ -7,6 +7,7 @@ import { SAMPLE_ID } from "../../src/http/docs/samples.ts";
 import { type ProblemCode, problems } from "../../src/http/problem.ts";
 import { BASE_URL, type TestApi } from "../support/api.ts";
 import { demoApi } from "../support/demo.ts";
+import { rawSql } from "../support/sql.ts";
 
 const FILE = new URL("../../src/http/docs/examples.json", import.meta.url).pathname;
 
@@ -36,7 +37,7 @@ const refusals: Record<ProblemCode, (api: TestApi) => Promise<Response>> = {
     return api.get("/opportunities", { key });
   },
   internal_error: async (api) => {
-    await api.catalog.db.run("alter table opportunities rename to elsewhere");
+    await api.catalog.db.run(rawSql("alter table opportunities rename to elsewhere"));
     return api.get(`/opportunities/${SAMPLE_ID}`);
   },
   service_unavailable: async (api) => {

@@ -8,6 +8,7 @@ import { challengeGov } from "../../src/import/formats/challenge-gov.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov.ts";
 import { aCatalog, dropScratch, type TestCatalog } from "../support/imports.ts";
 import { EXCERPTS } from "../support/real-data.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -35,8 +36,8 @@ async function backfilled(format: Format, paths: readonly string[], { snapshot }
 }
 
 async function eventCounts({ db }: TestCatalog): Promise<Record<string, number>> {
-  const rows = await db.all<{ kind: string; count: number }>(
-    "select type || ' ' || severity as kind, count(*) as count from events group by 1 order by 1",
+  const rows = await db.all(
+    rawSql<{ kind: string; count: number }>("select type || ' ' || severity as kind, count(*) as count from events group by 1 order by 1"),
   );
   return Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
 }

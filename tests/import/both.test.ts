@@ -9,6 +9,7 @@ import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, exportOf, NOON, type TestCatalog } from "../support/imports.ts";
+import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // The first of a file starts PostgreSQL.
 afterAll(dropScratch);
@@ -45,7 +46,7 @@ async function rowsOf({ all }: CatalogDb): Promise<unknown> {
   };
   const tables: Record<string, unknown[]> = {};
   for (const [table, order] of Object.entries(orders)) {
-    const rows = await all<Record<string, unknown>>(`select * from ${table} order by ${order}`);
+    const rows = await all(rawSql<Record<string, unknown>>(`select * from ${table} order by ${order}`));
     tables[table] = rows.map(({ files: _, ...row }) =>
       Object.entries(row).map(([name, value]) => [name, value instanceof Uint8Array ? value.toHex() : value]),
     );

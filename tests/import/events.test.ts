@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { emptySummary } from "../../src/import/remembered.ts";
 import { aCatalog, contentsOf, documentOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -75,7 +76,7 @@ describe("import events", () => {
     const catalog = await withRecord();
     await catalog.takeEvents([event({ type: "merged", severity: "urgent" })]);
     expect(await imported(catalog)).toEqual([expect.objectContaining({ type: "unknown", severity: "unknown" })]);
-    expect(await catalog.db.all("select type, severity from events where origin = 'imported'")).toEqual([
+    expect(await catalog.db.all(rawSql("select type, severity from events where origin = 'imported'"))).toEqual([
       { type: "merged", severity: "urgent" },
     ]);
     expect(await checkCatalog(catalog.db)).toEqual([]);

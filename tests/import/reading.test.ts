@@ -8,6 +8,7 @@ import { readingUnder } from "../../src/import/reading.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { aCatalog, aFile, contentsOf, DAY, documentsOf, dropScratch, NOON } from "../support/imports.ts";
 import { bytesOf, realInput } from "../support/read-format.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -104,7 +105,7 @@ describe("a record", () => {
     const { take, db } = await filled();
     expect(await take(["1 One", "2 Two"], { redactContacts: true })).toMatchObject({ changed: 2, taken: ["1", "2"] });
     expect(await take(["1 One", "2 Two"], { redactContacts: true })).toMatchObject({ unchanged: 2, taken: [] });
-    await db.run("insert into sources (code, name, description) values ('A', 'Agency A', '')");
+    await db.run(rawSql("insert into sources (code, name, description) values ('A', 'Agency A', '')"));
     expect(await take(["1 One", "2 Two"], { redactContacts: true })).toMatchObject({ changed: 2, taken: ["1", "2"] });
   });
 
@@ -112,7 +113,7 @@ describe("a record", () => {
     const catalog = await aCatalog();
     const dated = [{ source: { code: "A", opportunity_id: "1" }, title: "One", dates: { closes_at: "2026-03-02T12:00:00Z" } }];
     await catalog.take(dated);
-    const readings = () => catalog.db.all("select * from readings");
+    const readings = () => catalog.db.all(rawSql("select * from readings"));
     const before = await readings();
     catalog.clock.now += 2 * DAY;
     expect(await refresh(catalog.db, catalog.clock.now)).toMatchObject({ changed: 1 });

@@ -19,6 +19,7 @@ import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, documentOf, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { realJson } from "../support/real-data.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -35,7 +36,7 @@ async function takeSource(catalog: TestCatalog, source: string, redactContacts: 
 }
 
 const everyEvent = async ({ db }: TestCatalog) =>
-  (await db.all<{ document: Uint8Array }>("select document from events order by seq")).map(({ document }) =>
+  (await db.all(rawSql<{ document: Uint8Array }>("select document from events order by seq"))).map(({ document }) =>
     Buffer.from(document).toString(),
   );
 
@@ -219,7 +220,7 @@ describe("fundfeed redact", () => {
       let longestMs = 0;
       for (let isRead = true; isErasing; await Bun.sleep(20)) {
         const from = performance.now();
-        await db.get("select count(*) from opportunities");
+        await db.get(rawSql("select count(*) from opportunities"));
         longestMs = Math.max(longestMs, performance.now() - from);
         if (isRead && said.length > 0) {
           await reader.unsafe("commit");
@@ -260,7 +261,6 @@ describe("fundfeed redact", () => {
     let inserted = 0;
     const meanwhile: Asking = {
       rows: (statement, values) => ask(statement, values),
-      arrays: async () => [],
       written: async (statement, values) => {
         await ask(statement, values);
         if (statement.includes('"settings"')) await ask("insert into settings (name, value) values (?, '')", [`${++inserted}`]);

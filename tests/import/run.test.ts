@@ -32,6 +32,7 @@ import {
 } from "../support/imports.ts";
 import { onPostgres } from "../support/places.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
+import { rawSql, textOf } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -223,7 +224,7 @@ describe("instants (D-31)", () => {
     const catalog = await aCatalog();
     await catalog.take(many(2 * CHUNK + 1));
     expect(await instants(catalog)).toEqual([NOON, NOON + 1, NOON + 2].map(formatInstant));
-    const counts = await catalog.db.all("select count(*) as count from opportunities group by updated_at order by updated_at");
+    const counts = await catalog.db.all(rawSql("select count(*) as count from opportunities group by updated_at order by updated_at"));
     expect(counts).toEqual([CHUNK, CHUNK, 1].map((count) => ({ count })));
   });
 
@@ -598,9 +599,9 @@ describe("--dry-run", () => {
   ])("says what %s would come to, and stores nothing", async (_, given) => {
     const catalog = await aCatalog();
     await catalog.take(first);
-    const before = [await contentsOf(catalog.db), await catalog.db.all("select * from imports")];
+    const before = [await contentsOf(catalog.db), await catalog.db.all(rawSql("select * from imports"))];
     const { rejects: _dry, ...rehearsed } = await catalog.take(second, { ...given, dryRun: true });
-    expect([await contentsOf(catalog.db), await catalog.db.all("select * from imports")]).toEqual(before);
+    expect([await contentsOf(catalog.db), await catalog.db.all(rawSql("select * from imports"))]).toEqual(before);
     const { rejects: _real, ...real } = await catalog.take(second, given);
     expect(rehearsed).toEqual(real);
     expect(real).toMatchObject({ added: 1, rejected: 1, removed: "snapshot" in given ? 1 : 0 });
@@ -713,9 +714,9 @@ describe("an import that was killed", () => {
     let left = chunks;
     db.transaction = (write) =>
       transaction((sql) => {
-        const run: CatalogSql["run"] = async (statement, ...values) => {
-          if (statement.startsWith("update imports set counts = ?, last_instant") && left-- === 0) throw new Error("disk full");
-          return sql.run(statement, ...values);
+        const run: CatalogSql["run"] = async (query, ...values) => {
+          if (textOf(sql, query).startsWith('update "imports" set "last_instant"') && left-- === 0) throw new Error("disk full");
+          return sql.run(query, ...values);
         };
         return write({ ...sql, run });
       });
@@ -776,7 +777,7 @@ function pageCount({ sqlite }: CatalogFile): number {
 }
 
 async function upstreamIds({ db }: TestCatalog): Promise<string[]> {
-  const rows = await db.all<{ upstream_id: string }>("select upstream_id from upstream_ids order by 1");
+  const rows = await db.all(rawSql<{ upstream_id: string }>("select upstream_id from upstream_ids order by 1"));
   return rows.map(({ upstream_id }) => upstream_id);
 }
 

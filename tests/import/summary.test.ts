@@ -6,6 +6,7 @@ import { formats } from "../../src/import/formats.ts";
 import type { Summary } from "../../src/import/remembered.ts";
 import { aCatalog, aFile, dropScratch, exportOf, type TestCatalog } from "../support/imports.ts";
 import { realPath } from "../support/real-data.ts";
+import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
@@ -40,7 +41,7 @@ const imports: Record<string, string[][]> = {
 const ofRead = ({ added, changed, unchanged, merged, rejected }: Summary) => added + changed + unchanged + merged + rejected;
 
 async function eventCount({ db }: TestCatalog): Promise<number> {
-  return (await db.all("select 1 from events")).length;
+  return (await db.all(rawSql("select 1 from events"))).length;
 }
 
 describe.each(formats.map((format) => [format.name, format] as const))("%s", (name, format) => {

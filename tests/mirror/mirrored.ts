@@ -9,6 +9,7 @@ import type { Scope, Store } from "../../src/mirror/store.ts";
 import type { TestApi } from "../support/api.ts";
 import { aDirectory } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
+import { rawSql } from "../support/sql.ts";
 
 /** Any origin: the app answers in this process. */
 export const BASE = "http://localhost/v1";
@@ -53,7 +54,7 @@ export function contentsOfLines(text: string): Contents {
 /** What the server has, byte for byte. */
 export async function served({ catalog: { db } }: TestApi): Promise<Contents> {
   const all = async (table: string) => {
-    const rows = await db.all<{ id: string; document: Uint8Array }>(`select id, document from ${table} order by id`);
+    const rows = await db.all(rawSql<{ id: string; document: Uint8Array }>(`select id, document from ${table} order by id`));
     return Object.fromEntries(rows.map(({ id, document }) => [id, Buffer.from(document).toString()]));
   };
   return { opportunities: await all("opportunities"), events: await all("events") };

@@ -7,6 +7,7 @@ import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
+import { textOf } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -49,12 +50,12 @@ test("a commit that comes between the steps of a list makes it begin again", asy
   await storeRecords(writer, [aRecord(2, "T2")], NOON);
   const catalog = await createCatalog(reader);
   const { all } = reader;
-  reader.all = async (sql, ...values) => {
-    if (sql.includes("json_each")) {
+  reader.all = async (query, ...values) => {
+    if (textOf(reader, query).includes("json_each")) {
       reader.all = all;
       await storeRecords(writer, [aRecord(1, "T1 anew")], NOON);
     }
-    return all(sql, ...values);
+    return all(query, ...values);
   };
   const { documents } = await listOpportunities(catalog, {}, 10, null);
   expect(documents.map(titleOf)).toEqual(["T1 anew", "T2"]);

@@ -13,6 +13,7 @@ import { addSource, removeSource } from "../../src/sources.ts";
 import { aDirectory, dropScratch, exportOf, NOON } from "../support/imports.ts";
 import { onPostgres, usualPlace } from "../support/places.ts";
 import { storeRecords } from "../support/records.ts";
+import { rawSql } from "../support/sql.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
 /** Between two of them something may be written; after each, so many filter sets are tried. */
@@ -108,7 +109,7 @@ async function everything(): Promise<{ rows: Row[]; named: Set<string> }> {
     return { id, updated_at, status, source, organization, program, upstreamIds, time: Date.parse(updated_at) };
   });
   rows.sort((left, right) => right.time - left.time || (left.id < right.id ? 1 : -1));
-  const sources = await writer.all<{ code: string }>("select code from sources");
+  const sources = await writer.all(rawSql<{ code: string }>("select code from sources"));
   return { rows, named: new Set(sources.map(({ code }) => code)) };
 }
 

@@ -8,6 +8,7 @@ import { pullCommand } from "../../src/cli/pull.ts";
 import { emptySummary } from "../../src/import/remembered.ts";
 import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";
 import { realJson } from "../support/real-data.ts";
+import { rawSql } from "../support/sql.ts";
 import { NOW, PATIENT, type Played, play } from "./upstream.ts";
 
 afterAll(dropScratch);
@@ -153,7 +154,7 @@ describe("a key of an upstream", () => {
       const files = [...new Bun.Glob("**/*").scanSync({ cwd: keep, dot: true })];
       expect(JSON.stringify([failure, command.printed, command.told, files])).not.toContain(KEY);
       const db = openCatalog(command.data, NOW);
-      expect(JSON.stringify(await db.all("select * from imports"))).not.toContain(KEY);
+      expect(JSON.stringify(await db.all(rawSql("select * from imports")))).not.toContain(KEY);
       await db.close();
     }
   });

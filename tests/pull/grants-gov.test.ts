@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { contentsOf, documentOf, dropScratch } from "../support/imports.ts";
 import { realJson } from "../support/real-data.ts";
+import { rawSql } from "../support/sql.ts";
 import { zipped } from "../support/zipped.ts";
 import { type Asked, aPuller, extractOf, play } from "./upstream.ts";
 
@@ -30,7 +31,7 @@ describe("pull grants-gov", () => {
 
     expect(daysAsked(upstream.asked)).toEqual(["20260803", "20260802", "20260801", "20260731", "20260730"]);
     expect(outcome).toMatchObject({ read: 494, added: 494, rejected: 0 });
-    expect(await puller.db.all("select format, snapshot from imports")).toEqual([{ format: "grants-gov", snapshot: 1 }]);
+    expect(await puller.db.all(rawSql("select format, snapshot from imports"))).toEqual([{ format: "grants-gov", snapshot: 1 }]);
     expect(readdirSync(puller.directory).filter((name) => name.startsWith(".pull"))).toEqual([]);
   });
 
@@ -118,8 +119,8 @@ describe("pull grants-gov", () => {
     await expect(puller.turn(play(() => answer).base)).rejects.toThrow(reason);
 
     expect(await contentsOf(puller.db)).toBe(before);
-    expect(await puller.db.get("select count(*) as count from imports")).toEqual({ count: 0 });
-    expect(await puller.db.all("select name from settings where name like 'pulled%'")).toEqual([]);
+    expect(await puller.db.get(rawSql("select count(*) as count from imports"))).toEqual({ count: 0 });
+    expect(await puller.db.all(rawSql("select name from settings where name like 'pulled%'"))).toEqual([]);
     expect(readdirSync(puller.directory).filter((name) => name.startsWith(".pull"))).toEqual([]);
   });
 });
@@ -172,7 +173,7 @@ describe("pull grants-gov-search", () => {
   ])("changes nothing when %s", async (_, change, reason) => {
     const puller = aPuller("grants-gov-search");
     await expect(puller.turn(searching(change).base)).rejects.toThrow(reason);
-    expect(await puller.db.get("select count(*) as count from imports")).toEqual({ count: 0 });
+    expect(await puller.db.get(rawSql("select count(*) as count from imports"))).toEqual({ count: 0 });
   });
 });
 

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { aDirectory, contentsOf, documentOf, documentsOf, dropScratch, eventsOf } from "../support/imports.ts";
 import { realFile, realJson } from "../support/real-data.ts";
+import { rawSql } from "../support/sql.ts";
 import { aPuller, play } from "./upstream.ts";
 
 afterAll(dropScratch);
@@ -26,7 +27,7 @@ describe("pull sam-gov", () => {
     expect(upstream.asked[0]?.query.get("privacy")).toBe("Public");
     expect(outcome).toMatchObject({ rejected: 0, removed: 0 });
     expect(outcome?.added).toBeGreaterThan(100);
-    expect(await puller.db.all("select snapshot from imports")).toEqual([{ snapshot: 0 }]);
+    expect(await puller.db.all(rawSql("select snapshot from imports"))).toEqual([{ snapshot: 0 }]);
     expect(await puller.turn(upstream.base)).toBeUndefined();
   });
 
@@ -34,7 +35,7 @@ describe("pull sam-gov", () => {
     const puller = aPuller("sam-gov");
     const { base } = play(() => new Response(csv.subarray(0, csv.indexOf("\n") + 1), { headers }));
     await expect(puller.turn(base)).rejects.toThrow("what it published holds no records");
-    expect(await puller.db.all("select name from settings where name like 'pulled%'")).toEqual([]);
+    expect(await puller.db.all(rawSql("select name from settings where name like 'pulled%'"))).toEqual([]);
   });
 
   test("says when the file is not there", async () => {
@@ -86,7 +87,7 @@ describe("pull sbir-gov", () => {
       [0, 4, 8, 10].map((start) => `/solicitations?open=1&rows=50&start=${start}`),
     );
     expect(outcome).toMatchObject({ rejected: 0 });
-    expect(await puller.db.all("select count(*) as count, snapshot from imports")).toEqual([{ count: 1, snapshot: 0 }]);
+    expect(await puller.db.all(rawSql("select count(*) as count, snapshot from imports"))).toEqual([{ count: 1, snapshot: 0 }]);
   });
 
   test("takes an upstream that knows no pages, as long as all fits into one", async () => {
@@ -119,7 +120,7 @@ describe("pull sbir-gov", () => {
     await expect(puller.turn(play(answer).base)).rejects.toThrow(reason);
 
     expect(await contentsOf(puller.db)).toBe(before);
-    expect(await puller.db.get("select count(*) as count from imports")).toEqual({ count: 1 });
+    expect(await puller.db.get(rawSql("select count(*) as count from imports"))).toEqual({ count: 1 });
     expect(readdirSync(puller.directory).filter((name) => name.startsWith(".pull"))).toEqual([]);
   });
 });

@@ -11,6 +11,7 @@ import { importFiles } from "../../src/import/run.ts";
 import type { Options, Outcome, Workplace } from "../../src/import/workplace.ts";
 import { exportLines } from "../../src/opportunities/export.ts";
 import { usualPlace } from "./places.ts";
+import { rawSql } from "./sql.ts";
 
 /** 2026-03-01T12:00:00Z */
 export const NOON = Date.UTC(2026, 2, 1, 12);
@@ -91,7 +92,7 @@ export type TestCatalog = Awaited<ReturnType<typeof aCatalog>>;
 
 /** Every byte of what clients can be served or the next import goes by, for comparing. */
 export async function contentsOf(db: CatalogDb): Promise<string> {
-  const rows = async (query: string) => (await db.all<Record<string, Value>>(query)).map(asText);
+  const rows = async (query: string) => (await db.all(rawSql<Record<string, Value>>(query))).map(asText);
   return JSON.stringify({
     opportunities: ranked(await rows("select * from opportunities order by seq"), "seq", "facet_id"),
     events: ranked(await rows("select * from events order by seq"), "seq", "opportunity_seq", "import_id"),
@@ -135,7 +136,7 @@ type EventDocument = {
 
 /** All records as the API returns them, the oldest in the list first. */
 export async function documentsOf(db: CatalogDb): Promise<Document[]> {
-  return parsed(await db.all("select document from opportunities order by updated_at, id"));
+  return parsed(await db.all(rawSql("select document from opportunities order by updated_at, id")));
 }
 
 /** What `export` prints. */
@@ -156,8 +157,10 @@ export async function documentOf(db: CatalogDb, upstreamId: string): Promise<Doc
 export async function eventsOf(db: CatalogDb, upstreamId: string): Promise<EventDocument[]> {
   return parsed(
     await db.all(
-      "select events.document from events join opportunities on opportunities.seq = opportunity_seq where source_opportunity_id = ? order by events.seq",
-      upstreamId,
+      rawSql(
+        "select events.document from events join opportunities on opportunities.seq = opportunity_seq where source_opportunity_id = ? order by events.seq",
+        upstreamId,
+      ),
     ),
   );
 }

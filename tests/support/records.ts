@@ -1,6 +1,6 @@
 /** Builders of records: a test says only what it is about. */
 import type { CatalogDb } from "../../db/engine.ts";
-import { atNextInstant, decide, findStored, insert, update } from "../../src/changes/commit.ts";
+import { atNextInstant, decide, findStored, insertRecord, updateRecord } from "../../src/changes/commit.ts";
 import { arrivalOf } from "../../src/changes/content.ts";
 import { judgeRecord } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";
@@ -20,8 +20,8 @@ export async function storeRecords(db: CatalogDb, records: readonly Draft[], at:
       const { source } = arrival.brief;
       const stored = await findStored(sql, source.code, arrival.lineage);
       const decision = decide(stored, arrival, instant);
-      if (stored === undefined) await insert(sql, decision, arrival, instant, 0);
-      else await update(sql, stored, decision, arrival.earlier_ids, instant, 0);
+      if (stored === undefined) await insertRecord(sql, decision, arrival, instant, 0);
+      else await updateRecord(sql, stored, decision, arrival.earlier_ids, instant, 0);
       ids.push(opportunityId(source.code, arrival.lineage));
     }
     return ids;

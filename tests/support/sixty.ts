@@ -7,6 +7,7 @@ import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
 import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
 import { type TestApi, testApi } from "./api.ts";
 import { anOpportunity, storeRecords } from "./records.ts";
+import { rawSql } from "./sql.ts";
 
 const CODES = ["SAM", "SBIR", "GRANTS", "UNLISTED"];
 const AGENCIES = ["Department of Défense", "NASA", "100%_Agency"];
@@ -37,8 +38,8 @@ export async function sixtyApi(options: Parameters<typeof testApi>[0] = {}): Pro
   const api = await testApi({ sources: ["SAM", "SBIR", "GRANTS"], ...options });
   const { db } = api.catalog;
   for (let pair = 0; pair < 30; pair++) await storeRecords(db, sixty.slice(pair * 2, pair * 2 + 2), FIRST + pair * 60_000);
-  await db.run("delete from events"); // The additions: here the record U has twelve events, and no other any.
-  const row = await db.get<{ seq: number }>("select seq from opportunities where id = ?", U);
+  await db.run(rawSql("delete from events")); // The additions: here the record U has twelve events, and no other any.
+  const row = await db.get(rawSql<{ seq: number }>("select seq from opportunities where id = ?", U));
   for (const { event, given } of twelveEvents()) await insertImportedEvent(db, row?.seq ?? 0, event, given, 0);
   return api;
 }

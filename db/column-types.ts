@@ -1,0 +1,4 @@
+import { customType } from "drizzle-orm/sqlite-core";
+
+/** bun:sqlite returns a Uint8Array. Drizzle's own `blob` would say Buffer. */
+export const bytes = customType<{ data: Uint8Array }>({ dataType: () => "blob" });

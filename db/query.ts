@@ -1,0 +1,198 @@
+/**
+ * Statements that Drizzle builds from the schema.
+ *
+ * Each statement is declared once, with named parameters that take their types from columns. It is rendered at its first use, once for
+ * each engine, and the engine keeps it prepared. So a request pays nothing for Drizzle, and a renamed column does not compile.
+ *
+ * One statement serves both engines: PostgreSQL reads the SQLite text, but for what `dialect.ts` spells differently.
+ */
+import { and, type Column, eq, type GetColumnData, getTableColumns, is, Param, Placeholder, SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { type SelectedFields, SQLiteColumn, SQLiteSyncDialect, type SQLiteTable } from "drizzle-orm/sqlite-core";
+import { drizzle } from "drizzle-orm/sqlite-proxy";
+import type { Dialect } from "./dialect.ts";
+import type { Value } from "./engine.ts";
+
+/** A statement that takes `Values` by name and returns rows of `Row`. */
+export type Query<Values, Row> = {
+  render(dialect: Dialect): Rendered<Values>;
+  /** The identity column of an insert. */
+  key?: string | undefined;
+  /** Exists in types only. */
+  readonly row?: Row;
+};
+
+type Rendered<Values> = { text: string; bind: (values: Values) => Value[] };
+
+/** The values of a statement, or nothing where it has no parameters. */
+export type Arguments<Values> = keyof Values extends never ? [] : [values: NoInfer<Values>];
+
+type Parameter = Column | ListParameter<Column> | ValueParameter<unknown> | JsonParameter<unknown>;
+type Parameters = Readonly<Record<string, Parameter>>;
+type ListParameter<Of extends Column> = { kind: "list"; of: Of };
+type ValueParameter<Of> = { kind: "value"; readonly type?: Of };
+type JsonParameter<Of> = { kind: "json"; readonly type?: Of };
+
+/** Any number of values of a column, for `inArray`. */
+export const listOf = <Of extends Column>(of: Of): ListParameter<Of> => ({ kind: "list", of });
+/** A value that belongs to no column, such as a limit. */
+export const parameter = <Of extends Value>(): ValueParameter<Of> => ({ kind: "value" });
+/** A list of objects, sent as one JSON text. */
+export const jsonOf = <Of>(): JsonParameter<readonly Of[]> => ({ kind: "json" });
+
+type ValueFor<Given extends Parameter> = Given extends Column
+  ? GetColumnData<Given>
+  : Given extends ListParameter<infer Of>
+    ? readonly GetColumnData<Of>[]
+    : Given extends ValueParameter<infer Of> | JsonParameter<infer Of>
+      ? Of
+      : never;
+type ValuesFor<Given extends Parameters> = { readonly [Name in keyof Given]: ValueFor<Given[Name]> };
+
+/** What stands for a parameter while a statement is built. */
+type PlaceholderFor<Given extends Parameter> = Given extends { kind: "value" | "json" } ? Placeholder : SQL<ValueFor<Given>>;
+type PlaceholdersFor<Given extends Parameters> = { readonly [Name in keyof Given]: PlaceholderFor<Given[Name]> };
+
+type RowOf<Built> = Built extends { _: { result: (infer Row)[] } } ? Row : Built extends SQL<infer Row> ? Row : never;
+
+/** Declares a statement. `make` runs once for each engine and returns a Drizzle builder or a `sql` fragment. */
+export function query<const Given extends Parameters, Built extends SQLWrapper>(
+  parameters: Given,
+  make: (placeholders: PlaceholdersFor<Given>, dialect: Dialect) => Built,
+): Query<ValuesFor<Given>, RowOf<Built>> {
+  const rendered = new Map<Dialect, Rendered<ValuesFor<Given>>>();
+  const declared: Query<ValuesFor<Given>, RowOf<Built>> = {
+    render(dialect) {
+      const known = rendered.get(dialect);
+      if (known !== undefined) return known;
+      const made = render(parameters, make(placeholdersFor(parameters, dialect), dialect));
+      rendered.set(dialect, made);
+      return made;
+    },
+  };
+  queries.push(declared as Query<never, unknown>);
+  return declared;
+}
+
+/** Every declared statement, for the test that prepares them all. */
+export const queries: Query<never, unknown>[] = [];
+
+const sqlite = new SQLiteSyncDialect();
+
+function render<Values>(parameters: Parameters, built: SQLWrapper): Rendered<Values> {
+  const { sql: text, params } = sqlite.sqlToQuery(built.getSQL());
+  const readers = params.map((param) => {
+    const value = is(param, Param) ? param.value : param;
+    if (!is(value, Placeholder)) return () => value as Value;
+    const { name } = value;
+    return isJson(parameters[name])
+      ? (values: Readonly<Record<string, unknown>>) => JSON.stringify(values[name])
+      : (values: Readonly<Record<string, unknown>>) => values[name] as Value;
+  });
+  return { text, bind: (values) => readers.map((read) => read(values as Readonly<Record<string, unknown>>)) };
+}
+
+const isJson = (parameter: Parameter | undefined) =>
+  parameter !== undefined && "kind" in parameter && (parameter.kind === "list" || parameter.kind === "json");
+
+function placeholdersFor<Given extends Parameters>(parameters: Given, dialect: Dialect): PlaceholdersFor<Given> {
+  const entries = Object.entries(parameters).map(([name, parameter]) => {
+    const placeholder = sql.placeholder(name);
+    if (!("kind" in parameter)) return [name, sql`${placeholder}`];
+    if (parameter.kind !== "list") return [name, placeholder];
+    const element = sql.raw(parameter.of.dataType === "number" ? "cast(value as bigint)" : "value");
+    return [name, sql`(select ${element} from ${dialect.jsonElements(placeholder)})`];
+  });
+  return Object.fromEntries(entries) as PlaceholdersFor<Given>;
+}
+
+/** Drizzle's builder without a connection: engines run what it builds. */
+const builder = drizzle(() => Promise.reject(new Error("Statements are run by an engine")));
+
+export const update = <Table extends SQLiteTable>(table: Table) => builder.update(table);
+
+export const deleteFrom = <Table extends SQLiteTable>(table: Table) => builder.delete(table);
+
+/**
+ * Drizzle's `select`, with each field under the name given here: Drizzle maps columns by position, an engine returns them by name. A
+ * fragment is nested, because Drizzle drops the table names of a fragment's columns in a select of one table.
+ */
+export function select<Fields extends SelectedFields>(fields: Fields) {
+  const named = Object.entries(fields).map(([name, field]) => {
+    if (is(field, SQLiteColumn)) return [name, field.name === name ? field : sql`${field}`.as(name)];
+    return [name, is(field, SQL) ? sql`${field}`.as(name) : field];
+  });
+  return builder.select(Object.fromEntries(named) as Fields);
+}
+
+export const selectAll = <Table extends SQLiteTable>(table: Table) => select(getTableColumns(table)).from(table);
+
+type Columns<Table extends SQLiteTable> = Table["_"]["columns"];
+
+/** Some columns of a table, as parameters or as the fields of a `select`. */
+export function pick<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(
+  table: Table,
+  ...names: readonly Name[]
+): Pick<Columns<Table>, Name> {
+  const columns = getTableColumns(table);
+  return Object.fromEntries(names.map((name) => [name, columns[name]])) as Pick<Columns<Table>, Name>;
+}
+
+/** All columns of a table's rows, by the values of some of them. */
+export function selectBy<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(table: Table, ...by: readonly Name[]) {
+  return query(pick(table, ...by), (values) =>
+    select(getTableColumns(table))
+      .from(table)
+      .where(areEqual(table, by, values)),
+  );
+}
+
+/** A condition that columns of a table have the values given. */
+export function areEqual<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(
+  table: Table,
+  names: readonly Name[],
+  values: Readonly<Record<Name, unknown>>,
+): SQL | undefined {
+  const columns = getTableColumns(table);
+  return and(...names.map((name) => eq(columns[name] as Column, values[name])));
+}
+
+/** The rows of a query. */
+export type RowsOf<Of> = Of extends Query<never, infer Row> ? Row : never;
+
+/** The row that `select(fields)` returns. */
+export type Row<Fields extends Readonly<Record<string, Column>>> = { [Name in keyof Fields]: GetColumnData<Fields[Name]> };
+
+/**
+ * Inserts one row: all columns of the table but `key`, its identity column. Drizzle's own insert would give that column a `null`, which
+ * PostgreSQL refuses.
+ */
+export function insertInto<Table extends SQLiteTable, Key extends keyof Columns<Table> & string = never>(
+  table: Table,
+  { key, onConflict = sql`` }: { key?: Key; onConflict?: SQL } = {},
+): Query<ValuesFor<Omit<Columns<Table>, Key>>, never> {
+  const { [key as Key]: _, ...columns } = getTableColumns(table);
+  const declared = query(columns as Readonly<Record<string, Column>>, (values) => {
+    const names = Object.values<Column>(columns).map(({ name }) => sql.identifier(name));
+    return sql<never>`insert into ${table} (${sql.join(names, sql`, `)}) values (${sql.join(Object.values(values), sql`, `)})${onConflict}`;
+  });
+  return Object.assign(declared, { key }) as unknown as Query<ValuesFor<Omit<Columns<Table>, Key>>, never>;
+}
+
+/** For `insertInto`: keeps the row that is there. */
+export const orIgnore = sql` on conflict do nothing`;
+
+/** For `insertInto`: updates the row of the same `target`. Drizzle would write the target with its table, which PostgreSQL refuses. */
+export const orUpdate = (target: Column, ...columns: readonly Column[]) =>
+  sql` on conflict (${sql.identifier(target.name)}) do update set ${sql.join(
+    columns.map(({ name }) => sql`${sql.identifier(name)} = excluded.${sql.identifier(name)}`),
+    sql`, `,
+  )}`;
+
+/** The field of a query that asks only whether there is a row. */
+export const exists = { one: sql<number>`1` };
+
+/** A statement and its values as an engine runs them. */
+export function boundTo<Values>(dialect: Dialect, { render }: Query<Values, unknown>, [values]: Arguments<Values>): [string, Value[]] {
+  const { text, bind } = render(dialect);
+  return [text, bind((values ?? {}) as Values)];
+}

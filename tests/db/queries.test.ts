@@ -1,0 +1,85 @@
+/** Every statement of the program, prepared against migrated databases of both engines. */
+import { afterAll, expect, test } from "bun:test";
+import { getTableColumns, getTableName } from "drizzle-orm";
+import { is } from "drizzle-orm/entity";
+import { SQLiteTable } from "drizzle-orm/sqlite-core";
+import * as catalogTables from "../../db/catalog.ts";
+import { postgresDialect, sqliteDialect } from "../../db/dialect.ts";
+import { openCatalog, openState } from "../../db/open.ts";
+import { connect } from "../../db/postgres/client.ts";
+import { schemas } from "../../db/postgres/migrate.ts";
+import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { numbered } from "../../db/postgres/placeholders.ts";
+import { queries } from "../../db/query.ts";
+import * as stateTables from "../../db/state.ts";
+import { dropScratch, NOON } from "../support/imports.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
+
+afterAll(dropScratch);
+
+for (const path of new Bun.Glob("src/**/*.ts").scanSync()) {
+  if (!/client\.js|main\.ts$|worker-process\.ts$|\.d\.ts$/.test(path)) await import(`../../${path}`);
+}
+
+const tablesOf = (schema: object) => Object.values(schema).filter((table) => is(table, SQLiteTable)) as SQLiteTable[];
+const stateNames = tablesOf(stateTables).map(getTableName);
+const tables = new Map(
+  [...tablesOf(catalogTables), ...tablesOf(stateTables)].map((table) => [
+    getTableName(table),
+    Object.values(getTableColumns(table)).map(({ name }) => name),
+  ]),
+);
+
+/** Which database a statement is for: the one that has the first table it names. */
+const isOfState = (text: string) => stateNames.some((name) => text.includes(`"${name}"`) && !text.includes('"opportunities"'));
+
+test("SQLite prepares every statement", async () => {
+  expect(queries.length).toBeGreaterThan(60);
+  const [catalog, state] = [openCatalog(":memory:", NOON), openState(":memory:", NOON)];
+  for (const query of queries) {
+    const { text } = query.render(sqliteDialect);
+    if (text.includes("information_schema") || text.includes("setval")) continue; // PostgreSQL's own.
+    (isOfState(text) ? state : catalog).sqlite.prepare(text).finalize();
+  }
+  await Promise.all([catalog.close(), state.close()]);
+});
+
+// SQLite takes a quoted name that is no column for a text, so preparing would not notice one.
+test("no statement quotes a name that is neither a table, a column nor an alias of its own", () => {
+  const columns = new Set([...tables.values()].flat());
+  for (const query of queries) {
+    const { text } = query.render(sqliteDialect);
+    const aliases = new Set([...text.matchAll(/(?: as|\)|from "\w+"|join "\w+") "(\w+)"/g)].map(([, alias = ""]) => alias));
+    const unknown = [...text.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name);
+    expect({ text, unknown: unknown.filter((name) => !tables.has(name) && !columns.has(name) && !aliases.has(name)) }).toEqual({
+      text,
+      unknown: [],
+    });
+  }
+});
+
+test("every column that a statement names with its table is one of that table", () => {
+  for (const query of queries) {
+    for (const [, table = "", column = ""] of query.render(sqliteDialect).text.matchAll(/"(\w+)"\."(\w+)"/g)) {
+      if (tables.has(table)) expect(tables.get(table)).toContain(column);
+    }
+  }
+});
+
+test.if(hasPostgres)("PostgreSQL prepares every statement", async () => {
+  const url = await (await postgresServer()).freshDatabase();
+  await (await openPostgresCatalog(url, NOON)).close();
+  await (await openPostgresState(url, NOON)).close();
+  const clients = {
+    catalog: connect(url, { schema: schemas.catalog, connections: 1 }),
+    state: connect(url, { schema: schemas.state, connections: 1 }),
+  };
+  for (const [index, query] of queries.entries()) {
+    const { text } = query.render(postgresDialect);
+    const client = isOfState(text) ? clients.state : clients.catalog;
+    await client.rows(`prepare statement_${index} as ${numbered(text)}`, []).catch((error: Error) => {
+      throw new Error(`${error.message}: ${text}`);
+    });
+  }
+  await Promise.all([clients.catalog.close(), clients.state.close()]);
+});
