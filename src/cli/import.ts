@@ -5,7 +5,8 @@ import { Argument, type Command } from "commander";
 import { importEvents } from "../import/events.ts";
 import { formats } from "../import/formats.ts";
 import { importFiles } from "../import/run.ts";
-import type { Options, Outcome, Workplace } from "../import/workplace.ts";
+import type { Options, Outcome, Progress, Workplace } from "../import/workplace.ts";
+import type { Machine } from "../machine.ts";
 import {
   answer,
   type Cli,
@@ -28,6 +29,9 @@ type ImportOptions = CommonOptions & {
   rejects?: string;
   redactContacts?: true;
 };
+
+/** How long an import goes on before it lets signals be heard. */
+const HEAR_EVERY_MS = 100;
 
 export function importCommand(cli: Cli): Command {
   const names = [...formats.map(({ name }) => name), "events"];
@@ -55,17 +59,46 @@ export function importCommand(cli: Cli): Command {
       ),
     )
     .action(async (name: string, files: string[], options: ImportOptions) => {
-      const outcome = await withWorkplace(cli, options, (place) => {
-        const format = formats.find((each) => each.name === name);
-        const order = { ...optionsOf(files, options), redactContacts: redactsContacts(cli, options) };
-        return format === undefined ? importEvents(place, order) : importFiles(place, format, order);
-      });
+      const order = { ...optionsOf(files, options), redactContacts: redactsContacts(cli, options) };
+      const outcome = await untilStopped(cli.machine, (stopping) =>
+        withWorkplace(cli, options, (place) => {
+          const format = formats.find((each) => each.name === name);
+          const stoppable = { ...place, ...stopping(place) };
+          return format === undefined ? importEvents(stoppable, order) : importFiles(stoppable, format, order);
+        }),
+      );
       cli.machine.showProgress("");
       const { rejects, ...summary } = outcome;
       answer(cli, options, summary, inSentences(outcome, options.dryRun === true));
       if (outcome.rejected > 0) cli.exitCode = 3;
       for (const file of rejects) cli.machine.tell(`Rejected records and the reasons are in ${file}`);
     });
+}
+
+/**
+ * The first signal ends an import between two steps. While it waits, for another import or for standard input, that would take too long:
+ * nothing is stored yet then, and the program ends at once, as it does at the second signal.
+ */
+function untilStopped<T>(
+  machine: Machine,
+  work: (stopping: (place: Workplace) => Pick<Workplace, "stop" | "progress">) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const cut = Promise.withResolvers<never>();
+  let hasBegun = false;
+  machine.onStopSignal(() => {
+    if (stop.signal.aborted) cut.reject(new Error("Cut off by a second signal"));
+    if (!hasBegun) cut.reject(new Error("it was stopped before anything was stored"));
+    stop.abort();
+  });
+  const stopping = ({ progress }: Workplace) => ({
+    stop: stop.signal,
+    progress: (made: Progress) => {
+      hasBegun = true;
+      return progress(made);
+    },
+  });
+  return Promise.race([work(stopping), cut.promise]);
 }
 
 /** The catalogue, and a directory for the work's own files: that of the data, or a temporary one where these are in PostgreSQL. */
@@ -75,7 +108,13 @@ export async function withWorkplace<T>(cli: Cli, options: CommonOptions, work: (
   try {
     return await withCatalog(cli, options, (db) => {
       const report = progressReporter(cli.machine);
-      const progress: Workplace["progress"] = (made) => report({ ...made, unit: "records" });
+      let heardAt = now();
+      const progress = async (made: Progress) => {
+        report({ ...made, unit: "records" });
+        if (made.share < 1 && now() - heardAt < HEAR_EVERY_MS) return;
+        await Bun.sleep(0); // Without a turn of the event loop, no signal is heard.
+        heardAt = now();
+      };
       return work({ db, directory: temporary ?? options.data, now, tell, progress });
     });
   } finally {

@@ -9,7 +9,7 @@ import { uuid5 } from "../opportunities/identity.ts";
 import { objectLines } from "./formats/records.ts";
 import { Rejection, readerOf } from "./judge.ts";
 import { beginImport, emptySummary, finishImport, type Summary } from "./remembered.ts";
-import { digestsOf, type Options, type Outcome, shareRead, type Workplace, withInputs } from "./workplace.ts";
+import { advance, digestsOf, type Options, type Outcome, shareRead, type Workplace, withInputs } from "./workplace.ts";
 
 const CHUNK = 2000;
 
@@ -36,7 +36,7 @@ export async function importEvents(place: Workplace, options: Options): Promise<
     const sources = new Set<string>();
     for await (const item of objectLines(inputs)) {
       summary.read++;
-      if (summary.read % 500 === 0) place.progress({ step: "reading", done: summary.read, share: shareRead(inputs) });
+      if (summary.read % 500 === 0) await advance(place, { step: "reading", done: summary.read, share: shareRead(inputs) });
       try {
         if ("reason" in item) throw new Rejection(item.reason);
         const judged = await judgeEvent(place.db, item.record, sources);
@@ -48,6 +48,7 @@ export async function importEvents(place: Workplace, options: Options): Promise<
         rejects.add(item, error.message);
       }
     }
+    await advance(place, { step: "reading", done: summary.read, share: 1 });
     const { toWrite } = staging.counts();
     summary.unchanged = summary.read - summary.rejected - toWrite; // Repeats within the files; repeats of stored ones join them below.
     const files = await digestsOf(inputs);
@@ -61,7 +62,8 @@ export async function importEvents(place: Workplace, options: Options): Promise<
           summary[isNew ? "events" : "unchanged"]++;
         }
       });
-      place.progress({ step: "writing", done: summary.events, share: (summary.events + 1) / (toWrite + 1) });
+      const made = { step: "writing", done: summary.events, total: toWrite, share: (summary.events + 1) / (toWrite + 1) } as const;
+      await advance(place, made, options.dryRun ? 0 : summary.events);
     }
     if (!options.dryRun) await finishImport(place.db, importId, summary, place.now());
     return summary;

@@ -15,7 +15,7 @@ import { judgeRecord, type NaturalKey, Rejection, readNaturalKey } from "./judge
 import { readingUnder } from "./reading.ts";
 import type { Rejects } from "./rejects.ts";
 import type { Staged, Staging } from "./staging.ts";
-import { type Options, shareRead, type Workplace } from "./workplace.ts";
+import { advance, type Options, shareRead, type Workplace } from "./workplace.ts";
 
 /** Records judged in one snapshot and looked up by one statement. More would outlive the youngest garbage, and take more memory than time is won. */
 const JUDGED_TOGETHER = 20;
@@ -31,13 +31,14 @@ export type Judged = {
 
 /** Reads everything. Throws when a file as a whole cannot be taken. */
 export async function judgeAll(
-  { db, now, tell, progress }: Workplace,
+  place: Workplace,
   format: Format,
   inputs: readonly OpenInput[],
   options: Options,
   staging: Staging,
   rejects: Rejects,
 ): Promise<Judged> {
+  const { db, now, tell } = place;
   const isFirst = (await newestInstant(db)) === undefined;
   const judged: Judged = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined, isFirst };
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
@@ -73,9 +74,9 @@ export async function judgeAll(
       }
     });
     judged.read += read.length;
-    progress({ step: "reading", done: judged.read, share: shareRead(inputs) });
+    await advance(place, { step: "reading", done: judged.read, share: shareRead(inputs) });
   }
-  progress({ step: "reading", done: judged.read, share: 1 });
+  await advance(place, { step: "reading", done: judged.read, share: 1 });
   if (options.snapshot && !options.allowRemovals) for (const item of lastOf.values()) refuseCutOff(item);
   return judged;
 }

@@ -28,13 +28,15 @@ import type { Format } from "./format.ts";
 import { type Judged, judgeAll, unstaged } from "./judging.ts";
 import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./remembered.ts";
 import type { Staged, Staging } from "./staging.ts";
-import { digestsOf, type Options, type Outcome, type Workplace, withInputs } from "./workplace.ts";
+import { advance, digestsOf, type Options, type Outcome, type Workplace, withInputs } from "./workplace.ts";
 
 /**
  * Records in one transaction: some 0.6 s, for which other writers wait, and no more than that is lost when an import is killed.
  * In each, nearly every page of an index on ids or hashes is written once: smaller chunks write them more often.
  */
 export const CHUNK = 4000;
+/** Records between two looks at whether the import is to end. */
+const REPORTED_TOGETHER = 500;
 /** Between two transactions, so that whoever else wants to write (the clock of a server) gets in. */
 const OTHERS_TURN_MS = 10;
 /** A snapshot that would remove more of a source's live records than this is refused (D-34). */
@@ -54,7 +56,7 @@ export async function importFiles(place: Workplace, format: Format, options: Opt
     };
     await refuseEarlierInstant(place.db, begun);
     const missing = options.snapshot ? await findMissing(place.db, judged.sources, staging, options) : [];
-    return options.dryRun ? rehearse(place.db, begun, judged, staging, missing) : await store(place, begun, judged, staging, missing);
+    return options.dryRun ? rehearse(place, begun, judged, staging, missing) : await store(place, begun, judged, staging, missing);
   });
 }
 
@@ -88,9 +90,11 @@ async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging:
 }
 
 /** The summary that the import would have: the same decisions at the same instant, stored nowhere. */
-async function rehearse(db: CatalogDb, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Promise<Summary> {
-  return db.snapshot(async (sql) => {
+async function rehearse(place: Workplace, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Promise<Summary> {
+  return place.db.snapshot(async (sql) => {
     const summary = summaryOf(judged, staging);
+    const total = staging.counts().toWrite;
+    let done = 0;
     const instant = await nextInstant(sql, begun.asOf ?? begun.startedAt);
     const arriving = new Map<string, Brief>();
     for (const arrival of everyOne(staging)) {
@@ -100,6 +104,7 @@ async function rehearse(db: CatalogDb, begun: Begun, judged: Judged, staging: St
       count(summary, decision);
       summary.events += await countNewPast(sql, arrival, instant);
       if (mayBeLinked(decision.brief)) arriving.set(decision.id, decision.brief);
+      if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "comparing", done, total, share: done / total });
     }
     for (const seq of missing) countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
     if (judged.newestRestored === undefined) countLinked(summary, await countLinks(sql, judged.sources, arriving));
@@ -108,7 +113,7 @@ async function rehearse(db: CatalogDb, begun: Begun, judged: Judged, staging: St
 }
 
 async function store(place: Workplace, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Promise<Summary> {
-  const { db, now, progress } = place;
+  const { db, now } = place;
   if (begun.asOf !== undefined) await replayClock(db, begun.asOf - 1);
   const importId = await beginImport(db, begun);
   const summary = summaryOf(judged, staging);
@@ -125,7 +130,9 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
 
   // A restored catalogue is one transaction (D-31): its instants are its own.
   const transactions = judged.newestRestored === undefined ? inChunks(staging) : [everyOne(staging)];
+  let done = 0;
   for (const chunk of transactions) {
+    const committed = done;
     await write(async (sql, instant) => {
       if (judged.newestRestored !== undefined && (await newestInstant(sql)) !== undefined)
         throw new Error("Cannot restore these records: the catalogue was empty, and somebody has written to it meanwhile");
@@ -133,10 +140,9 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
         const before = judged.isFirst ? undefined : await stored(sql, arrival); // None is staged twice, and no other import writes meanwhile.
         count(summary, await storeOne(sql, before, arrival, instant, importId));
         summary.events += await storePast(sql, arrival, importId);
+        if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "writing", done, total, share: done / total }, committed);
       }
     });
-    const done = summary.added + summary.changed;
-    progress({ step: "writing", done, total, share: done / total });
   }
   for (const rows of slices(missing)) {
     await write(async (sql, instant) => {

@@ -27,11 +27,22 @@ export type Workplace = {
   now: () => number;
   /** Something that the operator should know. */
   tell: (message: string) => void;
-  /** Called every now and then with what has been done so far. */
-  progress: (progress: Progress) => void;
+  /** Called every now and then with what has been done so far. Signals are heard while it is waited for. */
+  progress: (progress: Progress) => void | Promise<void>;
+  /** Ends an import between two steps. */
+  stop?: AbortSignal | undefined;
 };
 
-export type Progress = { step: "reading" | "writing"; done: number; total?: number; share: number };
+export type Progress = { step: "reading" | "comparing" | "writing"; done: number; total?: number; share: number };
+
+/** Reports progress. Throws when the import is to end; `stored` is how many records it leaves. */
+export async function advance({ progress, stop }: Workplace, made: Progress, stored = 0): Promise<void> {
+  await progress(made);
+  if (!stop?.aborted) return;
+  if (stored === 0) throw new Error("it was stopped before anything was stored");
+  const [count, total] = [stored, made.total].map((number) => number?.toLocaleString("en-US"));
+  throw new Error(`it was stopped after ${count} of ${total} records; the same command stores the rest`);
+}
 
 /** The summary, and the files that hold rejected records. */
 export type Outcome = Summary & { rejects: string[] };

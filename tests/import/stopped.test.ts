@@ -1,0 +1,77 @@
+/** An import that SIGINT or SIGTERM ends says how far it came, and running it again does the rest. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { until } from "../support/binary.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+import { run } from "../support/processes.ts";
+
+afterAll(dropScratch);
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+const COUNT = 30_000;
+const file = join(aDirectory(), "many.ndjson");
+
+beforeAll(() => {
+  const record = (n: number) => JSON.stringify({ source: { code: "OWN", opportunity_id: `${n}` }, title: `Title ${n}`, status: "open" });
+  writeFileSync(file, Array.from({ length: COUNT }, (_, n) => `${record(n)}\n`).join(""));
+});
+
+function start(data: string, input: string) {
+  const child = Bun.spawn([process.execPath, MAIN, "import", "records", input, "--data", data], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const ended = Promise.all([child.exited, child.stdout.text(), child.stderr.text()]).then(([code, out, err]) => ({ code, out, err }));
+  return { child, ended };
+}
+
+/** How many records are stored. */
+function stored(data: string): number {
+  if (!existsSync(join(data, "catalog.db"))) return 0;
+  const db = new Database(join(data, "catalog.db"), { readonly: true });
+  try {
+    return db.query<{ count: number }, []>("select count(*) as count from opportunities").get()?.count ?? 0;
+  } catch {
+    return 0; // It is being made.
+  } finally {
+    db.close();
+  }
+}
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s while records are written", async (signal) => {
+  const data = join(aDirectory(), "data");
+  const { child, ended } = start(data, file);
+  await until("records are stored", () => stored(data) || undefined, 300);
+  child.kill(signal);
+  const { code, out, err } = await ended;
+  const [, done = ""] =
+    /^Cannot finish import: it was stopped after ([\d,]+) of 30,000 records; the same command stores the rest\n$/.exec(err) ?? [];
+  expect({ code, out, err, stored: stored(data).toLocaleString("en-US") }).toEqual({ code: 1, out: "", err, stored: done });
+  expect(readdirSync(data)).not.toContain("import.staging");
+
+  const again = await run(["import", "records", file, "--data", data]);
+  expect([again.code, stored(data)]).toEqual([0, COUNT]);
+});
+
+test("SIGINT while records are read", async () => {
+  const data = join(aDirectory(), "data");
+  const { child, ended } = start(data, file);
+  await until("it has begun", () => existsSync(join(data, "import.staging")) || undefined, 300);
+  child.kill("SIGINT");
+  expect(await ended).toEqual({ code: 1, out: "", err: "Cannot finish import: it was stopped before anything was stored\n" });
+  expect(stored(data)).toBe(0);
+});
+
+test("SIGINT while it waits for standard input", async () => {
+  const data = join(aDirectory(), "data");
+  const { child, ended } = start(data, "-");
+  child.stdin.write('{"source":{"code":"OWN","opportunity_id":"1"},"title":"Title"}\n');
+  child.stdin.flush();
+  await until("it has begun", () => existsSync(join(data, "catalog.db")) || undefined, 300);
+  child.kill("SIGINT");
+  expect(await ended).toEqual({ code: 1, out: "", err: "Cannot finish import: it was stopped before anything was stored\n" });
+  child.stdin.end();
+});
