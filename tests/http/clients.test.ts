@@ -133,6 +133,10 @@ console.log(listed, events, opportunity.value_estimate);
 async function compile(directory: string): Promise<{ exitCode: number; output: string }> {
   const settings = { module: "preserve", target: "esnext", lib: ["esnext", "dom", "dom.iterable"], types: [], strict: true, noEmit: true };
   await Bun.write(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions: settings }));
-  const child = Bun.spawn(["bunx", "tsc", "--project", directory], { cwd: import.meta.dir, stdout: "pipe", stderr: "inherit" });
+  const child = Bun.spawn([process.execPath, "x", "tsc", "--project", directory], {
+    cwd: import.meta.dir,
+    stdout: "pipe",
+    stderr: "inherit",
+  });
   return { exitCode: await child.exited, output: await child.stdout.text() };
 }

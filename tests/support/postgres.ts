@@ -1,13 +1,13 @@
 /** A PostgreSQL server of the tests' own: throw-away, without fsync, on a free loopback port, from the programs that Debian installs. */
 
-import { chownSync, existsSync, mkdtempSync, readdirSync } from "node:fs";
+import { chownSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import { freePort } from "./free-port.ts";
+import { postgresPrograms } from "./postgres-programs.ts";
 
-const INSTALLED = "/usr/lib/postgresql";
 const STARTS_WITHIN_MS = 30_000;
 
 /** Trusts everybody who reaches its port, as long as the tests last; and orders texts as people do, unless a column says otherwise. */
@@ -33,8 +33,7 @@ const CLEAN_UP = `
     rm -rf "$0"
   } &`;
 
-/** Where PostgreSQL's programs are, those of the newest version, if it is installed. */
-const programs = programsOf();
+const programs = postgresPrograms();
 export const hasPostgres = programs !== undefined;
 if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: what needs it is skipped\n");
 
@@ -128,13 +127,6 @@ export function asOwner(program: string): string[] {
 function idsOf(user: string): { uid: number; gid: number } {
   const [uid, gid] = ["-u", "-g"].map((option) => Number(Bun.spawnSync(["id", option, user]).stdout.toString()));
   return { uid: uid ?? 0, gid: gid ?? 0 };
-}
-
-function programsOf(): string | undefined {
-  if (!existsSync(INSTALLED)) return undefined;
-  const newest = readdirSync(INSTALLED).sort((left, right) => Number(right) - Number(left))[0];
-  const directory = join(INSTALLED, newest ?? "", "bin");
-  return existsSync(join(directory, "initdb")) ? directory : undefined;
 }
 
 /** Waits until the server at `url` answers; throws what it said last when it does not within half a minute. */

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import { check, type Part } from "./check.ts";
+
+const says = (name: string, text: string, code: number): Part => ({
+  name,
+  command: ["-e", `process.stderr.write(${JSON.stringify(text)}); process.exit(${code})`],
+});
+
+describe("check()", () => {
+  test("runs every part, whatever failed before it, and counts them all in the last line", async () => {
+    const shown: string[] = [];
+    const parts = [
+      says("lint", "a lint error\n", 1),
+      says("types", "", 0),
+      says("tests", " 7 pass\n 2 skip\n 3 fail\n 9 expect() calls\n", 1),
+      says("tests on PostgreSQL", " 5 pass\n 0 fail\n", 0),
+      { ...says("left out", " 5 pass\n 0 fail\n", 0), skipped: "it is not installed" },
+    ];
+    expect(await check(parts, (text) => shown.push(text))).toBe(false);
+    expect(shown.join("").replace(/\d+ s$/gm, "… s")).toEndWith(`
+lint                 FAILED   0 passed, 1 failed, 0 skipped, … s
+types                passed   1 passed, 0 failed, 0 skipped, … s
+tests                FAILED   7 passed, 3 failed, 2 skipped, … s
+tests on PostgreSQL  passed   5 passed, 0 failed, 0 skipped, … s
+left out             skipped: it is not installed
+3 skipped
+13 passed, 4 failed
+`);
+    expect(shown.join("")).toContain("a lint error\n");
+  });
+
+  test("a part that fails without a failed test has failed, and one that counts failed tests has not passed", async () => {
+    const lastLine = async (...parts: Part[]) => {
+      const shown: string[] = [];
+      const passed = await check(parts, (text) => shown.push(text));
+      return [passed, shown.join("").trimEnd().split("\n").at(-1)];
+    };
+    expect(await lastLine(says("crashed", " 4 pass\n 0 fail\n", 139))).toEqual([false, "4 passed, 1 failed"]);
+    expect(await lastLine(says("well", " 4 pass\n 0 fail\n", 0))).toEqual([true, "4 passed, 0 failed"]);
+  });
+});
