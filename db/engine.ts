@@ -65,12 +65,16 @@ export type CatalogSql = Sql<"catalog">;
 export type StateDb = Engine<"state">;
 export type StateSql = Sql<"state">;
 
+/** A value that no engine is to store. */
+export class Unstorable extends Error {}
+
 /** Refuses what one of the engines would alter or not take: lone surrogates, NUL, fractions and numbers that a double rounds. */
 export function requireStorable(values: readonly Value[]): void {
   for (const value of values) {
     if (typeof value === "string" && (!value.isWellFormed() || value.includes("\0"))) {
-      throw new Error("Cannot store a text that has NUL or half of a surrogate pair in it");
+      throw new Unstorable("Cannot store a text that has NUL or half of a surrogate pair in it");
     }
-    if (typeof value === "number" && !Number.isSafeInteger(value)) throw new Error(`Cannot store ${value}: it is no integer below 2^53`);
+    if (typeof value === "number" && !Number.isSafeInteger(value))
+      throw new Unstorable(`Cannot store ${value}: it is no integer below 2^53`);
   }
 }

@@ -1,6 +1,10 @@
-/** `../catalog.ts` for PostgreSQL, in a schema of its own. What the tables mean is said there. */
+/**
+ * `../catalog.ts` for PostgreSQL, in a schema of its own. What the tables mean is said there.
+ *
+ * Rows of a B-tree end at 2,704 bytes. Texts that may be longer, as in catalogues from before imports had limits, are indexed by hash.
+ */
 import { sql } from "drizzle-orm";
-import { index, pgSchema, primaryKey, uniqueIndex } from "drizzle-orm/pg-core";
+import { index, pgSchema, primaryKey } from "drizzle-orm/pg-core";
 import { bytes, integer, rowNumber, text } from "./column-types.ts";
 
 export const schema = pgSchema("fundfeed_catalog");
@@ -20,7 +24,7 @@ export const facets = schema.table(
     program_type: text("program_type").notNull(),
     agency: text("agency").notNull(),
   },
-  (table) => [uniqueIndex("facets_values").on(table.agency, table.status, table.source, table.program_type)],
+  (table) => [index("facets_agency").using("hash", table.agency)],
 );
 
 export const opportunities = schema.table(
@@ -42,10 +46,11 @@ export const opportunities = schema.table(
     sidecar: bytes("sidecar").notNull(),
   },
   (table) => [
-    uniqueIndex("opportunities_natural_key").on(table.source, table.lineage),
+    // Of source and lineage, `id` is unique already.
+    index("opportunities_lineage").using("hash", table.lineage),
     // With the row number, which SQLite's indexes have anyway: the list log is read from the index alone.
     index("opportunities_order").on(table.updated_at, table.id, table.facet_id, table.seq),
-    index("opportunities_link").on(table.link_key, table.source).where(sql`link_key is not null`),
+    index("opportunities_link").using("hash", table.link_key).where(sql`link_key is not null`),
     index("opportunities_due").on(table.due_at).where(sql`due_at is not null`),
   ],
 );
@@ -81,7 +86,7 @@ export const events = schema.table(
     import_id: integer("import_id"),
     document: bytes("document").notNull(),
   },
-  (table) => [index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity)],
+  (table) => [index("events_order").on(table.opportunity_seq, table.detected_at, table.id)],
 );
 
 export const imports = schema.table("imports", {

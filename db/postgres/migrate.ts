@@ -3,6 +3,7 @@ import { type Migration, missingOf } from "../migrate.ts";
 import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" with { type: "text" };
 import catalogNamedSources from "../migrations/postgres/catalog/0001_named_sources.sql" with { type: "text" };
 import catalogReadings from "../migrations/postgres/catalog/0002_readings.sql" with { type: "text" };
+import catalogLongTexts from "../migrations/postgres/catalog/0003_long_texts.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/postgres/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/postgres/state/0002_revisions.sql" with { type: "text" };
@@ -13,6 +14,7 @@ export const postgresMigrations: Record<Kind, readonly Migration[]> = {
     { tag: "0000_initial", sql: catalogInitial },
     { tag: "0001_named_sources", sql: catalogNamedSources },
     { tag: "0002_readings", sql: catalogReadings },
+    { tag: "0003_long_texts", sql: catalogLongTexts },
   ],
   state: [
     { tag: "0000_initial", sql: stateInitial },

@@ -14,7 +14,9 @@ type Config = {
   columns: readonly Column[];
   primaryKeys: readonly { columns: readonly Named[] }[];
   foreignKeys: readonly { reference: () => { columns: readonly Named[]; foreignTable: Table; foreignColumns: readonly Named[] } }[];
-  indexes: readonly { config: { name?: string; unique?: boolean; columns: readonly (Named | SQL)[]; where?: SQL | undefined } }[];
+  indexes: readonly {
+    config: { name?: string; unique?: boolean; method?: string; columns: readonly (Named | SQL)[]; where?: SQL | undefined };
+  }[];
 };
 type Named = { name: string };
 type Column = Named & { notNull: boolean; primary: boolean; isUnique: boolean; default: unknown; getSQLType: () => string };
@@ -39,14 +41,26 @@ function described({ name, columns, primaryKeys, foreignKeys, indexes }: Config)
     foreignKeys: foreignKeys
       .map((key) => key.reference())
       .map((key) => [namesOf(key.columns), getTableName(key.foreignTable), namesOf(key.foreignColumns)]),
-    indexes: indexes.map(({ config }) => ({
-      name: config.name,
-      unique: config.unique,
-      columns: namesOf(config.columns).filter((column) => column !== number), // SQLite's indexes end in it anyway.
-      where: config.where?.queryChunks,
-    })),
+    indexes: indexes
+      .filter(({ config }) => !ofLongTexts.includes(config.name ?? ""))
+      .map(({ config }) => ({
+        name: config.name,
+        unique: config.unique,
+        columns: namesOf(config.columns).filter((column) => column !== number), // SQLite's indexes end in it anyway.
+        where: config.where?.queryChunks,
+      })),
   };
 }
+
+/** Where SQLite indexes texts of any length, and PostgreSQL their hashes or none of them. */
+const ofLongTexts = [
+  "facets_values",
+  "facets_agency",
+  "opportunities_natural_key",
+  "opportunities_lineage",
+  "opportunities_link",
+  "events_order",
+];
 
 function kindOf(column: Column): string {
   const type = column.getSQLType();
@@ -63,4 +77,30 @@ test.each([
     onSqlite.map((table) => described(inSqlite(table) as Config)),
   );
   expect(onSqlite.length).toBeGreaterThan(4);
+});
+
+test("PostgreSQL's B-trees, whose rows end at 2,704 bytes, hold only texts that have always had a limit", () => {
+  const tables = [...Object.values(postgresCatalog), ...Object.values(postgresState)].filter((table) => is(table, PgTable));
+  const indexed = tables.flatMap((table) => {
+    const { name, columns, indexes, primaryKeys } = inPostgres(table) as Config;
+    const trees = indexes.filter(({ config }) => config.method === "btree").flatMap(({ config }) => namesOf(config.columns));
+    const keys = primaryKeys.flatMap((key) => namesOf(key.columns));
+    return columns
+      .filter((column) => kindOf(column) === "text")
+      .filter((column) => column.primary || column.isUnique || trees.includes(column.name) || keys.includes(column.name))
+      .map((column) => `${name}.${column.name}`);
+  });
+  expect(indexed.sort()).toEqual([
+    "accounts.name",
+    "events.id",
+    "keys.id",
+    "opportunities.id",
+    "plans.name",
+    "revisions.name",
+    "settings.name",
+    "sources.code",
+    "upstream_ids.source",
+    "upstream_ids.upstream_id",
+    "use.key_id",
+  ]);
 });
