@@ -7,7 +7,7 @@ import { eventTypes, type OpportunityEvent, severities } from "../events/event.t
 import { formatInstant, parseStoredMs } from "../instant.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { objectLines } from "./formats/records.ts";
-import { Rejection, readerOf } from "./judge.ts";
+import { Rejection, readerOf, rejectionOf, requireName, WORD_MAX } from "./judge.ts";
 import { beginImport, emptySummary, finishImport, type Summary } from "./remembered.ts";
 import { advance, digestsOf, type Options, type Outcome, shareRead, type Workplace, withInputs } from "./workplace.ts";
 
@@ -43,9 +43,8 @@ export async function importEvents(place: Workplace, options: Options): Promise<
         const event = options.redactContacts ? withheld(judged.event) : judged.event; // Its id stays: the same event is stored once.
         staging.put(event.id, "", JSON.stringify({ ...judged, event }));
       } catch (error) {
-        if (!(error instanceof Rejection)) throw error;
+        rejects.add(item, rejectionOf(error));
         summary.rejected++;
-        rejects.add(item, error.message);
       }
     }
     await advance(place, { step: "reading", done: summary.read, share: 1 });
@@ -74,8 +73,8 @@ async function judgeEvent(sql: CatalogSql, line: unknown, sources: Set<string>):
   const given = readEvent(line, "");
   const { type, severity, summary, changed_fields, changes } = given;
   const code = given.source.code.toUpperCase();
-  if (type.trim() === "") throw new Rejection("type must not be blank");
-  if (severity.trim() === "") throw new Rejection("severity must not be blank");
+  requireName(type, "type", WORD_MAX);
+  requireName(severity, "severity", WORD_MAX);
   const record = await findByUpstreamId(sql, code, given.source.opportunity_id);
   if (record === undefined) throw new Rejection(`no ${code} record has the upstream id ${JSON.stringify(given.source.opportunity_id)}`);
   sources.add(code);

@@ -1,13 +1,31 @@
 /** Judges one record of an import: every field in its place, or a Rejection that names the field and the wanted state. */
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
+import { Unstorable } from "../../db/engine.ts";
 import type { Incoming, StatusBasis } from "../changes/content.ts";
+import { closest } from "../closest.ts";
 import { parseInstant, parseStoredMs } from "../instant.ts";
 import { lastAnswer } from "../memo.ts";
 import { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
 import { isObject } from "./json-value.ts";
 
 /** Why a record is rejected, as a sentence for the rejects file. */
-export class Rejection extends Error {}
+export class Rejection extends Error {
+  /** The same for all records that have this fault: without the value that was found, and without places in lists. */
+  readonly kind: string;
+
+  constructor(reason: string, found?: string) {
+    super(found === undefined ? reason : `${reason}, not ${found}`);
+    this.kind = reason.replaceAll(/\[\d+\]/g, "[]");
+  }
+}
+
+/** The error as a rejection of the one record that caused it. Throws whatever is no fault of that record. */
+export function rejectionOf(error: unknown): Rejection {
+  if (error instanceof Rejection) return error;
+  if (error instanceof Unstorable) return new Rejection(error.message);
+  if (error instanceof RangeError) return new Rejection(`the record cannot be read: ${error.message}`);
+  throw error;
+}
 
 const {
   id: _id,
@@ -41,13 +59,20 @@ export const RecordLine = Type.Object({
   updated_at: optionalInstant,
 });
 
-/** Longest text of one field in UTF-16 units, and most items of one array. The longest real description has some 100,000. */
+/** Most characters of one text, and most items of one list. The longest real description has some 100,000 characters. */
 const TEXT_MAX = 2_000_000;
 const ITEMS_MAX = 10_000;
+/** Deepest nesting of a value that may be any JSON. */
+const NESTING_MAX = 100;
 
-/** Longest source code and upstream id: as long as filters take them. */
+/** Most characters of what records are found by. The longest real agency has 118, lineage 101, solicitation number 75. */
 const CODE_MAX = 64;
 const UPSTREAM_ID_MAX = 256;
+const LINEAGE_MAX = 512;
+const SOLICITATION_ID_MAX = 256;
+const AGENCY_MAX = 500;
+/** Of a status or type, also of an event: as long as a source code. */
+export const WORD_MAX = 64;
 
 const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Static<typeof RecordLine>;
 
@@ -55,14 +80,15 @@ const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Stati
 export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>): Incoming {
   const { lineage, earlier_ids, status_basis, id: _ignored, created_at, updated_at, ...content } = readLine(record, "");
   const code = content.source.code.toUpperCase();
-  refuseBlank(code, "source.code");
+  requireName(code, "source.code", CODE_MAX);
   if (/[\s,]/.test(code)) throw new Rejection("source.code must not contain blanks or commas");
-  refuseLong(code, "source.code", CODE_MAX);
-  refuseBlank(content.source.opportunity_id, "source.opportunity_id");
-  for (const id of [content.source.opportunity_id, ...earlier_ids]) refuseLong(id, "source.opportunity_id", UPSTREAM_ID_MAX);
+  for (const id of [content.source.opportunity_id, ...earlier_ids]) requireName(id, "source.opportunity_id", UPSTREAM_ID_MAX);
   refuseBlank(content.title, "title");
-  if (lineage !== null) refuseBlank(lineage, "lineage");
-  if (content.status !== null) refuseBlank(content.status, "status");
+  if (lineage !== null) requireName(lineage, "lineage", LINEAGE_MAX);
+  if (content.status !== null) requireName(content.status, "status", WORD_MAX);
+  if (content.program.type !== null) requireName(content.program.type, "program.type", WORD_MAX);
+  refuseLong(content.program.solicitation_id, "program.solicitation_id", SOLICITATION_ID_MAX);
+  refuseLong(content.organization.agency, "organization.agency", AGENCY_MAX);
   if (status_basis === "stated" && content.status === null) throw new Rejection('status is required where status_basis is "stated"');
   const basis: StatusBasis = status_basis ?? (content.status === null ? "dates" : "stated");
   const incoming: Incoming = {
@@ -82,12 +108,22 @@ export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>)
 
 export type NaturalKey = { source: string; lineage: string | undefined; upstreamId: string | undefined };
 
-/** Natural key of a record that was not judged, where it can be read. */
+/** Natural key of a record that was not judged, as far as it can be read and looked up. */
 export function readNaturalKey(record: unknown): NaturalKey | undefined {
   if (!isObject(record) || !isObject(record.source)) return undefined;
   const { code, opportunity_id } = record.source;
-  if (typeof code !== "string") return undefined;
-  return { source: code.toUpperCase(), lineage: textOf(record.lineage), upstreamId: textOf(opportunity_id) };
+  return usableKey(code, record.lineage, opportunity_id);
+}
+
+/** The parts of a natural key that could be stored; `undefined` without a source. */
+export function usableKey(code: unknown, lineage: unknown, upstreamId: unknown): NaturalKey | undefined {
+  const source = usableName(code, CODE_MAX)?.toUpperCase();
+  if (source === undefined) return undefined;
+  return { source, lineage: usableName(lineage, LINEAGE_MAX), upstreamId: usableName(upstreamId, UPSTREAM_ID_MAX) };
+}
+
+function usableName(name: unknown, lengthMax: number): string | undefined {
+  return typeof name === "string" && nameFault(name, lengthMax) === undefined ? name : undefined;
 }
 
 export type Reader = (value: unknown, path: string) => unknown;
@@ -107,28 +143,27 @@ export function readerOf(schema: TSchema): Reader {
 
 function objectReader(properties: [name: string, read: Reader][]): Reader {
   const names = properties.map(([name]) => name);
+  const known = new Set(names);
   const readers = properties.map(([, reader]) => reader);
   const pathsIn = lastAnswer((path: string) => names.map((name) => join(path, name)));
   return (value, path) => {
     const object = value ?? {};
     if (!isObject(object)) throw new Rejection(`${path === "" ? "a record" : path} must be an object`);
+    // Before a field is missed: it may be there under a mistyped name.
+    for (const name of Object.keys(object)) if (!known.has(name)) throw unknownField(name, names, path);
     const paths = pathsIn(path);
     const read: Record<string, unknown> = {};
-    let found = 0;
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
-      const field = object[name];
-      if (field !== undefined) found++;
-      read[name] = (readers[index] as Reader)(field, paths[index] as string);
+      read[name] = (readers[index] as Reader)(object[name], paths[index] as string);
     }
-    if (found !== Object.keys(object).length) refuseUnknown(object, names, path);
     return read;
   };
 }
 
-function refuseUnknown(object: object, names: readonly string[], path: string): void {
-  const unknown = Object.keys(object).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw new Rejection(`unknown field "${join(path, unknown)}"`);
+function unknownField(name: string, names: readonly string[], path: string): Rejection {
+  const meant = closest(name, names);
+  return new Rejection(`unknown field ${shown(join(path, name))}${meant === undefined ? "" : ` (did you mean "${join(path, meant)}"?)`}`);
 }
 
 function arrayReader(readItem: Reader): Reader {
@@ -166,31 +201,39 @@ function required(read: (text: string, path: string) => string): Reader {
   };
 }
 
-/** Any JSON value; NUL and lone surrogates are looked for in its text. */
+/** Any JSON value, its texts and names judged as every text is. */
 function readAnything(value: unknown, path: string): unknown {
-  const json = JSON.stringify(value ?? null);
-  if (/(?:^|[^\\])(?:\\\\)*\\u(0000|d[89ab][0-9a-f]{2}|d[c-f][0-9a-f]{2})/.test(json))
-    throw new Rejection(`${path} must not contain NUL or a lone surrogate`);
+  judgeAnything(value, path, NESTING_MAX);
   return value ?? null;
+}
+
+function judgeAnything(value: unknown, path: string, levels: number): void {
+  if (typeof value === "string") readText(value, path);
+  if (typeof value !== "object" || value === null) return;
+  if (levels === 0) throw new Rejection(`${path} must not be nested more than ${NESTING_MAX} deep`);
+  for (const [name, inner] of Object.entries(value)) {
+    readText(name, path);
+    judgeAnything(inner, path, levels - 1);
+  }
 }
 
 function readText(text: string, path: string): string {
   if (text.includes("\0")) throw new Rejection(`${path} must not contain NUL`);
   if (!text.isWellFormed()) throw new Rejection(`${path} must be well-formed Unicode: it has a lone surrogate`);
-  if (text.length > TEXT_MAX) throw new Rejection(`${path} must have at most ${TEXT_MAX} characters`);
+  refuseLong(text, path, TEXT_MAX);
   return text;
 }
 
 function readInstant(text: string, path: string): string {
   if (parseInstant(text) !== undefined) return text;
-  throw new Rejection(`${path} must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00, not ${shown(text)}`);
+  throw new Rejection(`${path} must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00`, shown(text));
 }
 
 function amountReader(pattern: RegExp, maxLength: number): Reader {
   const read = required((text, path) => {
-    if (text.length > maxLength) throw new Rejection(`${path} must have at most ${maxLength} characters`);
+    refuseLong(text, path, maxLength);
     if (pattern.test(text)) return text;
-    throw new Rejection(`${path} must be a decimal string such as "2500.00", not ${shown(text)}`);
+    throw new Rejection(`${path} must be a decimal string such as "2500.00"`, shown(text));
   });
   return (value, path) => {
     if (typeof value === "number") throw new Rejection(`${path} must be a decimal string such as "2500.00", not a number`);
@@ -198,10 +241,26 @@ function amountReader(pattern: RegExp, maxLength: number): Reader {
   };
 }
 
-/** What a filter could not name (D-7) could not be found. */
-function refuseLong(text: string, path: string, max: number): void {
-  if (text.length > max) throw new Rejection(`${path} must have at most ${max} characters`);
-  if (/\p{Cc}/u.test(text)) throw new Rejection(`${path} must not contain control characters`);
+/** Of what records are found by: a filter can name no control characters (D-7). */
+export function requireName(name: string, path: string, lengthMax: number): void {
+  const fault = nameFault(name, lengthMax);
+  if (fault !== undefined) throw new Rejection(`${path} ${fault}`);
+}
+
+function nameFault(name: string, lengthMax: number): string | undefined {
+  if (name.trim() === "") return "must not be blank";
+  if (isLonger(name, lengthMax)) return `must have at most ${lengthMax} characters`;
+  if (/\p{Cc}/u.test(name)) return "must not contain control characters";
+  return name.isWellFormed() ? undefined : "must be well-formed Unicode: it has a lone surrogate";
+}
+
+function refuseLong(text: string | null, path: string, lengthMax: number): void {
+  if (text !== null && isLonger(text, lengthMax)) throw new Rejection(`${path} must have at most ${lengthMax} characters`);
+}
+
+/** Characters are Unicode's code points, as in filters (D-12). */
+function isLonger(text: string, lengthMax: number): boolean {
+  return text.length > lengthMax && (text.length > lengthMax * 2 || [...text].length > lengthMax);
 }
 
 function refuseBlank(text: string, path: string): void {
@@ -209,11 +268,7 @@ function refuseBlank(text: string, path: string): void {
 }
 
 function shown(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text);
 }
 
 function join(path: string, name: string): string {

@@ -11,7 +11,7 @@ import type { Context, Format, Input, Item, Parent, Unread } from "./format.ts";
 import type { OpenInput } from "./input.ts";
 import { firstCharacter } from "./json-elements.ts";
 import { isObject } from "./json-value.ts";
-import { judgeRecord, type NaturalKey, Rejection, readNaturalKey } from "./judge.ts";
+import { judgeRecord, type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey } from "./judge.ts";
 import { readingUnder } from "./reading.ts";
 import type { Rejects } from "./rejects.ts";
 import type { Staged, Staging } from "./staging.ts";
@@ -60,9 +60,8 @@ export async function judgeAll(
           const incoming = { ...(await judgeItem(sql, item, names)), reading: digests.get(item) };
           arrived.push(identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming));
         } catch (error) {
-          if (!(error instanceof Rejection)) throw error;
+          rejects.add(item, rejectionOf(error));
           judged.rejected++;
-          rejects.add(item, error.message);
           await notePresent(sql, staging, judged, item);
         }
       }
@@ -108,7 +107,7 @@ async function digestsToRead(
   const digests = new Map<Item, Buffer>();
   const unread = items.filter((item) => "read" in item);
   for (const [source, ofSource] of Map.groupBy(unread, (item) => item.source)) {
-    const ids = ofSource.map(({ id }) => id);
+    const ids = ofSource.map(({ id }) => id).filter((id) => usableKey(source, undefined, id)?.upstreamId !== undefined);
     const before = isFirst ? undefined : await findReadings(sql, source, ids);
     for (const item of ofSource) {
       const digest = digestOf(item.text);
@@ -223,8 +222,7 @@ async function notePresent(sql: CatalogSql, staging: Staging, judged: Judged, it
 
 function keyOf(item: Item): NaturalKey | undefined {
   if ("record" in item) return readNaturalKey(item.record);
-  if ("read" in item) return { source: item.source, lineage: undefined, upstreamId: item.id };
-  return item.source === undefined ? undefined : { source: item.source.toUpperCase(), lineage: item.lineage, upstreamId: undefined };
+  return "read" in item ? usableKey(item.source, undefined, item.id) : usableKey(item.source, item.lineage, undefined);
 }
 
 /** Lines have no closing bracket: a snapshot whose last one cannot be read may have been cut off anywhere before the next. */

@@ -2,9 +2,13 @@
 import { closeSync, openSync, renameSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
 import { reasonOf } from "../../db/reason.ts";
 import type { Item } from "./format.ts";
+import type { Rejection } from "./judge.ts";
+
+/** Levels that are written of a value that is nested too deep to be written whole. */
+const LEVELS_KEPT = 100;
 
 export type Rejects = {
-  add: (item: Item, reason: string) => void;
+  add: (item: Item, rejection: Rejection) => void;
   /** Puts the files in place and names them. */
   keep: () => string[];
   /** Drops what was written, unless it was kept. */
@@ -20,12 +24,12 @@ export function createRejects(path: string | undefined, inputs: readonly string[
     for (const descriptor of open.values()) closeSync(descriptor);
   };
   return {
-    add(item, reason) {
+    add(item, { message }) {
       const file = fileOf(item);
       const descriptor = open.get(file) ?? begin(file, partial(file), inputs);
       open.set(file, descriptor);
-      const record = item.json ?? JSON.stringify(item.raw ?? null);
-      writeSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(reason)},"record":${record.trim()}}\n`);
+      const record = item.json ?? jsonOf(item.raw);
+      writeSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
     },
     keep() {
       const files = [...open.keys()];
@@ -40,6 +44,23 @@ export function createRejects(path: string | undefined, inputs: readonly string[
       open.clear();
     },
   };
+}
+
+/** What is nested deeper than can be written is left out. */
+function jsonOf(raw: unknown): string {
+  try {
+    return JSON.stringify(raw ?? null);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return JSON.stringify(shallow(raw, LEVELS_KEPT));
+  }
+}
+
+function shallow(value: unknown, levels: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (levels === 0) return "…";
+  if (Array.isArray(value)) return value.map((item) => shallow(item, levels - 1));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shallow(inner, levels - 1)]));
 }
 
 /** Before anything is stored: what stands in the way would otherwise be met only when the file is put in its place. */

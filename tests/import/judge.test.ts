@@ -161,7 +161,7 @@ describe("judgeRecord() rejects", () => {
     ["an organization that is a list", with_({ organization: [] }), "organization must be an object"],
     ["an unknown field", with_({ colour: "red" }), 'unknown field "colour"'],
     ["an unknown field that is null", with_({ colour: null }), 'unknown field "colour"'],
-    ["an unknown inner field", with_({ dates: { closed_at: null } }), 'unknown field "dates.closed_at"'],
+    ["an unknown inner field", with_({ dates: { closed_at: null } }), 'unknown field "dates.closed_at" (did you mean "dates.closes_at"?)'],
     ["an unknown field of an item", with_({ contacts: [{}, { fax: "1" }] }), 'unknown field "contacts[1].fax"'],
     [
       "a field with an odd name",
