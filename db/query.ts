@@ -10,7 +10,7 @@ import { and, type Column, eq, type GetColumnData, getTableColumns, is, Param, P
 import { type SelectedFields, SQLiteColumn, SQLiteSyncDialect, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import type { Dialect } from "./dialect.ts";
-import type { Value } from "./engine.ts";
+import { requireStorable, type Value } from "./engine.ts";
 
 /** A statement that takes `Values` by name and returns rows of `Row`. */
 export type Query<Values, Row> = {
@@ -85,10 +85,16 @@ function render<Values>(parameters: Parameters, built: SQLWrapper): Rendered<Val
     if (!is(value, Placeholder)) return () => value as Value;
     const { name } = value;
     return isJson(parameters[name])
-      ? (values: Readonly<Record<string, unknown>>) => JSON.stringify(values[name])
+      ? (values: Readonly<Record<string, unknown>>) => jsonOfList(values[name] as readonly unknown[])
       : (values: Readonly<Record<string, unknown>>) => values[name] as Value;
   });
   return { text, bind: (values) => readers.map((read) => read(values as Readonly<Record<string, unknown>>)) };
+}
+
+/** JSON would write half of a surrogate pair as an escape, which hides it from the engine's own look. */
+function jsonOfList(list: readonly unknown[]): string {
+  requireStorable(list.filter((item) => typeof item === "string"));
+  return JSON.stringify(list);
 }
 
 const isJson = (parameter: Parameter | undefined) =>

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { atNextInstant, decide, insert, insertImportedEvent } from "../../src/changes/commit.ts";
+import { atNextInstant, decide, insertImportedEvent, insertRecord } from "../../src/changes/commit.ts";
 import { arrivalOf } from "../../src/changes/content.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { judgeRecord } from "../../src/import/judge.ts";
@@ -10,6 +10,7 @@ import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, contentsOf, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { inDirectory } from "../support/places.ts";
+import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
@@ -34,9 +35,9 @@ async function storeLongRecord(db: CatalogDb): Promise<void> {
     },
   });
   await atNextInstant(db, NOON, async (sql, instant) => {
-    await insert(sql, decide(undefined, arrival, instant), arrival, instant, 0);
+    await insertRecord(sql, decide(undefined, arrival, instant), arrival, instant, 0);
     const id = opportunityId("GRANTS_GOV", arrival.lineage);
-    const { seq = 0 } = (await sql.get<{ seq: number }>("select seq from opportunities where id = ?", id)) ?? {};
+    const { seq = 0 } = (await sql.get(rawSql<{ seq: number }>("select seq from opportunities where id = ?", id))) ?? {};
     const given = { type: long(5), severity: long(6), detected_at: NOON };
     const detected_at = new Date(NOON).toISOString();
     const event = {
@@ -51,7 +52,7 @@ async function storeLongRecord(db: CatalogDb): Promise<void> {
     };
     await insertImportedEvent(sql, seq, event, given, 0);
   });
-  await db.run("update events set import_id = null");
+  await db.run(rawSql("update events set import_id = null"));
 }
 
 describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {

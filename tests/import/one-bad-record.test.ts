@@ -1,7 +1,9 @@
 /** One bad record never costs another, on either engine (D-35): texts that cannot be stored, deep values, texts beyond the limits. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { Unstorable } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
+import { findReadings, findStored } from "../../src/changes/commit.ts";
 import { addFacets, allowedFacets, createFacets, readFacets } from "../../src/opportunities/facets.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, documentOf, documentsOf, dropScratch, eventsOf, inScratch } from "../support/imports.ts";
@@ -129,6 +131,12 @@ describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
     addFacets(facets, await readFacets(catalog.db, facets));
     const end = [...longest.organization.agency].slice(-200).join("");
     expect(allowedFacets(facets, { agency: end }, undefined)?.includes(1)).toBe(true);
+  });
+
+  test.if(isThere).each(["a\0", "\ud800"])("a list of ids with %j is refused as one id is", async (id) => {
+    const db = await emptyCatalog();
+    await expect(findReadings(db, "OWN", ["a", id])).rejects.toThrow(Unstorable);
+    await expect(findStored(db, "OWN", id)).rejects.toThrow(Unstorable);
   });
 
   test.if(isThere)("an event that cannot be stored is rejected alone", async () => {
