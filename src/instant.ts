@@ -48,6 +48,14 @@ export function parseStoredMs(text: string): number | undefined {
 const FIRST_MS = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
+/** Clocks of two machines may be so far apart that what one of them wrote seems still to come. */
+const CLOCKS_APART_MS = 60_000;
+
+/** Whether an instant (ms) is later than any machine's clock can say now. */
+export function isFuture(ms: number, now: number): boolean {
+  return ms > now + CLOCKS_APART_MS;
+}
+
 /** Negative when `left` is earlier, 0 when both are the same instant. */
 export function compareInstants(left: Instant, right: Instant): number {
   if (left.ms !== right.ms) return left.ms - right.ms;

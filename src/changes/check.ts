@@ -6,7 +6,7 @@ import { type CatalogDb, type CatalogSql, PORTION } from "../../db/engine.ts";
 import { exists, listOf, pick, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { reasonOf } from "../../db/reason.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { formatInstant } from "../instant.ts";
+import { formatInstant, isFuture } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { statusAt } from "../opportunities/status.ts";
 import { type Content, documentOf, isSameHash, parseStored, readContent, render, sidecarOf } from "./content.ts";
@@ -57,14 +57,17 @@ type Stored = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: Upst
 /** The last instant that a date can name. */
 const END_OF_TIME = 8.64e15;
 
-/** Faults of the catalogue's content, some `atMost` of them: each record with its history, then what belongs to no record. Sees one state. */
-export async function checkCatalog(db: CatalogDb, atMost = Number.POSITIVE_INFINITY): Promise<Fault[]> {
+/**
+ * Faults of the catalogue's content, some `atMost` of them: each record with its history, then what belongs to no record. Sees one state.
+ * Without `now` (ms), nothing lies in the future.
+ */
+export async function checkCatalog(db: CatalogDb, atMost = Number.POSITIVE_INFINITY, now = Number.POSITIVE_INFINITY): Promise<Fault[]> {
   return db.snapshot(async (sql) => {
     const faults: Fault[] = [];
     const facets = new Map((await sql.all(allFacets)).map((each) => [each.id, each]));
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
       const rows: OpportunityRow[] = await sql.all(opportunitiesAfter, { after });
-      for (const stored of await withAllOf(sql, rows, facets)) faults.push(...recordFaults(stored));
+      for (const stored of await withAllOf(sql, rows, facets)) faults.push(...recordFaults(stored, now));
       if (faults.length >= atMost) return faults;
       after = rows.at(-1)?.seq;
     }
@@ -90,19 +93,19 @@ async function withAllOf(sql: CatalogSql, rows: readonly OpportunityRow[], facet
   }));
 }
 
-function recordFaults(stored: Stored): Fault[] {
+function recordFaults(stored: Stored, now: number): Fault[] {
   const { source, source_opportunity_id, id } = stored.row;
   const where = `${source} ${source_opportunity_id} (${id})`;
   const faults: Fault[] = [];
   try {
-    for (const what of faultsOf(stored)) faults.push({ where, what });
+    for (const what of faultsOf(stored, now)) faults.push({ where, what });
   } catch (error) {
     faults.push({ where, what: `cannot be read: ${reasonOf(error)}` });
   }
   return faults;
 }
 
-function* faultsOf({ row, facet, upstreamIds, events }: Stored): Iterable<string> {
+function* faultsOf({ row, facet, upstreamIds, events }: Stored, now: number): Iterable<string> {
   const content = readContent(row.document, row.sidecar);
   const rendered = render(content, row.status_basis);
   const { id, created_at: createdAt, updated_at: updatedAt } = row;
@@ -115,6 +118,7 @@ function* faultsOf({ row, facet, upstreamIds, events }: Stored): Iterable<string
   if (!isSameHash(rendered.hash, row.hash)) yield "its hash is not its content's";
   if (linkKeyOf(content) !== row.link_key) yield "its link key is not its content's";
   if (row.created_at > row.updated_at) yield "it was updated before it was created";
+  if (isFuture(row.updated_at, now)) yield `its updated_at lies in the future: ${formatInstant(row.updated_at)} (D-31)`;
   if (!isFacetOf(facet, row, content)) yield "its facet is not its document's";
   yield* clockFaults(row, content);
   if (!upstreamIds.some((each) => each.upstream_id === row.source_opportunity_id && each.source === row.source))

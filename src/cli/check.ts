@@ -31,7 +31,7 @@ async function faultsOf(cli: Cli, options: CommonOptions): Promise<Fault[]> {
     [catalog]: () =>
       withCatalog(cli, options, async (db) => {
         const damage = await storageFaults(db, catalog);
-        return damage.length > 0 ? damage : checkCatalog(db, SHOWN);
+        return damage.length > 0 ? damage : checkCatalog(db, SHOWN, cli.machine.now());
       }),
     [state]: () => withState(cli, options, (db) => storageFaults(db, state)),
   };

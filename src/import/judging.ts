@@ -5,6 +5,7 @@ import { findReadings, findStored, findUnchanged, isStored, lineagesOfUpstreamId
 import { withoutContacts } from "../changes/contacts.ts";
 import { type Arrival, arrivalOf, type Incoming, type Rendered, readContent } from "../changes/content.ts";
 import { findCanonicalId } from "../changes/link.ts";
+import { formatInstant, isFuture } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { listSources } from "../sources.ts";
 import type { Context, Format, Input, Item, Parent, Unread } from "./format.ts";
@@ -58,6 +59,7 @@ export async function judgeAll(
         }
         try {
           const incoming = { ...(await judgeItem(sql, item, names)), reading: digests.get(item) };
+          if (isFirst) refuseFuture(incoming, now());
           arrived.push(identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming));
         } catch (error) {
           rejects.add(item, rejectionOf(error));
@@ -168,6 +170,12 @@ async function withRelationships(sql: CatalogSql, incoming: Incoming, parents: r
 async function firstOf<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<T | undefined> {
   for (const item of items) if (await holds(item)) return item;
   return undefined;
+}
+
+/** Every later change would have to follow a restored instant (D-31): a future one could not be undone. */
+function refuseFuture({ restored }: Incoming, now: number): void {
+  for (const [name, instant] of Object.entries(restored ?? {}))
+    if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, formatInstant(instant));
 }
 
 /** The record, rendered, with all earlier ids that are known of it. */

@@ -653,7 +653,7 @@ describe("export and import again", () => {
     await catalog.take([...many(3), { source: { code: "B", opportunity_id: "1" }, title: "T" }]);
     expect(await exportOf(catalog.db, ["B"])).toHaveLength(1);
     const copy = await aCatalog();
-    copy.clock.now = NOON - DAY;
+    copy.clock.now = NOON - 30 * SECOND;
     await copy.take([...(await exportOf(catalog.db, ["A"])), JSON.stringify(record("own"))]);
     expect((await documentsOf(copy.db)).map(({ source, updated_at }) => [source.opportunity_id, updated_at])).toEqual([
       ...(await documentsOf(catalog.db))
