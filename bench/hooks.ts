@@ -90,13 +90,13 @@ async function serveVariant(variant: string, directory: string): Promise<void> {
   });
   const { openCatalog, openState } = await import("../db/open.ts");
   const { createAccess } = await import("../src/accounts/access.ts");
-  const { createCatalog } = await import("../src/catalog.ts");
+  const { createReadModel } = await import("../src/opportunities/read-model.ts");
   const { createApp } = await import("../src/http/app.ts");
   const { listen } = await import("../src/http/listen.ts");
   const { createLog } = await import("../src/log.ts");
   const now = Date.now;
   const app = createApp({
-    catalog: await createCatalog(openCatalog(directory, now())),
+    model: await createReadModel(openCatalog(directory, now())),
     access: await createAccess(openState(directory, now())),
     baseUrl: "http://127.0.0.1/v1",
     assets: [],

@@ -1,11 +1,11 @@
 /** Any list and any history at a million records, inside the process: how long it takes, and whether it is what looking at every row finds. */
 import { type CatalogFile, openCatalog } from "../db/open.ts";
-import { type Catalog, createCatalog } from "../src/catalog.ts";
 import { eventTypes, insignificant } from "../src/events/event.ts";
 import { type EventFilter, listOpportunityEvents } from "../src/events/list.ts";
 import { findOpportunity } from "../src/opportunities/find.ts";
 import { type Filter, listOpportunities } from "../src/opportunities/list.ts";
 import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
+import { createReadModel, type ReadModel } from "../src/opportunities/read-model.ts";
 import type { Page, Position } from "../src/page.ts";
 import { catalogueOf, warm } from "./catalogue.ts";
 import { randomOf } from "./generate.ts";
@@ -28,16 +28,16 @@ export async function queriesBenchmark(): Promise<Section> {
   await warm(smaller);
   const db = openCatalog(directory, Date.now());
   const started = performance.now();
-  const catalog = await createCatalog(db);
+  const model = await createReadModel(db);
   const loadMs = performance.now() - started;
-  const { times, rows: numbers, facets, places } = catalog.log;
+  const { times, rows: numbers, facets, places } = model.index;
   const bytes = [times, numbers, facets, places].reduce((sum, { byteLength }) => sum + byteLength, 0);
 
   // All are timed before any is checked: a million rows to check against would make the garbage collector's pauses part of the times.
-  const lists = await askMany((random) => randomList(catalog, db, random));
-  const histories = await askMany((random) => randomHistory(catalog, db, random));
-  const pages = await walk(catalog, 1000);
-  const flat = await flatness(catalog, await createCatalog(openCatalog(smaller, Date.now())));
+  const lists = await askMany((random) => randomList(model, db, random));
+  const histories = await askMany((random) => randomHistory(model, db, random));
+  const pages = await walk(model, 1000);
+  const flat = await flatness(model, await createReadModel(openCatalog(smaller, Date.now())));
   const wrong = { lists: mismatches(lists, listModel(db)), histories: mismatches(histories, historyModel(db)) };
   db.sqlite.close();
 
@@ -46,7 +46,7 @@ export async function queriesBenchmark(): Promise<Section> {
     return { "ms inside the process": what, p50: quantile(times, 0.5), p99: quantile(times, 0.99), worst: quantile(times, 1), mismatches };
   };
   const rows = [row("lists", lists, wrong.lists), row("histories", histories, wrong.histories)];
-  const loaded = `The list log of ${RECORDS.toLocaleString("en-US")} records loads in ${Math.round(loadMs)} ms and takes ${round(bytes / RECORDS)} bytes a record.`;
+  const loaded = `The list index of ${RECORDS.toLocaleString("en-US")} records loads in ${Math.round(loadMs)} ms and takes ${round(bytes / RECORDS)} bytes a record.`;
   const bars = [
     ...rows.flatMap(({ "ms inside the process": what, p99, worst, mismatches }) => [
       atMost(`any of ${QUERIES} ${what}, p99`, p99, 5, " ms"),
@@ -118,7 +118,7 @@ function expect<Row extends { id: string }>(
   return { ids, next: undefined };
 }
 
-function randomList(catalog: Catalog, db: CatalogFile, random: Random): Question<Filter> & { ask: () => Promise<Page> } {
+function randomList(model: ReadModel, db: CatalogFile, random: Random): Question<Filter> & { ask: () => Promise<Page> } {
   const any = () => anyRecord(db, random);
   const filter: Filter = {
     ...(random() < 0.5 && { status: someOf(statuses, random) }),
@@ -130,7 +130,7 @@ function randomList(catalog: Catalog, db: CatalogFile, random: Random): Question
   const { updated_at, id } = any();
   const after = random() < 0.6 ? { time: updated_at, id } : null;
   const limit = limitOf(random);
-  return { filter, limit, after, ask: () => listOpportunities(catalog, filter, limit, after) };
+  return { filter, limit, after, ask: () => listOpportunities(model, filter, limit, after) };
 }
 
 /** Finds a list's page among all records, sorted here. */
@@ -154,7 +154,7 @@ function listModel(db: CatalogFile): (question: Question<Filter>) => Expected {
 type History = EventFilter & { opportunity: number };
 
 /** Of any record, one time in ten of the one with the longest history. */
-function randomHistory(catalog: Catalog, db: CatalogFile, random: Random): Question<History> & { ask: () => Promise<Page | undefined> } {
+function randomHistory(model: ReadModel, db: CatalogFile, random: Random): Question<History> & { ask: () => Promise<Page | undefined> } {
   const { seq, id } = random() < 0.1 ? recordAt(db, 1) : anyRecord(db, random);
   const events = eventsOf(db, seq);
   const any = () => events[Math.floor(random() * events.length)] as SeenEvent;
@@ -167,7 +167,7 @@ function randomHistory(catalog: Catalog, db: CatalogFile, random: Random): Quest
   const from = any();
   const after = random() < 0.4 ? { time: from.detected_at, id: from.id } : null;
   const limit = limitOf(random);
-  return { filter, limit, after, ask: () => listOpportunityEvents(catalog, id, filter, limit, after) };
+  return { filter, limit, after, ask: () => listOpportunityEvents(model, id, filter, limit, after) };
 }
 
 function historyModel(db: CatalogFile): (question: Question<History>) => Expected {
@@ -213,30 +213,30 @@ function partOf(agency: string, random: Random): string {
 }
 
 /** How many times as long a page takes around the last of so many as around the first. */
-async function walk(catalog: Catalog, count: number): Promise<number> {
+async function walk(model: ReadModel, count: number): Promise<number> {
   const cursors: (Position | null)[] = [null];
-  for (let page = 1; page < count; page++) cursors.push((await listOpportunities(catalog, {}, 25, cursors.at(-1) ?? null)).next);
+  for (let page = 1; page < count; page++) cursors.push((await listOpportunities(model, {}, 25, cursors.at(-1) ?? null)).next);
   const [first, last]: [number[], number[]] = [[], []];
   for (let round = 0; round < 40; round++) {
     for (let page = 0; page < 20; page++) {
-      first.push((await timed(() => listOpportunities(catalog, {}, 25, cursors[page + 1] ?? null))).ms);
-      last.push((await timed(() => listOpportunities(catalog, {}, 25, cursors[count - 1 - page] ?? null))).ms);
+      first.push((await timed(() => listOpportunities(model, {}, 25, cursors[page + 1] ?? null))).ms);
+      last.push((await timed(() => listOpportunities(model, {}, 25, cursors[count - 1 - page] ?? null))).ms);
     }
   }
   return quantile(last, 0.5) / quantile(first, 0.5);
 }
 
 /** How many times as long a list and a detail take in the larger catalogue, over the same number of places. */
-async function flatness(large: Catalog, small: Catalog): Promise<{ list: number; detail: number }> {
-  const take = async (catalog: Catalog) => {
-    const page = await listOpportunities(catalog, {}, 100, null);
+async function flatness(large: ReadModel, small: ReadModel): Promise<{ list: number; detail: number }> {
+  const take = async (model: ReadModel) => {
+    const page = await listOpportunities(model, {}, 100, null);
     const ids = idsOf(page);
     const after = page.documents.length === 0 ? null : page.next;
     const [lists, details]: [number[], number[]] = [[], []];
     for (let round = 0; round < 3000; round++) {
-      lists.push((await timed(() => listOpportunities(catalog, { status: ["open"] }, 25, round % 2 === 0 ? null : after))).ms);
+      lists.push((await timed(() => listOpportunities(model, { status: ["open"] }, 25, round % 2 === 0 ? null : after))).ms);
       const started = performance.now();
-      await findOpportunity(catalog, ids[round % ids.length] as string);
+      await findOpportunity(model, ids[round % ids.length] as string);
       details.push(performance.now() - started);
     }
     return { list: quantile(lists, 0.5), detail: quantile(details, 0.5) };

@@ -2,12 +2,12 @@
 import { afterAll, expect, test } from "bun:test";
 import type { CatalogDb, CatalogSql } from "../db/engine.ts";
 import { type CatalogFile, openCatalog } from "../db/open.ts";
-import { createCatalog } from "../src/catalog.ts";
 import { refresh, replayClock } from "../src/changes/refresh.ts";
 import { listOpportunityEvents } from "../src/events/list.ts";
 import { findOpportunity } from "../src/opportunities/find.ts";
 import { opportunityId } from "../src/opportunities/identity.ts";
 import { listOpportunities } from "../src/opportunities/list.ts";
+import { createReadModel } from "../src/opportunities/read-model.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "./support/imports.ts";
 
 afterAll(dropScratch);
@@ -63,18 +63,18 @@ test("lists, finds and histories are searches", async () => {
   const { take } = await aCatalog(db);
   await take(Array.from({ length: 30 }, (_, n) => record(n)));
   const statements = await statementsOf(db, async () => {
-    const catalog = await createCatalog(db);
+    const model = await createReadModel(db);
     const since = { ms: NOON - 1, beyond: "" };
     const all = { status: ["open"], source: ["A", "OTHER"], agency: "n", program_type: ["GRANT"], updated_since: since };
-    const { next } = await listOpportunities(catalog, {}, 5, null);
+    const { next } = await listOpportunities(model, {}, 5, null);
     for (const filter of [{}, all, { source: ["A"], source_opportunity_id: "N1" }]) {
-      await listOpportunities(catalog, filter, 5, null);
-      await listOpportunities(catalog, filter, 5, next);
+      await listOpportunities(model, filter, 5, null);
+      await listOpportunities(model, filter, 5, next);
     }
     await take([record(99)]);
-    await listOpportunities(catalog, {}, 5, null);
-    await findOpportunity(catalog, opportunityId("A", "N1"));
-    await listOpportunityEvents(catalog, opportunityId("A", "N1"), { type: ["date_changed"], since, include_insignificant: false }, 5, {
+    await listOpportunities(model, {}, 5, null);
+    await findOpportunity(model, opportunityId("A", "N1"));
+    await listOpportunityEvents(model, opportunityId("A", "N1"), { type: ["date_changed"], since, include_insignificant: false }, 5, {
       time: NOON,
       id: "x",
     });

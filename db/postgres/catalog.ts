@@ -48,7 +48,7 @@ export const opportunities = schema.table(
   (table) => [
     // Of source and lineage, `id` is unique already.
     index("opportunities_lineage").using("hash", table.lineage),
-    // With the row number, which SQLite's indexes have anyway: the list log is read from the index alone.
+    // With the row number, which SQLite's indexes have anyway: the list index is read from this index alone.
     index("opportunities_order").on(table.updated_at, table.id, table.facet_id, table.seq),
     index("opportunities_link").using("hash", table.link_key).where(sql`link_key is not null`),
     index("opportunities_due").on(table.due_at).where(sql`due_at is not null`),

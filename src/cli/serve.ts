@@ -168,8 +168,8 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     );
     const { baseUrl = `${originOf(certificate === undefined ? "http" : "https", options.host, server.port)}/v1` } = options;
     const assets = descriptionAssets(baseUrl);
-    const appOver = ({ catalog, access }: Stores) =>
-      createApp({ catalog, access, baseUrl, assets, now, randomBytes: machine.randomBytes, log });
+    const appOver = ({ model, access }: Stores) =>
+      createApp({ model, access, baseUrl, assets, now, randomBytes: machine.randomBytes, log });
     let app = appOver(stores);
 
     const reopenReplaced = async () => {
@@ -184,7 +184,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     };
     const directory = options.database === undefined ? options.data : undefined;
     const scrapes = await listenForScrapes(options, log, now, () =>
-      metricsText(metrics, { catalog: stores.catalog.db, directory, machine, quotas: shared }),
+      metricsText(metrics, { catalog: stores.model.db, directory, machine, quotas: shared }),
     );
     const turns = [
       repeat(SAVE_MS, now, log, () => saveUse(stores.access)),

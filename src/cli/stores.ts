@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { fileNames } from "../../db/open.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
-import { type Catalog, createCatalog, findCursorSecret, readCursorSecret } from "../catalog.ts";
+import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } from "../opportunities/read-model.ts";
 import { nameOf, openCatalogAt, openStateAt, type Place } from "./databases.ts";
 
 /** How long the server's own small writes wait for another writer of the state's file: for that long it answers nobody. */
@@ -18,7 +18,7 @@ const REPLICA = { postgres: { answersWithinMs: ANSWERS_WITHIN_MS, readOnly: true
 const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, answersWithinMs: ANSWERS_WITHIN_MS } };
 
 export type Stores = {
-  catalog: Catalog;
+  model: ReadModel;
   access: Access;
   /** The clock writes through a connection of its own: what it commits is then seen like any other process's commit. */
   clock: CatalogDb;
@@ -40,7 +40,7 @@ export async function openStores({ readDatabase, ...place }: ServedPlace, now: n
     await requireFollowing(catalog, clock, `${nameOf(replica)}: --read-database must be a replica of --database, ${nameOf(place)}`);
   const state = keep(await openStateAt(place, now, STATE));
   const stores = {
-    catalog: await createCatalog(catalog),
+    model: await createReadModel(catalog),
     access: await createAccess(state),
     clock,
     areReplaced: place.database === undefined ? watch(place.data) : () => false,

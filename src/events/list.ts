@@ -2,8 +2,8 @@
 import { and, desc, eq, gt, inArray, notInArray, sql } from "drizzle-orm";
 import { events, opportunities } from "../../db/catalog.ts";
 import { listOf, parameter, pick, query, select } from "../../db/query.ts";
-import type { Catalog } from "../catalog.ts";
 import type { Instant } from "../instant.ts";
+import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Page, Position } from "../page.ts";
 import { eventTypes, insignificant } from "./event.ts";
 
@@ -52,7 +52,7 @@ const [LAST, FIRST] = [8.64e15, -8.64e15];
 
 /** One page of events as ready JSON documents, newest first, or `undefined` when there is no such opportunity. */
 export async function listOpportunityEvents(
-  { db }: Catalog,
+  { db }: ReadModel,
   opportunityId: string,
   filter: EventFilter,
   limit: number,

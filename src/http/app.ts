@@ -1,8 +1,8 @@
 /** The HTTP service: what happens to a request, in the order in which it happens (D-2). */
 import { Elysia } from "elysia";
 import { type Access, keepUp, useKey } from "../accounts/access.ts";
-import type { Catalog } from "../catalog.ts";
 import type { Log } from "../log.ts";
+import type { ReadModel } from "../opportunities/read-model.ts";
 import { authenticate, requireSubscription } from "./authenticate.ts";
 import { type Call, pathStart } from "./call.ts";
 import type { Route } from "./operation.ts";
@@ -20,7 +20,7 @@ import { presentTurn } from "./turn.ts";
 export const BASE_PATH = "/v1";
 
 export type AppDeps = {
-  catalog: Catalog;
+  model: ReadModel;
   access: Access;
   /** The public base address, with its version segment. */
   baseUrl: string;

@@ -1,7 +1,7 @@
 /**
  * Documents that were read lately, in memory: what everybody polls is not read from the database again and again.
  *
- * Nothing is ever taken out because it has changed. A document holds while its `updated_at` is the one that the list log has of the
+ * Nothing is ever taken out because it has changed. A document holds while its `updated_at` is the one that the list index has of the
  * record (D-31: no two versions share one); whoever looks compares.
  */
 

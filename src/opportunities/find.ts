@@ -2,20 +2,20 @@
 import { eq } from "drizzle-orm";
 import { opportunities } from "../../db/catalog.ts";
 import { query, select } from "../../db/query.ts";
-import { type Catalog, catchUp } from "../catalog.ts";
 import { type Document, documentColumns, keepDocument, keptDocument } from "./documents.ts";
-import { isNewest } from "./list-log.ts";
+import { isNewest } from "./list-index.ts";
+import { type ReadModel, refresh } from "./read-model.ts";
 
 const documentById = query({ id: opportunities.id }, ({ id }) =>
   select(documentColumns).from(opportunities).where(eq(opportunities.id, id)),
 );
 
 /** The newest version of a record, or `undefined`. `id` is a UUID in lower case. */
-export async function findOpportunity(catalog: Catalog, id: string): Promise<Document | undefined> {
-  await catchUp(catalog);
-  const { db, log, documents } = catalog;
+export async function findOpportunity(model: ReadModel, id: string): Promise<Document | undefined> {
+  await refresh(model);
+  const { db, index, documents } = model;
   const kept = keptDocument(documents, id);
-  if (kept !== undefined && isNewest(log, kept)) return kept;
+  if (kept !== undefined && isNewest(index, kept)) return kept;
 
   const read = await db.get(documentById, { id });
   if (read !== undefined) keepDocument(documents, read);

@@ -1,15 +1,15 @@
-/** One page of the list: filters, keyset and limit over the list log, then the documents. */
+/** One page of the list: filters, keyset and limit over the list index, then the documents. */
 import { and, desc, eq, inArray, lt, max, sql } from "drizzle-orm";
 import { opportunities, upstreamIds } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, pick, query, select } from "../../db/query.ts";
 import { Unavailable } from "../../db/unavailable.ts";
-import { type Catalog, catchUp, startAnew } from "../catalog.ts";
 import type { Instant } from "../instant.ts";
 import type { Page, Position } from "../page.ts";
 import { type Document, documentColumns, keepDocument, keptDocument } from "./documents.ts";
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
-import { firstAfter, isNewest, newestFirst, newestTime, placeOf } from "./list-log.ts";
+import { firstAfter, isNewest, newestFirst, newestTime, placeOf } from "./list-index.ts";
+import { type ReadModel, refresh, reload } from "./read-model.ts";
 
 /** Source codes are upper-cased; `OTHER` means every code that the catalogue does not name (D-13). */
 export type Filter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
@@ -36,17 +36,17 @@ const ATTEMPTS = 4;
  * One page of matching opportunities as ready JSON documents, most recently updated first; `after` is where the last page ended. Throws
  * Unavailable where commits come between the steps of every try.
  */
-export async function listOpportunities(catalog: Catalog, filter: Filter, limit: number, after: Position | null): Promise<Page> {
+export async function listOpportunities(model: ReadModel, filter: Filter, limit: number, after: Position | null): Promise<Page> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    if (attempt === ATTEMPTS) await startAnew(catalog); // The records were changed by other hands: what the log says never comes true.
-    const bounds = await boundsOf(catalog.db, filter, after);
-    await catchUp(catalog);
-    if (!areOf(catalog, bounds)) continue;
+    if (attempt === ATTEMPTS) await reload(model); // The records were changed by other hands: what the index says never comes true.
+    const bounds = await boundsOf(model.db, filter, after);
+    await refresh(model);
+    if (!areOf(model, bounds)) continue;
 
-    const rows = rowsOf(catalog, filter, bounds, limit + 1); // One more than asked: its presence is `has_more`, without a count.
-    const shown = await documentsOf(catalog, rows.slice(0, limit));
+    const rows = rowsOf(model, filter, bounds, limit + 1); // One more than asked: its presence is `has_more`, without a count.
+    const shown = await documentsOf(model, rows.slice(0, limit));
     // Otherwise a record has moved since: the page would show it where it no longer is.
-    if (shown.every((document) => isNewest(catalog.log, document))) return pageOf(shown, rows.length > limit);
+    if (shown.every((document) => isNewest(model.index, document))) return pageOf(shown, rows.length > limit);
   }
   throw new Unavailable("Cannot list: at each try records moved while they were read. If that goes on, fundfeed check says what is wrong");
 }
@@ -75,36 +75,36 @@ async function rowsOfUpstreamId(db: CatalogDb, upstreamId: string): Promise<Boun
 }
 
 /**
- * Whether nothing has been committed between the bounds and the log that matters to both. A record that came to bear the upstream id
+ * Whether nothing has been committed between the bounds and the index that matters to both. A record that came to bear the upstream id
  * meanwhile would be left out beside others of its instant, and whoever polls from that instant on would never see it.
  */
-function areOf({ log }: Catalog, { before, upstream }: Bounds): boolean {
-  if (before !== undefined && !isNewest(log, before)) return false;
-  return upstream === undefined || upstream.rows.size === 0 || upstream.newest === newestTime(log);
+function areOf({ index }: ReadModel, { before, upstream }: Bounds): boolean {
+  if (before !== undefined && !isNewest(index, before)) return false;
+  return upstream === undefined || upstream.rows.size === 0 || upstream.newest === newestTime(index);
 }
 
 /** Row numbers of the first records that the filter lets through, newest first. */
-function rowsOf({ log, facets }: Catalog, filter: Filter, { named, upstream, after, before }: Bounds, count: number): number[] {
+function rowsOf({ index, facets }: ReadModel, filter: Filter, { named, upstream, after, before }: Bounds, count: number): number[] {
   const allowed = allowedFacets(facets, filter, named);
   // `updated_at` has whole milliseconds: it is after an instant when it is after that instant's own (D-11).
-  const from = filter.updated_since === undefined ? 0 : firstAfter(log, filter.updated_since.ms);
-  const to = before !== undefined ? placeOf(log, before.seq) + 1 : after !== null ? firstAfter(log, after.time - 1) : log.length;
+  const from = filter.updated_since === undefined ? 0 : firstAfter(index, filter.updated_since.ms);
+  const to = before !== undefined ? placeOf(index, before.seq) + 1 : after !== null ? firstAfter(index, after.time - 1) : index.length;
 
   const places =
     upstream === undefined
-      ? newestFirst(log, allowed, from, to, count)
-      : Array.from(upstream.rows, (seq) => placeOf(log, seq))
-          .filter((place) => place >= from && place < to && (allowed === null || allowed[log.facets[place] as number] === 1))
+      ? newestFirst(index, allowed, from, to, count)
+      : Array.from(upstream.rows, (seq) => placeOf(index, seq))
+          .filter((place) => place >= from && place < to && (allowed === null || allowed[index.facets[place] as number] === 1))
           .sort((left, right) => right - left)
           .slice(0, count);
-  return places.map((place) => log.rows[place] as number);
+  return places.map((place) => index.rows[place] as number);
 }
 
 /** The records of some rows, in their order: from memory where it has the newest version, else from the database. */
-async function documentsOf({ db, log, documents }: Catalog, rows: readonly number[]): Promise<Document[]> {
+async function documentsOf({ db, index, documents }: ReadModel, rows: readonly number[]): Promise<Document[]> {
   const kept = rows.map((seq) => {
     const document = keptDocument(documents, seq);
-    return document !== undefined && isNewest(log, document) ? document : undefined;
+    return document !== undefined && isNewest(index, document) ? document : undefined;
   });
   const missing = rows.filter((_, index) => kept[index] === undefined);
   if (missing.length === 0) return kept as Document[];

@@ -1,11 +1,11 @@
 /** Histories against a model that looks through all events of a record. */
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createCatalog } from "../../src/catalog.ts";
 import { eventTypes, insignificant, severities } from "../../src/events/event.ts";
 import { type EventFilter, listOpportunityEvents } from "../../src/events/list.ts";
 import { formatInstant } from "../../src/instant.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
+import { createReadModel } from "../../src/opportunities/read-model.ts";
 import { aCatalog, dropScratch, NOON } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
 
@@ -48,7 +48,7 @@ test("listOpportunityEvents() answers as the model does, page by page", async ()
       ...rest,
     })),
   );
-  const catalog = await createCatalog(db);
+  const model = await createReadModel(db);
   const all = new Map<string, Shown[]>();
   for (const record of ["1", "2", "3"]) {
     const rows = await db.all(
@@ -70,7 +70,7 @@ test("listOpportunityEvents() answers as the model does, page by page", async ()
     const wanted = (all.get(record) ?? []).filter((each) => matches(each, filter)).map(({ id }) => id);
     const seen: string[] = [];
     for (let after = null as Parameters<typeof listOpportunityEvents>[4]; ; ) {
-      const page = await listOpportunityEvents(catalog, opportunityId("A", record), filter, limit, after);
+      const page = await listOpportunityEvents(model, opportunityId("A", record), filter, limit, after);
       const ids = (page?.documents ?? []).map((document) => (JSON.parse(Buffer.from(document).toString()) as Shown).id);
       seen.push(...ids);
       expect(ids).toHaveLength(Math.min(limit, wanted.length - (seen.length - ids.length)));

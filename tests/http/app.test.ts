@@ -262,7 +262,7 @@ describe("files", () => {
 describe("failures", () => {
   test("are 500 without internals, logged once with the stack and the request id", async () => {
     const failing = await sixtyApi();
-    failing.catalog.log = null as never;
+    failing.model.index = null as never;
     const response = await failing.get("/opportunities");
     const body = await expectProblem(response, { code: "internal_error" });
     expect(JSON.stringify(body)).not.toMatch(/null|TypeError|\.ts/);
@@ -273,7 +273,7 @@ describe("failures", () => {
 
   test("even `throw null` is one", async () => {
     const failing = await sixtyApi();
-    Object.defineProperty(failing.catalog, "log", {
+    Object.defineProperty(failing.model, "index", {
       get: () => {
         throw null;
       },
@@ -283,7 +283,7 @@ describe("failures", () => {
 
   test("of the database are 503, with the time to wait", async () => {
     const failing = await sixtyApi();
-    await failing.catalog.db.close();
+    await failing.model.db.close();
     await expectProblem(await failing.get(`/opportunities/${U}`), { code: "service_unavailable" });
     await expectProblem(await failing.get("/opportunities"), { code: "service_unavailable" });
     await expectProblem(await failing.get("/sources"), { code: "service_unavailable" });
@@ -294,19 +294,19 @@ describe("failures", () => {
   test("a list that meets a commit at each try is 503, and answered once nobody writes", async () => {
     const inTurn = (turn: number): Draft => ({ source: { code: "OWN", opportunity_id: "1" }, title: `Turn ${turn}` });
     const written = await testApi({ records: [inTurn(0)] });
-    const { db } = written.catalog;
+    const { db } = written.model;
     let turn = 0;
     const readThenWrite: typeof db.all = async (query, ...values) => {
       const rows = await db.all(query, ...values);
       if (textOf(db, query).includes('from "upstream_ids"')) await storeRecords(db, [inTurn(++turn)], NOON);
       return rows;
     };
-    written.catalog.db = { ...db, all: readThenWrite };
+    written.model.db = { ...db, all: readThenWrite };
     const path = "/opportunities?source=OWN&source_opportunity_id=1";
     const response = await written.get(path);
     await expectProblem(response, { code: "service_unavailable" });
     expect([response.headers.get("retry-after"), turn]).toEqual(["5", 4]);
-    written.catalog.db = db;
+    written.model.db = db;
     const { data } = (await (await written.get(path)).json()) as { data: { title: string }[] };
     expect(data.map(({ title }) => title)).toEqual(["Turn 4"]);
   });

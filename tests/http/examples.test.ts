@@ -37,11 +37,11 @@ const refusals: Record<ProblemCode, (api: TestApi) => Promise<Response>> = {
     return api.get("/opportunities", { key });
   },
   internal_error: async (api) => {
-    await api.catalog.db.run(rawSql("alter table opportunities rename to elsewhere"));
+    await api.model.db.run(rawSql("alter table opportunities rename to elsewhere"));
     return api.get(`/opportunities/${SAMPLE_ID}`);
   },
   service_unavailable: async (api) => {
-    await api.catalog.db.close();
+    await api.model.db.close();
     return api.get(`/opportunities/${SAMPLE_ID}`);
   },
 };

@@ -90,7 +90,7 @@ describe("GET /opportunities/{id}", () => {
     const changing = await sixtyApi();
 
     const at = FIRST + 86_400_000;
-    await storeRecords(changing.catalog.db, [anOpportunity({ title: "Another" })], at);
+    await storeRecords(changing.model.db, [anOpportunity({ title: "Another" })], at);
     const response = await changing.get(`/opportunities/${U}`, { headers: { "If-None-Match": ETAG } });
     expect([response.status, response.headers.get("etag")]).toEqual([200, `W/"${U}.${at}"`]);
     const { data } = (await (await changing.get("/opportunities?limit=1")).json()) as { data: { id: string; title: string }[] };

@@ -52,7 +52,7 @@ export function contentsOfLines(text: string): Contents {
 }
 
 /** What the server has, byte for byte. */
-export async function served({ catalog: { db } }: TestApi): Promise<Contents> {
+export async function served({ model: { db } }: TestApi): Promise<Contents> {
   const all = async (table: string) => {
     const rows = await db.all(rawSql<{ id: string; document: Uint8Array }>(`select id, document from ${table} order by id`));
     return Object.fromEntries(rows.map(({ id, document }) => [id, Buffer.from(document).toString()]));
@@ -61,13 +61,13 @@ export async function served({ catalog: { db } }: TestApi): Promise<Contents> {
 }
 
 /** Stores records N<from> to N<to>, in transactions of 40, each with this title. */
-export async function publish({ catalog, clock }: TestApi, from: number, to: number, title: string): Promise<void> {
+export async function publish({ model, clock }: TestApi, from: number, to: number, title: string): Promise<void> {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index);
   for (let at = 0; at < numbers.length; at += 40) {
     const records = numbers
       .slice(at, at + 40)
       .map((n) => anOpportunity({ source: { code: n % 2 ? "SAM" : "SBIR", opportunity_id: `N${n}` }, title: `${title} ${n}\u2028` }));
-    await storeRecords(catalog.db, records, clock.now);
+    await storeRecords(model.db, records, clock.now);
   }
 }
 

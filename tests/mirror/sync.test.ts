@@ -152,9 +152,9 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     const api = await serving(250);
     const other = () => {
       const { access, randomBytes } = api;
-      const catalog = { ...api.catalog, cursorSecret: randomBytes(32) };
+      const model = { ...api.model, cursorSecret: randomBytes(32) };
       const log = { request: () => undefined, failure: () => undefined, recurring: () => undefined };
-      return createApp({ catalog, access, baseUrl: BASE_URL, assets: testAssets, now: () => api.clock.now, randomBytes, log });
+      return createApp({ model, access, baseUrl: BASE_URL, assets: testAssets, now: () => api.clock.now, randomBytes, log });
     };
     const place = aPlace(kind);
     let { fetch }: Pick<TestApi, "fetch"> = api;

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { openCatalog } from "../../db/open.ts";
-import { createCatalog } from "../../src/catalog.ts";
 import { createDocuments, keepDocument, keptDocument } from "../../src/opportunities/documents.ts";
 import { findOpportunity } from "../../src/opportunities/find.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
+import { createReadModel } from "../../src/opportunities/read-model.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 import { textOf } from "../support/sql.ts";
@@ -30,14 +30,14 @@ test("what was read is kept by row and by id, what is asked for again stays, and
 test("a record that was read is read anew once somebody has changed it", async () => {
   const directory = aDirectory();
   const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
-  const catalog = await createCatalog(reader);
+  const model = await createReadModel(reader);
   const id = opportunityId("A", "N1");
   for (let version = 1; version <= 20; version++) {
     await storeRecords(writer, [aRecord(1, `T${version}`)], NOON);
-    const found = await findOpportunity(catalog, id);
-    const { documents } = await listOpportunities(catalog, {}, 1, null);
+    const found = await findOpportunity(model, id);
+    const { documents } = await listOpportunities(model, {}, 1, null);
     expect([titleOf(found?.document), titleOf(documents[0])]).toEqual([`T${version}`, `T${version}`]);
-    expect((await findOpportunity(catalog, id))?.document).toBe(documents[0] as Uint8Array); // From memory, the very same bytes.
+    expect((await findOpportunity(model, id))?.document).toBe(documents[0] as Uint8Array); // From memory, the very same bytes.
   }
   await writer.close();
   await reader.close();
@@ -48,7 +48,7 @@ test("a commit that comes between the steps of a list makes it begin again", asy
   const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
   await storeRecords(writer, [aRecord(1, "T1")], NOON);
   await storeRecords(writer, [aRecord(2, "T2")], NOON);
-  const catalog = await createCatalog(reader);
+  const model = await createReadModel(reader);
   const { all } = reader;
   reader.all = async (query, ...values) => {
     if (textOf(reader, query).includes("json_each")) {
@@ -57,7 +57,7 @@ test("a commit that comes between the steps of a list makes it begin again", asy
     }
     return all(query, ...values);
   };
-  const { documents } = await listOpportunities(catalog, {}, 10, null);
+  const { documents } = await listOpportunities(model, {}, 10, null);
   expect(documents.map(titleOf)).toEqual(["T1 anew", "T2"]);
   await writer.close();
   await reader.close();
@@ -66,9 +66,9 @@ test("a commit that comes between the steps of a list makes it begin again", asy
 test("records that were set back by other hands are listed where they are now", async () => {
   const db = openCatalog(":memory:", NOON);
   for (const n of [1, 2, 3]) await storeRecords(db, [aRecord(n, `T${n}`)], NOON);
-  const catalog = await createCatalog(db);
+  const model = await createReadModel(db);
   db.sqlite.run("update opportunities set updated_at = updated_at - 1000 where id = ?", [opportunityId("A", "N3")]);
-  const { documents } = await listOpportunities(catalog, {}, 10, null);
+  const { documents } = await listOpportunities(model, {}, 10, null);
   expect(documents.map(titleOf)).toEqual(["T2", "T1", "T3"]);
   await db.close();
 });

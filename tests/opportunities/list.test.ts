@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/open.ts";
-import { type Catalog, createCatalog } from "../../src/catalog.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { findOpportunity } from "../../src/opportunities/find.ts";
 import { type Filter, listOpportunities } from "../../src/opportunities/list.ts";
 import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
+import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
 import type { Position } from "../../src/page.ts";
 import { addSource, removeSource } from "../../src/sources.ts";
 import { aDirectory, dropScratch, exportOf, NOON } from "../support/imports.ts";
@@ -77,11 +77,11 @@ const step = fc.record({
 
 let writer: CatalogDb;
 let reader: CatalogDb;
-let catalog: Catalog;
+let readModel: ReadModel;
 
 beforeAll(async () => {
   [writer, reader] = await twoOpenings();
-  catalog = await createCatalog(reader);
+  readModel = await createReadModel(reader);
 });
 afterAll(async () => {
   await writer.close();
@@ -156,7 +156,7 @@ describe("listOpportunities()", () => {
           const wanted = rows.filter((row) => matches(row, named, filter));
           const after = question.after === undefined || rows.length === 0 ? null : positionOf(rows[question.after % rows.length] as Row);
 
-          const page = await listOpportunities(catalog, filter, limit, after);
+          const page = await listOpportunities(readModel, filter, limit, after);
           const rest = wanted.filter((row) => after === null || isAfter(row, after));
           const expected = rest.slice(0, limit);
           const where = { seed: SEED, filter, limit, after };
@@ -169,7 +169,7 @@ describe("listOpportunities()", () => {
         }
         writes += each.writes.length;
         for (const walk of walks) {
-          const { documents, next } = await listOpportunities(catalog, walk.filter, walk.limit, walk.next);
+          const { documents, next } = await listOpportunities(readModel, walk.filter, walk.limit, walk.next);
           walk.seen.push(...listed(documents).map(({ id }) => id));
           walk.next = next;
           pages++;
@@ -190,18 +190,18 @@ describe("listOpportunities()", () => {
       expect(writes).toBeGreaterThan(2 * model.rows.length);
       expect(finished).toBeGreaterThan(50);
       expect(moved).toBeGreaterThan(50);
-      expect(catalog.log.length).toBeLessThan(writes); // It was compacted on the way.
+      expect(readModel.index.length).toBeLessThan(writes); // It was compacted on the way.
     },
     300_000 + STEPS * 100,
   );
 
   test("gives complete documents, the same as findOpportunity()", async () => {
-    const { documents } = await listOpportunities(catalog, {}, 20, null);
+    const { documents } = await listOpportunities(readModel, {}, 20, null);
     for (const document of documents) {
       const [{ id }] = listed([document]) as [Listed];
-      expect((await findOpportunity(catalog, id))?.document).toEqual(document);
+      expect((await findOpportunity(readModel, id))?.document).toEqual(document);
     }
-    expect(await findOpportunity(catalog, "00000000-0000-0000-0000-000000000000")).toBeUndefined();
+    expect(await findOpportunity(readModel, "00000000-0000-0000-0000-000000000000")).toBeUndefined();
   });
 });
 

@@ -3,9 +3,9 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/open.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
-import { createCatalog } from "../../src/catalog.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { type Filter, listOpportunities } from "../../src/opportunities/list.ts";
+import { createReadModel } from "../../src/opportunities/read-model.ts";
 import type { Page } from "../../src/page.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
@@ -76,12 +76,12 @@ describe.each(settings)("listOpportunities() on %s, with a commit between two of
     let [turn, asked, commitAt] = [0, 0, -1];
     const commit = () => storeRecords(writer, changed(turn++), NOON);
     for (let n = 0; n < RECORDS; n++) await commit();
-    const catalog = await createCatalog(
+    const model = await createReadModel(
       interrupted(reader, async () => {
         if (asked++ === commitAt) await commit();
       }),
     );
-    const quiet = await createCatalog(writer); // Asked while nobody writes.
+    const quiet = await createReadModel(writer); // Asked while nobody writes.
     let differing = 0;
     for (const limit of [1, 4]) {
       for (const depth of [0, 1, 4]) {
@@ -90,7 +90,7 @@ describe.each(settings)("listOpportunities() on %s, with a commit between two of
           const after = depth === 0 ? null : (await listOpportunities(quiet, filter, depth, null)).next;
           const before = textOf(await listOpportunities(quiet, filter, limit, after));
           [asked, commitAt] = [0, step];
-          const page = textOf(await listOpportunities(catalog, filter, limit, after));
+          const page = textOf(await listOpportunities(model, filter, limit, after));
           const afterwards = textOf(await listOpportunities(quiet, filter, limit, after));
           const where = { limit, depth, step };
           expect({ ...where, page: [before, afterwards].includes(page) ? "one of them" : page }).toEqual({ ...where, page: "one of them" });

@@ -4,11 +4,11 @@ import { type Access, createAccess, saveUse } from "../../src/accounts/access.ts
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
-import { type Catalog, createCatalog } from "../../src/catalog.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { Asset } from "../../src/http/routes/meta.ts";
 import type { Draft } from "../../src/import/record.ts";
 import type { RequestEntry } from "../../src/log.ts";
+import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
 import { addSource } from "../../src/sources.ts";
 import { expectDescribed } from "./described.ts";
 import { type Place, usualPlace } from "./places.ts";
@@ -32,7 +32,7 @@ export type TestApi = {
   newKey: (quota?: { daily: number; per_minute: number }) => Promise<{ id: string; key: string; account: string }>;
   clock: { now: number };
   randomBytes: (count: number) => Uint8Array;
-  catalog: Catalog;
+  model: ReadModel;
   state: StateDb;
   access: Access;
   entries: RequestEntry[];
@@ -76,13 +76,13 @@ export async function testApi({
   await setPlan(state, { name: "unlimited", daily: 1_000_000, per_minute: 1_000_000 });
   const { key } = await createKey(state, { account: "Test account", plan: "unlimited" }, randomBytes, now);
 
-  const catalog = await createCatalog(catalogDb);
+  const model = await createReadModel(catalogDb);
   const access = await createAccess(state);
   const entries: RequestEntry[] = [];
   const failures: { error: unknown; request_id: string | null }[] = [];
   const fail = (_: number, error: unknown, request_id: string | null) => void failures.push({ error, request_id });
   const log = { request: (entry: RequestEntry) => void entries.push(entry), failure: fail, recurring: fail };
-  const app = createApp({ catalog, access, baseUrl: BASE_URL, assets, now: () => clock.now, randomBytes, log });
+  const app = createApp({ model, access, baseUrl: BASE_URL, assets, now: () => clock.now, randomBytes, log });
   const fetch = (request: Request) => app.fetch(request).then((response) => expectDescribed(request, response));
 
   const send: TestApi["send"] = (path, { key: other, method = "GET", headers = {} } = {}) => {
@@ -104,7 +104,7 @@ export async function testApi({
     },
     clock,
     randomBytes,
-    catalog,
+    model,
     state,
     access,
     entries,

@@ -36,7 +36,7 @@ export const sixty: readonly Draft[] = Array.from({ length: 60 }, (_, n) =>
 
 export async function sixtyApi(options: Parameters<typeof testApi>[0] = {}): Promise<TestApi> {
   const api = await testApi({ sources: ["SAM", "SBIR", "GRANTS"], ...options });
-  const { db } = api.catalog;
+  const { db } = api.model;
   for (let pair = 0; pair < 30; pair++) await storeRecords(db, sixty.slice(pair * 2, pair * 2 + 2), FIRST + pair * 60_000);
   await db.run(rawSql("delete from events")); // The additions: here the record U has twelve events, and no other any.
   const row = await db.get(rawSql<{ seq: number }>("select seq from opportunities where id = ?", U));

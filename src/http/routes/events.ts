@@ -1,7 +1,8 @@
 /** The history of one opportunity. */
-import type { Catalog } from "../../catalog.ts";
+
 import { eventTypes, OpportunityEvent } from "../../events/event.ts";
 import { listOpportunityEvents } from "../../events/list.ts";
+import type { ReadModel } from "../../opportunities/read-model.ts";
 import { cursorScope, decodeCursor } from "../cursor.ts";
 import { pageOf } from "../envelope.ts";
 import type { Operation, Route } from "../operation.ts";
@@ -30,18 +31,18 @@ export const getEvents = {
   problems: ["unsupported_parameter", "invalid_parameter", "invalid_cursor", "not_found"],
 } as const satisfies Operation;
 
-export function eventsRoute({ catalog }: { catalog: Catalog }): Route {
+export function eventsRoute({ model }: { model: ReadModel }): Route {
   return {
     operation: getEvents,
     answer: async (call) => {
       const { id, limit, cursor, ...filter } = readParameters(call, getEvents.parameters);
       const scope = cursorScope(`/opportunities/${id}/events`, filter);
-      const after = decodeCursor(catalog.cursorSecret, scope, cursor);
+      const after = decodeCursor(model.cursorSecret, scope, cursor);
 
-      const page = await listOpportunityEvents(catalog, id, filter, limit, after);
+      const page = await listOpportunityEvents(model, id, filter, limit, after);
       if (page === undefined) throw noOpportunity(id);
 
-      return respondPage(call, page, { cursorSecret: catalog.cursorSecret, scope });
+      return respondPage(call, page, { cursorSecret: model.cursorSecret, scope });
     },
   };
 }

@@ -1,9 +1,10 @@
 /** The list, and one opportunity. */
-import type { Catalog } from "../../catalog.ts";
+
 import { fold } from "../../opportunities/facets.ts";
 import { findOpportunity } from "../../opportunities/find.ts";
 import { type Filter, listOpportunities } from "../../opportunities/list.ts";
 import { Opportunity, programTypes, statuses } from "../../opportunities/opportunity.ts";
+import type { ReadModel } from "../../opportunities/read-model.ts";
 import { cursorScope, decodeCursor } from "../cursor.ts";
 import { detailEnvelope, detailOf, pageOf } from "../envelope.ts";
 import { isNotModified, validatorsOf } from "../etag.ts";
@@ -57,28 +58,28 @@ export const getOpportunity = {
   problems: ["unsupported_parameter", "invalid_parameter", "not_found"],
 } as const satisfies Operation;
 
-export function opportunitiesRoute({ catalog }: { catalog: Catalog }): Route {
+export function opportunitiesRoute({ model }: { model: ReadModel }): Route {
   return {
     operation: getOpportunities,
     answer: async (call) => {
       const { limit, cursor, ...filter } = readParameters(call, getOpportunities.parameters);
       const scope = cursorScope(getOpportunities.path, sameFilter(filter));
-      const after = decodeCursor(catalog.cursorSecret, scope, cursor);
+      const after = decodeCursor(model.cursorSecret, scope, cursor);
 
-      const page = await listOpportunities(catalog, filter, limit, after);
+      const page = await listOpportunities(model, filter, limit, after);
 
-      return respondPage(call, page, { cursorSecret: catalog.cursorSecret, scope });
+      return respondPage(call, page, { cursorSecret: model.cursorSecret, scope });
     },
   };
 }
 
-export function opportunityRoute({ catalog }: { catalog: Catalog }): Route {
+export function opportunityRoute({ model }: { model: ReadModel }): Route {
   return {
     operation: getOpportunity,
     answer: async (call) => {
       const { id } = readParameters(call, getOpportunity.parameters);
 
-      const found = await findOpportunity(catalog, id);
+      const found = await findOpportunity(model, id);
       if (found === undefined) throw noOpportunity(id);
 
       const { etag, lastModified } = validatorsOf(found);

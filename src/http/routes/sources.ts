@@ -1,5 +1,5 @@
 /** The source catalogue. */
-import type { Catalog } from "../../catalog.ts";
+import type { ReadModel } from "../../opportunities/read-model.ts";
 import { listSources, SourceEntry } from "../../sources.ts";
 import { catalogOf } from "../envelope.ts";
 import type { Operation, Route } from "../operation.ts";
@@ -19,13 +19,13 @@ export const getSources = {
   problems: ["unsupported_parameter"],
 } as const satisfies Operation;
 
-export function sourcesRoute({ catalog }: { catalog: Catalog }): Route {
+export function sourcesRoute({ model }: { model: ReadModel }): Route {
   return {
     operation: getSources,
     answer: async (call) => {
       readParameters(call, getSources.parameters);
 
-      const data = await listSources(catalog.db);
+      const data = await listSources(model.db);
 
       return respondJson(call, JSON.stringify({ data, meta: { request_id: call.id } }));
     },

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
-import { openCatalog } from "../db/open.ts";
-import { createCatalog } from "../src/catalog.ts";
-import { listOpportunities } from "../src/opportunities/list.ts";
-import { aDirectory, dropScratch, NOON } from "./support/imports.ts";
-import { anOpportunity, storeRecords } from "./support/records.ts";
-import { textOf } from "./support/sql.ts";
+import { openCatalog } from "../../db/open.ts";
+import { listOpportunities } from "../../src/opportunities/list.ts";
+import { createReadModel } from "../../src/opportunities/read-model.ts";
+import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+import { anOpportunity, storeRecords } from "../support/records.ts";
+import { textOf } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -17,15 +17,15 @@ function titlesOf({ documents }: { documents: Uint8Array[] }): string[] {
 test("a list sees every commit that was made before it, also another connection's", async () => {
   const directory = aDirectory();
   const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
-  const catalog = await createCatalog(reader);
+  const model = await createReadModel(reader);
   for (let n = 0; n < 20; n++) {
     await storeRecords(writer, [aRecord(n)], NOON);
-    expect(titlesOf(await listOpportunities(catalog, {}, 1, null))).toEqual([`T${n}`]);
-    expect(titlesOf(await listOpportunities(catalog, { source: [`S${n}`] }, 1, null))).toEqual([`T${n}`]);
+    expect(titlesOf(await listOpportunities(model, {}, 1, null))).toEqual([`T${n}`]);
+    expect(titlesOf(await listOpportunities(model, { source: [`S${n}`] }, 1, null))).toEqual([`T${n}`]);
   }
   writer.sqlite.run("begin immediate");
   writer.sqlite.run("update opportunities set updated_at = updated_at + 1000000 where source = 'S3'");
-  expect(titlesOf(await listOpportunities(catalog, {}, 1, null))).toEqual(["T19"]); // Not what is not committed.
+  expect(titlesOf(await listOpportunities(model, {}, 1, null))).toEqual(["T19"]); // Not what is not committed.
   writer.sqlite.run("rollback");
   await writer.close();
   await reader.close();
@@ -33,7 +33,7 @@ test("a list sees every commit that was made before it, also another connection'
 
 test("a read that fails in the middle of a commit loses nothing of it", async () => {
   const db = openCatalog(":memory:", NOON);
-  const catalog = await createCatalog(db);
+  const model = await createReadModel(db);
   await storeRecords(db, [aRecord(1)], NOON);
   const { all } = db;
   for (const failing of ['from "facets"', 'from "opportunities" where "opportunities"."updated_at"']) {
@@ -42,9 +42,9 @@ test("a read that fails in the middle of a commit loses nothing of it", async ()
       if (textOf(db, query).includes(failing)) throw new Error("disk I/O error");
       return all(query, ...values);
     };
-    await expect(listOpportunities(catalog, {}, 10, null)).rejects.toThrow("disk I/O error");
+    await expect(listOpportunities(model, {}, 10, null)).rejects.toThrow("disk I/O error");
     db.all = all;
-    expect(titlesOf(await listOpportunities(catalog, { status: ["open"] }, 10, null)).sort()).toEqual(["T1", "T2", "T3", "T4"]);
+    expect(titlesOf(await listOpportunities(model, { status: ["open"] }, 10, null)).sort()).toEqual(["T1", "T2", "T3", "T4"]);
     await storeRecords(
       db,
       [2, 3, 4].map((n) => anOpportunity({ ...aRecord(n), summary: "changed" })),
@@ -56,7 +56,7 @@ test("a read that fails in the middle of a commit loses nothing of it", async ()
 test("the cursor secret is one of the catalogue's, whoever opens it", async () => {
   const directory = aDirectory();
   const [first, second] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
-  expect((await createCatalog(first)).cursorSecret).toEqual((await createCatalog(second)).cursorSecret);
+  expect((await createReadModel(first)).cursorSecret).toEqual((await createReadModel(second)).cursorSecret);
   await first.close();
   await second.close();
 });
