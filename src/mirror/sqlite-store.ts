@@ -38,9 +38,19 @@ export function openSqliteStore(path: string, scope: Scope): Store {
       if (afresh) sqlite.run("update mirror set newest = null, cursor = null");
       return walk.get() ?? { since: null, newest: null, cursor: null };
     },
-    keep: async (entries, next) => keep.immediate(entries, next),
+    keep: async (entries, next) => {
+      keep.immediate(entries, next);
+      if (next.cursor === null && entries.length > 0) emptyLog(sqlite);
+    },
     close: async () => sqlite.close(true),
   };
+}
+
+/** At the end of a walk, so that the log does not keep contacts that the server has erased. Waits for no reader: the next walk tries again. */
+function emptyLog(sqlite: Database): void {
+  sqlite.run("pragma busy_timeout = 0");
+  sqlite.run("pragma wal_checkpoint(truncate)");
+  sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
 }
 
 function open(path: string, scope: Scope): Database {
@@ -50,6 +60,7 @@ function open(path: string, scope: Scope): Database {
     sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
     refuseForeignFile(sqlite);
     sqlite.run("pragma page_size = 16384"); // Documents of some KB leave half of a smaller page empty.
+    sqlite.run("pragma secure_delete = on"); // What was replaced stays in no unused part of the file.
     sqlite.run("pragma journal_mode = wal"); // Whoever reads the copy does not wait for us.
     sqlite.run("pragma synchronous = normal"); // Power that fails may take the last pages, and then the walk with them.
     sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
