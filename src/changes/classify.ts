@@ -44,7 +44,8 @@ function makeEvent(opportunityId: string, type: EventType, severity: Severity, c
   };
 }
 
-function summaryOf(type: EventType, changes: readonly Change[]): string {
+/** What an event says to people, in a sentence. */
+export function summaryOf(type: string, changes: readonly Change[]): string {
   const [first] = changes;
   if (type === "opportunity_added") return "Added";
   if (type === "opportunity_removed") return "No longer published by its source";

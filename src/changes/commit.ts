@@ -1,5 +1,5 @@
 /** The only writer of opportunities and events: match by natural key, detect, classify, store, at one instant a transaction (D-31, D-33). */
-import { and, asc, desc, eq, inArray, lte, max, ne, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, lte, max, ne, or, type SQL } from "drizzle-orm";
 import { events, facets, opportunities, readings, upstreamIds } from "../../db/catalog.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import {
@@ -21,7 +21,7 @@ import type { Change, OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { dueAt, statusAt } from "../opportunities/status.ts";
 import { additionEvent, classify, removalEvent } from "./classify.ts";
-import { withheld } from "./contacts.ts";
+import { erasure, withheld } from "./contacts.ts";
 import {
   type Arrival,
   type Brief,
@@ -164,12 +164,12 @@ const insertEventRow = insertInto(events, { key: "seq", onConflict: orIgnore });
 const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, document }) =>
   update(events).set({ document }).where(eq(events.seq, seq)),
 );
-const eventsContaining = query(
+const eventsThatMayName = query(
   { opportunity_seq: events.opportunity_seq, text: parameter<string>() },
   ({ opportunity_seq, text }, { containsText }) =>
     select(pick(events, "seq", "document"))
       .from(events)
-      .where(and(eq(events.opportunity_seq, opportunity_seq), containsText(events.document, text))),
+      .where(and(eq(events.opportunity_seq, opportunity_seq), or(eq(events.origin, "imported"), containsText(events.document, text)))),
 );
 
 /**
@@ -309,11 +309,18 @@ export function decideRemoval(stored: Stored, instant: number): Decision {
   return { ...decided(stored, previous, changes, "stated", events), outcome: "changed" };
 }
 
-/** What it comes to that a record's contacts are erased. */
+/** The change set of erasing a record's contacts, also those that only its history had: clients that keep a history must read it again. */
 export function decideRedaction(stored: Stored, instant: number): Decision {
   const previous = readContent(stored.document, stored.sidecar);
-  const changes = detect(previous, { ...previous, contacts: [] });
-  return decided(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant).map(withheld));
+  return decided(stored, previous, [erasure], stored.status_basis, classify(stored.id, [erasure], instant));
+}
+
+/** The change set of a record's arrival. One that keeps its contacts out and changes nothing may still erase those of its history. */
+export async function decideArrival(sql: CatalogSql, before: Stored | undefined, arrival: Arrival, instant: number): Promise<Decision> {
+  const decision = decide(before, arrival, instant);
+  if (before === undefined || decision.outcome === "changed" || !arrival.redacted) return decision;
+  if ((await listNaming(sql, before.seq)).length === 0) return decision;
+  return { ...decision, outcome: "changed", events: classify(before.id, [erasure], instant) };
 }
 
 /** What it comes to that another source's record stands for the same opportunity. */
@@ -451,14 +458,20 @@ export async function insertImportedEvent(
   return insertEvent(sql, seq, event, { ...given, origin: "imported" }, importId);
 }
 
-/** Takes the contacts out of what a record's history tells. How many events told of some. */
+/** Erases contacts from the history of a record. Returns how many events named some. */
 export async function withholdContacts(sql: CatalogSql, opportunitySeq: number): Promise<number> {
-  const rows = await sql.all(eventsContaining, { opportunity_seq: opportunitySeq, text: '"field":"contacts"' });
-  const telling = rows
-    .map((event) => ({ ...event, without: Buffer.from(JSON.stringify(withheld(parseStored(event.document)))) }))
-    .filter(({ document, without }) => !without.equals(document));
-  for (const { seq, without } of telling) await sql.run(updateEventDocument, { seq, document: without });
-  return telling.length;
+  const naming = await listNaming(sql, opportunitySeq);
+  for (const { seq, without } of naming) await sql.run(updateEventDocument, { seq, document: without });
+  return naming.length;
+}
+
+/** The events that name contacts, and each without them. */
+async function listNaming(sql: CatalogSql, opportunitySeq: number): Promise<{ seq: number; without: Buffer }[]> {
+  const rows = await sql.all(eventsThatMayName, { opportunity_seq: opportunitySeq, text: '"field":"contacts"' });
+  return rows.flatMap(({ seq, document }) => {
+    const without = Buffer.from(JSON.stringify(withheld(parseStored(document))));
+    return without.equals(document) ? [] : [{ seq, without }];
+  });
 }
 
 export async function hasEvent(sql: CatalogSql, id: string): Promise<boolean> {

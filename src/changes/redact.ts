@@ -1,10 +1,11 @@
 /** `redact`: the contacts of stored records and of their whole history are erased. Unused pages still hold them: `Engine.dropUnusedPages`. */
-import { and, asc, inArray, not, or, type Placeholder } from "drizzle-orm";
+import { and, asc, eq, inArray, not, or, type Placeholder } from "drizzle-orm";
 import { events, opportunities } from "../../db/catalog.ts";
 import type { Dialect } from "../../db/dialect.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, query, select } from "../../db/query.ts";
 import { atNextInstant, decideRedaction, getStored, updateRecord, withholdContacts } from "./commit.ts";
+import { readContent } from "./content.ts";
 
 /** Records in one transaction. */
 const CHUNK = 1000;
@@ -24,18 +25,23 @@ export async function redactStored(db: CatalogDb, sources: readonly string[] | u
 }
 
 async function redactOne(sql: CatalogSql, seq: number, instant: number, redacted: Redacted): Promise<void> {
-  redacted.events += await withholdContacts(sql, seq);
+  const erased = await withholdContacts(sql, seq);
   const stored = await getStored(sql, seq);
-  const decision = decideRedaction(stored, instant);
-  if (decision.outcome === "unchanged") return;
-  await updateRecord(sql, stored, decision, [], instant, null);
-  redacted.records++;
+  const hasContacts = readContent(stored.document, stored.sidecar).contacts.length > 0;
+  redacted.events += erased;
+  if (hasContacts) redacted.records++;
+  if (hasContacts || erased > 0) await updateRecord(sql, stored, decideRedaction(stored, instant), [], instant, null);
 }
 
 const naming = ({ none, changed }: { none: Placeholder; changed: Placeholder }, { containsText }: Dialect) =>
   or(
     not(containsText(opportunities.document, none)),
-    inArray(opportunities.seq, select({ seq: events.opportunity_seq }).from(events).where(containsText(events.document, changed))),
+    inArray(
+      opportunities.seq,
+      select({ seq: events.opportunity_seq })
+        .from(events)
+        .where(or(eq(events.origin, "imported"), containsText(events.document, changed))),
+    ),
   );
 const texts = { none: parameter<string>(), changed: parameter<string>() };
 const namingRecords = query(texts, (values, dialect) =>

@@ -4,7 +4,7 @@ import {
   atNextInstant,
   countNewPast,
   type Decision,
-  decide,
+  decideArrival,
   decideLink,
   decideRemoval,
   findStored,
@@ -100,7 +100,7 @@ async function rehearse(place: Workplace, begun: Begun, judged: Judged, staging:
     for (const arrival of everyOne(staging)) {
       const before = await stored(sql, arrival);
       const replayed = before === undefined || begun.asOf === undefined ? before : turned(before, begun.asOf - 1);
-      const decision = decide(replayed, arrival, instant);
+      const decision = await decideArrival(sql, replayed, arrival, instant);
       count(summary, decision);
       summary.events += await countNewPast(sql, arrival, instant);
       if (mayBeLinked(decision.brief)) arriving.set(decision.id, decision.brief);
@@ -177,7 +177,7 @@ async function storeOne(
   instant: number,
   importId: number,
 ): Promise<Decision> {
-  const decision = decide(before, arrival, instant);
+  const decision = await decideArrival(sql, before, arrival, instant);
   if (before === undefined) await insertRecord(sql, decision, arrival, instant, importId);
   else await updateRecord(sql, before, decision, arrival.earlier_ids, instant, importId);
   if (before !== undefined && arrival.redacted) await withholdContacts(sql, before.seq);
