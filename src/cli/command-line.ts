@@ -100,12 +100,7 @@ function withoutSecrets(text: string, given: readonly (string | undefined)[]): s
 
 /** "import <format> <file...>": that there are options goes without saying. */
 function subcommandTerm(command: Command): string {
-  return [
-    command.name(),
-    ...command.registeredArguments.map(
-      (argument) => `${argument.required ? "<" : "["}${argument.name()}${argument.variadic ? "..." : ""}${argument.required ? ">" : "]"}`,
-    ),
-  ].join(" ");
+  return `${command.name()} ${command.usage().replaceAll(/\[(options|command)\] ?/g, "")}`.trim();
 }
 
 function ownOptionsFirst(command: Command): Option[] {

@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Argument, type Command } from "commander";
 import { importEvents } from "../import/events.ts";
 import { formats } from "../import/formats.ts";
+import { openInput } from "../import/input.ts";
+import { commandFor, recognize } from "../import/recognize.ts";
 import { importFiles } from "../import/run.ts";
 import type { Options, Outcome, Progress, Workplace } from "../import/workplace.ts";
 import type { Machine } from "../machine.ts";
@@ -36,19 +38,23 @@ const HEAR_EVERY_MS = 100;
 export function importCommand(cli: Cli): Command {
   const names = [...formats.map(({ name }) => name), "events"];
   const list = [
-    ...formats.map(({ name, about }) => ({ name, about })),
-    { name: "events", about: "histories kept elsewhere, as NDJSON: one event a line" },
+    ...formats.map(({ name, source, about }) => ({ name, source, about })),
+    { name: "events", source: undefined, about: "histories kept elsewhere, as NDJSON: one event a line" },
   ];
-  return command("import", "Import files of one format; what differs from what is stored becomes events")
-    .addArgument(oneOf(new Argument("<format>", "the files' format"), names))
-    .argument("<file...>", "files to import as one; - is standard input; .gz and .zip are read as such")
+  const importing = command("import", "Import files of one format; what differs from what is stored becomes events")
+    .usage("[options] <format> <file...>")
+    .addArgument(formatArgument(names))
+    .argument("[file...]", "files to import as one; - is standard input; .gz and .zip are read as such")
     .option("--snapshot", "the files hold all that the source has: what is missing becomes archived")
     .option("--allow-removals", "let a snapshot remove more than 20 % of a source's live records")
     .option("--as-of <timestamp>", "the instant at which the changes count as detected, for backfilling history", timestamp)
     .option("--dry-run", "say what would happen and store nothing")
     .option("--rejects <file>", "where rejected records go (default: <file>.rejects.ndjson)")
     .addOption(redactContactsOption())
-    .addHelpText("after", `\nFormats:\n${list.map(({ name, about }) => `  ${name.padEnd(20)} ${about}`).join("\n")}`)
+    .addHelpText(
+      "after",
+      `\nFormats:\n${list.map(({ name, source = "as stated", about }) => `  ${name.padEnd(20)} ${source.padEnd(20)} ${about}`).join("\n")}`,
+    )
     .addHelpText(
       "after",
       examples(
@@ -57,22 +63,39 @@ export function importCommand(cli: Cli): Command {
         "fundfeed import records mine.ndjson more.ndjson.gz",
         "fundfeed export | ssh other.example.org fundfeed import records -",
       ),
-    )
-    .action(async (name: string, files: string[], options: ImportOptions) => {
-      const order = { ...optionsOf(files, options), redactContacts: redactsContacts(cli, options) };
-      const outcome = await untilStopped(cli.machine, (stopping) =>
-        withWorkplace(cli, options, (place) => {
-          const format = formats.find((each) => each.name === name);
-          const stoppable = { ...place, ...stopping(place) };
-          return format === undefined ? importEvents(stoppable, order) : importFiles(stoppable, format, order);
-        }),
-      );
-      cli.machine.showProgress("");
-      const { rejects, ...summary } = outcome;
-      answer(cli, options, summary, inSentences(outcome, options.dryRun === true));
-      if (outcome.rejected > 0) cli.exitCode = 3;
-      for (const file of rejects) cli.machine.tell(`Rejected records and the reasons are in ${file}`);
-    });
+    );
+  return importing.action(async (name: string, files: string[], options: ImportOptions) => {
+    if (!names.includes(name)) importing.error(`error: ${await missingFormat(name)}`);
+    if (files.length === 0) importing.error("error: missing required argument 'file'");
+    const order = { ...optionsOf(files, options), redactContacts: redactsContacts(cli, options) };
+    const outcome = await untilStopped(cli.machine, (stopping) =>
+      withWorkplace(cli, options, (place) => {
+        const format = formats.find((each) => each.name === name);
+        const stoppable = { ...place, ...stopping(place) };
+        return format === undefined ? importEvents(stoppable, order) : importFiles(stoppable, format, order);
+      }),
+    );
+    cli.machine.showProgress("");
+    const { rejects, ...summary } = outcome;
+    answer(cli, options, summary, inSentences(outcome, options.dryRun === true));
+    if (outcome.rejected > 0) cli.exitCode = 3;
+    for (const file of rejects) cli.machine.tell(`Rejected records and the reasons are in ${file}`);
+  });
+}
+
+/** A file in its place is let through: `missingFormat` says more about it than a list of formats does. */
+function formatArgument(names: readonly string[]): Argument {
+  const argument = oneOf(new Argument("<format>", "the files' format"), names);
+  const parse = argument.parseArg;
+  return argument.argParser((text, previous) => (!names.includes(text) && existsSync(text) ? text : parse?.(text, previous)));
+}
+
+async function missingFormat(file: string): Promise<string> {
+  const input = await openInput(file, {}, tmpdir()).catch(() => undefined);
+  const found = input && (await recognize(input));
+  input?.close();
+  const looks = found === undefined ? "" : `; the file looks like ${found.what}`;
+  return `the format is missing: ${commandFor(found?.format ?? "FORMAT", file)}${looks}`;
 }
 
 /**

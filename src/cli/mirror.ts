@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf, reasonOf } from "../../db/reason.ts";
+import { closest } from "../closest.ts";
+import { importNameOf } from "../import/formats.ts";
 import { formatInstant } from "../instant.ts";
 import type { Machine } from "../machine.ts";
-import { type Feed, Refused } from "../mirror/feed.ts";
+import { type Feed, Refused, readSourceCodes } from "../mirror/feed.ts";
 import { openNdjsonStore } from "../mirror/ndjson-store.ts";
 import { openSqliteStore } from "../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
@@ -38,7 +40,7 @@ export function mirrorCommand(cli: Cli, patient: Patience = { wait: pause }): Co
     .addOption(new Option("--format <format>", "of the copy (default: by the file's ending)").choices(formats))
     .option("--every <duration>", "bring it in step again and again, such as every 5m, until SIGTERM or SIGINT", durationFrom("10s"))
     .option("--events", "copy the history of each changed record, too: one more request for each")
-    .option("--source <codes>", "only these sources; repeated or with commas", sourceCodes)
+    .option("--source <codes>", "only these source codes, such as DSIP; repeated or with commas", sourceCodes)
     .option("--key-file <file>", "read the key from there instead of from FUNDFEED_KEY")
     .option("--allow-http", "send the key to another machine over plain http")
     .addHelpText(
@@ -76,15 +78,19 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     waiting: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.tell)(`waiting ${inWords(ms)}: ${reason}`),
   };
   const store = openStore(machine, format, options.into, scope);
-  const turn = () => {
-    const report = progressReporter(machine);
+  const warnOnce = sourceWarning(feed, scope.source, machine);
+  const turn = async () => {
+    const reportProgress = progressReporter(machine);
     const progress = ({ records, events }: Summary) =>
-      report({ step: "mirroring", done: records, unit: `record${records === 1 ? "" : "s"}, ${counted(events, "event")}` });
-    return syncOnce({ ...feed, ...scope, store, progress })
-      .catch((error) => {
-        throw new Error(`Cannot mirror ${baseUrl}: ${reasonOf(error)}`, { cause: error });
-      })
-      .finally(() => machine.showProgress(""));
+      reportProgress({ step: "mirroring", done: records, unit: `record${records === 1 ? "" : "s"}, ${counted(events, "event")}` });
+    try {
+      await warnOnce();
+      return await syncOnce({ ...feed, ...scope, store, progress });
+    } catch (error) {
+      throw new Error(`Cannot mirror ${baseUrl}: ${reasonOf(error)}`, { cause: error });
+    } finally {
+      machine.showProgress("");
+    }
   };
   try {
     if (options.every === undefined) report(cli, options, await turn());
@@ -92,6 +98,26 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
   } finally {
     await store.close();
   }
+}
+
+/** Warns of sources that the server does not name, which most often are mistyped and copy nothing; once, as soon as the server answers. */
+function sourceWarning(feed: Feed, sources: readonly string[], { tell }: Machine): () => Promise<void> {
+  const wanted = new Set(sources).difference(new Set(["OTHER"]));
+  return async () => {
+    if (wanted.size === 0) return;
+    const known = await readSourceCodes(feed);
+    for (const code of wanted.difference(new Set(known))) {
+      const meant = closest(code, known);
+      const advice = meant === undefined ? `It names ${known.map(withImportName).join(", ")}.` : `Did you mean ${withImportName(meant)}?`;
+      tell(`The server names no source ${code}: only records with that very code are copied. ${advice}`);
+    }
+    wanted.clear();
+  };
+}
+
+function withImportName(code: string): string {
+  const name = importNameOf(code);
+  return name === undefined ? code : `${code} (imported as ${name})`;
 }
 
 /** What passes is told, and tried again at the next turn. */

@@ -30,7 +30,7 @@ const TIMEOUTS = { answerMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
 
 export function pullCommand(cli: Cli, patient: Patience = { timeouts: TIMEOUTS, wait: pause }): Command {
   const names = upstreams.map(({ name }) => name);
-  const list = upstreams.map(({ name, about }) => `  ${name.padEnd(20)} ${about}`).join("\n");
+  const list = upstreams.map(({ name, format, about }) => `  ${name.padEnd(20)} ${(format.source ?? "").padEnd(20)} ${about}`).join("\n");
   return command("pull", "Fetch what an upstream publishes and import it")
     .addArgument(oneOf(new Argument("<source>", "the upstream"), names))
     .option("--every <duration>", "do it again and again, such as every 6h, until SIGTERM or SIGINT", durationFrom("1m"))
@@ -44,7 +44,10 @@ export function pullCommand(cli: Cli, patient: Patience = { timeouts: TIMEOUTS, 
       "where rejected records go (default: <source>.rejects.ndjson in the data directory, or here with --database)",
     )
     .addOption(redactContactsOption())
-    .addHelpText("after", `\nSources:\n${list}\n\nThe key that sam-gov-api needs is read from FUNDFEED_SAM_GOV_KEY.`)
+    .addHelpText(
+      "after",
+      `\nSources:\n${list}\n\nIn capitals: the source code of their records.\nThe key that sam-gov-api needs is read from FUNDFEED_SAM_GOV_KEY.`,
+    )
     .action(async (name: string, options: PullOptions) => {
       const upstream = upstreams.find((each) => each.name === name);
       if (upstream !== undefined) await untilCut(cli.machine, (stop) => run(cli, upstream, options, { ...patient, stop }));

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { didYouMean } from "../closest.ts";
+import { importNameOf } from "../import/formats.ts";
 import { addSource, listSources, removeSource, type SourceStatus, sourceStatuses } from "../sources.ts";
 import {
   answer,
@@ -17,7 +18,8 @@ import {
 export function sourcesCommand(cli: Cli): Command {
   const list = command("list", "The source catalogue").action(async (options: CommonOptions) => {
     const sources = await withCatalog(cli, options, listSources);
-    answer(cli, options, sources, table(sources, "The catalogue names no source"));
+    const lines = sources.map(({ code, ...about }) => ({ code, import_as: importNameOf(code) ?? null, ...about }));
+    answer(cli, options, sources, table(lines, "The catalogue names no source"));
   });
 
   const add = command("add", "Name a source, or change the name and description of one")

@@ -31,7 +31,7 @@ type Judged = { seq: number; type: string; severity: string; detected_at: number
 export async function importEvents(place: Workplace, options: Options): Promise<Outcome> {
   if (options.snapshot || options.asOf !== undefined)
     throw new Error("Cannot import events with --snapshot or --as-of: each event states its own instant");
-  return withInputs(place, {}, options, async ({ inputs, staging, rejects }) => {
+  return withInputs(place, { name: "events" }, options, async ({ inputs, staging, rejects }) => {
     const summary: Summary = { ...emptySummary };
     const sources = new Set<string>();
     for await (const item of objectLines(inputs)) {

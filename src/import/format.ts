@@ -59,6 +59,8 @@ export type Format = {
   name: string;
   /** One sentence for `--help`. */
   about: string;
+  /** The source code that its records have, if they all have the same. */
+  source?: string;
   /** Which entry of a zip archive is meant; without it, the only one. */
   entry?: RegExp;
   /** Throws an Error when a file as a whole is not what it should be: nothing is imported then. */

@@ -9,3 +9,8 @@ import { sbirGov } from "./formats/sbir-gov.ts";
 import { simplerGrantsGov } from "./formats/simpler-grants-gov.ts";
 
 export const formats: readonly Format[] = [records, grantsGov, simplerGrantsGov, samGov, sbirGov, dsip, challengeGov];
+
+/** The name by which files of a source are imported: "dsip" for DSIP. */
+export function importNameOf(source: string): string | undefined {
+  return formats.find((format) => format.source === source)?.name;
+}

@@ -1,6 +1,9 @@
 /** What every import works with: its options, its opened files, its staging and its rejects file. */
 import type { CatalogDb } from "../../db/engine.ts";
+import { messageOf } from "../../db/reason.ts";
+import type { Format } from "./format.ts";
 import { type OpenInput, openInput } from "./input.ts";
+import { hintFor } from "./recognize.ts";
 import { createRejects, type Rejects } from "./rejects.ts";
 import type { FileDigest, Summary } from "./remembered.ts";
 import { openStaging, type Staging } from "./staging.ts";
@@ -54,7 +57,7 @@ type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: Rejects
 /** Takes the import lock, opens the files, runs `work`, and keeps the rejects when it succeeded. Whatever happens, nothing stays open. */
 export function withInputs(
   place: Workplace,
-  format: { entry?: RegExp },
+  format: Pick<Format, "name" | "entry">,
   options: Options,
   work: (opened: Opened) => Promise<Summary>,
 ): Promise<Outcome> {
@@ -64,13 +67,28 @@ export function withInputs(
     await place.db.makeRoomForWrites();
     try {
       for (const file of options.files) inputs.push(await openInput(file, format, place.directory));
-      const summary = await work({ inputs, staging, rejects });
+      const summary = await work({ inputs, staging, rejects }).catch(async (error: unknown) => {
+        throw await withHint(error, inputs, format);
+      });
+      if (summary.rejected > 0 && summary.rejected === summary.read) for (const input of inputs) await tellLikeness(place, input, format);
       return { ...summary, rejects: options.dryRun ? [] : rejects.keep() };
     } finally {
       rejects.drop();
       for (const input of inputs) input.close();
     }
   });
+}
+
+/** An error about a file as a whole, with what the file looks like if that is something else. */
+async function withHint(error: unknown, inputs: readonly OpenInput[], { name }: Pick<Format, "name">): Promise<unknown> {
+  const input = inputs.find((each) => messageOf(error).startsWith(`Cannot import ${each.name}: `));
+  const hint = input === undefined ? "" : await hintFor(input, name);
+  return hint === "" ? error : new Error(messageOf(error) + hint, { cause: error });
+}
+
+async function tellLikeness({ tell }: Workplace, input: OpenInput, { name }: Pick<Format, "name">): Promise<void> {
+  const hint = await hintFor(input, name);
+  if (hint !== "") tell(`No record of ${input.name} could be taken${hint}`);
 }
 
 /** Runs `work` with an empty staging file while no other import writes to the catalogue; waits at most `waitMs` for one that does. */

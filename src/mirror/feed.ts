@@ -50,6 +50,13 @@ export async function readPage(feed: Feed, path: string, filters: Record<string,
   return { items: data, next };
 }
 
+/** Codes of the sources that the server names. */
+export async function readSourceCodes(feed: Feed): Promise<string[]> {
+  const { data } = await ask(feed, "/sources");
+  if (!Array.isArray(data) || !data.every(isObject)) throw new Refused("", "its answer is not a list of sources");
+  return data.map((source) => memberOf(source, "code"));
+}
+
 function nextOf({ has_more, next_cursor }: JsonObject): string | null | undefined {
   if (has_more === false) return null;
   return has_more === true && typeof next_cursor === "string" ? next_cursor : undefined;

@@ -116,6 +116,25 @@ describe("fundfeed mirror", () => {
     expect(printed.map((line) => JSON.parse(line).source.code)).toEqual(["SAM", "SAM", "SAM"]);
   });
 
+  test("warns of sources that the server does not name, and says which are meant", async () => {
+    const { api, baseUrl } = await serving(1);
+    const { run, told } = aCommand(api);
+    expect(await run("--source", "disp,sam-gov,other,XYZ", "--source", "DSIP", baseUrl)).toBeUndefined();
+    expect(told.slice(0, -1)).toEqual([
+      "The server names no source DISP: only records with that very code are copied. Did you mean DSIP (imported as dsip)?",
+      "The server names no source SAM-GOV: only records with that very code are copied. Did you mean SAM_GOV (imported as sam-gov)?",
+      expect.stringMatching(/^The server names no source XYZ: .*\. It names CHALLENGE_GOV \(imported as challenge-gov\), .*\.$/),
+    ]);
+  });
+
+  test("warns of such a source once, however often it runs", async () => {
+    const { api, baseUrl } = await serving(1, async (asked) => (asked === 1 ? new Response("", { status: 500 }) : undefined));
+    const { run, told, afterwards } = aCommand(api);
+    afterwards.push(() => undefined);
+    expect(await run("--source", "DISP", baseUrl, "--into", join(aDirectory(), "copy.db"), "--every", "5m")).toBeUndefined();
+    expect(told).toHaveLength(1);
+  });
+
   test("reads the key from a file", async () => {
     const { api, baseUrl } = await serving(1);
     const file = join(aDirectory(), "key");

@@ -7,14 +7,15 @@ import { jsonElements } from "../json-elements.ts";
 import { isObject, type JsonObject } from "../json-value.ts";
 import type { Draft } from "../record.ts";
 
+const SOURCE = "CHALLENGE_GOV";
+
 export const challengeGov: Format = {
   name: "challenge-gov",
+  source: SOURCE,
   about: "Challenge.gov: the list of active prize competitions as JSON",
   entry: /\.json$/i,
   read,
 };
-
-const SOURCE = "CHALLENGE_GOV";
 
 async function* read(inputs: readonly Input[], _context: Context): AsyncIterable<Item> {
   for (const input of inputs) {

@@ -16,13 +16,15 @@ import { arrayOf, isObject, type JsonObject, objectOf, parsedJson, textOf } from
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 
+const SOURCE = "DSIP";
+
 export const dsip: Format = {
   name: "dsip",
+  source: SOURCE,
   about: "DoD SBIR/STTR portal: topic search answers, with details and questions answers beside them",
   read,
 };
 
-const SOURCE = "DSIP";
 const PORTAL = "https://www.dodsbirsttr.mil";
 
 /** A topic under the portal's own field names, whatever layout it came in. */

@@ -21,6 +21,7 @@ import { grantsGovAnswers } from "./grants-gov-api.ts";
 
 export const grantsGov: Format = {
   name: "grants-gov",
+  source: GRANTS_GOV,
   about: "Grants.gov: the XML extract, or answers of search2 and fetchOpportunity as JSON",
   entry: /\.xml$/i,
   read,

@@ -13,13 +13,14 @@ import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-va
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 
+const SOURCE = "SAM_GOV";
+
 export const samGov: Format = {
   name: "sam-gov",
+  source: SOURCE,
   about: "SAM.gov contract opportunities: the bulk CSV, daily rows as JSON, or answers of the v2 API",
   read,
 };
-
-const SOURCE = "SAM_GOV";
 
 /** The columns that are read. A file that lacks one is refused: it would look as if every notice had lost that field. */
 const COLUMNS = [

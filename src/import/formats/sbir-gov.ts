@@ -11,13 +11,14 @@ import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-va
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 
+const SOURCE = "SBIR_GOV";
+
 export const sbirGov: Format = {
   name: "sbir-gov",
+  source: SOURCE,
   about: "SBIR.gov: solicitations of the public API as JSON, or the topic search's CSV export",
   read,
 };
-
-const SOURCE = "SBIR_GOV";
 
 const AGENCIES: Readonly<Record<string, string>> = {
   DOD: "Department of Defense",

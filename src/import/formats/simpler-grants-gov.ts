@@ -13,14 +13,15 @@ import {
 } from "../grants-gov-codes.ts";
 import { naming } from "../input.ts";
 
+const SOURCE = "SIMPLER_GRANTS_GOV";
+
 export const simplerGrantsGov: Format = {
   name: "simpler-grants-gov",
+  source: SOURCE,
   about: "Simpler.Grants.gov: the CSV that its search page exports",
   entry: /\.csv$/i,
   read,
 };
-
-const SOURCE = "SIMPLER_GRANTS_GOV";
 
 /** The columns that are read. A file that lacks one is refused: it would look as if every opportunity had lost that field. */
 const COLUMNS = [

@@ -1,0 +1,125 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { formats } from "../../src/import/formats.ts";
+import { openInput } from "../../src/import/input.ts";
+import { recognize } from "../../src/import/recognize.ts";
+import { fundfeed } from "../support/command-line.ts";
+import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const DATA = join(import.meta.dir, "../data");
+const formatOf: Record<string, string> = { "dod-dsip": "dsip" };
+
+/** One real file of each directory and kind: their names differ by a date or a number. */
+function realFiles(): [path: string, format: string][] {
+  const paths = [...new Bun.Glob("{sam,grants,simpler-grants,sbir,challenge}-gov/**/*.{json,csv,gz}").scanSync(DATA)];
+  paths.push(...new Bun.Glob("dod-dsip/{raw,topics}*.{json,gz}").scanSync(DATA));
+  const kinds = Map.groupBy(paths, (path) => path.replaceAll(/\d+/g, ""));
+  return [...kinds.values()].flatMap(([path]) => {
+    const [directory = ""] = path?.split("/") ?? [];
+    return path === undefined ? [] : [[path, formatOf[directory] ?? directory] as [string, string]];
+  });
+}
+
+async function recognized(path: string) {
+  const input = await openInput(path, {}, aDirectory());
+  try {
+    return await recognize(input);
+  } finally {
+    input.close();
+  }
+}
+
+describe("a file is recognized from its beginning", () => {
+  test("there are real files of every format", () => {
+    const known = new Set(realFiles().map(([, format]) => format));
+    expect([...known, "records"].sort()).toEqual(formats.map(({ name }) => name).sort());
+  });
+
+  test.each(realFiles())("%s as %s", async (path, format) => {
+    expect((await recognized(join(DATA, path)))?.format).toBe(format);
+  });
+
+  test.each([
+    ['{"source":{"code":"A","opportunity_id":"1"},"title":"T"}\n', "records"],
+    ['{"type":"x","severity":"minor","detected_at":"2026-01-01T00:00:00Z","source":{"code":"A","opportunity_id":"1"}}', "events"],
+    ["\ufeff\n<html><body>Down for maintenance", undefined],
+    ["a,b\n1,2\n", undefined],
+    ['{"solicitation_number":"of somebody else"}', undefined],
+    ["", undefined],
+  ])("%j as %p", async (text, format) => {
+    expect((await recognized(aFile(text)))?.format).toBe(format as string);
+  });
+});
+
+describe("fundfeed import", () => {
+  const EXTRACT = join(DATA, "grants-gov/derived/GrantsDBExtract20260803v2.reconstructed.xml.gz");
+  const CSV = join(DATA, "sam-gov/derived/ContractOpportunitiesFullCSV-20260425.reconstructed.csv.gz");
+  const run = (...args: string[]) => fundfeed(["import", ...args, "--data", join(aDirectory(), "data")]);
+
+  test.each([
+    ["sam-gov", EXTRACT, `it looks like an XML extract of Grants.gov: fundfeed import grants-gov ${EXTRACT}`],
+    ["grants-gov", CSV, `it looks like a CSV of SAM.gov: fundfeed import sam-gov ${CSV}`],
+    ["records", EXTRACT, `it looks like an XML extract of Grants.gov: fundfeed import grants-gov ${EXTRACT}`],
+  ])("%s of another format's file says which one reads it", async (format, file, hint) => {
+    const { code, err } = await run(format, file);
+    expect([code, err]).toEqual([1, expect.stringMatching(/^Cannot import .*: .*\n$/)]);
+    expect(err.trimEnd()).toEndWith(`; ${hint}`);
+  });
+
+  test("says so, too, when every record of a file is rejected", async () => {
+    const file = aFile('[{"NoticeId":"1"}]');
+    const { code, err } = await run("challenge-gov", file);
+    expect([code, err.split("\n")[0]]).toEqual([
+      3,
+      `No record of ${file} could be taken; it looks like JSON of SAM.gov: fundfeed import sam-gov ${file}`,
+    ]);
+  });
+
+  test("has no advice about a file of its own format, or of none", async () => {
+    for (const file of [aFile('NoticeId,Title\n"x'), aFile("a,b\n1,2\n")])
+      expect((await run("sam-gov", file)).err).not.toContain("looks like");
+  });
+
+  test("asks for the format where a file stands in its place, and knows it", async () => {
+    const directory = join(aDirectory(), "it's here");
+    mkdirSync(directory);
+    const spaced = join(directory, "a.json");
+    writeFileSync(spaced, '[{"NoticeId":"1"}]');
+    const plain = aFile("nothing known");
+    for (const [args, sentence] of [
+      [[EXTRACT], `fundfeed import grants-gov ${EXTRACT}; the file looks like an XML extract of Grants.gov`],
+      [[CSV, EXTRACT], `fundfeed import sam-gov ${CSV}; the file looks like a CSV of SAM.gov`],
+      [[spaced], `fundfeed import sam-gov '${spaced.replace("'", "'\\''")}'; the file looks like JSON of SAM.gov`],
+      [[plain], `fundfeed import FORMAT ${plain}`],
+    ] as const) {
+      const { code, out, err } = await run(...args);
+      expect({ code, out, err }).toEqual({
+        code: 2,
+        out: "",
+        err: `error: the format is missing: ${sentence}\n(--help shows what there is)\n`,
+      });
+    }
+  });
+
+  test.each([
+    ["sbir", "sbir-gov"],
+    ["SAM_GOV", "sam-gov"],
+    ["grants", "grants-gov"],
+    ["simpler", "simpler-grants-gov"],
+    ["grant-gov", "grants-gov"],
+    ["disp", "dsip"],
+  ])("of %s suggests %s", async (given, meant) => {
+    expect((await run(given, basename(EXTRACT))).err).toContain(`(Did you mean ${meant}?)`);
+  });
+
+  test("shows names of formats beside the codes of sources", async () => {
+    expect((await run("--help")).out).toMatch(/^ {2}dsip {2,}DSIP {2,}DoD/m);
+    expect((await fundfeed(["pull", "--help"])).out).toMatch(/^ {2}sam-gov-api {2,}SAM_GOV {2,}the notices/m);
+    const data = join(aDirectory(), "data");
+    await fundfeed(["import", "records", aFile('{"source":{"code":"A","opportunity_id":"1"},"title":"T"}\n'), "--data", data]);
+    expect((await fundfeed(["sources", "list", "--data", data])).out).toMatch(/^DSIP {2,}dsip {2,}/m);
+  });
+});
