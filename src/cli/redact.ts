@@ -1,8 +1,14 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
+import { fileNames } from "../../db/open.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { redactStored } from "../changes/redact.ts";
-import { withStaging } from "../import/workplace.ts";
+import { withholdRecords } from "../import/rejects.ts";
+import { type Workplace, withStaging } from "../import/workplace.ts";
+import { dropDownloads } from "../pull/pull.ts";
+import { upstreams } from "../pull/upstreams.ts";
 import { requireSources } from "../sources.ts";
 import { answer, type Cli, type CommonOptions, command } from "./command.ts";
 import { nameOf } from "./databases.ts";
@@ -24,7 +30,11 @@ export function redactCommand(cli: Cli): Command {
         if (!(await db.mayDropUnusedPages()))
           throw new Error(`Cannot redact ${nameOf(options)}: that rewrites tables, so it takes their owner's role`);
         // An import under way goes first; what a killed one left is gone.
-        return withStaging(place, async () => ({ ...(await redactStored(db, codes, now())), complete: await dropUnusedPages(cli, db) }));
+        return withStaging(place, async () => {
+          const stored = { ...(await redactStored(db, codes, now())), complete: await dropUnusedPages(cli, db) };
+          await redactFiles(place);
+          return stored;
+        });
       });
       const { records, events, complete } = redacted;
       answer(
@@ -40,6 +50,16 @@ export function redactCommand(cli: Cli): Command {
 const LEFT_IN_LOG = "A reader kept the log from being emptied: it still holds them until a server stops or redact runs again.";
 const LEFT_IN_TABLES =
   "A dump, an export or another long read kept tables from being rewritten: their unused space still holds them until redact runs again when that has ended.";
+
+/** Files beside the catalogue that may hold records as they came. They name no source, so all are meant. */
+async function redactFiles(place: Workplace): Promise<void> {
+  const { directory, tell } = place;
+  for (const file of await withholdRecords(directory)) tell(`${file} keeps line and reason of each rejected record, and not the record`);
+  for (const upstream of upstreams) {
+    if (!(await dropDownloads(place, upstream))) tell(`A pull of ${upstream.name} is running: what it has fetched is removed when it ends`);
+  }
+  for (const name of Object.values(fileNames)) rmSync(join(directory, `${name}.partial`), { force: true }); // Of a killed restore.
+}
 
 async function dropUnusedPages({ machine }: Cli, db: CatalogDb): Promise<boolean> {
   const onWait = () => machine.tell("Contacts are erased. Waiting for a long read, such as a dump or an export, to end, to rewrite tables");

@@ -1,7 +1,20 @@
 /** Rejected records, kept beside the summary so that nothing is lost (D-35): one NDJSON file for each input, written as they come. */
-import { closeSync, openSync, renameSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  createReadStream,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
 import { reasonOf } from "../../db/reason.ts";
 import type { Item } from "./format.ts";
+import { lines } from "./input.ts";
 import type { Rejection } from "./judge.ts";
 
 /** Levels that are written of a value that is nested too deep to be written whole. */
@@ -15,8 +28,11 @@ export type Rejects = {
   drop: () => void;
 };
 
-/** `path` takes the rejects of every input; without it, each input's go to `<input>.rejects.ndjson`. Inputs are never written over. */
-export function createRejects(path: string | undefined, inputs: readonly string[]): Rejects {
+/**
+ * `path` takes the rejects of every input; without it, each input's go to `<input>.rejects.ndjson`. Inputs are never written over. The
+ * records are left out where contacts are: nobody can tell where in a record that was not understood they stand.
+ */
+export function createRejects(path: string | undefined, inputs: readonly string[], withoutRecords: boolean): Rejects {
   const open = new Map<string, number>();
   const fileOf = (item: Item) => path ?? `${item.input.name === "-" ? "stdin" : item.input.name}.rejects.ndjson`;
   const partial = (file: string) => `${file}.partial`;
@@ -28,7 +44,7 @@ export function createRejects(path: string | undefined, inputs: readonly string[
       const file = fileOf(item);
       const descriptor = open.get(file) ?? begin(file, partial(file), inputs);
       open.set(file, descriptor);
-      const record = item.json ?? jsonOf(item.raw);
+      const record = withoutRecords ? "null" : (item.json ?? jsonOf(item.raw));
       writeSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
     },
     keep() {
@@ -44,6 +60,43 @@ export function createRejects(path: string | undefined, inputs: readonly string[
       open.clear();
     },
   };
+}
+
+/** A line as it is written above, up to the record. */
+const HEAD = /^\{"line":\d+,"reason":"(?:[^"\\]|\\.)*",/;
+const WITHOUT_RECORD = '"record":null}';
+
+/** Takes the records out of all rejects files in a directory, in which no import is running. Returns the files that had some. */
+export async function withholdRecords(directory: string): Promise<string[]> {
+  const names = readdirSync(directory);
+  for (const name of names) if (name.endsWith(".rejects.ndjson.partial")) rmSync(join(directory, name)); // Of a killed import.
+  const files = names.filter((name) => name.endsWith(".rejects.ndjson")).map((name) => join(directory, name));
+  const changed: string[] = [];
+  for (const file of files) if (await rewritten(file)) changed.push(file);
+  return changed;
+}
+
+async function rewritten(file: string): Promise<boolean> {
+  const partial = `${file}.partial`;
+  const descriptor = openSync(partial, "w", 0o600);
+  let hadSome = false;
+  try {
+    for await (const { text } of lines(createReadStream(file))) {
+      const [head] = HEAD.exec(text) ?? [];
+      const line = head === undefined ? "" : `${head}${WITHOUT_RECORD}`; // What is not ours may name somebody.
+      hadSome ||= line !== text;
+      if (line !== "") writeSync(descriptor, `${line}\n`);
+    }
+    fsyncSync(descriptor);
+  } catch (error) {
+    rmSync(partial);
+    throw new Error(`Cannot take the records out of ${file}: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    closeSync(descriptor);
+  }
+  if (hadSome) renameSync(partial, file);
+  else rmSync(partial);
+  return hadSome;
 }
 
 /** What is nested deeper than can be written is left out. */

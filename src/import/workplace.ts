@@ -19,7 +19,7 @@ export type Options = {
   asOf: number | undefined;
   dryRun: boolean;
   rejects: string | undefined;
-  /** Keeps contacts out of records and events. A rejects file holds the operator's own records as they came. */
+  /** Keeps contacts out of records, events and rejects files. */
   redactContacts?: boolean;
 };
 
@@ -62,7 +62,7 @@ export function withInputs(
   work: (opened: Opened) => Promise<Summary>,
 ): Promise<Outcome> {
   return withStaging(place, async (staging) => {
-    const rejects = createRejects(options.rejects, options.files);
+    const rejects = createRejects(options.rejects, options.files, options.redactContacts === true);
     const inputs: OpenInput[] = [];
     await place.db.makeRoomForWrites();
     try {

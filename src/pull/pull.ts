@@ -31,13 +31,17 @@ const DAY_MS = 86_400_000;
 export async function pull(place: Workplace, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
   const { name } = order.upstream;
   // Held from before the fetch: a second pull could import what it fetched earlier over what this one fetched later.
-  const release = await place.db.tryLock(`pull-${name}`);
+  const release = await lock(place.db, name);
   if (release === undefined) throw new Error(`Cannot pull ${name}: another pull of it is running; try again when it has ended`);
   try {
     return await fetchAndImport(place, net, order);
   } finally {
     await release();
   }
+}
+
+function lock(db: CatalogDb, name: string) {
+  return db.tryLock(`pull-${name}`);
 }
 
 async function fetchAndImport(place: Workplace, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
@@ -82,6 +86,18 @@ function dropLeftovers({ directory, now }: Workplace): void {
   for (const name of readdirSync(directory)) {
     if (name.startsWith(PREFIX) && name.slice(-yesterday.length) < yesterday) rmSync(join(directory, name), { recursive: true });
   }
+}
+
+/** Removes what killed pulls of an upstream left. False while one is running. */
+export async function dropDownloads({ db, directory }: Workplace, { name }: Upstream): Promise<boolean> {
+  const own = new RegExp(`^\\${PREFIX}${name}-\\d{8}T`); // Names begin with others' names: sam-gov, sam-gov-api.
+  const left = readdirSync(directory).filter((each) => own.test(each));
+  if (left.length === 0) return true;
+  const release = await lock(db, name);
+  if (release === undefined) return false;
+  for (const each of left) rmSync(join(directory, each), { recursive: true });
+  await release();
+  return true;
 }
 
 /* What was imported last is remembered in the catalogue itself, so that it is restored, copied and thrown away together with it. */

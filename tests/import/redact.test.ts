@@ -110,10 +110,13 @@ describe("import with contacts redacted", () => {
     expect((await everyEvent(catalog)).some(namesAnn)).toBe(false);
   });
 
-  test("leaves the rejects file as it came: it is the operator's own input", async () => {
+  test("leaves the record out of the rejects file, but neither line nor reason", async () => {
     const rejects = join(aDirectory(), "rejects");
-    await (await aCatalog()).take([record({ contacts: [ann], title: " " })], { redactContacts: true, rejects });
+    const bad = record({ contacts: [ann], title: " " });
+    await (await aCatalog()).take([bad], { rejects });
     expect(namesAnn(readFileSync(rejects, "utf8"))).toBe(true);
+    await (await aCatalog()).take([bad], { redactContacts: true, rejects });
+    expect(readFileSync(rejects, "utf8")).toBe('{"line":1,"reason":"title must not be blank","record":null}\n');
   });
 
   test.each<[string[], Record<string, string>, boolean]>([
