@@ -1,7 +1,7 @@
 /** Copies of both files that are consistent, checked and whole, or not there at all; and the way back. */
 import { Database } from "bun:sqlite";
 import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type CatalogFile, fileNames, refuseForeignFile, type StateFile } from "./open.ts";
 import { codeOf, reasonOf } from "./reason.ts";
 
@@ -10,13 +10,17 @@ export type BackedUp = { name: string; bytes: number };
 const kinds = ["catalog", "state"] as const;
 type Kind = (typeof kinds)[number];
 
-/** A backup of what is committed now. An earlier backup in `directory` is replaced only once the new one is complete and checked. */
-export function backUp(databases: { catalog: CatalogFile; state: StateFile }, directory: string): BackedUp[] {
+/** A backup of what is committed in `data` now, in whatever version it is. An earlier backup in `directory` is replaced only once the new one is complete and checked. */
+export function backUp(databases: { catalog: CatalogFile; state: StateFile }, data: string, directory: string): BackedUp[] {
   return naming(`Cannot back up to ${directory}`, () => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    refuseSame(directory, dirname(databases.catalog.sqlite.filename));
+    refuseSame(directory, data);
     for (const kind of kinds) refuseInUse(directory, kind, { orDamaged: true });
-    replaceBoth(directory, (kind, partial) => void databases[kind].sqlite.query("vacuum into ?").run(partial));
+    replaceBoth(directory, (kind, partial) => {
+      const { sqlite } = databases[kind];
+      sqlite.run("pragma query_only = off"); // Or it would refuse to write the copy, too.
+      sqlite.query("vacuum into ?").run(partial);
+    });
     return kinds.map((kind) => ({ name: fileNames[kind], bytes: statSync(join(directory, fileNames[kind])).size }));
   });
 }

@@ -37,27 +37,27 @@ export function missingOf(all: readonly Migration[], done: readonly { hash: stri
   });
 }
 
-/** Applies what is missing in one transaction. Throws as `missingOf` does. */
-export function migrate(sqlite: Database, all: readonly Migration[], now: number): void {
-  if (isUpToDate(sqlite, all)) return; // The usual case takes no write lock.
-  sqlite
+/** Applies what is missing in one transaction, and returns how many were applied before. Throws as `missingOf` does. */
+export function migrate(sqlite: Database, all: readonly Migration[], now: number): number {
+  const applied = appliedTo(sqlite);
+  if (missingOf(all, applied).length === 0) return applied.length; // The usual case takes no write lock.
+  return sqlite
     .transaction(() => {
       sqlite.run(
         "create table if not exists migrations (n integer primary key, tag text not null, hash text not null, applied_at integer not null)",
       );
-      for (const { n, tag, hash, statements } of missingOf(all, appliedTo(sqlite))) {
+      const before = appliedTo(sqlite);
+      for (const { n, tag, hash, statements } of missingOf(all, before)) {
         for (const statement of statements) sqlite.run(statement);
         sqlite.query("insert into migrations values (?, ?, ?, ?)").run(n, tag, hash, now);
       }
+      return before.length;
     })
     .immediate();
 }
 
-function isUpToDate(sqlite: Database, all: readonly Migration[]): boolean {
+/** The migrations that a file has had; none where it is new. */
+export function appliedTo(sqlite: Database): { hash: string }[] {
   const exists = sqlite.query("select 1 from sqlite_master where type = 'table' and name = 'migrations'").get() !== null;
-  return exists && missingOf(all, appliedTo(sqlite)).length === 0;
-}
-
-function appliedTo(sqlite: Database): { hash: string }[] {
-  return sqlite.query<{ hash: string }, []>("select hash from migrations order by n").all();
+  return exists ? sqlite.query<{ hash: string }, []>("select hash from migrations order by n").all() : [];
 }

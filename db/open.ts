@@ -1,11 +1,13 @@
-/** Opens the two files of a data directory, creating and migrating them where needed. */
+/** Opens the two files of a data directory. */
 import { Database } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb, StateDb } from "./engine.ts";
-import { migrate, migrations } from "./migrate.ts";
-import { reasonOf } from "./reason.ts";
-import { sqliteEngine } from "./sqlite-engine.ts";
+import { appliedTo, migrate, migrations, missingOf } from "./migrate.ts";
+import { cannotOpen, isReading, migrated, NoData, type Opening, olderVersion } from "./opening.ts";
+import { openToRead } from "./read-file.ts";
+import { codeOf, reasonOf } from "./reason.ts";
+import { sqliteEngine, sqliteReader } from "./sqlite-engine.ts";
 
 /** For who is concerned with files themselves: backups, and tests. Everybody else asks the engine. */
 export type CatalogFile = CatalogDb & { sqlite: Database };
@@ -25,40 +27,124 @@ const APPLICATION_IDS = { catalog: 0x66666374, state: 0x66667374 };
 
 export const fileNames = { catalog: "catalog.db", state: "state.db" };
 
+type Kind = keyof typeof fileNames;
+
+/** `waitMs` is how long a writer waits for another one. */
+export type FileOpening = Opening & { waitMs?: number };
+
 /** `directory` is a path, or ":memory:". Throws an Error with one sentence. */
-export function openCatalog(directory: string, now: number, waitMs = WRITER_WAITS_MS): CatalogFile {
-  const sqlite = open(directory, "catalog", now, waitMs);
+export function openCatalog(directory: string, now: number, opening: FileOpening = {}): CatalogFile {
+  const { mode = "create" } = opening;
+  if (isReading(mode)) return openReader(directory, "catalog", mode);
+  const sqlite = open(directory, "catalog", now, opening);
   // Looked for first: even an insert that does nothing would wait for a writer.
   if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() === null)
     sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
   return { ...sqliteEngine(sqlite, "catalog"), sqlite };
 }
 
-export function openState(directory: string, now: number, waitMs = WRITER_WAITS_MS): StateFile {
-  const sqlite = open(directory, "state", now, waitMs);
+export function openState(directory: string, now: number, opening: FileOpening = {}): StateFile {
+  const { mode = "create" } = opening;
+  // Nobody has made a key or changed a plan yet: what a new state holds is the answer.
+  if (isReading(mode) && !isThere(directory, "state") && isThere(directory, "catalog")) return openState(":memory:", now);
+  if (isReading(mode)) return openReader(directory, "state", mode);
+  const sqlite = open(directory, "state", now, opening);
   return { ...sqliteEngine(sqlite, "state"), sqlite };
 }
 
-function open(directory: string, kind: "catalog" | "state", now: number, waitMs: number): Database {
-  const path = directory === ":memory:" ? directory : join(directory, fileNames[kind]);
-  let sqlite: Database | undefined;
-  try {
+function open(
+  directory: string,
+  kind: Kind,
+  now: number,
+  { mode = "create", waitMs = WRITER_WAITS_MS, onMigrated }: FileOpening,
+): Database {
+  const path = pathOf(directory, kind);
+  return naming(path, () => {
+    if (mode === "change") requireThere(directory, kind);
     if (path !== ":memory:") mkdirSync(directory, { recursive: true, mode: 0o700 });
-    sqlite = new Database(path, { create: true, strict: true });
-    sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that a writer in another process is waited for from here on.
-    sqlite.run(`pragma page_size = ${PAGE_BYTES[kind]}`); // Before anything is written, and of no effect later.
-    const isMarked = refuseForeignFile(sqlite, kind);
-    useWriteAheadLog(sqlite);
-    if (!isMarked) sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`); // Before the first table, in case we are killed in between.
-    sqlite.run("pragma foreign_keys = on");
-    sqlite.run(`pragma synchronous = ${kind === "catalog" ? "full" : "normal"}`); // state.db may forget a second (D-25).
-    sqlite.run(`pragma wal_autocheckpoint = ${Math.floor(CHECKPOINT_BYTES / pageBytesOf(sqlite))}`);
-    migrate(sqlite, migrations[kind], now);
-    sqlite.run(`pragma busy_timeout = ${waitMs}`);
-    return sqlite;
+    return closingOnFailure(new Database(path, { create: true, strict: true }), (sqlite) => {
+      sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that a writer in another process is waited for from here on.
+      sqlite.run(`pragma page_size = ${PAGE_BYTES[kind]}`); // Before anything is written, and of no effect later.
+      const isMarked = refuseForeignFile(sqlite, kind);
+      useWriteAheadLog(sqlite);
+      if (!isMarked) sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`); // Before the first table, in case we are killed in between.
+      sqlite.run("pragma foreign_keys = on");
+      sqlite.run(`pragma synchronous = ${kind === "catalog" ? "full" : "normal"}`); // state.db may forget a second (D-25).
+      sqlite.run(`pragma wal_autocheckpoint = ${Math.floor(CHECKPOINT_BYTES / pageBytesOf(sqlite))}`);
+      const before = migrate(sqlite, migrations[kind], now);
+      const known = migrations[kind].length;
+      if (before > 0 && before < known) onMigrated?.(migrated(path, before, known));
+      sqlite.run(`pragma busy_timeout = ${waitMs}`);
+      return sqlite;
+    });
+  });
+}
+
+/** An engine that changes nothing, neither in the file nor beside it. */
+function openReader<Name extends Kind>(directory: string, kind: Name, mode: "read" | "inspect") {
+  const path = pathOf(directory, kind);
+  return naming(path, () => {
+    requireThere(directory, kind);
+    const { sqlite: opened, finish } = openToRead(path);
+    return closingOnFailure(
+      opened,
+      (sqlite) => {
+        sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`);
+        refuseForeignFile(sqlite, kind);
+        const [applied, known] = [appliedTo(sqlite), migrations[kind].length];
+        const missing = missingOf(migrations[kind], applied).length;
+        if (applied.length === 0) throw noData(directory, kind); // A command that made it was killed at its beginning.
+        if (missing > 0 && mode === "read") throw olderVersion(applied.length, known);
+        return { ...sqliteReader(sqlite, kind, finish), sqlite };
+      },
+      finish,
+    );
+  });
+}
+
+function pathOf(directory: string, kind: Kind): string {
+  return directory === ":memory:" ? directory : join(directory, fileNames[kind]);
+}
+
+function requireThere(directory: string, kind: Kind): void {
+  if (!isThere(directory, kind)) throw noData(directory, kind);
+}
+
+/** An empty file is what a command that was killed left behind. */
+function isThere(directory: string, kind: Kind): boolean {
+  try {
+    const file = statSync(join(directory, fileNames[kind]));
+    return !file.isFile() || file.size > 0;
   } catch (error) {
-    sqlite?.close();
-    throw new Error(`Cannot open ${path}: ${reasonOf(error)}`, { cause: error });
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function noData(directory: string, kind: Kind): NoData {
+  const [other, maker] = kind === "catalog" ? (["state", "fundfeed import"] as const) : (["catalog", "fundfeed keys create"] as const);
+  if (isThere(directory, other))
+    return new NoData(`${directory} has a ${fileNames[other]}, but no ${fileNames[kind]} yet; ${maker} or fundfeed serve makes it`);
+  return new NoData(
+    `no fundfeed data in ${directory}; name the right directory with --data or FUNDFEED_DATA, or make one with: fundfeed import`,
+  );
+}
+
+function naming<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw cannotOpen(path, reasonOf(error), error);
+  }
+}
+
+function closingOnFailure<T>(sqlite: Database, work: (sqlite: Database) => T, finish: () => void = () => undefined): T {
+  try {
+    return work(sqlite);
+  } catch (error) {
+    sqlite.close();
+    finish();
+    throw error;
   }
 }
 

@@ -12,6 +12,20 @@ const WRITER_CACHE_KB = 32_000;
 
 /** An opened and migrated file as an engine. */
 export function sqliteEngine<Name extends DatabaseName>(sqlite: Database, name: Name): Engine<Name> {
+  return { ...engineOn(sqlite, name), commits: commitMark(sqlite) };
+}
+
+/** A file that was opened for reading. It takes no lock, which would be a file of its own: what changes nothing keeps nobody out. */
+export function sqliteReader<Name extends DatabaseName>(sqlite: Database, name: Name, finish: () => void): Engine<Name> {
+  const engine = engineOn(sqlite, name);
+  return {
+    ...engine,
+    tryLock: async () => async () => undefined,
+    close: () => engine.close().finally(finish),
+  };
+}
+
+function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name): Engine<Name> {
   const statements = statementCache(sqlite);
   const inside = sqlOf(sqlite, statements, name, (work) => work());
   /** The transaction or snapshot under way; whatever else asks comes after it, and not in between. */
@@ -40,7 +54,7 @@ export function sqliteEngine<Name extends DatabaseName>(sqlite: Database, name: 
     each: (query, values, take) => alone("begin", () => inside.each(query, values, take)),
     transaction: (write) => alone("begin immediate", () => write(inside)),
     snapshot: (read) => alone("begin", () => read(inside)),
-    commits: commitMark(sqlite),
+    commits: () => Number.NaN,
     tryLock: async (lock) => tryLock(sqlite.filename, lock),
     makeRoomForWrites: () => whenFree(() => makeRoomForWrites(sqlite)),
     storageFaults: () => whenFree(() => storageFaults(sqlite)),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
+import { openCatalog, openState } from "../db/open.ts";
 import manifest from "../package.json";
 import { createProgram } from "../src/cli/command-line.ts";
 import { guideText } from "../src/http/docs/guide.ts";
@@ -109,10 +110,11 @@ function linesOf({ path, text }: Document): Line[] {
   });
 }
 
-/** A directory with the examples' files, and a `fundfeed` on the path that is this checkout's. */
+/** A directory with the examples' files, the data directory of an installed server, and a `fundfeed` on the path that is this checkout's. */
 function aPlace({ base, key, id }: { base: string; key: string; id: string }, upstream: string): Place {
   const directory = aDirectory();
   for (const [name, content] of Object.entries(samples)) writeFileSync(join(directory, name), content());
+  for (const open of [openCatalog, openState]) open(join(directory, "fundfeed-data"), Date.now()).sqlite.close();
   const bin = join(directory, "bin");
   mkdirSync(bin);
   const program = join(bin, "fundfeed");

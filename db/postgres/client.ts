@@ -23,6 +23,8 @@ export type ClientOptions = {
   connections?: number;
   /** How long a statement may take; the server gives up on it then, and a second later we on the server. */
   answersWithinMs?: number;
+  /** Lets PostgreSQL refuse every statement that would change something. */
+  readOnly?: boolean;
 };
 
 export type Asking = {
@@ -44,7 +46,8 @@ const ANSWERS_WITHIN_MS = 30_000;
 const SILENT_IN_TRANSACTION_MS = 60_000;
 const CONNECTS_WITHIN_MS = 5_000;
 
-export function connect(url: string, { schema, connections = CONNECTIONS, answersWithinMs = ANSWERS_WITHIN_MS }: ClientOptions): Client {
+export function connect(url: string, options: ClientOptions): Client {
+  const { schema, connections = CONNECTIONS, answersWithinMs = ANSWERS_WITHIN_MS, readOnly = false } = options;
   const open = () =>
     new SQL(url, {
       max: connections,
@@ -55,6 +58,7 @@ export function connect(url: string, { schema, connections = CONNECTIONS, answer
         statement_timeout: answersWithinMs,
         lock_timeout: answersWithinMs,
         idle_in_transaction_session_timeout: SILENT_IN_TRANSACTION_MS,
+        ...(readOnly && { default_transaction_read_only: "on" }),
       },
     });
   let pool = open();

@@ -32,26 +32,29 @@ export type Kind = keyof typeof schemas;
 
 /**
  * Brings the schema of a kind to this program's version, and makes the other one where it is missing, so that a database that was only
- * imported into can be copied, and rights on both can be granted. In one transaction. Throws as `missingOf` does.
+ * imported into can be copied, and rights on both can be granted. In one transaction. Returns what was older. Throws as `missingOf` does.
  */
-export async function migratePostgres(client: Client, kind: Kind, now: number): Promise<void> {
-  if ((await haveBothSchemas(client)) && (await isUpToDate(client, kind))) return; // The usual case waits for nobody.
-  await client.bracketed("begin isolation level read committed", async (connection) => {
+export async function migratePostgres(client: Client, kind: Kind, now: number): Promise<Migrated[]> {
+  if ((await haveBothSchemas(client)) && (await versionOf(client, kind)).missing === 0) return []; // The usual case waits for nobody.
+  const versions = await client.bracketed("begin isolation level read committed", async (connection) => {
     await connection.rows("select pg_advisory_xact_lock(?)", [MIGRATING]);
-    await migrateSchema(connection, "catalog", now);
-    await migrateSchema(connection, "state", now);
+    return [await migrateSchema(connection, "catalog", now), await migrateSchema(connection, "state", now)];
   });
+  return versions.filter(({ from, to }) => from > 0 && from < to);
 }
 
-/** What a program that only reads asks of a database: to be as the program knows it. */
-export async function requireMigrated(client: Client, kind: Kind): Promise<void> {
-  if (!(await isUpToDate(client, kind)))
-    throw new Error(
-      "it must be brought to this version of fundfeed first, by a command that writes to it; a replica, by following its primary",
-    );
+/** A schema, and how many migrations it had had before and has now. */
+type Migrated = { schema: string; from: number; to: number };
+
+/** How many of this program's migrations a schema has had, and how many it lacks. Throws as `missingOf` does. */
+export async function versionOf(asking: Asking, kind: Kind): Promise<{ applied: number; missing: number }> {
+  const schema = schemas[kind];
+  const tables = await asking.rows("select 1 from pg_tables where schemaname = ? and tablename = 'migrations'", [schema]);
+  const applied = tables.length === 0 ? [] : await appliedTo(asking, schema);
+  return { applied: applied.length, missing: missingOf(postgresMigrations[kind], applied).length };
 }
 
-async function migrateSchema(connection: Asking, kind: Kind, now: number): Promise<void> {
+async function migrateSchema(connection: Asking, kind: Kind, now: number): Promise<Migrated> {
   const schema = schemas[kind];
   if ((await connection.rows("select 1 from pg_namespace where nspname = ?", [schema])).length === 0) {
     await connection.written(`create schema "${schema}"`, []); // Looked for first: "if not exists" asks for the right to create one, needed or not.
@@ -60,21 +63,17 @@ async function migrateSchema(connection: Asking, kind: Kind, now: number): Promi
     `create table if not exists "${schema}".migrations (n bigint primary key, tag text not null, hash text not null, applied_at bigint not null)`,
     [],
   );
-  for (const { n, tag, hash, statements } of missingOf(postgresMigrations[kind], await appliedTo(connection, schema))) {
+  const applied = await appliedTo(connection, schema);
+  for (const { n, tag, hash, statements } of missingOf(postgresMigrations[kind], applied)) {
     await connection.written(`set local search_path to "${schema}"`, []);
     for (const statement of statements) await connection.written(statement, []);
     await connection.written(`insert into "${schema}".migrations values (?, ?, ?, ?)`, [n, tag, hash, now]);
   }
+  return { schema, from: applied.length, to: postgresMigrations[kind].length };
 }
 
 async function haveBothSchemas(asking: Asking): Promise<boolean> {
   return (await asking.rows("select 1 from pg_namespace where nspname in (?, ?)", Object.values(schemas))).length === 2;
-}
-
-async function isUpToDate(asking: Asking, kind: Kind): Promise<boolean> {
-  const schema = schemas[kind];
-  const tables = await asking.rows("select 1 from pg_tables where schemaname = ? and tablename = 'migrations'", [schema]);
-  return tables.length > 0 && missingOf(postgresMigrations[kind], await appliedTo(asking, schema)).length === 0;
 }
 
 function appliedTo(asking: Asking, schema: string): Promise<{ hash: string }[]> {

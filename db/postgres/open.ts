@@ -1,13 +1,13 @@
-/** Opens the catalogue or the state in a PostgreSQL database, creating and migrating it where needed. */
+/** Opens the catalogue or the state in a PostgreSQL database. */
 import type { CatalogDb, StateDb } from "../engine.ts";
+import { cannotOpen, isReading, type Mode, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
 import { reasonOf, sqlStateOf } from "../reason.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS, shownAddress } from "./address.ts";
 import { type Client, type ClientOptions, connect } from "./client.ts";
 import { postgresEngine } from "./engine.ts";
-import { type Kind, migratePostgres, requireMigrated, schemas } from "./migrate.ts";
+import { type Kind, migratePostgres, schemas, versionOf } from "./migrate.ts";
 
-/** `readOnly`: a replica, which others migrate. */
-export type PostgresOptions = Omit<ClientOptions, "schema"> & { readOnly?: boolean };
+export type PostgresOptions = Omit<ClientOptions, "schema" | "readOnly"> & Opening;
 
 const CURSOR_SECRET_BYTES = 32;
 
@@ -17,7 +17,8 @@ const FOREIGN = /^(42703|42P07)$/;
 /** `url` is postgres://user:password@host:port/database. Throws an Error with one sentence, without the password. */
 export async function openPostgresCatalog(url: string, now: number, options: PostgresOptions = {}): Promise<CatalogDb> {
   const client = await open(url, "catalog", now, options);
-  if (!options.readOnly && (await client.rows("select 1 from settings where name = 'cursor_secret'", [])).length === 0) {
+  const { mode = "create" } = options;
+  if (!isReading(mode) && (await client.rows("select 1 from settings where name = 'cursor_secret'", [])).length === 0) {
     const secret = crypto.getRandomValues(new Uint8Array(CURSOR_SECRET_BYTES));
     await client.written("insert into settings (name, value) values ('cursor_secret', ?) on conflict (name) do nothing", [secret]);
   }
@@ -28,20 +29,31 @@ export async function openPostgresState(url: string, now: number, options: Postg
   return postgresEngine(await open(url, "state", now, options), "state");
 }
 
-async function open(url: string, kind: Kind, now: number, { readOnly, ...options }: PostgresOptions): Promise<Client> {
+async function open(url: string, kind: Kind, now: number, { mode = "create", onMigrated, ...options }: PostgresOptions): Promise<Client> {
   if (!isPostgresAddress(url)) throw new Error(`Cannot open the database: its URL must be ${POSTGRES_ADDRESS}`);
+  const name = shownAddress(url);
   let client: Client | undefined;
   try {
-    client = connect(url, { schema: schemas[kind], ...options });
+    client = connect(url, { schema: schemas[kind], readOnly: isReading(mode), ...options });
     await requireUtf8(client);
-    if (readOnly) await requireMigrated(client, kind);
-    else await migratePostgres(client, kind, now);
+    const { applied, missing } = await versionOf(client, kind);
+    requireVersion(mode, applied, missing, name);
+    const changed = isReading(mode) ? [] : await migratePostgres(client, kind, now);
+    for (const { schema, from, to } of changed) onMigrated?.(migrated(`${schema} in ${name}`, from, to));
     return client;
   } catch (error) {
     await client?.close();
     const whose = FOREIGN.test(sqlStateOf(error)) ? `its schemas ${Object.values(schemas).join(" and ")} must be fundfeed's own; ` : "";
-    throw new Error(`Cannot open ${shownAddress(url)}: ${whose}${reasonOf(error)}`, { cause: error });
+    throw cannotOpen(name, whose + reasonOf(error), error);
   }
+}
+
+function requireVersion(mode: Mode, applied: number, missing: number, name: string): void {
+  if (mode !== "create" && applied === 0)
+    throw new NoData(
+      `no fundfeed data in ${name}; name the right database with --database or FUNDFEED_DATABASE, or make its tables with: fundfeed import`,
+    );
+  if (mode === "read" && missing > 0) throw olderVersion(applied, applied + missing);
 }
 
 async function requireUtf8(client: Client): Promise<void> {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type BackedUp, backUp, restore } from "../../db/backup.ts";
 import { openCatalog, openState } from "../../db/open.ts";
 import { answer, type Cli, type CommonOptions, command } from "./command.ts";
-import { nameOf } from "./databases.ts";
+import { nameOf, type Place } from "./databases.ts";
 
 export function backupCommand(cli: Cli): Command {
   return command("backup", "Copy both files, consistent and checked, while a server runs; the copy serves as --data")
@@ -10,7 +10,7 @@ export function backupCommand(cli: Cli): Command {
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
         throw new Error(`Cannot back up ${nameOf(options)}: pg_dump does that (docs/operate/postgres.md)`);
-      const files = await backUpFiles(options.data, cli.machine.now(), directory);
+      const files = await backUpFiles(options, cli.machine.now(), directory);
       answer(
         cli,
         options,
@@ -21,12 +21,12 @@ export function backupCommand(cli: Cli): Command {
     });
 }
 
-async function backUpFiles(data: string, now: number, directory: string): Promise<BackedUp[]> {
-  const catalog = openCatalog(data, now);
+async function backUpFiles({ data, mode = "inspect" }: Place, now: number, directory: string): Promise<BackedUp[]> {
+  const catalog = openCatalog(data, now, { mode });
   try {
-    const state = openState(data, now);
+    const state = openState(data, now, { mode });
     try {
-      return backUp({ catalog, state }, directory);
+      return backUp({ catalog, state }, data, directory);
     } finally {
       await state.close();
     }

@@ -6,7 +6,7 @@ import { closest } from "../closest.ts";
 import { formatInstant, parseStoredMs } from "../instant.ts";
 import type { Machine } from "../machine.ts";
 import { oneLine } from "../terminal-text.ts";
-import { openCatalogAt, openStateAt, type Place } from "./databases.ts";
+import { modeOf, openCatalogAt, openStateAt, type Place } from "./databases.ts";
 
 export type Cli = { machine: Machine; exitCode: number };
 
@@ -23,7 +23,16 @@ export function command(name: string, about: string): Command {
       ),
     )
     .option("--json", "print one JSON document instead of text")
-    .hook("preAction", choosePlace);
+    .hook("preAction", (chosen) => {
+      choosePlace(chosen);
+      chosen.setOptionValue("mode", modeOf(wordsOf(chosen)));
+    });
+}
+
+/** A command as a person names it: "keys list". */
+export function wordsOf(command: Command): string {
+  const group = command.parent;
+  return group === null || group.parent === null ? command.name() : `${wordsOf(group)} ${command.name()}`;
 }
 
 /** The command line comes before the environment; there --database does, since installations name a data directory anyway. */
@@ -47,7 +56,7 @@ export function commandGroup(name: string, about: string, members: readonly Comm
 }
 
 export async function withCatalog<T>({ machine }: Cli, place: Place, work: (db: CatalogDb) => Promise<T>): Promise<T> {
-  const db = await openCatalogAt(place, machine.now());
+  const db = await openCatalogAt(place, machine.now(), { onMigrated: machine.tell });
   try {
     return await work(db);
   } finally {
@@ -56,7 +65,7 @@ export async function withCatalog<T>({ machine }: Cli, place: Place, work: (db: 
 }
 
 export async function withState<T>({ machine }: Cli, place: Place, work: (db: StateDb) => Promise<T>): Promise<T> {
-  const db = await openStateAt(place, machine.now());
+  const db = await openStateAt(place, machine.now(), { onMigrated: machine.tell });
   try {
     return await work(db);
   } finally {

@@ -1,12 +1,9 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Command } from "commander";
 import { type Copied, copyDatabases, type Databases, type Progress } from "../../db/copy.ts";
-import { fileNames } from "../../db/open.ts";
 import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../machine.ts";
 import { answer, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, table } from "./command.ts";
-import { nameOf, type Opening, openCatalogAt, openStateAt, type Place } from "./databases.ts";
+import { nameOf, openCatalogAt, openStateAt, type Place } from "./databases.ts";
 import { progressReporter } from "./progress.ts";
 
 export function copyCommand(cli: Cli): Command {
@@ -27,7 +24,6 @@ export function copyCommand(cli: Cli): Command {
     requirePostgresAddress(copy, "what is copied to", target.database);
     if (options.database === undefined && target.database === undefined)
       copy.error("error: what lies in files is copied to files by fundfeed backup");
-    requireThere(options);
     const [from, into] = [nameOf(options), nameOf(target)];
     const copied = await copyTo(cli.machine, options, target).catch((error: unknown) => {
       const reason = reasonOf(error);
@@ -41,22 +37,17 @@ export function copyCommand(cli: Cli): Command {
 
 /** Whatever begins like a PostgreSQL's address is no directory, even where it is none. */
 function placeOf(to: string): Place {
-  return /^postgres(ql)?:/.test(to) ? { data: "", database: to } : { data: to };
-}
-
-/** Opening a directory would make what is not there. */
-function requireThere({ data, database }: Place): void {
-  if (database !== undefined || Object.values(fileNames).some((name) => existsSync(join(data, name)))) return;
-  throw new Error(`Cannot copy ${data}: it has neither ${Object.values(fileNames).join(" nor ")}`);
+  return { mode: "create", ...(/^postgres(ql)?:/.test(to) ? { data: "", database: to } : { data: to }) };
 }
 
 async function copyTo(machine: Machine, source: Place, target: Place): Promise<{ catalog: Copied; state: Copied }> {
   await using opened = new AsyncDisposableStack();
-  const open = async (place: Place, opening?: Opening): Promise<Databases> => ({
+  const opening = { onMigrated: machine.tell };
+  const open = async (place: Place): Promise<Databases> => ({
     catalog: opened.adopt(await openCatalogAt(place, machine.now(), opening), (db) => db.close()),
     state: opened.adopt(await openStateAt(place, machine.now(), opening), (db) => db.close()),
   });
-  const from = await open(source, { postgres: { readOnly: true } });
+  const from = await open(source);
   const report = progressReporter(machine);
   const progress: Progress = (name, done, total) => report({ step: `copying ${name}`, done, total, unit: "rows" });
   try {

@@ -2,6 +2,9 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Argument, type Command } from "commander";
+import type { CatalogDb } from "../../db/engine.ts";
+import { openCatalog } from "../../db/open.ts";
+import { NoData } from "../../db/opening.ts";
 import { importEvents } from "../import/events.ts";
 import { formats } from "../import/formats.ts";
 import { openInput } from "../import/input.ts";
@@ -21,6 +24,7 @@ import {
   timestamp,
   withCatalog,
 } from "./command.ts";
+import { openCatalogAt } from "./databases.ts";
 import { progressReporter } from "./progress.ts";
 
 type ImportOptions = CommonOptions & {
@@ -67,9 +71,10 @@ export function importCommand(cli: Cli): Command {
   return importing.action(async (name: string, files: string[], options: ImportOptions) => {
     if (!names.includes(name)) importing.error(`error: ${await missingFormat(name)}`);
     if (files.length === 0) importing.error("error: missing required argument 'file'");
+    const withPlace = options.dryRun ? withRehearsal : withWorkplace;
     const order = { ...optionsOf(files, options), redactContacts: redactsContacts(cli, options) };
     const outcome = await untilStopped(cli.machine, (stopping) =>
-      withWorkplace(cli, options, (place) => {
+      withPlace(cli, options, (place) => {
         const format = formats.find((each) => each.name === name);
         const stoppable = { ...place, ...stopping(place) };
         return format === undefined ? importEvents(stoppable, order) : importFiles(stoppable, format, order);
@@ -126,22 +131,45 @@ function untilStopped<T>(
 
 /** The catalogue, and a directory for the work's own files: that of the data, or a temporary one where these are in PostgreSQL. */
 export async function withWorkplace<T>(cli: Cli, options: CommonOptions, work: (place: Workplace) => Promise<T>): Promise<T> {
-  const { now, tell } = cli.machine;
-  const temporary = options.database === undefined ? undefined : mkdtempSync(join(tmpdir(), "fundfeed-import-"));
-  try {
-    return await withCatalog(cli, options, (db) => {
-      const report = progressReporter(cli.machine);
-      let heardAt = now();
-      const progress = async (made: Progress) => {
-        report({ ...made, unit: "records" });
-        if (made.share < 1 && now() - heardAt < HEAR_EVERY_MS) return;
-        await Bun.sleep(0); // Without a turn of the event loop, no signal is heard.
-        heardAt = now();
-      };
-      return work({ db, directory: temporary ?? options.data, now, tell, progress });
+  if (options.database !== undefined)
+    return inTemporary((directory) => withCatalog(cli, options, (db) => work(workplaceOf(cli, db, directory))));
+  return withCatalog(cli, options, (db) => work(workplaceOf(cli, db, options.data)));
+}
+
+/** The same for what changes nothing: the catalogue is only read, and where there is none, an empty one in memory stands for it. */
+async function withRehearsal<T>(cli: Cli, options: CommonOptions, work: (place: Workplace) => Promise<T>): Promise<T> {
+  return inTemporary(async (directory) => {
+    const db = await openCatalogAt({ ...options, mode: "read" }, cli.machine.now()).catch((error: unknown) => {
+      if (error instanceof NoData) return openCatalog(":memory:", cli.machine.now());
+      throw error;
     });
+    try {
+      return await work(workplaceOf(cli, db, directory));
+    } finally {
+      await db.close();
+    }
+  });
+}
+
+function workplaceOf(cli: Cli, db: CatalogDb, directory: string): Workplace {
+  const { now, tell } = cli.machine;
+  const report = progressReporter(cli.machine);
+  let heardAt = now();
+  const progress = async (made: Progress) => {
+    report({ ...made, unit: "records" });
+    if (made.share < 1 && now() - heardAt < HEAR_EVERY_MS) return;
+    await Bun.sleep(0); // Without a turn of the event loop, no signal is heard.
+    heardAt = now();
+  };
+  return { db, directory, now, tell, progress };
+}
+
+async function inTemporary<T>(work: (directory: string) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), "fundfeed-import-"));
+  try {
+    return await work(directory);
   } finally {
-    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 

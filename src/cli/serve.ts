@@ -154,7 +154,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   const certificate = readCertificateOf(options);
   using shared = await shareQuotasOf(options, log, now);
   const open = async () => {
-    const stores = await openStores(options, now());
+    const stores = await openStores(options, now(), (text) => log.notice(now(), text));
     stores.access.quotas = shared ?? ownQuotas;
     return stores;
   };

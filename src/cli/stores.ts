@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { fileNames } from "../../db/open.ts";
+import { NoData, OlderVersion } from "../../db/opening.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
 import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } from "../opportunities/read-model.ts";
 import { nameOf, openCatalogAt, openStateAt, type Place } from "./databases.ts";
@@ -14,7 +15,6 @@ const ANSWERS_WITHIN_MS = 3_000;
 /** PostgreSQL's connections for the clock and for the state; the catalogue has its client's own number. */
 const CLOCK = { waitMs: 0, postgres: { connections: 2 } };
 const CATALOG = { postgres: { answersWithinMs: ANSWERS_WITHIN_MS } };
-const REPLICA = { postgres: { answersWithinMs: ANSWERS_WITHIN_MS, readOnly: true } };
 const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, answersWithinMs: ANSWERS_WITHIN_MS } };
 
 export type Stores = {
@@ -30,15 +30,17 @@ export type Stores = {
 /** `readDatabase` is the URL of a replica of `database`, from which the catalogue is read. */
 export type ServedPlace = Place & { readDatabase?: string | undefined };
 
-export async function openStores({ readDatabase, ...place }: ServedPlace, now: number): Promise<Stores> {
+/** `notice` is called with what an operator should know. */
+export async function openStores({ readDatabase, ...place }: ServedPlace, now: number, notice: (text: string) => void): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
   const keep = <Db extends CatalogDb | StateDb>(db: Db): Db => opened.adopt(db, (each) => each.close());
-  const clock = keep(await openCatalogAt(place, now, CLOCK)); // First: it migrates what a replica then has.
-  const replica = readDatabase === undefined ? undefined : { ...place, database: readDatabase };
-  const catalog = keep(await openCatalogAt(replica ?? place, now, replica === undefined ? CATALOG : REPLICA));
-  if (replica !== undefined)
-    await requireFollowing(catalog, clock, `${nameOf(replica)}: --read-database must be a replica of --database, ${nameOf(place)}`);
-  const state = keep(await openStateAt(place, now, STATE));
+  const clock = keep(await openCatalogAt(place, now, { ...CLOCK, onMigrated: notice })); // First: it migrates what a replica then has.
+  const catalog = keep(
+    readDatabase === undefined
+      ? await openCatalogAt(place, now, CATALOG)
+      : await openReplica({ ...place, database: readDatabase }, place, clock, now),
+  );
+  const state = keep(await openStateAt(place, now, { ...STATE, onMigrated: notice }));
   const stores = {
     model: await createReadModel(catalog),
     access: await createAccess(state),
@@ -49,12 +51,24 @@ export async function openStores({ readDatabase, ...place }: ServedPlace, now: n
   return { ...stores, close: () => closing.disposeAsync() };
 }
 
-/** By the cursor secret: each catalogue makes its own, and a replica has its primary's. Without one it has not followed, or never will. */
-async function requireFollowing(replica: CatalogDb, primary: CatalogDb, wanted: string): Promise<void> {
-  const secret = await findCursorSecret(replica);
-  if (secret === undefined) throw new Error(`Cannot read from ${wanted}, and has not followed it yet; try again`);
-  if (!Buffer.from(secret).equals(await readCursorSecret(primary)))
-    throw new Error(`Cannot read from ${wanted}, and holds another catalogue`);
+/** The catalogue in the replica `from` of `primary`, whose `clock` is open. */
+async function openReplica(from: Place, primary: Place, clock: CatalogDb, now: number): Promise<CatalogDb> {
+  const refusal = (reason: string) =>
+    new Error(`Cannot read from ${nameOf(from)}: --read-database must be a replica of --database, ${nameOf(primary)}, and ${reason}`);
+  const notYet = () => refusal("has not followed it yet; try again");
+  const replica = await openCatalogAt({ ...from, mode: "read" }, now, CATALOG).catch((error: unknown) => {
+    throw error instanceof NoData || error instanceof OlderVersion ? notYet() : error;
+  });
+  try {
+    // Each catalogue makes a cursor secret of its own, and a replica has its primary's. Without one it has not followed, or never will.
+    const secret = await findCursorSecret(replica);
+    if (secret === undefined) throw notYet();
+    if (!Buffer.from(secret).equals(await readCursorSecret(clock))) throw refusal("holds another catalogue");
+    return replica;
+  } catch (error) {
+    await replica.close();
+    throw error;
+  }
 }
 
 function watch(directory: string): () => boolean {

@@ -52,9 +52,10 @@ export async function importEvents(place: Workplace, options: Options): Promise<
     summary.unchanged = summary.read - summary.rejected - toWrite; // Repeats within the files; repeats of stored ones join them below.
     const files = await digestsOf(inputs);
     const begun = { format: "events", files, sources: [...sources].sort(), snapshot: false, asOf: undefined, startedAt: place.now() };
+    const store = options.dryRun ? place.db.snapshot : place.db.transaction;
     const importId = options.dryRun ? 0 : await beginImport(place.db, begun);
     for (const chunk of staging.chunks(CHUNK)) {
-      await place.db.transaction(async (sql) => {
+      await store(async (sql) => {
         for (const { text } of chunk) {
           const judged = JSON.parse(text) as Judged; // Staged by this very import.
           const isNew = options.dryRun ? !(await hasEvent(sql, judged.event.id)) : await storeEvent(sql, judged, importId);

@@ -13,7 +13,7 @@ const aRecord = (id: string) => anOpportunity({ source: { code: "A", opportunity
 
 test("the write lock is taken before the newest instant is looked up, so that nobody's commit comes in between", async () => {
   const directory = aDirectory();
-  const [writer, other] = [openCatalog(directory, NOON), openCatalog(directory, NOON, 0)];
+  const [writer, other] = [openCatalog(directory, NOON), openCatalog(directory, NOON, { waitMs: 0 })];
   await atNextInstant(writer, NOON, async () => {
     await expect(storeRecords(other, [aRecord("other")], NOON)).rejects.toThrow("database is locked");
   });

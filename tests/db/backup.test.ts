@@ -16,7 +16,7 @@ async function backedUp() {
   const [catalog, state] = [openCatalog(data, NOON), openState(data, NOON)];
   await storeRecords(catalog, [anOpportunity()], NOON);
   const contents = await contentsOf(catalog);
-  const made = backUp({ catalog, state }, copy);
+  const made = backUp({ catalog, state }, data, copy);
   const close = async () => {
     await catalog.close();
     await state.close();
@@ -50,7 +50,7 @@ describe("backUp()", () => {
     writer.sqlite.run("begin immediate");
     writer.sqlite.run("delete from opportunities");
     const copy = aDirectory();
-    backUp({ catalog, state }, copy);
+    backUp({ catalog, state }, data, copy);
     expect(await contentsIn(copy)).toBe(contents);
     writer.sqlite.run("rollback");
     await writer.close();
@@ -58,11 +58,11 @@ describe("backUp()", () => {
   });
 
   test("replaces an earlier backup, and leaves it as it was when it fails", async () => {
-    const { copy, catalog, state, contents, close } = await backedUp();
+    const { data, copy, catalog, state, contents, close } = await backedUp();
     await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
     writeFileSync(join(copy, "catalog.db.partial"), "what a killed one left");
     await state.close();
-    expect(() => backUp({ catalog, state }, copy)).toThrow();
+    expect(() => backUp({ catalog, state }, data, copy)).toThrow();
     expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db"]);
     expect(await contentsIn(copy)).toBe(contents);
     await catalog.close();
@@ -76,16 +76,16 @@ describe("backUp() refuses, and changes nothing,", () => {
     const alias = join(aDirectory(), "alias");
     symlinkSync(data, alias);
     for (const directory of [data, alias]) {
-      expect(() => backUp({ catalog, state }, directory)).toThrow(`Cannot back up to ${directory}: it is the data directory itself`);
+      expect(() => backUp({ catalog, state }, data, directory)).toThrow(`Cannot back up to ${directory}: it is the data directory itself`);
     }
     await close();
     expect(await contentsIn(data)).toBe(contents);
   });
 
   test("a backup that is being served", async () => {
-    const { copy, catalog, state, contents, close } = await backedUp();
+    const { data, copy, catalog, state, contents, close } = await backedUp();
     const served = openCatalog(copy, NOON);
-    expect(() => backUp({ catalog, state }, copy)).toThrow(`Cannot back up to ${copy}: catalog.db is in use`);
+    expect(() => backUp({ catalog, state }, data, copy)).toThrow(`Cannot back up to ${copy}: catalog.db is in use`);
     await served.close();
     expect(await contentsIn(copy)).toBe(contents);
     await close();
@@ -96,10 +96,10 @@ describe("backUp() refuses, and changes nothing,", () => {
     ["another program's database", (path) => new Database(path, { create: true }).run("create table t (a)")],
     ["a directory of that name", (path) => mkdirSync(path)],
   ])("over %s", async (_, make) => {
-    const { catalog, state, close } = await backedUp();
+    const { data, catalog, state, close } = await backedUp();
     const directory = aDirectory();
     make(join(directory, "state.db"));
-    expect(() => backUp({ catalog, state }, directory)).toThrow(`Cannot back up to ${directory}: `);
+    expect(() => backUp({ catalog, state }, data, directory)).toThrow(`Cannot back up to ${directory}: `);
     expect(readdirSync(directory)).toEqual(["state.db"]);
     await close();
   });

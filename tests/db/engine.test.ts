@@ -60,7 +60,7 @@ const namesIn = async (db: CatalogDb) => (await db.all(rawSql<{ name: string }>(
 
 test("an engine on SQLite takes the write lock before it reads", async () => {
   const directory = aDirectory();
-  const [one, other] = [NOON, NOON].map((now) => sqliteEngine(openCatalog(directory, now, 0).sqlite, "catalog"));
+  const [one, other] = [NOON, NOON].map((now) => sqliteEngine(openCatalog(directory, now, { waitMs: 0 }).sqlite, "catalog"));
   await one?.transaction(async () => {
     await expect(other?.transaction(async () => 1)).rejects.toThrow("database is locked");
     expect(await other?.snapshot((sql) => sql.get(rawSql("select 1 as one")))).toEqual({ one: 1 });

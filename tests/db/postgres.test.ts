@@ -77,8 +77,10 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
   test("refuse what they cannot work with, in one sentence without the password", async () => {
     const server = await postgresServer();
     const url = (await server.freshDatabase({ empty: true })).replace("fundfeed@", "fundfeed:hunter2@");
-    const unmigrated = await failureOf(openPostgresState(url, NOON, { readOnly: true }));
-    expect(String(unmigrated)).toMatch(/^Error: Cannot open postgres:\/\/127.0.0.1:\d+\/fresh_\d+: it must be brought to this version/);
+    const unmigrated = await failureOf(openPostgresState(url, NOON, { mode: "read" }));
+    expect(String(unmigrated)).toMatch(
+      /^NoData: Cannot open postgres:\/\/127.0.0.1:\d+\/fresh_\d+: no fundfeed data in postgres:\/\/127.0.0.1:\d+\/fresh_\d+; /,
+    );
     await server.command("create database latin template template0 encoding latin1 locale_provider libc locale 'C'");
     await expect(openPostgresState(server.url("latin"), NOON)).rejects.toThrow("its encoding is LATIN1, and must be UTF8");
     const absent = await failureOf(openPostgresState(server.url("absent"), NOON));
@@ -109,8 +111,8 @@ describe.if(hasPostgres)("openPostgresCatalog() says", () => {
     const [url, empty] = [await server.freshDatabase(), await server.freshDatabase({ empty: true })];
     await server.command("create role stranger login");
     const asStranger = (address: string) => address.replace("fundfeed@", "stranger@");
-    for (const readOnly of [true, false]) {
-      const refused = openPostgresCatalog(asStranger(url), NOON, { readOnly });
+    for (const mode of ["read", "create"] as const) {
+      const refused = openPostgresCatalog(asStranger(url), NOON, { mode });
       await expect(refused).rejects.toThrow(new RegExp(`^Cannot open .*: permission denied for schema fundfeed_catalog: ${RIGHTS}$`));
     }
     await expect(openPostgresCatalog(asStranger(empty), NOON)).rejects.toThrow(

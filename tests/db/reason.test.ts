@@ -9,7 +9,7 @@ afterAll(dropScratch);
 describe("reasonOf()", () => {
   test("of a statement that failed tells the cause, not the statement and its values", async () => {
     const directory = aDirectory();
-    const [writer, waiter] = [openState(directory, NOON), openState(directory, NOON, 0)];
+    const [writer, waiter] = [openState(directory, NOON), openState(directory, NOON, { waitMs: 0 })];
     writer.sqlite.run("begin immediate");
     const failure = await createAccount(waiter, { name: "Secret & Sons" }, NOON).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Error);

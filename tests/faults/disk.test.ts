@@ -64,18 +64,28 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
   });
 
   test("under commands: each says so and changes nothing", async () => {
-    const before = [await home.run(["export", ...on]), await home.run(["keys", "list", ...on])];
+    const read = () => Promise.all([["export"], ["keys", "list"], ["check"]].map((args) => home.run([...args, ...on])));
+    const before = await read();
     const many = Array.from({ length: 3000 }, (_, n) => record(`${n}`, "Another title")).join("");
     fill();
+    const names = readdirSync(data);
+    expect(await read()).toEqual(before); // What only reads works, and leaves nothing there.
+    expect(readdirSync(data)).toEqual(names);
     const ran = [
       await home.run(["import", "records", home.file("many.ndjson", many), ...on]),
       await home.run(["backup", join(disk, "copy"), ...on]),
       await home.run(["keys", "create", "--account", "Late", ...on]),
     ];
+    expect(await read()).toEqual(before);
     rmSync(join(disk, "filler"));
     for (const { code, out, err } of ran)
       expect([code, out, err]).toEqual([1, "", expect.stringMatching(/^Cannot [^\n]*the disk is full( or failing)?\n$/)]);
-    expect([await home.run(["export", ...on]), await home.run(["keys", "list", ...on])]).toEqual(before);
+    expect(await read()).toEqual(before);
+    for (const command of [
+      ["import", "records", home.file("empty.ndjson", "")],
+      ["plans", "set", "trial", "--daily", "1000", "--per-minute", "60"],
+    ])
+      expect((await home.run([...command, ...on])).code).toBe(0);
     expect(readdirSync(data).filter((name) => !/^(catalog|state)\.db$|^import\.lock$/.test(name))).toEqual([]);
   });
 
@@ -149,21 +159,24 @@ describe("a directory that must not be written", () => {
   const isRoot = process.getuid?.() === 0;
   const asNobody = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
 
-  test("no command works in it, and each says why", async () => {
+  test("no command that writes works in it, and each says why; those that read do", async () => {
     const home = aHome();
     chmodSync(home.directory, 0o755);
     const data = home.at("data");
     await home.key();
+    await home.run(["import", "records", "-"], { stdin: record("1") });
     cpSync(home.at("fundfeed-data"), data, { recursive: true });
     for (const name of readdirSync(data)) chmodSync(join(data, name), 0o444);
     chmodSync(data, 0o555);
-    for (const args of [["serve", "--port", "0"], ["keys", "list"], ["export"]]) {
+    for (const args of [["serve", "--port", "0"], ["keys", "create", "--account", "A"], ["refresh"]]) {
       const { code, out, err } = await home.run([...args, "--data", data], { through: asNobody });
       expect([code, out]).toEqual([1, ""]);
       expect(err).toMatch(
         /^Cannot open .*\/(state|catalog)\.db: (permission denied|it cannot be opened): the directory and its files must be (readable and )?writable\n$/,
       );
     }
+    for (const args of [["keys", "list"], ["export"], ["check"]])
+      expect((await home.run([...args, "--data", data], { through: asNobody })).code).toBe(0);
     chmodSync(data, 0o755);
   });
 

@@ -279,7 +279,7 @@ describe("fundfeed redact", () => {
 
   test("erases while another connection reads, and says when the log cannot be emptied", async () => {
     const data = aDirectory();
-    const [db, reader] = [openCatalog(data, Date.now(), 50), openCatalog(data, Date.now())];
+    const [db, reader] = [openCatalog(data, Date.now(), { waitMs: 50 }), openCatalog(data, Date.now())];
     await (await aCatalog(db)).take([record({ contacts: [ann] })]);
     reader.sqlite.run("begin");
     reader.sqlite.query("select count(*) from opportunities").get();

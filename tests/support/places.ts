@@ -22,7 +22,10 @@ export async function usualPlace(): Promise<Place> {
 
 /** A writer does not wait for another. */
 export function inDirectory(directory: string): Place {
-  return { catalog: async (now) => openCatalog(directory, now, 0), state: async (now) => openState(directory, now, 0) };
+  return {
+    catalog: async (now) => openCatalog(directory, now, { waitMs: 0 }),
+    state: async (now) => openState(directory, now, { waitMs: 0 }),
+  };
 }
 
 export async function aPostgresPlace(): Promise<Place> {

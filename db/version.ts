@@ -1,0 +1,16 @@
+/** Which version an open database is of. */
+import { sql } from "drizzle-orm";
+import type { DatabaseName, Engine } from "./engine.ts";
+import { migrations } from "./migrate.ts";
+import { postgresMigrations } from "./postgres/migrate.ts";
+import { query } from "./query.ts";
+
+/** How many migrations a database has had, and how many this program has for it. */
+export type Version = { applied: number; known: number };
+
+const countMigrations = query({}, () => sql<{ count: number }>`select count(*) as count from migrations`);
+
+export async function findVersion(db: Engine<DatabaseName>): Promise<Version> {
+  const all = db.dialect.name === "SQLite" ? migrations : postgresMigrations;
+  return { applied: (await db.get(countMigrations))?.count ?? 0, known: all[db.name].length };
+}

@@ -1,0 +1,403 @@
+/** Commands that only read create nothing and change nothing, down to the bytes; those that write say what they migrate. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { SQL } from "bun";
+import type { Command } from "commander";
+import { migrations } from "../../db/migrate.ts";
+import { openCatalog, openState } from "../../db/open.ts";
+import { postgresMigrations } from "../../db/postgres/migrate.ts";
+import { wordsOf } from "../../src/cli/command.ts";
+import { createProgram } from "../../src/cli/command-line.ts";
+import { modes } from "../../src/cli/databases.ts";
+import { aHome, dropHomes } from "../support/binary.ts";
+import { fundfeed, machineOf } from "../support/command-line.ts";
+import { overwriteRoot } from "../support/damage.ts";
+import { aCatalog, aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
+import { asOwner, hasPostgres, postgresServer } from "../support/postgres.ts";
+import { rawSql } from "../support/sql.ts";
+
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
+afterAll(dropHomes);
+
+/** Every command of the program that does something, by its words. */
+const leaves = (command: Command): string[] =>
+  command.commands.length > 0 ? command.commands.flatMap(leaves) : command.name() === "help" ? [] : [wordsOf(command)];
+const commands = leaves(createProgram({ machine: machineOf({}, { print: () => undefined, tell: () => undefined }), exitCode: 0 }));
+
+const ofMode = (...wanted: string[]) => Object.keys(modes).filter((words) => wanted.includes(modes[words] ?? ""));
+
+/** What each command that reads is given, beyond the place. */
+let eventId = "";
+const arguments_: Record<string, () => string[]> = {
+  export: () => [],
+  explain: () => [eventId],
+  copy: () => ["postgres://127.0.0.1:1/nowhere"],
+  "imports list": () => [],
+  "sources list": () => [],
+  "sources status": () => [],
+  "plans list": () => [],
+  "accounts list": () => [],
+  "keys list": () => [],
+  "keys usage": () => [],
+  backup: () => [join(aDirectory(), "backup")],
+  check: () => [],
+};
+/** What the commands are given that need something to be there, and change it. */
+const changing: Record<string, string[]> = {
+  refresh: [],
+  redact: [],
+  "sources remove": ["GRANTS_GOV"],
+  "accounts set": ["Acme", "--plan", "paid"],
+  "keys rotate": ["key_x"],
+  "keys revoke": ["key_x"],
+};
+
+const readers = Object.keys(arguments_);
+const lineOf = (words: string, place: readonly string[]) => [
+  ...words.split(" "),
+  ...(arguments_[words]?.() ?? changing[words] ?? []),
+  ...place,
+];
+
+/** The copy's target answers nobody; until it is asked, all is read. */
+const isWell = (words: string, code: number) => code === (words === "copy" ? 1 : 0);
+
+/** All that can be told of a directory and its files. An index, `-shm`, is memory that SQLite's connections share, and no data: only its name counts. */
+function stateOf(directory: string): unknown {
+  const names = readdirSync(directory, { recursive: true }) as string[];
+  return names.sort().map((name) => {
+    const path = join(directory, name);
+    const { mode, ino, uid, size, mtimeNs } = statSync(path, { bigint: true });
+    return name.endsWith("-shm")
+      ? [name]
+      : [name, mode, ino, uid, size, mtimeNs, new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex")];
+  });
+}
+
+/** A data directory with a record, its history, an import, an account and a key; closed. */
+let sound = "";
+beforeAll(async () => {
+  sound = aDirectory();
+  await fundfeed(["import", "records", aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]), "--data", sound]);
+  await fundfeed(["keys", "create", "--account", "Acme", "--data", sound]);
+  rmSync(join(sound, "import.lock"));
+  const db = openCatalog(sound, NOON);
+  eventId = (await db.get(rawSql<{ id: string }>("select id from events")))?.id ?? "";
+  await db.close();
+});
+
+function copied(): string {
+  const directory = aDirectory();
+  cpSync(sound, directory, { recursive: true });
+  return directory;
+}
+
+/** Both files as a killed server leaves them: with logs that hold a record and an account. */
+async function leftBehind(): Promise<string> {
+  const [directory, left] = [copied(), aDirectory()];
+  const [catalog, state] = [openCatalog(directory, NOON), openState(directory, NOON)];
+  await (await aCatalog(catalog)).take([{ source: { code: "OWN", opportunity_id: "late" }, title: "In the log" }]);
+  await state.run(rawSql("insert into accounts (name, plan, subscription, created_at) values ('Late', 'trial', 'active', 0)"));
+  for (const name of readdirSync(directory)) cpSync(join(directory, name), join(left, name));
+  await Promise.all([catalog.close(), state.close()]);
+  return left;
+}
+
+test("every command says what it may do to the databases", () => {
+  expect(Object.keys(modes).sort()).toEqual(commands.sort());
+  expect(readers.sort()).toEqual(ofMode("read", "inspect").sort());
+  expect(Object.keys(changing).sort()).toEqual(ofMode("change").sort());
+});
+
+describe("where there are no data, and nothing comes to be,", () => {
+  const needing = [...readers, ...Object.keys(changing)];
+
+  test.each(needing)("fundfeed %s refuses an absent and an empty directory by name", async (words) => {
+    const [absent, empty] = [join(aDirectory(), "typo"), aDirectory()];
+    const abandoned = aDirectory();
+    for (const name of ["catalog.db", "state.db"]) writeFileSync(join(abandoned, name), ""); // As by a command that was killed at once.
+    for (const directory of [absent, empty, abandoned]) {
+      const before = existsSync(directory) && stateOf(directory);
+      const { code, out, err } = await fundfeed(lineOf(words, ["--data", directory]));
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(/^Cannot open .*\/(catalog|state)\.db: no fundfeed data in .*; name the right directory with --data .*\n$/);
+      expect(err).toContain(`no fundfeed data in ${directory};`);
+      expect(existsSync(directory) && stateOf(directory)).toEqual(before);
+    }
+  });
+
+  test.if(hasPostgres).each(needing.filter((words) => words !== "backup"))(
+    "fundfeed %s refuses an empty PostgreSQL database by name",
+    async (words) => {
+      const url = await (await postgresServer()).freshDatabase({ empty: true });
+      const { code, out, err } = await fundfeed(lineOf(words, ["--database", url]));
+      const name = url.replace("fundfeed@", "");
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toStartWith(`Cannot open ${name}: no fundfeed data in ${name}; name the right database with --database `);
+      await using sql = new SQL(url, { max: 1 });
+      expect([...(await sql.unsafe("select nspname from pg_namespace where nspname like 'fundfeed%'"))]).toEqual([]);
+    },
+  );
+
+  test.each(["openapi", "completion", "version", "health", "mirror"])("fundfeed %s looks for none", async (words) => {
+    const data = join(aDirectory(), "data");
+    const nobody = "http://127.0.0.1:1/v1";
+    const extra: Record<string, string[]> = { health: ["--url", nobody], mirror: [nobody, "--source", "A"] };
+    const { code } = await fundfeed([words, ...(extra[words] ?? []), "--data", data], { FUNDFEED_KEY: "key" });
+    expect([code, existsSync(data)]).toEqual([words in extra ? 1 : 0, false]);
+  });
+
+  test("a rehearsal of an import counts as if the catalogue were new", async () => {
+    const data = join(aDirectory(), "data");
+    const files = [aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]), aFile([])];
+    for (const [args, added] of [
+      [["records", ...files], 1],
+      [["events", aFile([])], 0],
+    ] as const) {
+      const { code, out } = await fundfeed(["import", ...args, "--dry-run", "--json", "--data", data]);
+      expect([code, JSON.parse(out).added, existsSync(data)]).toEqual([0, added, false]);
+    }
+  });
+
+  test("what concerns only keys and plans is told of a directory that was only imported into, and the other way round", async () => {
+    const directory = copied();
+    rmSync(join(directory, "state.db"));
+    const before = stateOf(directory);
+    expect((await fundfeed(["keys", "list", "--data", directory])).out).toStartWith("There is no key yet");
+    expect(JSON.parse((await fundfeed(["plans", "list", "--json", "--data", directory])).out)).toHaveLength(3);
+    expect((await fundfeed(["check", "--data", directory])).out).toBe("Everything holds\n");
+    const backup = join(aDirectory(), "backup");
+    expect((await fundfeed(["backup", backup, "--data", directory])).code).toBe(0);
+    expect((await fundfeed(["check", "--data", backup])).out).toBe("Everything holds\n");
+    expect(stateOf(directory)).toEqual(before);
+    expect((await fundfeed(["keys", "revoke", "key_x", "--data", directory])).err).toEndWith(
+      `${directory} has a catalog.db, but no state.db yet; fundfeed keys create or fundfeed serve makes it\n`,
+    );
+
+    cpSync(join(sound, "state.db"), join(directory, "state.db"));
+    rmSync(join(directory, "catalog.db"));
+    expect((await fundfeed(["keys", "list", "--data", directory])).code).toBe(0);
+    const { code, err } = await fundfeed(["export", "--data", directory]);
+    expect([code, err]).toEqual([
+      1,
+      `Cannot open ${directory}/catalog.db: ${directory} has a state.db, but no catalog.db yet; fundfeed import or fundfeed serve makes it\n`,
+    ]);
+  });
+});
+
+describe("of a directory of an older version", () => {
+  const kept = join(import.meta.dir, "../data");
+  const versions = readdirSync(kept).filter((name) => name.startsWith("schema-"));
+  function unpacked(version: string): string {
+    const directory = aDirectory();
+    for (const name of ["catalog.db", "state.db"])
+      writeFileSync(join(directory, name), gunzipSync(readFileSync(join(kept, version, `${name}.gz`))));
+    return directory;
+  }
+  const isOlder = (directory: string, name: "catalog" | "state") => {
+    const db = (name === "catalog" ? openCatalog : openState)(directory, NOON, { mode: "inspect" });
+    const { count } = db.sqlite.query<{ count: number }, []>("select count(*) as count from migrations").get() ?? { count: 0 };
+    db.sqlite.close();
+    return count < migrations[name].length;
+  };
+  const older = versions.filter((version) => isOlder(unpacked(version), "catalog"));
+
+  test.each(older.flatMap((version) => readers.map((words) => [version, words] as const)))(
+    "%s: fundfeed %s migrates nothing",
+    async (version, words) => {
+      const directory = unpacked(version);
+      const before = stateOf(directory);
+      const { code, out, err } = await fundfeed(lineOf(words, ["--data", directory]));
+      expect(stateOf(directory)).toEqual(before);
+      const kind = /^(plans|accounts|keys)/.test(words) ? "state" : "catalog";
+      if (modes[words] === "inspect") expect([code, out]).toEqual([0, expect.any(String)]);
+      else if (isOlder(directory, kind)) {
+        expect([code, out]).toEqual([1, ""]);
+        expect(err).toMatch(
+          /^Cannot open .*\.db: it is of an older version of fundfeed \(schema \d of \d\), and a command that only reads does not migrate it; make a backup, .*\n$/,
+        );
+      } else expect(isWell(words, code)).toBe(true);
+    },
+  );
+
+  test.each(older)("%s: check says so, checks what it can, and a backup of it is of that version", async (version) => {
+    const directory = unpacked(version);
+    const { out } = await fundfeed(["check", "--data", directory]);
+    expect(out).toMatch(
+      /^catalog\.db: of an older version of fundfeed \(schema \d of \d\); not migrated, and only its storage was checked\n(state\.db: .*checked\n)?Everything that was checked holds\n$/,
+    );
+    expect(JSON.parse((await fundfeed(["check", "--json", "--data", directory])).out)).toMatchObject({
+      ok: true,
+      not_migrated: expect.arrayContaining(["catalog.db"]),
+    });
+    const backup = join(aDirectory(), "backup");
+    expect((await fundfeed(["backup", backup, "--data", directory])).code).toBe(0);
+    expect((await fundfeed(["check", "--data", backup])).out).toBe(out);
+
+    overwriteRoot(join(directory, "catalog.db"), "opportunities_order");
+    const damaged = await fundfeed(["check", "--data", directory]);
+    expect([damaged.code, damaged.out]).toEqual([1, expect.stringContaining("catalog.db: it is damaged")]);
+  });
+
+  test.each(["refresh", "redact"])("fundfeed %s says what it migrates", async (words) => {
+    const directory = unpacked("schema-1");
+    const { code, err } = await fundfeed([words, "--data", directory]);
+    expect([code, err]).toEqual([
+      0,
+      `Migrated ${directory}/catalog.db from schema 2 to 3; older versions of fundfeed refuse it from now on\n`,
+    ]);
+    expect((await fundfeed([words, "--data", directory])).err).toBe("");
+    expect((await fundfeed(["import", "records", aFile([]), "--data", aDirectory()])).err).toBe(""); // A new one is not migrated.
+  });
+
+  test("a server says in its log what it migrates", async () => {
+    const home = aHome();
+    const server = await home.serve(["serve", "--port", "0", "--data", unpacked("schema-1")]);
+    await server.stop();
+    expect(server.log()).toMatch(/catalog\.db from schema 2 to 3/);
+    expect(server.log()).toMatch(/state\.db from schema \d to 3/);
+  });
+
+  test.if(hasPostgres).each(readers.filter((words) => words !== "backup"))("fundfeed %s migrates no PostgreSQL database", async (words) => {
+    const url = await (await postgresServer()).freshDatabase();
+    await using sql = new SQL(url, { max: 1 });
+    // As far as a migration's first step is concerned; what the later ones changed is still there.
+    for (const kind of ["catalog", "state"] as const) {
+      await sql.unsafe(`delete from fundfeed_${kind}.migrations where n = ${postgresMigrations[kind].length}`);
+    }
+    const dump = () =>
+      Bun.spawnSync([...asOwner("pg_dump"), url])
+        .stdout.toString()
+        .replace(/^\\(un)?restrict .*$/gm, "");
+    const before = dump();
+    const { code, out, err } = await fundfeed(lineOf(words, ["--database", url]));
+    expect(dump()).toBe(before);
+    const { catalog, state } = postgresMigrations;
+    const versions = [catalog, state].map(({ length }) => `of an older version of fundfeed (schema ${length - 1} of ${length})`);
+    if (words === "check") {
+      expect([code, err]).toEqual([0, ""]);
+      for (const [index, version] of versions.entries())
+        expect(out).toContain(
+          `fundfeed_${index === 0 ? "catalog" : "state"}: ${version}; not migrated, and only its storage was checked\n`,
+        );
+    } else {
+      expect([code, out]).toEqual([1, ""]);
+      expect(versions.some((version) => err.includes(`: it is ${version}, `))).toBe(true);
+    }
+  });
+
+  test.if(hasPostgres)("a command says what it migrates in a PostgreSQL database", async () => {
+    const url = await (await postgresServer()).freshDatabase({ empty: true });
+    await using sql = new SQL(url, { max: 1 });
+    for (const kind of ["catalog", "state"] as const) {
+      await sql.unsafe(`create schema fundfeed_${kind}`);
+      await sql.unsafe(
+        `create table fundfeed_${kind}.migrations (n bigint primary key, tag text not null, hash text not null, applied_at bigint not null)`,
+      );
+      const [first] = postgresMigrations[kind];
+      await sql.unsafe(`set search_path to fundfeed_${kind}`);
+      for (const statement of first?.sql.split("--> statement-breakpoint") ?? []) await sql.unsafe(statement);
+      const hash = new Bun.CryptoHasher("sha256").update(first?.sql ?? "").digest("hex");
+      await sql.unsafe(`insert into migrations values (1, '${first?.tag}', '${hash}', 0)`);
+    }
+    const name = url.replace("fundfeed@", "");
+    const sentences = (["catalog", "state"] as const).map(
+      (kind) =>
+        `Migrated fundfeed_${kind} in ${name} from schema 1 to ${postgresMigrations[kind].length}; older versions of fundfeed refuse it from now on\n`,
+    );
+    expect(await fundfeed(["refresh", "--database", url])).toEqual({ code: 0, out: "0 changed\n", err: sentences.join("") });
+    expect((await fundfeed(["check", "--database", url])).out).toBe("Everything holds\n");
+  });
+});
+
+describe("nothing is changed by", () => {
+  const asNobody = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+
+  test.each(readers)("fundfeed %s, whether the files are closed, in use or left behind", async (words) => {
+    const [closed, used, left, bare] = [copied(), copied(), await leftBehind(), await leftBehind()];
+    for (const name of ["catalog.db-shm", "state.db-shm"]) rmSync(join(bare, name));
+    await using opened = new AsyncDisposableStack();
+    const catalog = opened.adopt(openCatalog(used, NOON), (db) => db.close());
+    const state = opened.adopt(openState(used, NOON), (db) => db.close());
+    await (await aCatalog(catalog)).take([{ source: { code: "OWN", opportunity_id: "late" }, title: "In the log" }]);
+    await state.run(rawSql("insert into accounts (name, plan, subscription, created_at) values ('Late', 'trial', 'active', 0)"));
+    for (const directory of [closed, used, left, bare]) {
+      const before = stateOf(directory);
+      const { code, out } = await fundfeed(lineOf(words, ["--data", directory]));
+      expect(stateOf(directory)).toEqual(before);
+      expect(isWell(words, code)).toBe(true);
+      if (directory === closed) continue;
+      if (words === "export") expect(out).toContain("In the log");
+      if (words === "accounts list") expect(out).toContain("Late");
+    }
+  });
+
+  test.each([
+    ["the server of a backup", ["export"], "In the log"],
+    ["import --dry-run", ["import", "records", "INPUT", "--dry-run"], "Would be: 1 read: 1 added"],
+  ])("%s", async (_, args, expected) => {
+    const left = await leftBehind();
+    const before = stateOf(left);
+    const input = aFile([{ source: { code: "OWN", opportunity_id: "2" }, title: "Two" }]);
+    const { code, out } = await fundfeed([...args.map((each) => each.replace("INPUT", input)), "--data", left]);
+    expect([code, out]).toEqual([0, expect.stringContaining(expected)]);
+    expect(stateOf(left)).toEqual(before);
+  });
+
+  test("any of them in a directory that must not be written, where they work nevertheless", async () => {
+    const home = aHome();
+    chmodSync(home.directory, 0o755);
+    for (const [name, from] of [
+      ["closed", sound],
+      ["left", await leftBehind()],
+    ] as const) {
+      const directory = home.at(name);
+      mkdirSync(directory);
+      for (const file of readdirSync(from)) cpSync(join(from, file), join(directory, file));
+      for (const file of readdirSync(directory)) chmodSync(join(directory, file), 0o444);
+      chmodSync(directory, 0o555);
+      const before = stateOf(directory);
+      const ran = await Promise.all(
+        readers
+          .filter((words) => words !== "backup")
+          .map(async (words) => ({ words, ...(await home.run(lineOf(words, ["--data", directory]), { through: asNobody })) })),
+      );
+      expect(ran.filter(({ words, code }) => !isWell(words, code))).toEqual([]);
+      expect(stateOf(directory)).toEqual(before);
+      chmodSync(directory, 0o755);
+    }
+  });
+
+  test("backup and check of what is mounted for reading only", async () => {
+    const home = aHome();
+    const mounted = home.at("mounted");
+    cpSync(sound, mounted, { recursive: true });
+    const alone = (args: readonly string[]) =>
+      home.run(args, {
+        through: [
+          "unshare",
+          "-m",
+          "sh",
+          "-c",
+          `mount --bind ${mounted} ${mounted} && mount -o remount,ro,bind ${mounted} && exec "$@"`,
+          "sh",
+        ],
+      });
+    if ((await home.run([], { through: ["unshare", "-m"] })).code !== 0) {
+      process.stderr.write("unshare -m is not permitted: a read-only mount is not tried\n");
+      return;
+    }
+    for (const from of [undefined, await leftBehind()]) {
+      if (from !== undefined) cpSync(from, mounted, { recursive: true });
+      const before = stateOf(mounted);
+      expect(await alone(["check", "--data", mounted])).toEqual({ code: 0, out: "Everything holds\n", err: "" });
+      expect((await alone(["backup", home.at("copy"), "--data", mounted])).code).toBe(0);
+      expect((await alone(["keys", "create", "--account", "A", "--data", mounted])).err).toContain("the directory and its files must be");
+      expect(stateOf(mounted)).toEqual(before);
+    }
+    expect((await home.run(["export", "--data", "copy"])).out).toContain("In the log");
+  });
+});
