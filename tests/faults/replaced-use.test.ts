@@ -29,6 +29,9 @@ test.each([
   const home = aHome();
   await home.run(["plans", "set", "test", "--daily", "1000000", "--per-minute", "1000000"]);
   const { key } = JSON.parse((await home.run(["keys", "create", "--account", "Acme", "--plan", "test", "--json"])).out) as { key: string };
+  await home.run(["import", "records", "-"], {
+    stdin: `${JSON.stringify({ source: { code: "OWN", opportunity_id: "1" }, title: "Title" })}\n`,
+  });
   await home.run(["backup", "copy"]);
   const server = await home.serve();
 
