@@ -12,6 +12,8 @@ export type Dialect = {
   jsonMember: (json: SQLWrapper, name: string) => SQL<string>;
   /** Whether bytes contain the UTF-8 of a text. */
   containsText: (bytes: SQLWrapper, text: SQLWrapper) => SQL;
+  /** So many bytes behind the first place where bytes contain the UTF-8 of a text, as text; null where they do not. */
+  textBehind: (bytes: SQLWrapper, text: SQLWrapper, length: number) => SQL<string | null>;
 };
 
 export const sqliteDialect: Dialect = {
@@ -19,6 +21,10 @@ export const sqliteDialect: Dialect = {
   jsonElements: (json) => sql`json_each(${json})`,
   jsonMember: (json, name) => sql`${json} ->> ${sql.raw(`'${name}'`)}`,
   containsText: (bytes, text) => sql`instr(${bytes}, cast(${text} as blob)) > 0`, // Bytes on both sides: SQLite would decode the document otherwise.
+  textBehind: (bytes, text, length) => {
+    const sought = sql`cast(${text} as blob)`;
+    return sql`cast(substr(${bytes}, nullif(instr(${bytes}, ${sought}), 0) + length(${sought}), ${sql.raw(`${length}`)}) as text)`;
+  },
 };
 
 export const postgresDialect: Dialect = {
@@ -27,4 +33,9 @@ export const postgresDialect: Dialect = {
   jsonElements: (json) => sql`jsonb_array_elements_text(cast(cast(${json} as text) as jsonb)) as elements (value)`,
   jsonMember: (json, name) => sql`cast(cast(${json} as text) as jsonb) ->> ${sql.raw(`'${name}'`)}`,
   containsText: (bytes, text) => sql`position(convert_to(cast(${text} as text), 'UTF8') in ${bytes}) > 0`,
+  textBehind: (bytes, text, length) => {
+    const sought = sql`convert_to(cast(${text} as text), 'UTF8')`;
+    const start = sql`nullif(position(${sought} in ${bytes}), 0) + octet_length(${sought})`;
+    return sql`convert_from(substring(${bytes} from ${start} for ${sql.raw(`${length}`)}), 'UTF8')`;
+  },
 };

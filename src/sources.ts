@@ -1,10 +1,10 @@
 /** The source catalogue: the named sources (D-13). */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { asc, eq, sql as fragment, ne, sum } from "drizzle-orm";
+import { asc, eq, sql as fragment, inArray, max, ne, sum } from "drizzle-orm";
 import { facets, imports, opportunities, sources } from "../db/catalog.ts";
 import type { CatalogDb } from "../db/engine.ts";
-import { deleteFrom, insertInto, orUpdate, query, type RowsOf, select, selectAll } from "../db/query.ts";
+import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../db/query.ts";
 import { didYouMean } from "./closest.ts";
 
 export const SourceEntry = Type.Object(
@@ -58,12 +58,15 @@ const countByFacet = select({ facet_id: opportunities.facet_id, records: fragmen
   .from(opportunities)
   .groupBy(opportunities.facet_id)
   .as("counts");
+/** Submissions are taken. */
+const ACCEPTING = ["open", "closing_soon"];
 const statuses = query({}, (_, { jsonElements }) => {
   const lastImport = fragment<number | null>`(select max(${imports.finished_at}) from ${imports}
     where ${ne(imports.format, "events")} and ${facets.source} in (select value from ${jsonElements(imports.sources)}))`;
   return select({
     source: facets.source,
     records: fragment<number>`${sum(countByFacet.records)}`.as("records"),
+    open: fragment<number>`coalesce(sum(${countByFacet.records}) filter (where ${inArray(facets.status, ACCEPTING)}), 0)`.as("open"),
     live: fragment<number>`coalesce(sum(${countByFacet.records}) filter (where ${ne(facets.status, "archived")}), 0)`.as("live"),
     last_import_at: lastImport.as("last_import_at"),
   })
@@ -75,7 +78,22 @@ const statuses = query({}, (_, { jsonElements }) => {
 
 export type SourceStatus = RowsOf<typeof statuses>;
 
-/** Every source that has records: how many, how many of them not archived, and when an import of it last finished. */
+/** Every source that has records: how many, how many of them open, how many not archived, and when an import of it last finished. */
 export async function sourceStatuses(db: CatalogDb): Promise<SourceStatus[]> {
   return db.all(statuses);
+}
+
+/** The date of `posted_at`, cut out of the document: to parse each would take ten times as long. No string in JSON has these quotes. */
+const newestPosted = query({ today: parameter<string>(), member: parameter<string>() }, ({ today, member }, { textBehind }) => {
+  const posted = textBehind(opportunities.document, member, "2026-01-31".length);
+  return select({ source: opportunities.source, date: max(posted).as("date") })
+    .from(opportunities)
+    .where(fragment`${posted} <= ${today}`)
+    .groupBy(opportunities.source);
+});
+
+/** The newest date, up to `today`, on which each source posted a record. Reads every record. */
+export async function newestPostedDates(db: CatalogDb, today: string): Promise<Map<string, string>> {
+  const rows = await db.all(newestPosted, { today, member: '"posted_at":"' });
+  return new Map(rows.flatMap(({ source, date }) => (date === null ? [] : [[source, date] as const])));
 }

@@ -79,13 +79,24 @@ describe("a data directory with real records", () => {
     [["refresh"], /^0 changed\n$/, { changed: 0, events: 0 }],
     [
       ["sources", "list"],
-      /^code +name +description\nCHALLENGE_GOV /,
+      /^code +import as +name +description\nCHALLENGE_GOV +challenge-gov /,
       expect.arrayContaining([{ code: "GRANTS_GOV", name: "Grants.gov", description: expect.any(String) }]),
     ],
     [
       ["sources", "status", "--max-age", "1h"],
-      /^source +records +live +last import +age\nCHALLENGE_GOV /,
-      expect.arrayContaining([{ source: "OWN", records: 2, live: 2, last_import_at: expect.any(String), age_seconds: expect.any(Number) }]),
+      /^source +records +open +not archived +newest data +last import\nCHALLENGE_GOV /,
+      expect.arrayContaining([
+        {
+          source: "OWN",
+          records: 2,
+          open: 2,
+          live: 2,
+          newest_posted_on: null,
+          newest_posted_age_days: null,
+          last_import_at: expect.any(String),
+          last_import_age_seconds: expect.any(Number),
+        },
+      ]),
     ],
     [
       ["imports", "list"],

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { didYouMean } from "../closest.ts";
 import { importNameOf } from "../import/formats.ts";
-import { addSource, listSources, removeSource, type SourceStatus, sourceStatuses } from "../sources.ts";
+import { formatInstant } from "../instant.ts";
+import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../sources.ts";
 import {
   answer,
   type Cli,
@@ -42,38 +43,59 @@ export function sourcesCommand(cli: Cli): Command {
       answer(cli, options, { code: code.toUpperCase() }, `${code.toUpperCase()} is no longer in the catalogue`);
     });
 
-  const status = command("status", "Records, live ones, last import and its age, per source")
+  const status = command("status", "How many records each source has, how new its newest is, and when it was last imported")
     .option("--max-age <duration>", "exit with 1 when a source's last import is older: 90s, 15m, 6h, 2d", duration)
+    .addHelpText("after", STATUS_HELP)
     .action(async (options: CommonOptions & { maxAge?: number }) => {
       const now = cli.machine.now();
-      const statuses = await withCatalog(cli, options, sourceStatuses);
-      const ageOf = ({ last_import_at }: SourceStatus) => (last_import_at === null ? null : Math.max(0, now - last_import_at));
-      const lines = statuses.map((each) => {
-        const age = ageOf(each);
+      const today = formatInstant(now).slice(0, 10);
+      const { statuses, newest } = await withCatalog(cli, options, async (db) => ({
+        statuses: await sourceStatuses(db),
+        newest: await newestPostedDates(db, today),
+      }));
+      const rows = statuses.map((each) => {
+        const date = newest.get(each.source) ?? null;
+        const imported = each.last_import_at;
         return {
-          source: each.source,
-          records: each.records,
-          live: each.live,
-          last_import: instantOrNull(each.last_import_at),
-          age: age === null ? null : inWords(age),
+          ...each,
+          newest_posted_on: date,
+          newest_posted_age_days: date === null ? null : (Date.parse(today) - Date.parse(date)) / DAY_MS,
+          last_import_at: instantOrNull(imported),
+          last_import_age_seconds: imported === null ? null : Math.floor(Math.max(0, now - imported) / 1000),
         };
       });
-      const values = statuses.map((each) => {
-        const age = ageOf(each);
-        return { ...each, last_import_at: instantOrNull(each.last_import_at), age_seconds: age === null ? null : Math.floor(age / 1000) };
-      });
-      answer(cli, options, values, table(lines, "Nothing has been imported yet"));
-      const { maxAge } = options;
-      const stale = maxAge === undefined ? [] : statuses.filter((each) => (ageOf(each) ?? Number.POSITIVE_INFINITY) > maxAge);
-      if (stale.length > 0 || (maxAge !== undefined && statuses.length === 0)) {
-        cli.machine.tell(
-          stale.length === 0
-            ? "Nothing has been imported yet"
-            : `Older than ${inWords(maxAge ?? 0)}: ${stale.map(({ source }) => source).join(", ")}`,
-        );
-        cli.exitCode = 1;
-      }
+      const lines = rows.map((row) => ({
+        source: row.source,
+        records: row.records,
+        open: row.open,
+        not_archived: row.live,
+        newest_data: row.newest_posted_age_days === null ? null : daysAgo(row.newest_posted_age_days),
+        last_import: row.last_import_age_seconds === null ? null : `${inWords(row.last_import_age_seconds * 1000)} ago`,
+      }));
+      answer(cli, options, rows, table(lines, "Nothing has been imported yet"));
+      if (options.maxAge !== undefined) tellStale(cli, statuses, options.maxAge);
     });
 
   return commandGroup("sources", "The source catalogue and how fresh each source is", [list, status, add, remove]);
+}
+
+const DAY_MS = 86_400_000;
+
+const STATUS_HELP = `
+open          records with the status open or closing_soon
+not archived  all but those with the status archived
+newest data   the newest date on which the source posted one of its records
+last import   when an import of the source last finished, new data or not`;
+
+function daysAgo(days: number): string {
+  return days === 0 ? "today" : days === 1 ? "1 day ago" : `${days.toLocaleString("en-US")} days ago`;
+}
+
+function tellStale(cli: Cli, statuses: readonly SourceStatus[], maxAge: number): void {
+  const earliest = cli.machine.now() - maxAge;
+  const stale = statuses.filter(({ last_import_at }) => last_import_at === null || last_import_at < earliest);
+  if (statuses.length > 0 && stale.length === 0) return;
+  const codes = stale.map(({ source }) => source).join(", ");
+  cli.machine.tell(statuses.length === 0 ? "Nothing has been imported yet" : `Not imported for ${inWords(maxAge)}: ${codes}`);
+  cli.exitCode = 1;
 }

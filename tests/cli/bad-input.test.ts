@@ -169,7 +169,7 @@ describe("what there is not", () => {
     db.run("update imports set finished_at = finished_at - 7200000");
     db.close();
     const { code, err } = await fundfeed(["sources", "status", "--max-age", "1h", "--data", data]);
-    expect([code, err]).toEqual([1, "Older than 60 minutes: OWN\n"]);
+    expect([code, err]).toEqual([1, "Not imported for 60 minutes: OWN\n"]);
     expect((await fundfeed(["sources", "status", "--max-age", "3h", "--data", data])).code).toBe(0);
   });
 });
