@@ -1,7 +1,20 @@
 /** Copies of both files that are consistent, checked and whole, or not there at all; and the way back. */
 import { Database } from "bun:sqlite";
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
+import { identityOf } from "./identity.ts";
 import { type CatalogFile, fileNames, refuseForeignFile, type StateFile } from "./open.ts";
 import { codeOf, reasonOf } from "./reason.ts";
 
@@ -15,7 +28,7 @@ export function backUp(databases: { catalog: CatalogFile; state: StateFile }, da
   return naming(`Cannot back up to ${directory}`, () => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     refuseSame(directory, data);
-    for (const kind of kinds) refuseInUse(directory, kind, { orDamaged: true });
+    using _ = holdBoth(directory, { mendsDamaged: false, orNothing: false });
     replaceBoth(directory, (kind, partial) => {
       const { sqlite } = databases[kind];
       sqlite.run("pragma query_only = off"); // Or it would refuse to write the copy, too.
@@ -25,16 +38,19 @@ export function backUp(databases: { catalog: CatalogFile; state: StateFile }, da
   });
 }
 
-/** Replaces both files of `data` with those of a backup. Throws, with nothing changed, when the backup is damaged or the files are in use. */
-export function restore(directory: string, data: string): void {
+/**
+ * Replaces both files of `data` with those of a backup. Throws, with nothing changed, when the backup is damaged or the files are in use.
+ * A server or an import that begins meanwhile waits (`openPresent` in `open.ts`).
+ */
+export function restore(directory: string, data: string, copy: (from: string, to: string) => void = copyFileSync): void {
   naming(`Cannot restore from ${directory}`, () => {
     for (const kind of kinds) refuseUnfinished(directory, fileNames[kind]);
   });
   naming(`Cannot restore ${data}`, () => {
     mkdirSync(data, { recursive: true, mode: 0o700 });
     refuseSame(directory, data);
-    for (const kind of kinds) refuseInUse(data, kind, { orDamaged: false });
-    replaceBoth(data, (kind, partial) => copyFileSync(join(directory, fileNames[kind]), partial));
+    using _ = holdBoth(data, { mendsDamaged: true, orNothing: true });
+    replaceBoth(data, (kind, partial) => copy(join(directory, fileNames[kind]), partial));
   });
 }
 
@@ -66,34 +82,56 @@ function refuseUnfinished(directory: string, name: string): void {
   const path = join(directory, name);
   if (!existsSync(path)) throw new Error(`it has no ${name}`);
   if (existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0)
-    throw new Error(`its ${name} is in use, or was not closed; stop what uses it, or run fundfeed check on it`);
+    throw new Error(
+      `its ${name} is in use, or was not closed; make a whole copy of it with: fundfeed backup NEW --data ${directory}, and restore that`,
+    );
+}
+
+/** `mendsDamaged`: replaces damaged files. `orNothing`: also keeps others from making files where there are none. */
+type Holding = { mendsDamaged: boolean; orNothing: boolean };
+
+/** Keeps every other program out of both files, those that replace them excepted. */
+function holdBoth(directory: string, holding: Holding): DisposableStack {
+  using held = new DisposableStack();
+  for (const kind of kinds) held.defer(hold(directory, kind, holding));
+  return held.move();
 }
 
 /**
- * Leaving write-ahead logging needs the file for oneself, so it fails while anybody else has it open. Another program's file is never
- * replaced; a damaged one only by a restore, whose purpose that is.
+ * Leaving write-ahead logging needs the file for oneself, so it fails while anybody else has it open; an exclusive transaction then keeps
+ * them out. Another program's file is never replaced.
  */
-function refuseInUse(directory: string, kind: Kind, refuse: { orDamaged: boolean }): void {
+function hold(directory: string, kind: Kind, { mendsDamaged, orNothing }: Holding): () => void {
   const path = join(directory, fileNames[kind]);
-  if (!existsSync(path)) return;
-  const sqlite = new Database(path, { readwrite: true });
+  const isThere = existsSync(path);
+  if (!isThere && !orNothing) return () => undefined;
+  const sqlite = new Database(path, { create: true });
+  const placeholder = isThere ? undefined : identityOf(path);
+  const release = () => {
+    sqlite.close(true);
+    if (placeholder !== undefined && identityOf(path) === placeholder) rmSync(path);
+  };
   try {
     sqlite.run("pragma busy_timeout = 1000");
     refuseForeignFile(sqlite, kind);
-    const mode = sqlite.query<{ journal_mode: string }, []>("pragma journal_mode = delete").get()?.journal_mode;
-    if (mode !== "delete") throw new Error("it is in use");
+    sqlite.run("pragma journal_mode = delete");
+    sqlite.run("begin exclusive");
+    // Somebody may have come in between the two.
+    const mode = sqlite.query<{ journal_mode: string }, []>("pragma journal_mode").get()?.journal_mode;
+    if (mode !== "delete") throw new Error(`${fileNames[kind]} is in use`);
+    return release;
   } catch (error) {
+    release();
     const code = codeOf(error);
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && !refuse.orDamaged) return;
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && mendsDamaged) return () => undefined; // Nobody else can open it either.
     if (code.startsWith("SQLITE_BUSY"))
       throw new Error(`${fileNames[kind]} is in use: a server or an import has it open; stop that first`, { cause: error });
     throw new Error(`${fileNames[kind]} there must not be replaced: ${reasonOf(error)}`, { cause: error });
-  } finally {
-    sqlite.close();
   }
 }
 
 function putInPlace(from: string, to: string): void {
+  chmodSync(from, 0o600); // A copy has the backup's mode.
   for (const stale of [`${to}-wal`, `${to}-shm`]) rmSync(stale, { force: true }); // A stale log would be replayed into the new file.
   const descriptor = openSync(from, "r+");
   fsyncSync(descriptor);

@@ -1,11 +1,12 @@
 /** Opens the two files of a data directory. */
 import { Database } from "bun:sqlite";
-import { mkdirSync, statSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb, StateDb } from "./engine.ts";
+import { identityOf } from "./identity.ts";
 import { appliedTo, migrate, migrations, missingOf } from "./migrate.ts";
 import { cannotOpen, isReading, migrated, NoData, type Opening, olderVersion } from "./opening.ts";
-import { openToRead } from "./read-file.ts";
+import { openToRead, type ReadFile } from "./read-file.ts";
 import { codeOf, reasonOf } from "./reason.ts";
 import { sqliteEngine, sqliteReader } from "./sqlite-engine.ts";
 
@@ -61,11 +62,9 @@ function open(
   const path = pathOf(directory, kind);
   return naming(path, () => {
     if (mode === "change") requireThere(directory, kind);
-    if (path !== ":memory:") mkdirSync(directory, { recursive: true, mode: 0o700 });
-    return closingOnFailure(new Database(path, { create: true, strict: true }), (sqlite) => {
-      sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that a writer in another process is waited for from here on.
-      sqlite.run(`pragma page_size = ${PAGE_BYTES[kind]}`); // Before anything is written, and of no effect later.
-      const isMarked = refuseForeignFile(sqlite, kind);
+    if (path !== ":memory:") makeFile(directory, path);
+    const opened = openPresent(path, kind, () => ({ sqlite: new Database(path, { create: true, strict: true }), finish: () => undefined }));
+    return closingOnFailure(opened, ({ sqlite, isMarked }) => {
       useWriteAheadLog(sqlite);
       if (!isMarked) sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`); // Before the first table, in case we are killed in between.
       sqlite.run("pragma foreign_keys = on");
@@ -85,21 +84,41 @@ function openReader<Name extends Kind>(directory: string, kind: Name, mode: "rea
   const path = pathOf(directory, kind);
   return naming(path, () => {
     requireThere(directory, kind);
-    const { sqlite: opened, finish } = openToRead(path);
     return closingOnFailure(
-      opened,
-      (sqlite) => {
-        sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`);
-        refuseForeignFile(sqlite, kind);
+      openPresent(path, kind, () => openToRead(path, WRITER_WAITS_MS)),
+      ({ sqlite, finish }) => {
         const [applied, known] = [appliedTo(sqlite), migrations[kind].length];
         const missing = missingOf(migrations[kind], applied).length;
         if (applied.length === 0) throw noData(directory, kind); // A command that made it was killed at its beginning.
         if (missing > 0 && mode === "read") throw olderVersion(applied.length, known);
         return { ...sqliteReader(sqlite, kind, finish), sqlite };
       },
-      finish,
     );
   });
+}
+
+/** Empty, and before SQLite opens it: so that `openPresent` can tell whether another file is put in its place. */
+function makeFile(directory: string, path: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (identityOf(path) === undefined) closeSync(openSync(path, "a", 0o600));
+}
+
+/**
+ * Opens the file that bears the name once it can be read. A restore keeps everybody waiting until another file bears the name: whoever
+ * waited has the former one open then, and has to open the new one.
+ */
+function openPresent(path: string, kind: Kind, open: () => ReadFile): ReadFile & { isMarked: boolean } {
+  for (;;) {
+    const identity = path === ":memory:" ? undefined : identityOf(path);
+    const file = closingOnFailure(open(), (opened) => {
+      opened.sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that a writer in another process is waited for from here on.
+      opened.sqlite.run(`pragma page_size = ${PAGE_BYTES[kind]}`); // Before anything is written, and of no effect later.
+      return { ...opened, isMarked: refuseForeignFile(opened.sqlite, kind) };
+    });
+    if (path === ":memory:" || identityOf(path) === identity) return file;
+    file.sqlite.close();
+    file.finish();
+  }
 }
 
 function pathOf(directory: string, kind: Kind): string {
@@ -138,12 +157,12 @@ function naming<T>(path: string, work: () => T): T {
   }
 }
 
-function closingOnFailure<T>(sqlite: Database, work: (sqlite: Database) => T, finish: () => void = () => undefined): T {
+function closingOnFailure<File extends ReadFile, T>(file: File, work: (file: File) => T): T {
   try {
-    return work(sqlite);
+    return work(file);
   } catch (error) {
-    sqlite.close();
-    finish();
+    file.sqlite.close();
+    file.finish();
     throw error;
   }
 }

@@ -12,17 +12,19 @@ export type ReadFile = { sqlite: Database; finish: () => void };
 /** A log's index has 32 KB to begin with. */
 const ROOM_FOR_INDEX_BYTES = 65_536;
 
-export function openToRead(path: string): ReadFile {
+/** `waitMs`: how long to wait for somebody who has the file alone. */
+export function openToRead(path: string, waitMs: number): ReadFile {
   const [hasLog, hasIndex] = [existsSync(`${path}-wal`), existsSync(`${path}-shm`)];
-  if (hasLog && hasIndex) return openInUse(path);
+  if (hasLog && hasIndex) return openInUse(path, waitMs);
   // Copied together without their index, as by a file system's snapshot: SQLite would make one and leave it there.
   if (hasLog) return openPrivateCopy(path);
   return canMakeIndex(path) ? openBesideWriters(path) : openUnchanging(path);
 }
 
 /** A server or an import has it open, or was killed. A read-only connection leaves the log alone when it closes. */
-function openInUse(path: string): ReadFile {
+function openInUse(path: string, waitMs: number): ReadFile {
   const sqlite = new Database(path, { readonly: true, strict: true });
+  sqlite.run(`pragma busy_timeout = ${waitMs}`);
   try {
     sqlite.query("select 1 from sqlite_master").get();
     return { sqlite, finish: () => undefined };

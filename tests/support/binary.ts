@@ -64,6 +64,8 @@ export type Home = {
   key: () => Promise<string>;
   /** `serve` on a free port, or another command that prints "listening on …". */
   serve: (args?: readonly string[], start?: Start) => Promise<Server>;
+  /** The process id of the command that was started last. */
+  newest: () => number;
   /** Starts a command and lets it run. */
   start: (args: readonly string[], start?: Start) => Bun.Subprocess<"pipe", "pipe", "pipe">;
 };
@@ -89,6 +91,7 @@ export function aHome(): Home {
   };
   for (const [name, content] of Object.entries(hostile)) file(name, content);
 
+  let newest = 0;
   const start: Home["start"] = (args, { env = {}, stdin = "", through = [] } = {}) => {
     const child = Bun.spawn([...through, program(), ...args], {
       cwd: directory,
@@ -98,6 +101,7 @@ export function aHome(): Home {
       stderr: "pipe",
     });
     started.add(child);
+    newest = child.pid;
     void child.exited.then(() => started.delete(child));
     child.stdin.write(stdin);
     child.stdin.end();
@@ -112,6 +116,7 @@ export function aHome(): Home {
     directory,
     at,
     file,
+    newest: () => newest,
     start,
     run,
     json: async <T>(args: readonly string[], given?: Start) => {
