@@ -87,14 +87,14 @@ function areOf({ index }: ReadModel, { before, upstream }: Bounds): boolean {
 function rowsOf({ index, facets }: ReadModel, filter: Filter, { named, upstream, after, before }: Bounds, count: number): number[] {
   const allowed = allowedFacets(facets, filter, named);
   // `updated_at` has whole milliseconds: it is after an instant when it is after that instant's own (D-11).
-  const from = filter.updated_since === undefined ? 0 : firstAfter(index, filter.updated_since.ms);
-  const to = before !== undefined ? placeOf(index, before.seq) + 1 : after !== null ? firstAfter(index, after.time - 1) : index.length;
+  const from = filter.updated_since === undefined ? 1 : firstAfter(index, filter.updated_since.ms);
+  const to = before !== undefined ? placeOf(index, before.seq) + 1 : after !== null ? firstAfter(index, after.time - 1) : index.end;
 
   const places =
     upstream === undefined
       ? newestFirst(index, allowed, from, to, count)
       : Array.from(upstream.rows, (seq) => placeOf(index, seq))
-          .filter((place) => place >= from && place < to && (allowed === null || allowed[index.facets[place] as number] === 1))
+          .filter((place) => place >= from && place < to && (allowed === null || allowed.flags[index.facets[place] as number] === 1))
           .sort((left, right) => right - left)
           .slice(0, count);
   return places.map((place) => index.rows[place] as number);

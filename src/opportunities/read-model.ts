@@ -1,66 +1,148 @@
 /** The catalogue as a server reads it: the database, and in memory the list index, the facets and documents, in step with every commit. */
-import { settings } from "../../db/catalog.ts";
+import { asc, eq, max, sql } from "drizzle-orm";
+import { opportunities, settings } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
-import { selectBy } from "../../db/query.ts";
+import { parameter, pick, query, select, selectBy } from "../../db/query.ts";
+import type { Position } from "../page.ts";
 import { sharedRun } from "../shared-run.ts";
 import { createDocuments, type Documents } from "./documents.ts";
 import { addFacets, createFacets, type Facets, readFacets } from "./facets.ts";
-import { appendAll, createListIndex, type ListIndex, loadListIndex, readNewer } from "./list-index.ts";
+import { append, compact, createListIndex, type ListIndex, needsCompaction, newestTime, type Sizes } from "./list-index.ts";
 
-export type ReadModel = {
-  db: CatalogDb;
+/** Rows read at a time: some 3 ms, after which other requests get their turn. */
+const PORTION = 5000;
+/** From so many rows on, places are reserved for so many times as many. */
+const FEW_ROWS = 250_000;
+const GROWTH = 4;
+/** Follows every id, in any collation: ids are hexadecimal. */
+const AFTER_ALL_IDS = "z";
+
+/** What follows the database. All of it is replaced at once. */
+type Contents = {
   index: ListIndex;
   facets: Facets;
+  /** The last record read, in the order of (`updated_at`, id). */
+  readUntil: Position;
+};
+
+export type ReadModel = Contents & {
+  db: CatalogDb;
   documents: Documents;
   /** Signs cursors. It lives in the catalogue, so that cursors outlive restarts and work on copies (D-15). */
   cursorSecret: Uint8Array;
-  /** What `db.commits()` said of the last commit that log and facets know. */
+  /** What `db.commits()` returned before the newest commit that is in the contents was read. */
   lastSeenCommit: number;
-  /** Takes in what was committed since, once for all who ask meanwhile. */
   refreshOnce: () => Promise<void>;
+  reloadOnce: () => Promise<void>;
+  /** What steps through the index at the moment: one at a time, because compaction moves places. */
+  stepping: Promise<void> | undefined;
 };
 
-/** Loads the list index: about half a second for a million records. */
-export async function createReadModel(db: CatalogDb): Promise<ReadModel> {
+/** Opens the catalogue for reading. Loading takes half a second for a million records, in portions that do not hold up the event loop. */
+export async function createReadModel(db: CatalogDb, sizes: Partial<Sizes> = {}): Promise<ReadModel> {
   const model: ReadModel = {
+    ...emptyContents(sizes),
     db,
-    index: createListIndex(),
-    facets: createFacets(),
     documents: createDocuments(),
     cursorSecret: await readCursorSecret(db),
     lastSeenCommit: Number.NaN,
-    refreshOnce: sharedRun(() => takeInNewer(model)),
+    refreshOnce: sharedRun(() => readNewer(model)),
+    reloadOnce: sharedRun(() => loadAll(model, sizes)),
+    stepping: undefined,
   };
-  await reload(model);
-  Bun.gc(true); // The load's garbage, once, instead of for as long as the server lives.
+  await loadAll(model, sizes);
+  Bun.gc(true); // Collects the garbage of loading now.
   return model;
 }
 
-/** Brings log and facets to the newest state of the database: to be called by each read before it looks into them. */
+/** Brings the contents up to date with every commit made before the call. Each read calls it first. */
 export function refresh(model: ReadModel): Promise<void> | undefined {
   return model.db.commits() === model.lastSeenCommit ? undefined : model.refreshOnce();
 }
 
-/** Loads log and facets again. Those at hand serve until then. */
-export async function reload(model: ReadModel): Promise<void> {
-  const { db } = model;
-  const lastSeenCommit = db.commits(); // Before the rows: a later commit moves it again.
-  const index = await loadListIndex(db);
-  const facets = createFacets();
-  addFacets(facets, await readFacets(db, facets));
-  Object.assign(model, { index, facets, lastSeenCommit });
+/** Loads the contents again. The present ones serve until then. */
+export function reload(model: ReadModel): Promise<void> {
+  return model.reloadOnce();
 }
 
-/** All of it is read before any of it is taken in: nobody may see half a commit, also when the reading fails. */
-async function takeInNewer(model: ReadModel): Promise<void> {
-  const { db, index, facets } = model;
+function emptyContents(sizes: Partial<Sizes>): Contents {
+  const index = createListIndex(sizes);
+  return { index, facets: createFacets(), readUntil: { time: newestTime(index), id: AFTER_ALL_IDS } };
+}
+
+const lastRow = query({}, () => select({ seq: max(opportunities.seq) }).from(opportunities));
+
+async function loadAll(model: ReadModel, sizes: Partial<Sizes>): Promise<void> {
+  const { db } = model;
+  const lastSeenCommit = db.commits(); // Before reading: a later commit changes it.
+  const rows = (await db.get(lastRow))?.seq ?? 0;
+  const contents = emptyContents({ ...sizes, ...(rows > FEW_ROWS && { capacity: GROWTH * rows }) });
+  await readInto(db, contents, () => true);
+  Object.assign(model, contents, { lastSeenCommit });
+}
+
+async function readNewer(model: ReadModel): Promise<void> {
+  const { db, index } = model;
   const lastSeenCommit = db.commits();
-  const newer = await readNewer(db, index);
-  const added = newer.length === 0 ? [] : await readFacets(db, facets); // After the records: it has all that they refer to.
-  if (model.index !== index) return; // Reloaded in the meantime.
-  appendAll(index, newer);
-  addFacets(facets, added);
+  const isCurrent = () => model.index === index; // Until it is reloaded.
+  await readInto(db, model, isCurrent);
+  if (!isCurrent()) return;
   model.lastSeenCommit = lastSeenCommit;
+  if (model.stepping === undefined && needsCompaction(index)) void stepThrough(model, () => compact(index, pause));
+}
+
+/** Runs work that steps through the places of the index, after any other such work. */
+export async function stepThrough(model: ReadModel, work: () => Promise<void>): Promise<void> {
+  while (model.stepping !== undefined) await model.stepping.catch(() => undefined);
+  model.stepping = work().finally(() => {
+    model.stepping = undefined;
+  });
+  return model.stepping;
+}
+
+/** Lets everything else have its turn. */
+export const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+const entriesAfter = query({ ...pick(opportunities, "updated_at", "id"), limit: parameter<number>() }, ({ updated_at, id, limit }) =>
+  select(pick(opportunities, "updated_at", "seq", "facet_id"))
+    .from(opportunities)
+    .where(sql`(${opportunities.updated_at}, ${opportunities.id}) > (${updated_at}, ${id})`)
+    .orderBy(asc(opportunities.updated_at), asc(opportunities.id))
+    .limit(limit),
+);
+const idOfRow = query(pick(opportunities, "seq"), ({ seq }) =>
+  select(pick(opportunities, "id")).from(opportunities).where(eq(opportunities.seq, seq)),
+);
+
+/**
+ * Appends everything after `readUntil`, in portions with a pause after each. A commit between two portions does no harm: what it changes
+ * comes after all that was there (D-31). A portion is read whole before it is appended, so that a failure leaves nothing half done.
+ */
+async function readInto(db: CatalogDb, contents: Contents, isCurrent: () => boolean): Promise<void> {
+  const { index, facets } = contents;
+  for (;;) {
+    const { time, id } = contents.readUntil;
+    const entries = await db.all(entriesAfter, { updated_at: time, id, limit: PORTION });
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    const isLast = entries.length < PORTION;
+    const lastId = isLast ? AFTER_ALL_IDS : ((await db.get(idOfRow, { seq: last.seq }))?.id ?? AFTER_ALL_IDS);
+    await readNewFacets(db, facets); // After the records: it has all that they refer to.
+    if (!isCurrent()) return;
+    for (const { updated_at, seq, facet_id } of entries) append(index, updated_at, seq, facet_id);
+    contents.readUntil = { time: last.updated_at, id: lastId };
+    if (isLast) return;
+    await pause();
+  }
+}
+
+async function readNewFacets(db: CatalogDb, facets: Facets): Promise<void> {
+  for (;;) {
+    const added = await readFacets(db, facets, PORTION);
+    addFacets(facets, added);
+    if (added.length < PORTION) return;
+    await pause();
+  }
 }
 
 const settingByName = selectBy(settings, "name");

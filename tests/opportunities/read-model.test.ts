@@ -36,7 +36,7 @@ test("a read that fails in the middle of a commit loses nothing of it", async ()
   const model = await createReadModel(db);
   await storeRecords(db, [aRecord(1)], NOON);
   const { all } = db;
-  for (const failing of ['from "facets"', 'from "opportunities" where "opportunities"."updated_at"']) {
+  for (const failing of ['from "facets"', 'from "opportunities" where ("opportunities"."updated_at"']) {
     await storeRecords(db, [aRecord(2), aRecord(3), aRecord(4)], NOON);
     db.all = async (query, ...values) => {
       if (textOf(db, query).includes(failing)) throw new Error("disk I/O error");
