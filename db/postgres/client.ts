@@ -23,6 +23,8 @@ export type ClientOptions = {
   connections?: number;
   /** How long a statement may take; the server gives up on it then, and a second later we on the server. */
   answersWithinMs?: number;
+  /** How long a writer may be silent within a transaction. */
+  silentInTransactionMs?: number;
   /** Lets PostgreSQL refuse every statement that would change something. */
   readOnly?: boolean;
 };
@@ -42,12 +44,13 @@ export type Client = Asking & {
 
 const CONNECTIONS = 10;
 const ANSWERS_WITHIN_MS = 30_000;
-/** A transaction whose program says nothing for so long is rolled back: it would keep every other writer waiting. */
+/** A writing transaction whose program says nothing for so long is rolled back: it would keep every other writer waiting. */
 const SILENT_IN_TRANSACTION_MS = 60_000;
 const CONNECTS_WITHIN_MS = 5_000;
 
 export function connect(url: string, options: ClientOptions): Client {
   const { schema, connections = CONNECTIONS, answersWithinMs = ANSWERS_WITHIN_MS, readOnly = false } = options;
+  const { silentInTransactionMs = SILENT_IN_TRANSACTION_MS } = options;
   const open = () =>
     new SQL(url, {
       max: connections,
@@ -57,7 +60,7 @@ export function connect(url: string, options: ClientOptions): Client {
         search_path: schema,
         statement_timeout: answersWithinMs,
         lock_timeout: answersWithinMs,
-        idle_in_transaction_session_timeout: SILENT_IN_TRANSACTION_MS,
+        idle_in_transaction_session_timeout: silentInTransactionMs,
         ...(readOnly && { default_transaction_read_only: "on" }),
       },
     });

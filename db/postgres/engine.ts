@@ -17,9 +17,14 @@ const NOT_TO_BE_VACUUMED = `
   select 1 from pg_tables where schemaname = current_schema() and not pg_has_role(tableowner, 'usage')
   and not (select pg_has_role(datdba, 'usage') from pg_database where datname = current_database())`;
 
+/**
+ * Without the limit on silence: a reader keeps no writer waiting, and an export is as silent as whoever reads its pipe is slow.
+ */
+const BEGIN_SNAPSHOT = "begin isolation level repeatable read, read only; set local idle_in_transaction_session_timeout = 0";
+
 export function postgresEngine<Name extends DatabaseName>(client: Client, name: Name): Engine<Name> {
   const snapshot = <T>(read: (sql: Sql<Name>) => Promise<T>) =>
-    client.bracketed("begin isolation level repeatable read, read only", (connection) => read(sqlOf(connection, name)));
+    client.bracketed(BEGIN_SNAPSHOT, (connection) => read(sqlOf(connection, name)));
   return {
     ...sqlOf(client, name),
     each: (query, values, take) => snapshot((sql) => sql.each(query, values, take)),

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { reasonOf } from "../../db/reason.ts";
 import { exportLines } from "../opportunities/export.ts";
 import { requireSources } from "../sources.ts";
 import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
@@ -10,7 +11,15 @@ export function exportCommand(cli: Cli): Command {
       const codes = sourceCodes(options.source);
       await withCatalog(cli, options, async (db) => {
         await requireSources(db, codes ?? [], "export");
-        await exportLines(db, codes, cli.machine.print);
+        let printed = 0;
+        const print = (line: string) => {
+          cli.machine.print(line);
+          printed++;
+        };
+        await exportLines(db, codes, print).catch((error: unknown) => {
+          const reason = `what was printed is not whole: it ended after ${printed.toLocaleString("en-US")} records`;
+          throw new Error(`Cannot finish export: ${reasonOf(error)}; ${reason}`, { cause: error });
+        });
       });
     });
 }

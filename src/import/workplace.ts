@@ -54,29 +54,44 @@ type Lockable = Pick<Workplace, "db" | "directory" | "tell">;
 
 type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: Rejects };
 
-/** Takes the import lock, opens the files, runs `work`, and keeps the rejects when it succeeded. Whatever happens, nothing stays open. */
-export function withInputs(
+/**
+ * Opens the files, takes the import lock, runs `work`, and keeps the rejects when it succeeded. Whatever happens, nothing stays open.
+ * Standard input is read to its end first: whoever writes it should not have to wait for another import, and may give up.
+ */
+export async function withInputs(
   place: Workplace,
   format: Pick<Format, "name" | "entry">,
   options: Options,
   work: (opened: Opened) => Promise<Summary>,
 ): Promise<Outcome> {
-  return withStaging(place, async (staging) => {
-    const rejects = createRejects(options.rejects, options.files, options.redactContacts === true);
-    const inputs: OpenInput[] = [];
-    await place.db.makeRoomForWrites();
-    try {
-      for (const file of options.files) inputs.push(await openInput(file, format, place.directory));
-      const summary = await work({ inputs, staging, rejects }).catch(async (error: unknown) => {
-        throw await withHint(error, inputs, format);
-      });
-      if (summary.rejected > 0 && summary.rejected === summary.read) for (const input of inputs) await tellLikeness(place, input, format);
-      return { ...summary, rejects: options.dryRun ? [] : rejects.keep() };
-    } finally {
-      rejects.drop();
-      for (const input of inputs) input.close();
-    }
-  });
+  const inputs: OpenInput[] = [];
+  try {
+    for (const file of options.files) inputs.push(await openInput(file, format, place.directory));
+    return await withStaging(place, (staging) => workOn(inputs, staging, place, format, options, work));
+  } finally {
+    for (const input of inputs) input.close();
+  }
+}
+
+async function workOn(
+  inputs: readonly OpenInput[],
+  staging: Staging,
+  place: Workplace,
+  format: Pick<Format, "name" | "entry">,
+  options: Options,
+  work: (opened: Opened) => Promise<Summary>,
+): Promise<Outcome> {
+  const rejects = createRejects(options.rejects, options.files, options.redactContacts === true);
+  await place.db.makeRoomForWrites();
+  try {
+    const summary = await work({ inputs, staging, rejects }).catch(async (error: unknown) => {
+      throw await withHint(error, inputs, format);
+    });
+    if (summary.rejected > 0 && summary.rejected === summary.read) for (const input of inputs) await tellLikeness(place, input, format);
+    return { ...summary, rejects: options.dryRun ? [] : rejects.keep() };
+  } finally {
+    rejects.drop();
+  }
 }
 
 /** An error about a file as a whole, with what the file looks like if that is something else. */

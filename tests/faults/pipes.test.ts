@@ -1,0 +1,79 @@
+/** `fundfeed export | fundfeed import records -` when one end of the pipe is slow, or breaks. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { openCatalog } from "../../db/open.ts";
+import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { exportLines } from "../../src/opportunities/export.ts";
+import { aHome, dropHomes, type Home, until } from "../support/binary.ts";
+import { NOON } from "../support/imports.ts";
+import { hasPostgres, postgresServer, type Server } from "../support/postgres.ts";
+import { rawSql } from "../support/sql.ts";
+
+afterAll(dropHomes);
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
+
+/** More than one portion of a database, and more than a pipe holds. */
+const RECORDS = 3000;
+const records = Array.from(
+  { length: RECORDS },
+  (_, n) => `${JSON.stringify({ source: { code: "OWN", opportunity_id: `${n}` }, title: `Number ${n}` })}\n`,
+).join("");
+
+describe.if(hasPostgres)("export from PostgreSQL", () => {
+  let postgres: Server;
+  let url: string;
+  let home: Home;
+  beforeAll(async () => {
+    postgres = await postgresServer();
+    url = await postgres.freshDatabase();
+    home = aHome();
+    expect((await home.run(["import", "records", "-", "--database", url], { stdin: records })).code).toBe(0);
+  });
+
+  test("goes on however long its reader pauses, while a silent writer is given up", async () => {
+    const db = await openPostgresCatalog(url, NOON, { silentInTransactionMs: 100 });
+    let lines = 0;
+    await exportLines(db, undefined, () => {
+      if (lines++ % 1000 === 500) Bun.sleepSync(1000); // As a full pipe keeps it.
+    });
+    expect(lines).toBe(RECORDS);
+    const silent = db.transaction(async (sql) => {
+      await Bun.sleep(1000);
+      await sql.get(rawSql("select 1"));
+    });
+    await expect(silent).rejects.toThrow();
+    await db.close();
+  });
+
+  test("that fails on the way says that what it printed is not whole", async () => {
+    const reader = `"$@" | { until [ -e ${home.at("go")} ]; do sleep 0.05; done; cat; }`;
+    const exporting = home.start(["export", "--database", url], { through: ["bash", "-o", "pipefail", "-c", reader, "bash"] });
+    const database = new URL(url).pathname.slice(1);
+    const paused = `from pg_stat_activity where datname = '${database}' and state = 'idle in transaction' and now() - state_change > interval '0.5 s'`;
+    await until("its pipe is full", async () => ((await postgres.command(`select 1 ${paused}`)).length > 0 ? true : undefined));
+    await postgres.command(`select pg_terminate_backend(pid) ${paused}`);
+    home.file("go", "");
+    const [out, err, code] = await Promise.all([exporting.stdout.text(), exporting.stderr.text(), exporting.exited]);
+    const count = out.trimEnd().split("\n").length;
+    expect(count).toBeLessThan(RECORDS);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(`what was printed is not whole: it ended after ${count.toLocaleString("en-US")} records`),
+    ]);
+  });
+});
+
+test("import reads all of standard input before it waits for another import", async () => {
+  const home = aHome();
+  const file = home.file("records.ndjson", records.repeat(10));
+  const db = openCatalog(home.at("fundfeed-data"), Date.now());
+  const release = await db.tryLock("import");
+  const importing = home.start(["import", "records", "-"], {
+    through: ["sh", "-c", `{ cat ${file}; touch ${home.at("read")}; } | "$@"`, "sh"],
+  });
+  await until("its writer has got rid of everything", () => existsSync(home.at("read")) || undefined);
+  await release?.();
+  expect([await importing.exited, await importing.stderr.text()]).toEqual([0, "Waiting for another import to finish\n"]);
+  expect(await importing.stdout.text()).toContain("3,000 added");
+  await db.close();
+});
