@@ -6,14 +6,11 @@ export type Instant = Readonly<{ ms: number; beyond: string }>;
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
-/** The instant that an RFC 3339 date-time with an offset names, or `undefined`. A leap second counts as the second after it. */
-export function parseInstant(text: string): Instant | undefined {
-  return text.length > LENGTH_KEPT ? readInstant(text) : keptInstant(text);
-}
-
-/** An import repeats a few thousand dates, and asks for each of a record's several times. */
-const keptInstant = keptAnswers(20_000, readInstant);
-const LENGTH_KEPT = 40;
+/**
+ * The instant that an RFC 3339 date-time with an offset names, or `undefined`. A leap second counts as the second after it. Kept, since an
+ * import repeats a few thousand dates and asks for each of a record's several times.
+ */
+export const parseInstant = keptAnswers(20_000, readInstant);
 
 function readInstant(text: string): Instant | undefined {
   const match = DATE_TIME.exec(text);
@@ -31,7 +28,14 @@ function readInstant(text: string): Instant | undefined {
   const milliseconds = leap || fraction === "" ? 0 : Number(fraction.slice(0, 3).padEnd(3, "0"));
   // A cycle of the calendar later, since `Date.UTC` reads the years 0 to 99 as 1900 to 1999.
   const ms = Date.UTC(year + 400, month - 1, day, hour, minute - offset, second, milliseconds) - CYCLE_MS;
-  return { ms, beyond: leap || fraction === "" ? "" : fraction.slice(3).replace(/0+$/, "") };
+  return { ms, beyond: leap ? "" : withoutTrailingZeros(fraction.slice(3)) };
+}
+
+/** A regular expression would look through each run of zeros from each of its zeros. */
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === "0") end--;
+  return digits.slice(0, end);
 }
 
 /** Whole milliseconds since 1970 UTC of an RFC 3339 date-time, or `undefined`. */

@@ -9,6 +9,9 @@ export function lastAnswer<Question, Answer>(answer: (question: Question) => Ans
   };
 }
 
+/** Longest question whose answer is kept: files decide how long questions are, and must not decide how much memory they take. */
+const QUESTION_MAX = 40;
+
 /** Some `atMost` answers, then all of them are forgotten. An `undefined` is not kept. */
 export function keptAnswers<Answer>(
   atMost: number,
@@ -19,7 +22,7 @@ export function keptAnswers<Answer>(
     const known = kept.get(question);
     if (known !== undefined) return known;
     const value = answer(question);
-    if (value === undefined) return undefined;
+    if (value === undefined || question.length > QUESTION_MAX) return value;
     if (kept.size === atMost) kept.clear();
     kept.set(question, value);
     return value;

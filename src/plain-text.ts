@@ -73,14 +73,26 @@ const HIDDEN = /<!--[\s\S]*?(?:-->|$)|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/g
 const INLINE_TAG = /<\/?(?:a|abbr|b|big|del|em|font|i|ins|mark|o:p|s|small|span|strong|sub|sup|u|wbr)(?=[\s/>])[^<>]*>/gi;
 const TAG = /<[/!?]?[a-z][a-z0-9:-]*(?=[\s/>])[^<>]*>/gi;
 
+/**
+ * Unicode's Stream-Safe Text Format (UAX #15): after 30 marks on one character stands a combining grapheme joiner. Normalizing sorts the
+ * marks of a run by insertion, so its time grows with the square of the run.
+ */
+function streamSafe(text: string): string {
+  return text.length < RUN_FROM ? text : text.replace(MARKS, "$&\u034f");
+}
+
+const MARKS = /\p{M}{30}/gu;
+/** No run in a shorter text takes long. */
+const RUN_FROM = 1000;
+
 /** Soft hyphens and zero-width characters go without a trace, other runs of white space become one blank. */
 function tidy(text: string): string {
   if (!BEYOND_ASCII.test(text) && !text.includes("  ")) return text.trim();
-  return text
+  const collapsed = text
     .replace(/[\u00ad\u200b\u2060\ufeff]+/g, "")
     .replace(/\s{2,}|[^\S ]/g, " ") // Not single blanks, which are most of a text.
-    .trim()
-    .normalize("NFC");
+    .trim();
+  return streamSafe(collapsed).normalize("NFC");
 }
 
 /** Printable ASCII is tidy but for its blanks. */

@@ -43,7 +43,8 @@ export async function encodingOf(bytes: AsyncIterable<Uint8Array>): Promise<Enco
 function checkedHeader(names: string[], wanted: readonly string[]): string[] {
   const missing = wanted.filter((name) => !names.includes(name));
   if (missing.length > 0) throw new Error(`the header has no column ${missing.map((name) => `"${name}"`).join(", ")}`);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const seen = new Set<string>();
+  const twice = names.find((name) => seen.size === seen.add(name).size);
   if (twice !== undefined) throw new Error(`the header has the column "${twice}" twice`);
   return names;
 }
@@ -57,21 +58,36 @@ function rowOf(header: readonly string[], cells: readonly string[], line: number
 }
 
 async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<{ line: number; cells: string[] }> {
-  let rest = "";
+  let unfinished = "";
+  let pieces = "";
   let line = 1;
-  for await (const piece of decoded(bytes, encoding)) {
-    const text = rest + piece;
+
+  /** All whole rows. What is left of the text is the beginning of a row. */
+  function* takeRows(text: string): Iterable<{ line: number; cells: string[] }> {
     let start = 0;
     for (let taken = takeRow(text, start, line); taken !== undefined; taken = takeRow(text, start, line)) {
+      refuseLong(taken.end - start);
       if (!isBlank(taken.cells)) yield { line, cells: taken.cells };
       line += linesIn(text, start, taken.end);
       start = taken.end;
     }
-    rest = text.slice(start);
-    if (rest.length > ROW_MAX) throw new Error(`the row on line ${line} has more than ${ROW_MAX} characters: is a quote missing?`);
+    unfinished = text.slice(start);
+    pieces = "";
+    refuseLong(unfinished.length);
   }
-  const text = `${rest}\n`; // The last row may end with the file.
-  const last = takeRow(text, 0, line);
+
+  function refuseLong(length: number): void {
+    if (length > ROW_MAX) throw new Error(`the row on line ${line} has more than ${ROW_MAX} characters: is a quote missing?`);
+  }
+
+  for await (const piece of decoded(bytes, encoding)) {
+    pieces += piece;
+    // An unfinished row is read again from its beginning, so not before there is as much again of it: reading it at each piece would take
+    // time that grows with the square of its length.
+    if (pieces.length >= unfinished.length) yield* takeRows(unfinished + pieces);
+  }
+  yield* takeRows(unfinished + pieces);
+  const last = takeRow(`${unfinished}\n`, 0, line); // The last row may end with the file.
   if (last === undefined) throw new Error(`the file ends inside the quoted field of the row on line ${line}`);
   if (!isBlank(last.cells)) yield { line, cells: last.cells };
 }

@@ -158,11 +158,14 @@ function fundingOf(grant: Grant, warn: Context["warn"]): NonNullable<Draft["fund
   return { currency: "USD", amount_min: amount_min ?? null, amount_max: amount_max ?? null, display: display.join("; ") || null };
 }
 
+/** Most characters of an amount (D-36). */
+const AMOUNT_MAX = 100;
+
 /** Two decimals; `undefined` where nothing is stated. Never through a float (D-36). */
 function amountOf(text: string, id: string, warn: Context["warn"]): string | undefined {
   const digits = text.replace(/[$,\s]/g, "");
   if (digits === "" || /^(none|notavailable|n\/a)$/i.test(digits)) return undefined;
-  const [, whole = "", cents = ""] = /^0*(\d{1,20})(?:\.(\d{1,2}))?$/.exec(digits) ?? [];
+  const [, whole = "", cents = ""] = (digits.length <= AMOUNT_MAX && /^0*(\d{1,20})(?:\.(\d{1,2}))?$/.exec(digits)) || [];
   if (whole !== "") return `${whole}.${cents.padEnd(2, "0")}`;
   warn(`Opportunity ${id} has an amount that is no number, "${text}": it is left out`);
   return undefined;
@@ -206,7 +209,8 @@ function classificationsOf({ category, categoryNote, activities, activitiesNote,
   };
 }
 
-const EMAIL = /[^\s@<>()",;:]+@[^\s@<>()",;:]+\.[a-z]{2,}/i;
+// Each begins where a word begins, and is bounded (RFC 5321 has 64 and 255 characters): else a long word without "@" is searched from each of its characters.
+const EMAIL = /(?<![^\s@<>()",;:])[^\s@<>()",;:]{1,64}@[^\s@<>()",;:]{1,255}\.[a-z]{2,63}/i;
 const LABELLED_PHONE = /(?:\b|tele)phone(?: number)?[:\s]*([+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
 const US_PHONE = /((?:\+?1[-. ])?\(?\b\d{3}\)?[-. ]{0,2}\d{3}[-. ]?\d{4}\b(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
 

@@ -241,11 +241,16 @@ function refuseCutOff(last: Item): void {
   );
 }
 
+/** Warnings of one import, and the length at which one is cut: upstreams write what they quote. */
+const WARNINGS_MAX = 200;
+const WARNING_LENGTH_MAX = 300;
+
 /** Tells each message once: a code that is unknown in ten thousand records is one piece of news. */
 function once(tell: (message: string) => void): (message: string) => void {
   const told = new Set<string>();
-  return (message) => {
-    if (told.has(message) || told.size === 200) return;
+  return (whole) => {
+    const message = whole.length > WARNING_LENGTH_MAX ? `${whole.slice(0, WARNING_LENGTH_MAX).toWellFormed()}…` : whole;
+    if (told.has(message) || told.size === WARNINGS_MAX) return;
     told.add(message);
     tell(message);
   };

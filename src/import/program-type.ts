@@ -33,7 +33,7 @@ export const programRules: readonly ProgramRule[] = [
   { type: "BAA", title: /broad agency announcement|\bBAA\b/i },
   { type: "CSO", title: /commercial solutions? opening|^(?!.*civil society).*\bCSO\b/i }, // Civil society organizations are CSOs too.
   { type: "OTA", title: /\bother transactions?\b( (authority|authorities|agreements?))?/i },
-  { type: "OTA", title: /\bOTA?\b.*prototyp|prototyp.*\bOTA?\b/i },
+  { type: "OTA", title: /^(?=.*\bOTA?\b).*prototyp/is }, // From the beginning only: "OT OT OT …" would be searched to its end from each "OT".
   { type: "CRADA", title: /cooperative research (and|&) development agreement|\bCRADA\b/i },
   { type: "PRIZE", title: /\bprize (competition|challenge)\b/i },
   {

@@ -245,8 +245,8 @@ function detailsOf(topic: Topic) {
     description: descriptionOf(topic),
     classifications: {
       keywords: keywordsOf(topic.keywords),
-      technology_areas: listOf(topic.technologyAreas, /,\s*/),
-      tech_taxonomy: listOf(topic.focusAreas, /\s*\|\s*/).map((area) => `DSIP_FOCUS:${area}`),
+      technology_areas: listOf(topic.technologyAreas, ","),
+      tech_taxonomy: listOf(topic.focusAreas, "|").map((area) => `DSIP_FOCUS:${area}`),
     },
     eligibility: { requirements: requirementsOf(topic) },
   };
@@ -282,10 +282,10 @@ function phasesOf(hierarchy: unknown): string | null {
 /** Separated by ";", in older topics by ",", and now and then a paragraph of HTML. */
 function keywordsOf(keywords: unknown): string[] {
   const text = plainText(textOf(keywords));
-  return [...new Set(listOf(Array.isArray(keywords) ? keywords : text, text.includes(";") ? /\s*;\s*/ : /\s*,\s*/))];
+  return [...new Set(listOf(Array.isArray(keywords) ? keywords : text, text.includes(";") ? ";" : ","))];
 }
 
-function listOf(value: unknown, separator: RegExp): string[] {
+function listOf(value: unknown, separator: string): string[] {
   const items = Array.isArray(value) ? value.map(textOf) : textOf(value).split(separator);
   return items.map((item) => item.trim()).filter((item) => item !== "");
 }

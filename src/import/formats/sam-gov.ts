@@ -469,7 +469,7 @@ function fundingOf({ amount, awardee }: Notice): { display: string } | null {
 
 /** `800620.5` as `$800,620.50`; nothing for zero, which stands for an amount that is not told. */
 function dollarsOf(amount: string): string | undefined {
-  const [, whole = "", cents = ""] = /^\$?([\d,]+)(?:\.(\d*))?$/.exec(amount) ?? [];
+  const [, whole = "", cents = ""] = /^\$?([\d,]{1,80})(?:\.(\d*))?$/.exec(amount) ?? [];
   const digits = whole.replaceAll(",", "").replace(/^0+(?=\d)/, "");
   const shown = `${digits.replace(/\B(?=(\d{3})+$)/g, ",")}.${cents.slice(0, 2).padEnd(2, "0")}`;
   return /[1-9]/.test(shown) ? `$${shown}` : undefined;

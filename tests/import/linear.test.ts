@@ -1,0 +1,84 @@
+/** Texts of upstreams are read in time that grows with their length, also where they are made to be slow. */
+import { describe, test } from "bun:test";
+import { csvRows } from "../../src/import/csv-rows.ts";
+import { easternInstant } from "../../src/import/eastern.ts";
+import { dsip } from "../../src/import/formats/dsip.ts";
+import { samGov } from "../../src/import/formats/sam-gov.ts";
+import { draftOfGrant, emptyGrant, type Grant } from "../../src/import/grant.ts";
+import { programType } from "../../src/import/program-type.ts";
+import { parseInstant } from "../../src/instant.ts";
+import { plainText, readAlike, summaryOf } from "../../src/plain-text.ts";
+import { expectLinear } from "../support/linear.ts";
+import { pieces, readFormat, textInput } from "../support/read-format.ts";
+
+/** So many characters of a pattern that repeats. */
+const repeated = (pattern: string) => (size: number) => pattern.repeat(Math.ceil(size / pattern.length)).slice(0, size);
+
+const context = { now: 0, warn: () => undefined };
+const grant = (fields: Partial<Grant>) => draftOfGrant({ ...emptyGrant, source: "S", id: "1", status: "posted", ...fields }, context);
+const contact = (text: string) => ({ name: "", email: "", phone: "", text });
+
+const SIZE = 20_000;
+
+describe("in time proportional to the text:", () => {
+  test.each<[string, number, (size: number) => string, (text: string) => unknown]>([
+    ["plain text of a letter with many marks", SIZE, (size) => `a${repeated("\u0301\u0316")(size)}`, plainText],
+    ["plain text that opens tags", SIZE, repeated("<a "), plainText],
+    ["plain text that opens comments", SIZE, repeated("<!--"), plainText],
+    ["plain text that opens scripts", SIZE, repeated("<script></script "), plainText],
+    ["plain text of ampersands", SIZE, repeated("&amp;"), plainText],
+    ["a summary of marks", SIZE, repeated("\u0301\u0316"), summaryOf],
+    ["two texts that differ at their end", SIZE, repeated("\u0301\u0316é-"), (text) => readAlike(text, `${text}!`)],
+    ["a contact without @", SIZE, repeated("a"), (text) => grant({ contact: contact(text) })],
+    [
+      "a contact with dots behind its @",
+      SIZE,
+      (size) => `${"a".repeat(size / 2)}@${"1.".repeat(size / 4)}`,
+      (text) => grant({ contact: contact(text) }),
+    ],
+    ["a contact of many @", SIZE, repeated("a@"), (text) => grant({ contact: contact(text) })],
+    ["a contact of telephones", SIZE, repeated("phone::::"), (text) => grant({ contact: contact(text) })],
+    ["a contact of digits", SIZE, repeated("123-"), (text) => grant({ contact: contact(text) })],
+    ["an amount of digits", SIZE, repeated("9"), (text) => grant({ awardCeiling: text, totalFunding: text, awards: text })],
+    ["an amount of zeros", SIZE, (size) => `${"0".repeat(size)}x`, (text) => grant({ awardCeiling: text })],
+    ["a title of blanks", SIZE, (size) => `a${" ".repeat(size)}b`, (text) => grant({ title: text })],
+    ["a title of other transactions", SIZE, repeated("OT "), (title) => programType({ title })],
+    ["a title of prototypes", SIZE, repeated("prototyp "), (title) => programType({ title })],
+    ["a title of a civil society", SIZE, repeated("CSO civil society "), (title) => programType({ title })],
+    ["a fraction of zeros", SIZE, (size) => `2026-01-01T00:00:00.${"0".repeat(size)}1Z`, parseInstant],
+    ["an eastern time with a long fraction", SIZE, (size) => `00:00:00.${"0".repeat(size)}1`, (time) => easternInstant("2026-01-01", time)],
+  ])("%s", async (_, size, textOf, read) => {
+    await expectLinear(size, (length) => read(textOf(length)));
+  });
+
+  test.each<[string, string]>([
+    ["digits", "9"],
+    ["commas", ","],
+    ["zeros", "0"],
+  ])("an award at SAM.gov of %s", async (_, digit) => {
+    await expectLinear(SIZE, (size) => {
+      const notice = { noticeId: "1", title: "T", award: { amount: `${digit.repeat(size)}` } };
+      return readFormat(samGov, [textInput(JSON.stringify({ opportunitiesData: [notice] }))]);
+    });
+  });
+
+  test.each(["keywords", "technologyAreas", "focusAreas"])("%s of the portal that are blank", async (field) => {
+    await expectLinear(SIZE, (size) => {
+      const topic = { topicId: "1", topicCode: "A", objective: "", [field]: `a${" ".repeat(size)}b` };
+      return readFormat(dsip, [textInput(JSON.stringify([topic]))]);
+    });
+  });
+
+  const rowsOf = (text: string, piece: number) => Array.fromAsync(csvRows(pieces(text, piece), []));
+
+  test("a CSV header of many columns", async () => {
+    await expectLinear(50_000, (size) => rowsOf(`${Array.from({ length: size / 5 }, (_, n) => n).join(",")}\n`, 100_000));
+  });
+
+  test.each<[string, (size: number) => string]>([
+    ["quoted", (size) => `"${"x,\n".repeat(size / 3)}"`],
+    ["unquoted", (size) => Array.from({ length: size / 6 }, (_, n) => n).join(",")],
+  ])("a %s CSV row that comes in small pieces", async (_, row) => {
+    await expectLinear(200_000, (size) => rowsOf(row(size), 500));
+  });
+});
