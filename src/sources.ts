@@ -45,9 +45,11 @@ export async function removeSource(db: CatalogDb, code: string): Promise<boolean
   return (await db.run(deleteSource, { code: code.trim().toUpperCase() })) > 0;
 }
 
+const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(facets).groupBy(facets.source));
+
 /** Refuses a code that neither the catalogue names nor any record bears: a typo, which would otherwise choose nothing. */
 export async function requireSources(db: CatalogDb, codes: readonly string[], action: string): Promise<void> {
-  const known = [...(await listSources(db)).map(({ code }) => code), ...(await sourceStatuses(db)).map(({ source }) => source)];
+  const known = [...(await listSources(db)).map(({ code }) => code), ...(await db.all(sourcesOfRecords)).map(({ source }) => source)];
   for (const code of codes) {
     if (!known.includes(code)) throw new Error(`Cannot ${action} source ${code}: there is none of that code${didYouMean(code, known)}`);
   }

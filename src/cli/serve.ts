@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { codeOf } from "../../db/reason.ts";
 import { type Access, saveUse } from "../accounts/access.ts";
-import { refresh } from "../changes/refresh.ts";
+import { refresh as refreshStatuses } from "../changes/refresh.ts";
 import { createApp } from "../http/app.ts";
 import { type Certificate, readCertificate } from "../http/certificate.ts";
 import { descriptionAssets } from "../http/docs.ts";
@@ -11,6 +11,8 @@ import { createMetricsApp } from "../http/metrics.ts";
 import { createLog, type Log, type LogFormat, type LogLevel, logFormats, logLevels } from "../log.ts";
 import type { Machine } from "../machine.ts";
 import { countingLog, countRefresh, createMetrics, type Metrics, metricsText } from "../metrics.ts";
+import { keepSnapshot } from "../opportunities/index-snapshot.ts";
+import { refresh } from "../opportunities/read-model.ts";
 import { ownQuotas } from "../quota/allowance.ts";
 import { isRedisAddress, type SharedQuotas, shareQuotas } from "../quota/redis.ts";
 import { baseAddress, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, wholeNumber } from "./command.ts";
@@ -25,6 +27,8 @@ const CLOCK_ATTEMPTS = 400;
 const CLOCK_RETRY_MS = 5;
 /** How often the files are looked at: somebody may have put others in their place. */
 const LOOK_MS = 1000;
+/** How often the server looks whether the index snapshot is too old. */
+const SNAPSHOT_MS = 60_000;
 /** In percent: right for two servers. */
 const QUOTA_SHARE = 50;
 /** How long files that were replaced stay open: requests that began with them may be waiting for their quota. */
@@ -190,6 +194,11 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
       repeat(SAVE_MS, now, log, () => saveUse(stores.access)),
       repeat(CLOCK_MS, now, log, () => moveClock(stores.clock, now(), metrics)),
       repeat(LOOK_MS, now, log, reopenReplaced),
+      repeat(LOOK_MS, now, log, async () => refresh(stores.model)), // So that no request waits for a whole import.
+      repeat(SNAPSHOT_MS, now, log, async () => {
+        const { model, snapshotPath } = stores;
+        if (snapshotPath !== undefined && (machine.worker?.number ?? 1) === 1) await keepSnapshot(model, snapshotPath);
+      }),
     ];
     if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
     else renewCertificate(machine, server, log, () => readCertificateOf(options) ?? certificate);
@@ -273,7 +282,7 @@ async function listenForScrapes(
 async function moveClock(clock: CatalogDb, now: number, metrics: Metrics): Promise<void> {
   for (let attempt = 1; attempt <= CLOCK_ATTEMPTS; attempt++) {
     try {
-      return countRefresh(metrics, await refresh(clock, now));
+      return countRefresh(metrics, await refreshStatuses(clock, now));
     } catch (error) {
       if (!codeOf(error).startsWith("SQLITE_BUSY")) throw error;
       await Bun.sleep(CLOCK_RETRY_MS);

@@ -5,6 +5,7 @@ import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { fileNames } from "../../db/open.ts";
 import { NoData, OlderVersion } from "../../db/opening.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
+import { readSnapshot, SNAPSHOT_NAME } from "../opportunities/index-snapshot.ts";
 import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } from "../opportunities/read-model.ts";
 import { nameOf, openCatalogAt, openStateAt, type Place } from "./databases.ts";
 
@@ -19,6 +20,8 @@ const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, answersW
 
 export type Stores = {
   model: ReadModel;
+  /** Where the index snapshot is; on PostgreSQL there is none, for want of a directory of its own. */
+  snapshotPath: string | undefined;
   access: Access;
   /** The clock writes through a connection of its own: what it commits is then seen like any other process's commit. */
   clock: CatalogDb;
@@ -41,8 +44,12 @@ export async function openStores({ readDatabase, ...place }: ServedPlace, now: n
       : await openReplica({ ...place, database: readDatabase }, place, clock, now),
   );
   const state = keep(await openStateAt(place, now, { ...STATE, onMigrated: notice }));
+  const snapshotPath = place.database === undefined ? join(place.data, SNAPSHOT_NAME) : undefined;
   const stores = {
-    model: await createReadModel(catalog),
+    model: await createReadModel(catalog, {
+      ...(snapshotPath !== undefined && { readSnapshot: (db, secret, sizes) => readSnapshot(snapshotPath, db, secret, sizes) }),
+    }),
+    snapshotPath,
     access: await createAccess(state),
     clock,
     areReplaced: place.database === undefined ? watch(place.data) : () => false,

@@ -7,7 +7,7 @@ import type { Position } from "../page.ts";
 import { sharedRun } from "../shared-run.ts";
 import { createDocuments, type Documents } from "./documents.ts";
 import { addFacets, createFacets, type Facets, readFacets } from "./facets.ts";
-import { append, compact, createListIndex, type ListIndex, needsCompaction, newestTime, type Sizes } from "./list-index.ts";
+import { append, compact, createListIndex, type ListIndex, needsCompaction, newestTime, recordCount, type Sizes } from "./list-index.ts";
 
 /** Rows read at a time: some 3 ms, after which other requests get their turn. */
 const PORTION = 5000;
@@ -34,23 +34,40 @@ export type ReadModel = Contents & {
   lastSeenCommit: number;
   refreshOnce: () => Promise<void>;
   reloadOnce: () => Promise<void>;
+  /** The newest `updated_at` in the snapshot on disk (ms); before all instants while there is none. */
+  snapshotUntil: number;
   /** What steps through the index at the moment: one at a time, because compaction moves places. */
   stepping: Promise<void> | undefined;
 };
 
+/** Where loading begins, if not with an empty index: at a snapshot. */
+export type Beginning = Pick<Contents, "index" | "readUntil">;
+
+type Loading = {
+  sizes?: Partial<Sizes>;
+  readSnapshot?: (db: CatalogDb, cursorSecret: Uint8Array, sizes: Partial<Sizes>) => Promise<Beginning | undefined>;
+};
+
 /** Opens the catalogue for reading. Loading takes half a second for a million records, in portions that do not hold up the event loop. */
-export async function createReadModel(db: CatalogDb, sizes: Partial<Sizes> = {}): Promise<ReadModel> {
+export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot }: Loading = {}): Promise<ReadModel> {
+  const cursorSecret = await readCursorSecret(db);
   const model: ReadModel = {
     ...emptyContents(sizes),
     db,
     documents: createDocuments(),
-    cursorSecret: await readCursorSecret(db),
+    cursorSecret,
     lastSeenCommit: Number.NaN,
     refreshOnce: sharedRun(() => readNewer(model)),
     reloadOnce: sharedRun(() => loadAll(model, sizes)),
+    snapshotUntil: newestTime(createListIndex({ capacity: 1 })),
     stepping: undefined,
   };
-  await loadAll(model, sizes);
+  const snapshot = await readSnapshot?.(db, cursorSecret, await sizesFor(db, sizes));
+  await loadAll(model, sizes, snapshot);
+  if (snapshot !== undefined) {
+    if (await isComplete(model)) model.snapshotUntil = snapshot.readUntil.time;
+    else await loadAll(model, sizes);
+  }
   Bun.gc(true); // Collects the garbage of loading now.
   return model;
 }
@@ -72,13 +89,29 @@ function emptyContents(sizes: Partial<Sizes>): Contents {
 
 const lastRow = query({}, () => select({ seq: max(opportunities.seq) }).from(opportunities));
 
-async function loadAll(model: ReadModel, sizes: Partial<Sizes>): Promise<void> {
+async function rowsOf(db: CatalogDb): Promise<number> {
+  return (await db.get(lastRow))?.seq ?? 0;
+}
+
+/** With room to grow: growing stops the event loop for as long as copying takes. */
+async function sizesFor(db: CatalogDb, sizes: Partial<Sizes>): Promise<Partial<Sizes>> {
+  const rows = await rowsOf(db);
+  return rows > FEW_ROWS ? { ...sizes, capacity: GROWTH * rows } : sizes;
+}
+
+/** Loads everything, or what is newer than `snapshot`. */
+async function loadAll(model: ReadModel, sizes: Partial<Sizes>, snapshot?: Beginning): Promise<void> {
   const { db } = model;
   const lastSeenCommit = db.commits(); // Before reading: a later commit changes it.
-  const rows = (await db.get(lastRow))?.seq ?? 0;
-  const contents = emptyContents({ ...sizes, ...(rows > FEW_ROWS && { capacity: GROWTH * rows }) });
+  const contents = { ...emptyContents(await sizesFor(db, sizes)), ...snapshot };
+  await readNewFacets(db, contents.facets);
   await readInto(db, contents, () => true);
   Object.assign(model, contents, { lastSeenCommit });
+}
+
+/** Whether each row of the catalogue is in the index: rows are numbered without gaps, and never deleted. */
+async function isComplete({ db, index, facets }: ReadModel): Promise<boolean> {
+  return recordCount(index) === (await rowsOf(db)) && index.facetEnd <= facets.end;
 }
 
 async function readNewer(model: ReadModel): Promise<void> {
