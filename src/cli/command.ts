@@ -6,23 +6,26 @@ import { closest } from "../closest.ts";
 import { formatInstant, parseStoredMs } from "../instant.ts";
 import type { Machine } from "../machine.ts";
 import { oneLine } from "../terminal-text.ts";
-import { modeOf, openCatalogAt, openStateAt, type Place } from "./databases.ts";
+import { modeOf, modes, openCatalogAt, openStateAt, type Place } from "./databases.ts";
 
 export type Cli = { machine: Machine; exitCode: number };
 
-export type CommonOptions = Place & { json?: true };
+export type AnyOptions = { json?: true | undefined };
 
-/** A command with the options that all have. */
+/** Of a command that opens a database. */
+export type CommonOptions = Place & AnyOptions;
+
+/** A command with the options that all have, and those that say where its databases are, if it opens any. */
 export function command(name: string, about: string): Command {
-  return new Command(name)
-    .description(about)
+  const made = new Command(name).description(about).option("--json", "print one JSON document instead of text");
+  if (modes[name] === "nothing") return made;
+  return made
     .addOption(new Option("--data <dir>", "data directory").env("FUNDFEED_DATA").default("fundfeed-data").argParser(nonBlank))
     .addOption(
       new Option("--database <url>", "a PostgreSQL database instead: postgres://host/name; with a password, rather by the environment").env(
         "FUNDFEED_DATABASE",
       ),
     )
-    .option("--json", "print one JSON document instead of text")
     .hook("preAction", (chosen) => {
       choosePlace(chosen);
       chosen.setOptionValue("mode", modeOf(wordsOf(chosen)));
@@ -85,7 +88,7 @@ export function redactsContacts({ machine }: Cli, { redactContacts }: { redactCo
 }
 
 /** Answers with the value as JSON where that is asked for, with the text otherwise. */
-export function answer({ machine }: Cli, { json }: CommonOptions, value: unknown, text: string): void {
+export function answer({ machine }: Cli, { json }: AnyOptions, value: unknown, text: string): void {
   machine.print(json ? JSON.stringify(value, null, 2) : text);
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { type Cli, type CommonOptions, command, examples } from "./command.ts";
+import { type AnyOptions, answer, type Cli, command, examples } from "./command.ts";
 
-export function completionCommand({ machine }: Cli): Command {
+export function completionCommand(cli: Cli): Command {
   return command("completion", "Print a script that makes bash complete commands, options and formats")
     .addHelpText(
       "after",
@@ -10,7 +10,10 @@ export function completionCommand({ machine }: Cli): Command {
         "autoload -U +X bashcompinit && bashcompinit                       first, in zsh",
       ),
     )
-    .action((_options: CommonOptions, self: Command) => machine.print(bashScript(self.parent ?? self)));
+    .action((options: AnyOptions, self: Command) => {
+      const bash = bashScript(self.parent ?? self);
+      answer(cli, options, { bash }, bash);
+    });
 }
 
 /** What may come next is told by the words so far that are no options. */

@@ -8,7 +8,7 @@ import { formats } from "../import/formats.ts";
 import { importFiles } from "../import/run.ts";
 import { logFormats } from "../log.ts";
 import type { Machine } from "../machine.ts";
-import { type Cli, command, wholeNumber } from "./command.ts";
+import { answer, type Cli, command, wholeNumber } from "./command.ts";
 import { sample } from "./demo-sample.ts";
 import { type ServeOptions, serve } from "./serve.ts";
 
@@ -16,7 +16,7 @@ export function demoCommand(cli: Cli): Command {
   return command("demo", "Serve a bundled sample of real opportunities from a fresh temporary directory, with a key and lines to paste")
     .addOption(new Option("--port <n>", "port to listen on; 0 takes a free one").default(8080).argParser(wholeNumber(0, 65_535)))
     .addOption(new Option("--log-format <format>", "format of the log on standard error").choices(logFormats).default("text"))
-    .action(async (options: Pick<ServeOptions, "port" | "logFormat">) => {
+    .action(async ({ json, ...options }: Pick<ServeOptions, "port" | "logFormat" | "json">) => {
       const onStopSignal = (stop: () => void) => {
         cli.machine.onStopSignal(stop);
         cli.machine.onReloadSignal(stop); // SIGHUP: the terminal was closed.
@@ -31,7 +31,11 @@ export function demoCommand(cli: Cli): Command {
         const machine = {
           ...cli.machine,
           onStopSignal,
-          print: (line: string) => cli.machine.print(`${introduction(line, key, records, directory)}\n${line}`),
+          print: (line: string) => {
+            const base_url = line.replace("listening on ", "");
+            const text = `${introduction(base_url, key, records, directory)}\n${line}`;
+            answer(cli, { json }, { base_url, key, records, directory }, text);
+          },
         };
         // Exits 0 even when requests were cut: `bun run` may pass a signal on that the terminal has sent already, and the second one cuts.
         await serve(machine, { ...options, host: "127.0.0.1", data: directory, database: undefined });
@@ -73,8 +77,7 @@ async function createDemoKey(machine: Machine, directory: string): Promise<strin
   }
 }
 
-function introduction(listening: string, key: string, records: number, directory: string): string {
-  const base = listening.replace("listening on ", "");
+function introduction(base: string, key: string, records: number, directory: string): string {
   return `${records} real opportunities of five federal sources, with their history, in ${directory} (removed at the end).
 
 Paste into another terminal:

@@ -3,7 +3,7 @@ import { get as getSecurely } from "node:https";
 import { type Command, Option } from "commander";
 import type { Machine } from "../machine.ts";
 import { requestFailure } from "../request-failure.ts";
-import { answer, baseAddress, type Cli, type CommonOptions, command } from "./command.ts";
+import { type AnyOptions, answer, baseAddress, type Cli, command } from "./command.ts";
 
 const TIMEOUT_MS = 2000;
 
@@ -17,7 +17,7 @@ export function healthCommand(cli: Cli): Command {
         .env("FUNDFEED_HEALTH_URL")
         .argParser(baseAddress),
     )
-    .action(async (options: CommonOptions & { url?: string }) => {
+    .action(async (options: AnyOptions & { url?: string }) => {
       const url = options.url ?? ownAddress(cli.machine.env);
       const status = await ask(`${url}/meta`, options.url !== undefined);
       if (status !== 200) throw new Error(`Cannot call ${url} healthy: /meta answered ${status}`);

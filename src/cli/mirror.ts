@@ -11,10 +11,10 @@ import { openSqliteStore } from "../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
 import { type Summary, syncOnce } from "../mirror/sync.ts";
 import { pause, repeat } from "../pull/repeat.ts";
-import { baseAddress, type Cli, type CommonOptions, command, durationFrom, examples, inWords } from "./command.ts";
+import { type AnyOptions, baseAddress, type Cli, command, durationFrom, examples, inWords } from "./command.ts";
 import { progressReporter } from "./progress.ts";
 
-type MirrorOptions = CommonOptions & {
+type MirrorOptions = AnyOptions & {
   into: string;
   format?: Format;
   every?: number;

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { openapiDocument } from "../http/openapi.ts";
-import { baseAddress, type Cli, type CommonOptions, command } from "./command.ts";
+import { type AnyOptions, baseAddress, type Cli, command } from "./command.ts";
 
 export function openapiCommand(cli: Cli): Command {
   return command("openapi", "Print the OpenAPI document")
@@ -10,5 +10,5 @@ export function openapiCommand(cli: Cli): Command {
         .default("http://127.0.0.1:8080/v1")
         .argParser(baseAddress),
     )
-    .action((options: CommonOptions & { baseUrl: string }) => cli.machine.print(JSON.stringify(openapiDocument(options.baseUrl), null, 2)));
+    .action((options: AnyOptions & { baseUrl: string }) => cli.machine.print(JSON.stringify(openapiDocument(options.baseUrl), null, 2)));
 }

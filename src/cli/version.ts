@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import type { Command } from "commander";
 import { version } from "../version.ts";
-import { answer, type Cli, type CommonOptions, command } from "./command.ts";
+import { type AnyOptions, answer, type Cli, command } from "./command.ts";
 
 export function versionCommand(cli: Cli): Command {
-  return command("version", "Versions of fundfeed, Bun and SQLite").action((options: CommonOptions) => {
+  return command("version", "Versions of fundfeed, Bun and SQLite").action((options: AnyOptions) => {
     const sqlite = new Database(":memory:");
     const row = sqlite.query<{ version: string }, []>("select sqlite_version() as version").get();
     sqlite.close();

@@ -146,7 +146,9 @@ describe("where there are no data, and nothing comes to be,", () => {
     const data = join(aDirectory(), "data");
     const nobody = "http://127.0.0.1:1/v1";
     const extra: Record<string, string[]> = { health: ["--url", nobody], mirror: [nobody, "--source", "A"] };
-    const { code } = await fundfeed([words, ...(extra[words] ?? []), "--data", data], { FUNDFEED_KEY: "key" });
+    process.env.FUNDFEED_DATA = data;
+    const { code } = await fundfeed([words, ...(extra[words] ?? [])], { FUNDFEED_KEY: "key" });
+    delete process.env.FUNDFEED_DATA;
     expect([code, existsSync(data)]).toEqual([words in extra ? 1 : 0, false]);
   });
 

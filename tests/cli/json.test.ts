@@ -1,0 +1,55 @@
+/** Every command has --json, and only those that work on data say where the data is. */
+import { afterAll, describe, expect, test } from "bun:test";
+import type { Command } from "commander";
+import { createProgram } from "../../src/cli/command-line.ts";
+import { modes } from "../../src/cli/databases.ts";
+import { aHome, dropHomes } from "../support/binary.ts";
+import { fundfeed, machineOf } from "../support/command-line.ts";
+
+afterAll(dropHomes);
+
+const program = createProgram({ machine: machineOf({}, { print: () => undefined, tell: () => undefined }), exitCode: 0 });
+const leaves = program.commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command]));
+const wordsOf = (command: Command): string => (command.parent === program ? command.name() : `${command.parent?.name()} ${command.name()}`);
+
+test.each(leaves.map((command) => [wordsOf(command), command] as const))("fundfeed %s", (words, command) => {
+  const options = command.options.map(({ long }) => long);
+  expect(options).toContain("--json");
+  const usesData = modes[words] !== "nothing";
+  expect([options.includes("--data"), options.includes("--database")]).toEqual([usesData, usesData]);
+});
+
+describe("--json prints one JSON document", () => {
+  test.each([
+    ["version", { fundfeed: expect.any(String), bun: Bun.version, sqlite: expect.any(String) }],
+    ["completion", { bash: expect.stringContaining("complete -o default -F _fundfeed fundfeed") }],
+    ["openapi", expect.objectContaining({ openapi: "3.1.0" })],
+  ])("of %s", async (command, document) => {
+    const { code, out, err } = await fundfeed([command, "--json"]);
+    expect([code, JSON.parse(out), err]).toEqual([0, document, ""]);
+  });
+
+  test.each([
+    ["serve", { base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/) }],
+    [
+      "demo",
+      {
+        base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+        key: expect.stringMatching(/^ffk_live_/),
+        records: expect.any(Number),
+        directory: expect.any(String),
+      },
+    ],
+  ])("of %s", async (command, document) => {
+    const child = aHome().start([command, "--json", "--port", "0"]);
+    void child.stderr.text();
+    let out = "";
+    for await (const piece of child.stdout) {
+      out += Buffer.from(piece).toString();
+      if (out.endsWith("}\n")) break;
+    }
+    child.kill("SIGTERM");
+    expect(JSON.parse(out)).toEqual(document);
+    expect(await child.exited).toBe(0);
+  });
+});
