@@ -14,6 +14,7 @@
  */
 import { SQL } from "bun";
 import { requireStorable, type Value } from "../engine.ts";
+import { sqlStateOf } from "../reason.ts";
 import { numbered } from "./placeholders.ts";
 
 export type ClientOptions = {
@@ -93,7 +94,7 @@ export function connect(url: string, options: ClientOptions): Client {
   }
 
   return {
-    ...askingOn(() => pool),
+    ...askingTwice(askingOn(() => pool)),
     async bracketed(begin, work) {
       const connection = await pool.reserve({ signal: AbortSignal.timeout(answersWithinMs) });
       try {
@@ -122,6 +123,21 @@ export function connect(url: string, options: ClientOptions): Client {
       return { ...askingOn(() => connection, unlimited), close };
     },
     close: () => pool.close(),
+  };
+}
+
+/** SQLSTATE: on a replica, a statement could still see rows that its primary has vacuumed away. */
+const CONFLICT_WITH_RECOVERY = "40001";
+
+/** A statement outside of a transaction that a replica cancelled is sent once more: it then reads a newer state. */
+function askingTwice(asking: Asking): Asking {
+  return {
+    ...asking,
+    rows: <Row>(statement: string, values: readonly Value[]) =>
+      asking.rows<Row>(statement, values).catch((error: unknown) => {
+        if (sqlStateOf(error) !== CONFLICT_WITH_RECOVERY) throw error;
+        return asking.rows<Row>(statement, values);
+      }),
   };
 }
 

@@ -182,4 +182,42 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
     });
     expectNoWrongAnswer(seen);
   });
+
+  test("its connections are terminated under load, again and again: each request is answered right, or with 503; then well", async () => {
+    const seen = await underLoad(async (so_far) => {
+      for (let n = 0; n < 20; n++) {
+        const before = so_far.length;
+        await postgres.command(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
+        await until("more requests are answered", () => (so_far.length > before + 40 ? true : undefined));
+      }
+      await untilWell();
+    });
+    expect(seen.filter((each) => !isWell(each) && !isAway(each)).slice(0, 3)).toEqual([]);
+    expect(seen.filter((each) => needNone.includes(each.path) && !isWell(each)).slice(0, 3)).toEqual([]);
+    expect(seen.filter(isWell).length).toBeGreaterThan(seen.length / 2);
+  });
+
+  test("a server that is paused (SIGSTOP) under load holds up no other one, and what was revoked meanwhile ends at once when it goes on", async () => {
+    const [paused, other] = servers as [Server, Server];
+    const made = await home.run(["keys", "create", "--account", "Endless", "--json"], { env });
+    const doomed = JSON.parse(made.out) as { id: string; key: string };
+    const statusOf = async (server: Server) => (await server.get("/sources", doomed.key)).status;
+    expect([await statusOf(paused), await statusOf(other)]).toEqual([200, 200]);
+    const seen = await underLoad(async (so_far) => {
+      const answeredBy = ({ port }: Server) => so_far.filter((each) => each.port === port).length;
+      await until("both are busy", () => (answeredBy(paused) > 50 && answeredBy(other) > 50 ? true : undefined));
+      paused.kill("SIGSTOP");
+      try {
+        const before = answeredBy(other);
+        expect((await home.run(["keys", "revoke", doomed.id], { env })).code).toBe(0);
+        expect(await statusOf(other)).toBe(401);
+        await until("the other one goes on", () => (answeredBy(other) > before + 200 ? true : undefined));
+      } finally {
+        paused.kill("SIGCONT");
+      }
+      expect(await statusOf(paused)).toBe(401);
+      await untilWell();
+    });
+    expect(seen.filter((each) => !isWell(each) && !(isAway(each) && each.port === paused.port)).slice(0, 3)).toEqual([]);
+  });
 });

@@ -49,6 +49,13 @@ export type Server = {
   start: () => Promise<void>;
   /** Process ids of those who serve connections to a database. */
   backends: (database: string) => Promise<number[]>;
+  /** A streaming replica of all databases, which cancels at once whatever keeps it from following. It ends with the process, too. */
+  startReplica: () => Promise<Replica>;
+};
+
+export type Replica = Pick<Server, "url" | "command"> & {
+  /** Waits until it has all that the primary has committed. */
+  followed: () => Promise<void>;
 };
 
 let running: Promise<Server> | undefined;
@@ -70,17 +77,7 @@ async function startServer(): Promise<Server> {
 
   let server: Bun.Subprocess | undefined;
   const start = async () => {
-    const settings = [
-      "fsync=off",
-      "full_page_writes=off",
-      "autovacuum=off",
-      "listen_addresses=127.0.0.1",
-      "unix_socket_directories=",
-      "max_connections=200",
-    ];
-    server = Bun.spawn([...asOwner("postgres"), "-D", data, "-p", `${port}`, ...settings.flatMap((setting) => ["-c", setting])], {
-      stdio: ["ignore", "ignore", "ignore"],
-    });
+    server = startPostgres(data, port, []);
     await answering(url("postgres"));
   };
   const stop = async (mode: "fast" | "immediate") => {
@@ -90,10 +87,7 @@ async function startServer(): Promise<Server> {
   Bun.spawn(["sh", "-c", CLEAN_UP, directory, `${process.pid}`], { stdio: ["ignore", "ignore", "ignore"] });
   await start();
 
-  const command = async (statement: string) => {
-    await using sql = new SQL(url("postgres"), { max: 1 });
-    return [...(await sql.unsafe(statement))];
-  };
+  const command = commandTo(url("postgres"));
   await command("create database migrated");
   await (await openPostgresCatalog(url("migrated"), 0)).close();
   await (await openPostgresState(url("migrated"), 0)).close();
@@ -108,9 +102,67 @@ async function startServer(): Promise<Server> {
       await command(`create database ${name} template ${empty ? "template0" : "migrated"}`);
       return url(name);
     },
+    startReplica: () => replicaOf(url("postgres")),
     async backends(database) {
       const rows = await command(`select pid from pg_stat_activity where datname = '${database}'`);
       return rows.map(({ pid }) => Number(pid));
+    },
+  };
+}
+
+function startPostgres(data: string, port: number, more: readonly string[]): Bun.Subprocess {
+  const settings = [
+    "fsync=off",
+    "full_page_writes=off",
+    "autovacuum=off",
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "max_connections=200",
+    ...more,
+  ];
+  return Bun.spawn([...asOwner("postgres"), "-D", data, "-p", `${port}`, ...settings.flatMap((setting) => ["-c", setting])], {
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+}
+
+function commandTo(url: string): Server["command"] {
+  return async (statement) => {
+    await using sql = new SQL(url, { max: 1 });
+    return [...(await sql.unsafe(statement))];
+  };
+}
+
+async function replicaOf(primary: string): Promise<Replica> {
+  const directory = mkdtempSync(join(tmpdir(), "fundfeed-replica-"));
+  if (owner !== undefined) chownSync(directory, owner.uid, owner.gid);
+  const data = join(directory, "data");
+  const copied = Bun.spawnSync([
+    ...asOwner("pg_basebackup"),
+    "--dbname",
+    primary,
+    "--pgdata",
+    data,
+    "--write-recovery-conf",
+    "--no-sync",
+    "--checkpoint=fast",
+  ]);
+  if (copied.exitCode !== 0) throw new Error(`pg_basebackup failed: ${copied.stderr.toString()}`);
+  const port = await freePort();
+  const url = (database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
+  Bun.spawn(["sh", "-c", CLEAN_UP, directory, `${process.pid}`], { stdio: ["ignore", "ignore", "ignore"] });
+  startPostgres(data, port, ["hot_standby_feedback=off", "max_standby_streaming_delay=0"]);
+  await answering(url("postgres"));
+  const [here, there] = [commandTo(url("postgres")), commandTo(primary)];
+  return {
+    url,
+    command: here,
+    async followed() {
+      const [row] = await there("select pg_current_wal_flush_lsn() as lsn");
+      for (const deadline = Date.now() + STARTS_WITHIN_MS; ; await Bun.sleep(20)) {
+        const [{ reached } = {}] = await here(`select pg_last_wal_replay_lsn() >= '${row?.lsn}' as reached`);
+        if (reached) return;
+        if (Date.now() > deadline) throw new Error("The replica does not follow");
+      }
     },
   };
 }

@@ -1,0 +1,84 @@
+/** A streaming replica, as `--read-database` and as the database of commands that read. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { aHome, dropHomes, type Home, until } from "../support/binary.ts";
+import { NOON } from "../support/imports.ts";
+import { hasPostgres, postgresServer, type Replica, type Server } from "../support/postgres.ts";
+import { rawSql } from "../support/sql.ts";
+
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
+afterAll(dropHomes);
+
+const record = (id: string) => `${JSON.stringify({ source: { code: "OWN", opportunity_id: id }, title: `Number ${id}` })}\n`;
+
+describe.skipIf(!hasPostgres)("a streaming replica", () => {
+  let primary: Server;
+  let replica: Replica;
+  let home: Home;
+  let [url, replicaUrl] = ["", ""];
+  let database = "";
+  beforeAll(async () => {
+    primary = await postgresServer();
+    url = await primary.freshDatabase();
+    database = new URL(url).pathname.slice(1);
+    home = aHome();
+    expect((await home.run(["import", "records", "-", "--database", url], { stdin: record("1") })).code).toBe(0);
+    replica = await primary.startReplica();
+    replicaUrl = replica.url(database);
+    await replica.followed();
+  });
+
+  /** Queries that the replica has cancelled, since the primary had vacuumed away what they could still see. */
+  const conflicts = async () =>
+    Number((await replica.command(`select confl_snapshot as n from pg_stat_database_conflicts where datname = '${database}'`))[0]?.n);
+
+  test("that cancels a statement is asked once more", async () => {
+    const [db, writer] = [await openPostgresCatalog(replicaUrl, NOON, { mode: "read" }), await openPostgresCatalog(url, NOON)];
+    const slow = rawSql<{ count: number }>("select (select count(*) from sources) as count from (select pg_sleep(1)) as slept");
+    const before = await conflicts();
+    const answer = db.get(slow).then(
+      (row) => row?.count,
+      (error: unknown) => error,
+    );
+    await until("it is being answered", async () => {
+      const rows = await replica.command("select 1 from pg_stat_activity where state = 'active' and query like '%pg_sleep(1)) as slept'");
+      return rows.length > 0 ? true : undefined;
+    });
+    await writer.run(rawSql("delete from sources where code = 'DSIP'"));
+    await writer.run(rawSql("vacuum sources"));
+    expect(await answer).toBe(5); // Of a newer state than when it was asked first.
+    expect(await conflicts()).toBe(before + 1);
+    await Promise.all([db.close(), writer.close()]);
+  });
+
+  test("is followed by a server that reads from it, and counts and looks up keys at the primary", async () => {
+    const env = { FUNDFEED_DATABASE: url, FUNDFEED_READ_DATABASE: replicaUrl };
+    const { id, key } = JSON.parse((await home.run(["keys", "create", "--account", "A", "--json"], { env })).out) as {
+      id: string;
+      key: string;
+    };
+    const server = await home.serve(undefined, { env });
+    const titles = async () => {
+      const response = await server.get("/opportunities", key);
+      expect(response.status).toBe(200);
+      return ((await response.json()) as { data: { title: string }[] }).data.map(({ title }) => title).sort();
+    };
+    expect(await titles()).toEqual(["Number 1"]);
+    expect((await home.run(["import", "records", "-"], { env, stdin: record("2") })).code).toBe(0);
+    await replica.followed();
+    expect(await titles()).toEqual(["Number 1", "Number 2"]);
+    expect((await home.run(["keys", "revoke", id], { env })).code).toBe(0);
+    expect((await server.get("/opportunities", key)).status).toBe(401);
+    expect(await server.stop()).toBe(0);
+    expect(server.log()).not.toContain('"level":"error"');
+  });
+
+  test("serves commands that read, and refuses those that write", async () => {
+    const at = ["--database", replicaUrl];
+    await replica.followed();
+    for (const args of [["export"], ["check"], ["sources", "status"], ["keys", "list"]])
+      expect({ args, ...(await home.run([...args, ...at])) }).toMatchObject({ args, code: 0, err: "" });
+    const { code, err } = await home.run(["keys", "create", "--account", "B", ...at]);
+    expect([code, err]).toEqual([1, expect.stringContaining("it is a replica, which is only read; name the primary")]);
+  });
+});
