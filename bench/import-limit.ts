@@ -1,6 +1,6 @@
 /**
  * What a first import could reach at most: the rows of a catalogue, ready in memory, written by SQLite alone into the same tables and indexes
- * of an empty one, by as many transactions. Prints the records a second. `bun bench/import-limit.ts <catalogue> <empty directory>`
+ * of an empty one, by as many transactions. Prints what that took. `bun bench/import-limit.ts <catalogue> <empty directory>`
  */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
@@ -26,13 +26,15 @@ const statements = tables.map(([table, chunkBy]) => {
 });
 const records = source.query<{ count: number }, []>("select max(seq) as count from opportunities").get()?.count ?? 0;
 
-let milliseconds = 0;
+const used = { records, seconds: 0, cpuSeconds: 0 };
 for (let first = 0; first < records; first += CHUNK) {
   const chunk = statements.map(({ rowsOf, insert }) => ({ rows: rowsOf.values(first, first + CHUNK) as SQLQueryBindings[][], insert }));
-  const started = performance.now();
+  const [started, before] = [performance.now(), process.cpuUsage()];
   target.sqlite.run("begin immediate");
   for (const { rows, insert } of chunk) for (const row of rows) insert.run(...row);
   target.sqlite.run("commit");
-  milliseconds += performance.now() - started;
+  const { user, system } = process.cpuUsage(before);
+  used.seconds += (performance.now() - started) / 1000;
+  used.cpuSeconds += (user + system) / 1e6;
 }
-process.stdout.write(`${Math.round((records / milliseconds) * 1000)}\n`);
+process.stdout.write(JSON.stringify(used));

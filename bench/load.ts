@@ -41,7 +41,7 @@ async function startTargets(directory: string): Promise<Target[]> {
       headers: { Authorization: `Bearer ${await createBenchKey(directory)}` },
     },
   ];
-  if (!existsSync(join(import.meta.dir, "peer/node_modules"))) return targets;
+  if (!(await installPeer())) return targets;
   for (const [name, kind] of [
     ["peer", "text"],
     ["peer with bytes", "bytes"],
@@ -51,6 +51,15 @@ async function startTargets(directory: string): Promise<Target[]> {
     targets.push({ name, server, headers: { Authorization: "Bearer bench" } });
   }
   return targets;
+}
+
+/** Whether the peer is there: installed at the first run, where npm can. */
+async function installPeer(): Promise<boolean> {
+  const directory = join(import.meta.dir, "peer");
+  if (existsSync(join(directory, "node_modules/.package-lock.json"))) return true;
+  if (Bun.which("npm") === null) return false;
+  const { exited } = Bun.spawn(["npm", "ci", "--no-audit", "--no-fund"], { cwd: directory, stdio: ["ignore", "ignore", "inherit"] });
+  return (await exited) === 0;
 }
 
 /** The limit knows no filter and no validator: its list and detail stand for those too. */
@@ -104,17 +113,20 @@ function report(measured: Measured): Section {
     return { "requests/s (× rows, µs computed)": target, ...Object.fromEntries(cells) };
   });
   const ratio = (request: string, target: string, as = request) => of("fundfeed", request).perSecond / of(target, as).perSecond;
+  const peerBars = [
+    atLeast("list against the peer", ratio("list", "peer"), 6, " ×"),
+    atLeast("list against the peer with bytes", ratio("list", "peer with bytes"), 3, " ×"),
+  ];
+  const hasPeer = measured.has("peer");
   return {
     title: `Requests a second, ${RECORDS.toLocaleString("en-US")} records, 32 connections`,
-    text: table(rows),
+    text: hasPeer ? table(rows) : `${table(rows)}\n\nThe peer is left out: \`npm ci\` in bench/peer did not install it.`,
     bars: [
-      atLeast("list against rows", ratio("list", "rows"), 0.65, " ×"),
-      atLeast("list against the peer", ratio("list", "peer"), 6, " ×"),
-      atLeast("list against the peer with bytes", ratio("list", "peer with bytes"), 1.7, " ×"),
-      atLeast("list of one status against rows' list", ratio("status=open", "rows", "list"), 0.5, " ×"),
-      atLeast("list of one source against rows' list", ratio("source=GRANTS_GOV", "rows", "list"), 0.5, " ×"),
-      atLeast("detail against rows", ratio("detail", "rows"), 0.6, " ×"),
-      atLeast("detail against the peer", ratio("detail", "peer"), 1.7, " ×"),
+      atLeast("list against rows", ratio("list", "rows"), 0.8, " ×"),
+      ...(hasPeer ? peerBars : []),
+      atLeast("list of one status against rows' list", ratio("status=open", "rows", "list"), 0.6, " ×"),
+      atLeast("list of one source against rows' list", ratio("source=GRANTS_GOV", "rows", "list"), 0.6, " ×"),
+      atLeast("detail against rows", ratio("detail", "rows"), 0.58, " ×"),
       atLeast("304 against the detail", ratio("304 of it", "fundfeed", "detail"), 1, " ×"),
     ],
   };

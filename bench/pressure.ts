@@ -1,4 +1,5 @@
 /** Load on one server from one core: `wrk` where there is one, else the peer's `autocannon`. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { computedMicroseconds, LOAD_CORE, run, type Server } from "./processes.ts";
 
@@ -30,6 +31,7 @@ async function byWrk(url: string, lines: string[], seconds: number): Promise<Cou
 
 async function byAutocannon(url: string, lines: string[], seconds: number): Promise<Counted> {
   const program = join(import.meta.dir, "peer/node_modules/autocannon/autocannon.js");
+  if (!existsSync(program)) throw new Error("Cannot put load on a server: install wrk, or run npm ci in bench/peer");
   const { output } = await run(LOAD_CORE, ["node", program, "-c", String(CONNECTIONS), "-d", String(seconds), "--json", ...lines, url]);
   const { requests, errors, "4xx": refused, "5xx": failed } = JSON.parse(output);
   if (errors + refused + failed > 0) throw new Error(`${url} failed under load: ${errors} errors, ${refused} refused, ${failed} failed`);

@@ -13,18 +13,23 @@ export const LOAD_CORE = 1;
 
 export const product = [process.execPath, join(import.meta.dir, "../src/main.ts")];
 
-export type Finished = { output: string; seconds: number; cpuSeconds: number; peakBytes: number };
+export type Used = { seconds: number; cpuSeconds: number; peakBytes: number };
+export type Finished = Omit<Used, "peakBytes"> & { output: string };
 export type Server = { address: string; process: Bun.Subprocess; startedInMs: number; stop: () => Promise<void> };
 
-/** Runs a command on one core to its end. Throws with what it said when it fails; exit code 3 is "some records were rejected". */
+/** Runs a command on one core to its end. Throws what it printed when it fails. */
 export async function run(core: number, command: string[]): Promise<Finished> {
   const started = performance.now();
   const child = Bun.spawn(["taskset", "-c", String(core), ...command], { stdout: "pipe", stderr: "pipe" });
   const [output, errors, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
   if (code !== 0) throw new Error(`${command.join(" ")} exited with ${code}: ${errors}${output}`);
-  const used = child.resourceUsage();
-  const cpuSeconds = Number(used?.cpuTime.total ?? 0n) / 1e6;
-  return { output, seconds: (performance.now() - started) / 1000, cpuSeconds, peakBytes: used?.maxRSS ?? 0 };
+  const cpuSeconds = Number(child.resourceUsage()?.cpuTime.total ?? 0n) / 1e6;
+  return { output, seconds: (performance.now() - started) / 1000, cpuSeconds };
+}
+
+/** Runs a command likewise, for what it uses: its processor time, and the most memory that it held. */
+export async function measured(core: number, command: string[]): Promise<Used> {
+  return JSON.parse((await run(core, [process.execPath, join(import.meta.dir, "measured.ts"), ...command])).output);
 }
 
 /** Starts a server on the server's core and waits until it says `listening on <address>`. Its log lines go to a file, as in production to a journal. */

@@ -14,7 +14,7 @@ export function table(rows: readonly Record<string, string | number>[]): string 
 }
 
 export function barsTable(bars: readonly Bar[]): string {
-  return table(bars.map(({ what, measured, bar, met }) => ({ What: what, Measured: measured, Bar: bar, Met: met ? "yes" : "**no**" })));
+  return table(bars.map(({ what, measured, bar, met }) => ({ What: what, Measured: measured, Bar: bar, Met: met ? "met" : "**missed**" })));
 }
 
 /** "at most 5 ms" and the like, judged. */

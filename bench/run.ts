@@ -1,6 +1,7 @@
 /** Every benchmark in one go, as one Markdown report with its date, machine and versions: `bun run bench`. */
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { flatBenchmark } from "./flat.ts";
 import { hooksBenchmark } from "./hooks.ts";
 import { importBenchmark } from "./import.ts";
 import { loadBenchmark } from "./load.ts";
@@ -9,8 +10,7 @@ import { queriesBenchmark } from "./queries.ts";
 import { barsTable, print, type Section, shownSection } from "./report.ts";
 import { startBenchmark } from "./start.ts";
 
-/** Queries last: they make this process large, and a child counts its parent's memory as its own peak. */
-const benchmarks = [loadBenchmark, hooksBenchmark, startBenchmark, importBenchmark, queriesBenchmark];
+const benchmarks = [loadBenchmark, hooksBenchmark, flatBenchmark, startBenchmark, importBenchmark, queriesBenchmark];
 
 const began = performance.now();
 const { output: version } = await run(SERVER_CORE, [...product, "version"]);
@@ -23,7 +23,10 @@ print(
 
 const sections: Section[] = [];
 for (const benchmark of benchmarks) {
-  const section = await benchmark();
+  const section = await benchmark().catch((error: unknown) => {
+    process.exitCode = 1;
+    return { title: benchmark.name, text: `Failed: ${error instanceof Error ? error.message : error}`, bars: [] };
+  });
   sections.push(section);
   print(`${shownSection({ ...section, bars: [] })}\n`);
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { catalogueOf } from "./catalogue.ts";
 import { LOAD_CORE, product, residentBytes, run, SERVER_CORE, serve, workDirectory } from "./processes.ts";
-import { atMost, median, megabytes, printAlone, type Section, table } from "./report.ts";
+import { median, megabytes, printAlone, type Section, table } from "./report.ts";
 
 const RECORDS = 1_000_000;
 const SMALLER = 100_000;
@@ -23,15 +23,7 @@ export async function startBenchmark(): Promise<Section> {
     for (const records of [SMALLER, RECORDS]) rows.push({ Program: name, records, ...(await starts(program, await catalogueOf(records))) });
     rows.push({ Program: name, records: "version", "listening, ms": (await versionSeconds(program)) * 1000, "resident, MB": "–" });
   }
-  const million = rows.find(({ records }) => records === RECORDS);
-  return {
-    title: "Start",
-    text: table(rows),
-    bars: [
-      atMost("start to listening at 1,000,000 records", Number(million?.["listening, ms"]), 1000, " ms"),
-      atMost("resident at rest at 1,000,000 records", Number(million?.["resident, MB"]), 150, " MB"),
-    ],
-  };
+  return { title: "Start", text: table(rows), bars: [] };
 }
 
 async function starts(program: string[], directory: string) {
