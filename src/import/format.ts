@@ -33,6 +33,8 @@ export type Mapped = {
   record: Draft | { [field: string]: unknown };
   /** The upstream tells only a part here: fields that the record leaves out keep what is stored, with "adds" also the items of lists. */
   partial?: "omits" | "adds";
+  /** Of a partial record, what it says beside what is stored: another layout may tell the same more exactly, and is not contradicted. */
+  beside?: (stored: Draft) => Draft;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
   revisions?: readonly Revision[];
   /** Lineages that this record may follow from, the nearest first; the first that is known becomes its parent. */

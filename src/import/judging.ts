@@ -8,7 +8,7 @@ import { findCanonicalId } from "../changes/link.ts";
 import { formatInstant, isFuture } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { listSources } from "../sources.ts";
-import type { Context, Format, Input, Item, Parent, Unread } from "./format.ts";
+import type { Context, Format, Input, Item, Mapped, Parent, Unread } from "./format.ts";
 import type { OpenInput } from "./input.ts";
 import { firstCharacter } from "./json-elements.ts";
 import { isObject } from "./json-value.ts";
@@ -123,7 +123,7 @@ async function digestsToRead(
 async function judgeItem(sql: CatalogSql, item: Item, names: ReadonlyMap<string, string>): Promise<Incoming> {
   if ("reason" in item) throw new Rejection(item.reason);
   if ("read" in item) return withRelationships(sql, judgeRecord(item.read(), names), []);
-  const record = item.partial === undefined ? item.record : await completed(sql, item.record, item.partial === "adds");
+  const record = item.partial === undefined ? item.record : await completed(sql, item);
   const incoming = judgeRecord(record, names);
   const revisions = item.revisions?.map(({ record, since }) => {
     const { content, status_basis } = judgeRecord(record, names);
@@ -133,12 +133,12 @@ async function judgeItem(sql: CatalogSql, item: Item, names: ReadonlyMap<string,
 }
 
 /** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
-async function completed(sql: CatalogSql, record: object, adds: boolean): Promise<object> {
+async function completed(sql: CatalogSql, { record, partial, beside }: Mapped): Promise<object> {
   const key = readNaturalKey(record);
   const before = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
   if (before === undefined) return record;
   const { status: _status, ...content } = readContent(before.document, before.sidecar);
-  return filledIn(record, content, adds);
+  return filledIn({ ...record, ...beside?.(content) }, content, partial === "adds");
 }
 
 function filledIn(record: object, stored: object, adds: boolean): object {

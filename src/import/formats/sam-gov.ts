@@ -92,9 +92,7 @@ type Identity = {
 
 /** A notice, whatever layout it came in. */
 type Notice = Identity & {
-  agency: string;
-  subAgency: string;
-  office: string;
+  organization: Organization;
   type: string;
   archiveDate: string;
   active: string;
@@ -107,10 +105,14 @@ type Notice = Identity & {
   amount: string;
   awardee: string;
   contacts: { name: string; email: string; phone: string; role: string }[];
+  infoLink: string;
   /** These two are absent where the layout does not tell them: then what another one told holds. */
-  attachments?: { name: string | null; url: string }[];
+  resourceLinks?: string[];
   description?: string;
 };
+
+/** Absent: the layout does not tell it, or only the beginning of it is sure. */
+type Organization = { agency?: string; subAgency?: string; office?: string };
 
 type Found = { input: Input; line: number; raw: JsonObject };
 
@@ -128,7 +130,8 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
     const thread = key === undefined ? undefined : threadOf(survey, key, notice);
     const lineage = thread?.lineage ?? key ?? notice.id;
     const record: Draft = { ...toDraft(notice, today, context), lineage, earlier_ids: earlierIdsOf(thread, notice.id) };
-    const item: Item = { ...place, record, partial: "omits", parents: parentsOf(survey, notice) };
+    const beside = (stored: Draft) => besideStored(notice, record, stored);
+    const item: Item = { ...place, record, partial: "omits", beside, parents: parentsOf(survey, notice) };
     if (thread === undefined) yield item;
     else yield* newestLast(thread, notice.id, item);
   }
@@ -203,9 +206,7 @@ function noticeOfRow(row: JsonObject): Notice {
   });
   return {
     ...identityOfRow(row),
-    agency: text("Department/Ind.Agency"),
-    subAgency: text("Sub-Tier"),
-    office: text("Office"),
+    organization: { agency: text("Department/Ind.Agency"), subAgency: text("Sub-Tier"), office: text("Office") },
     type: text("Type"),
     archiveDate: text("ArchiveDate"),
     active: text("Active"),
@@ -218,7 +219,7 @@ function noticeOfRow(row: JsonObject): Notice {
     amount: text("Award$"),
     awardee: text("Awardee"),
     contacts: [contact("Primary"), contact("Secondary")],
-    ...(text("AdditionalInfoLink") === "" ? {} : { attachments: linkOf(text("AdditionalInfoLink")) }),
+    infoLink: text("AdditionalInfoLink"),
     description: text("Description"),
   };
 }
@@ -229,7 +230,7 @@ function noticeOfAnswer(answer: JsonObject): Notice {
   const award = objectOf(answer.award);
   return {
     ...identityOfAnswer(answer),
-    ...organizationOf(answer),
+    organization: organizationOf(answer),
     type: textOf(answer.type),
     archiveDate: textOf(answer.archiveDate),
     active: textOf(answer.active),
@@ -243,24 +244,30 @@ function noticeOfAnswer(answer: JsonObject): Notice {
     amount: textOf(award.amount),
     awardee: textOf(objectOf(award.awardee).name),
     contacts: arrayOf(answer.pointOfContact).map(objectOf).map(contactOf),
-    attachments: [
-      ...arrayOf(answer.resourceLinks).map((url) => ({ name: null, url: textOf(url) })),
-      ...linkOf(textOf(answer.additionalInfoLink)),
-    ].filter(({ url }) => url !== ""),
+    infoLink: textOf(answer.additionalInfoLink),
+    resourceLinks: arrayOf(answer.resourceLinks)
+      .map(textOf)
+      .filter((url) => url !== ""),
   };
 }
 
-/** Path of names and path of codes, both split at dots. A name may hold a dot itself: then only its beginning is sure. */
-function organizationOf(answer: JsonObject): Pick<Notice, "agency" | "subAgency" | "office"> {
+/**
+ * Path of names and path of codes, both split at dots. A name may hold a dot itself: then only its beginning is sure. The CSV names an
+ * office also where a department or agency has published itself, and paths do not.
+ */
+function organizationOf(answer: JsonObject): Organization {
   const names = textOf(answer.fullParentPathName).split(".");
   const codes = textOf(answer.fullParentPathCode).split(".");
-  const [agency = "", subAgency = ""] = names;
-  const sure = names.length === codes.length;
-  return {
-    agency: agency || textOf(answer.department),
-    subAgency: sure ? subAgency : textOf(answer.subTier),
-    office: sure && names.length >= 3 ? (names.at(-1) ?? "") : textOf(answer.office),
-  };
+  if (names.length === codes.length && names[0] !== "") {
+    const [agency = "", subAgency = ""] = names;
+    return { agency, subAgency, ...(names.length >= 3 ? { office: names.at(-1) ?? "" } : {}) };
+  }
+  return told({ agency: names[0] || textOf(answer.department), subAgency: textOf(answer.subTier), office: textOf(answer.office) });
+}
+
+/** Without what is blank. */
+function told(organization: Organization): Organization {
+  return Object.fromEntries(Object.entries(organization).filter(([, name]) => name !== ""));
 }
 
 function contactOf(contact: JsonObject): Notice["contacts"][number] {
@@ -270,10 +277,6 @@ function contactOf(contact: JsonObject): Notice["contacts"][number] {
     phone: textOf(contact.phone),
     role: textOf(contact.title) || textOf(contact.type),
   };
-}
-
-function linkOf(url: string): { name: string; url: string }[] {
-  return url === "" ? [] : [{ name: "Additional information", url }];
 }
 
 /** `SBA`, or now and then the list `["SBA"]`; `NONE` is none. */
@@ -420,7 +423,7 @@ function* newestLast(thread: Thread, id: string, item: Item): Iterable<Item> {
 /* The draft */
 
 function toDraft(notice: Notice, today: string, context: Context): Draft {
-  const { description, attachments } = notice;
+  const { description, organization } = notice;
   const kind = kindOf(notice.type);
   if (kind === undefined && notice.type !== "") context.warn(`unknown notice type "${notice.type}"`);
   const closes = instantOf(notice.deadline, "23:59:59", context);
@@ -431,7 +434,11 @@ function toDraft(notice: Notice, today: string, context: Context): Draft {
     ...(description === undefined ? {} : { summary: summaryOf(description), description: description || null }),
     status,
     status_display: kind?.display === true ? notice.type : null,
-    organization: { agency: notice.agency || null, sub_agency: notice.subAgency || null, issuing_office: notice.office || null },
+    organization: {
+      ...(organization.agency === undefined ? {} : { agency: organization.agency || null }),
+      ...(organization.subAgency === undefined ? {} : { sub_agency: organization.subAgency || null }),
+      ...(organization.office === undefined ? {} : { issuing_office: organization.office || null }),
+    },
     program: {
       type: programType({ title: notice.title, number: notice.number, noticeType: kind?.name ?? notice.type }),
       solicitation_id: notice.number || null,
@@ -447,8 +454,49 @@ function toDraft(notice: Notice, today: string, context: Context): Draft {
     },
     eligibility: { requirements: requirementsOf(notice), geographic_scope: notice.place.filter(isPlace).join(", ") || null },
     contacts: notice.contacts.filter(({ name, email, phone }) => name + email + phone !== "").map(emptyToNull),
-    ...(attachments === undefined ? {} : { attachments }),
+    attachments: [...(notice.resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)],
   };
+}
+
+const INFO_LINK = "Additional information";
+
+function infoLinkOf({ infoLink }: Notice): { name: string; url: string }[] {
+  return infoLink === "" ? [] : [{ name: INFO_LINK, url: infoLink }];
+}
+
+/** The CSV tells one NAICS code and no resource links, the API dates without times and awardees without their places. */
+function besideStored(notice: Notice, draft: Draft, stored: Draft): Draft {
+  const { naics_codes = [] } = stored.classifications ?? {};
+  const others = (stored.attachments ?? []).filter(({ name }) => name !== INFO_LINK);
+  const besideRevision = {
+    ...draft,
+    ...(notice.naics.length === 1 && naics_codes.includes(notice.naics[0] ?? "")
+      ? { classifications: { ...draft.classifications, naics_codes } }
+      : {}),
+    ...(notice.resourceLinks === undefined ? { attachments: [...others, ...infoLinkOf(notice)] } : {}),
+  };
+  return stored.source.opportunity_id === notice.id ? besideItself(notice, besideRevision, stored) : besideRevision;
+}
+
+function besideItself(notice: Notice, draft: Draft, { dates = {}, funding }: Draft): Draft {
+  const { posted_at, closes_at, response_at } = draft.dates ?? {};
+  const display = draft.funding?.display ?? "";
+  return {
+    ...draft,
+    dates: {
+      posted_at: moreExact(notice.posted, posted_at, dates.posted_at),
+      closes_at: moreExact(notice.deadline, closes_at, dates.closes_at),
+      response_at: moreExact(notice.deadline, response_at, dates.response_at),
+    },
+    ...(display !== "" && funding?.display?.startsWith(`${display} `) ? { funding } : {}),
+  };
+}
+
+/** What is stored, where a date alone was told and that is its day. */
+function moreExact(text: string, told: string | null = null, stored: string | null = null): string | null {
+  if (!isDate(text) || stored === null) return told;
+  const at = parseInstantMs(stored);
+  return stored.startsWith(text) || (at !== undefined && easternDate(at) === text) ? stored : told;
 }
 
 /** Award and justification say it themselves; all else follows the clock, but a presolicitation is not open before its deadline. */
@@ -491,6 +539,10 @@ function instantOf(text: string, timeOfDate: string, context: Context): string |
   return null;
 }
 
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text);
+}
+
 function fullOffset(offset: string): string {
   const [, sign, hours, minutes = "00"] = /^([+-])(\d\d):?(\d\d)?$/.exec(offset) ?? [];
   return sign === undefined ? "Z" : `${sign}${hours}:${minutes}`;
@@ -509,11 +561,11 @@ function squeezed(text: string): string {
   return text.toUpperCase().replace(/\s+/g, "");
 }
 
-function dayOf(posted: string): string {
-  return posted.slice(0, 10);
-}
-
 function emptyToNull(contact: Notice["contacts"][number]) {
   const { name, email, phone, role } = contact;
   return { name: name || null, email: email || null, phone: phone || null, role: role || null };
+}
+
+function dayOf(posted: string): string {
+  return posted.slice(0, 10);
 }

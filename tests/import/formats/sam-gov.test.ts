@@ -140,6 +140,7 @@ describe("real files", () => {
         { name: 'Roger "Dale" Crews', email: "roger.crews@us.af.mil", phone: "8439633568", role: "primary" },
         { name: "A1C Bishwa R. Neupane", email: "bishwa.neupane.1@us.af.mil", phone: "8439633704", role: "secondary" },
       ],
+      attachments: [],
     });
   });
 
@@ -176,6 +177,7 @@ describe("real files", () => {
       classifications: { tech_taxonomy: ["PSC:V301"], naics_codes: ["484210"], set_aside_types: ["SBA"] },
       eligibility: { requirements: "Set-aside: Total Small Business Set-Aside (FAR 19.5)", geographic_scope: null },
       contacts: [{ name: "James Postell", email: "james.postell@va.gov", phone: "702-791-9000 x18936", role: "Contracting Officer" }],
+      attachments: [],
     });
   });
 
@@ -397,7 +399,7 @@ test("what a layout does not tell is left out, so that an import keeps what anot
   expect(items.map((item) => "record" in item && item.partial)).toEqual(["omits", "omits", "omits"]);
   expect(drafts.map(({ description, summary, attachments }) => [description, summary, attachments])).toEqual([
     [undefined, undefined, [{ name: null, url: "https://sam.gov/1" }]],
-    [null, null, undefined],
+    [null, null, []],
     ["Text", "Text", [{ name: "Additional information", url: "https://x.mil" }]],
   ]);
 });
