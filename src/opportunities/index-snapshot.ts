@@ -14,8 +14,8 @@ import { imports, opportunities } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, pick, query, select, selectBy } from "../../db/query.ts";
 import type { Position } from "../page.ts";
-import { append, createListIndex, firstAfter, type ListIndex, recordCount, type Sizes } from "./list-index.ts";
-import { type Beginning, type ReadModel, stepThrough } from "./read-model.ts";
+import { appendNew, createListIndex, firstAfter, type ListIndex, linkNewer, recordCount, type Sizes } from "./list-index.ts";
+import { type Beginning, pause, type ReadModel, stepThrough } from "./read-model.ts";
 
 /** Where the snapshot is, in the data directory. */
 export const SNAPSHOT_NAME = "index.snapshot";
@@ -164,11 +164,13 @@ async function readRecords(file: FileHandle, index: ListIndex): Promise<boolean>
   for (;;) {
     const content = await readBlock(file);
     if (content === undefined) return false;
-    if (content.length === 0) return true;
+    if (content.length === 0) break;
     const { times, rows, facets } = columnsOf(content);
     for (let number = 0; number < times.length; number++)
-      append(index, times[number] as number, rows[number] as number, facets[number] as number);
+      appendNew(index, times[number] as number, rows[number] as number, facets[number] as number);
   }
+  await linkNewer(index, pause);
+  return true;
 }
 
 async function hasImport(db: CatalogDb, { lastImport }: Header): Promise<boolean> {

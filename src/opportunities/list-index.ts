@@ -43,11 +43,11 @@ export type Sizes = {
   scannedFirst: number;
   /** Fewer dead places than this are never compacted. */
   fewDead: number;
-  /** Places that compaction looks at between two pauses: 1 to 3 ms. */
+  /** Places that compaction looks at between two pauses: less than a millisecond. */
   slice: number;
 };
 
-const SIZES: Sizes = { capacity: 1_048_576, checkpointEvery: 65_536, scannedFirst: 512, fewDead: 1024, slice: 16_384 };
+const SIZES: Sizes = { capacity: 1_048_576, checkpointEvery: 65_536, scannedFirst: 512, fewDead: 1024, slice: 4096 };
 
 type Checkpoint = { end: number; heads: Uint32Array };
 
@@ -127,23 +127,38 @@ export function isNewest(index: ListIndex, { seq, updated_at }: { seq: number; u
 
 /** Adds a record, or a new version of it. `time` is not before any other in the index. */
 export function append(index: ListIndex, time: number, row: number, facet: number): void {
-  makeRoom(index, row, facet);
-  const former = index.places[row] as number;
+  const former = placeOf(index, row);
   if (former !== 0) kill(index, former);
+  const place = appendNew(index, time, row, facet);
+  const older = index.older[place] as number;
+  index.newer[place] = 0;
+  if (older !== 0) index.newer[older] = place;
+}
 
+/** Adds a record that is not in the index. After the last one `linkNewer` must be called: the links it makes are quicker made all at once. */
+export function appendNew(index: ListIndex, time: number, row: number, facet: number): number {
+  makeRoom(index, row, facet);
   const place = index.end++;
   index.times[place] = time;
   index.rows[place] = row;
   index.facets[place] = facet;
   index.places[row] = place;
-  const older = index.heads[facet] as number;
-  index.older[place] = older;
-  index.newer[place] = 0;
-  if (older !== 0) index.newer[older] = place;
+  index.older[place] = index.heads[facet] as number;
   index.heads[facet] = place;
-
   if (index.end - (index.checkpoints.at(-1)?.end ?? 1) >= checkpointDistance(index))
     index.checkpoints.push({ end: index.end, heads: index.heads.slice(0, index.facetEnd) });
+  return place;
+}
+
+/** Links each place to the next newer one of its facet. From the newest on, so that memory is written in order. */
+export async function linkNewer({ end, facets, newer, facetEnd, sizes }: ListIndex, pause: () => Promise<void>): Promise<void> {
+  const nextNewer = new Uint32Array(facetEnd);
+  for (let place = end - 1; place > 0; place--) {
+    if (place % (16 * sizes.slice) === 0) await pause();
+    const facet = facets[place] as number;
+    newer[place] = nextNewer[facet] as number;
+    nextNewer[facet] = place;
+  }
 }
 
 /** With many facets checkpoints are further apart: 4 bytes a facet in each are at most 2 bytes a place. */

@@ -1,0 +1,171 @@
+/** What grows with the number of records: lists, memory, loading, and the stops of the event loop while changes are taken in. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { openCatalog } from "../db/open.ts";
+import { allowedFacets, type FacetFilter } from "../src/opportunities/facets.ts";
+import { readSnapshot, SNAPSHOT_NAME, writeSnapshot } from "../src/opportunities/index-snapshot.ts";
+import {
+  append,
+  bytesInUse,
+  compact,
+  type FacetSet,
+  firstAfter,
+  type ListIndex,
+  needsCompaction,
+  newestFirst,
+  newestTime,
+  recordCount,
+} from "../src/opportunities/list-index.ts";
+import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
+import { createReadModel, type ReadModel } from "../src/opportunities/read-model.ts";
+import { randomOf } from "./generate.ts";
+import { atMost, printAlone, quantile, type Section, table } from "./report.ts";
+import { shortCatalogueOf } from "./short-catalogue.ts";
+
+const SIZES = (process.env.FUNDFEED_BENCH_RECORDS ?? "1000000,10000000").split(",").map(Number);
+const LISTS = 3000;
+const CHANGED = 500;
+const SEED = 7;
+
+type Random = () => number;
+
+export async function growthBenchmark(): Promise<Section> {
+  const measured = [];
+  for (const records of SIZES) measured.push({ records, ...(await measure(records)) });
+  const [small, large] = [measured[0], measured.at(-1)] as [Measured, Measured];
+  const rows = measured.map(({ records, ...figures }) => ({ records: records.toLocaleString("en-US"), ...figures }));
+  return {
+    title: "What grows with the number of records",
+    text: `${table(rows)}\n\nMilliseconds are those computed by the process. *stop*: the longest piece of work while ${CHANGED} changed records at a time are taken in, compaction included, against the median.`,
+    bars: [
+      ...measured.flatMap(({ records, ...each }) => [
+        atMost(`lists at ${records.toLocaleString("en-US")}, p99 against a scan`, each["list p99"] / each["scan p99"], 0.15, " ×"),
+        atMost(`lists at ${records.toLocaleString("en-US")}, worst against a scan`, each["list worst"] / each["scan worst"], 0.25, " ×"),
+        atMost(`lists at ${records.toLocaleString("en-US")}, mismatches`, each.mismatches, 0),
+        atMost(`memory of the list index at ${records.toLocaleString("en-US")}, a record`, each["bytes a record"], 36, " bytes"),
+      ]),
+      atMost("longest stop with most records, against the median", large["stop, × median"], 10, " ×"),
+      atMost("p99 of lists, most records against fewest", large["list p99"] / small["list p99"], 1.5, " ×"),
+      atMost("worst list, most records against fewest", large["list worst"] / small["list worst"], 1.5, " ×"),
+    ],
+  };
+}
+
+type Measured = { records: number } & Awaited<ReturnType<typeof measure>>;
+
+async function measure(records: number) {
+  const directory = await shortCatalogueOf(records);
+  const path = join(directory, SNAPSHOT_NAME);
+  rmSync(path, { force: true });
+  const db = openCatalog(directory, Date.now());
+  const load = await computed(() => createReadModel(db));
+  const model = load.result;
+  const write = await computed(() => writeSnapshot(model, path));
+  const bytes = bytesInUse(model.index) / recordCount(model.index);
+  const lists = compareLists(model);
+  const stops = await stopsWhileChanging(model.index);
+  const begin = await computed(() => createReadModel(db, { readSnapshot: (...given) => readSnapshot(path, ...given) }));
+  await db.close();
+  rmSync(path);
+  return {
+    "list p50": quantile(lists.ms, 0.5),
+    "list p99": quantile(lists.ms, 0.99),
+    "list worst": quantile(lists.ms, 1),
+    "scan p99": quantile(lists.scanMs, 0.99),
+    "scan worst": quantile(lists.scanMs, 1),
+    mismatches: lists.mismatches,
+    "bytes a record": bytes,
+    "load, ms": load.ms,
+    "from the snapshot, ms": begin.ms,
+    "snapshot written, ms": write.ms,
+    "step, ms": quantile(stops, 0.5),
+    "stop, ms": quantile(stops, 1),
+    "stop, × median": quantile(stops, 1) / quantile(stops, 0.5),
+  };
+}
+
+/** The same lists by the index and by a scan of its places, both with the facets at hand. */
+function compareLists({ index, facets }: ReadModel) {
+  const [ms, scanMs]: [number[], number[]] = [[], []];
+  let mismatches = 0;
+  for (let number = -200; number < LISTS; number++) {
+    const random = randomOf(SEED, number);
+    const allowed = allowedFacets(facets, aFilter(facets.columns.agency.values, facets.columns.source.values, random), [
+      "SAM_GOV",
+      "GRANTS_GOV",
+    ]);
+    const timeOf = () => index.times[1 + Math.floor(random() * (index.end - 1))] as number;
+    const from = random() < 0.3 ? firstAfter(index, timeOf()) : 1;
+    const to = random() < 0.6 ? firstAfter(index, timeOf()) : index.end;
+    const count = random() < 0.3 ? 101 : 2 + Math.floor(60 * random());
+    const started = computedMs();
+    const found = newestFirst(index, allowed, from, to, count);
+    const between = computedMs();
+    const expected = scan(index, allowed, from, to, count);
+    const ended = computedMs();
+    if (!Bun.deepEquals(found, expected)) mismatches++;
+    if (number < 0) continue;
+    ms.push(between - started);
+    scanMs.push(ended - between);
+  }
+  return { ms, scanMs, mismatches };
+}
+
+function scan({ facets }: ListIndex, allowed: FacetSet | null, from: number, to: number, count: number): number[] {
+  const found: number[] = [];
+  for (let place = to - 1; place >= from && found.length < count; place--) {
+    const facet = facets[place] as number;
+    if (facet !== 0 && (allowed === null || allowed.flags[facet] === 1)) found.push(place);
+  }
+  return found;
+}
+
+/** One in three is rare: a single agency with a status, in one source. */
+function aFilter(agencies: readonly string[], sources: readonly string[], random: Random): FacetFilter {
+  const one = (values: readonly string[]) => values[1 + Math.floor(random() * (values.length - 1))] as string;
+  const agency = one(agencies);
+  if (random() < 1 / 3) return { agency, status: [statuses[Math.floor(random() * statuses.length)] as string], source: [one(sources)] };
+  const start = Math.floor(random() * (agency.length - 8));
+  return {
+    ...(random() < 0.5 && { status: statuses.filter(() => random() < 0.25) }),
+    ...(random() < 0.5 && { source: random() < 0.2 ? ["OTHER"] : [one(sources)] }),
+    ...(random() < 0.4 && { program_type: programTypes.filter(() => random() < 0.25) }),
+    ...(random() < 0.4 && { agency: agency.slice(start, start + 2 + Math.floor(6 * random())) }),
+  };
+}
+
+/** What each piece of work computes, until a compaction has come and gone. */
+async function stopsWhileChanging(index: ListIndex): Promise<number[]> {
+  const random = randomOf(SEED, -4);
+  const [records, facets] = [recordCount(index), index.facetEnd - 1];
+  const stops: number[] = [];
+  let time = newestTime(index);
+  const change = () => {
+    time++;
+    const started = computedMs();
+    for (let left = CHANGED; left > 0; left--) append(index, time, 1 + Math.floor(random() * records), 1 + Math.floor(random() * facets));
+    stops.push(computedMs() - started);
+  };
+  while (!needsCompaction(index)) change();
+  let resumed = computedMs();
+  await compact(index, async () => {
+    stops.push(computedMs() - resumed);
+    if (random() < 0.1) change();
+    resumed = computedMs();
+  });
+  return stops;
+}
+
+async function computed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+  const started = computedMs();
+  const result = await work();
+  return { result, ms: computedMs() - started };
+}
+
+/** What this process has computed so far: on a busy machine steadier than the clock. */
+function computedMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+if (import.meta.main) await printAlone(growthBenchmark);
