@@ -100,7 +100,7 @@ describe("a data directory with real records", () => {
     ],
     [
       ["imports", "list"],
-      /^id +format .*\n +3 +records +- /,
+      /^3 {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ {2}records\n {3}\d+ read: .*\n {3}-\n2 {2}/,
       expect.arrayContaining([expect.objectContaining({ id: 1, format: "grants-gov", sources: ["GRANTS_GOV"], snapshot: false })]),
     ],
     [

@@ -29,17 +29,26 @@ export async function findPlan(sql: StateSql, name: string): Promise<Plan | unde
   return sql.get(planByName, { name });
 }
 
+/** What becomes of a plan. A quota that is left out stays as it is. */
+export type PlanChange = { name: string; daily?: number | undefined; per_minute?: number | undefined };
+
 /** Changes a plan, or adds it under a new name. */
-export async function setPlan(db: StateDb, { name, daily, per_minute }: Plan): Promise<Plan> {
-  const plan = { name: readName(name, "Cannot set plan"), daily, per_minute };
-  for (const quota of [daily, per_minute]) {
-    if (!Number.isInteger(quota) || quota < 1 || quota > QUOTA_MAX) {
-      throw new Error(`Cannot set plan "${name}": its quotas must be integers from 1 to ${QUOTA_MAX}`);
-    }
-  }
-  await db.transaction(async (sql) => {
+export async function setPlan(db: StateDb, change: PlanChange): Promise<Plan> {
+  const name = readName(change.name, "Cannot set plan");
+  return db.transaction(async (sql) => {
+    const stored = await findPlan(sql, name);
+    const { daily = stored?.daily, per_minute = stored?.per_minute } = change;
+    if (daily === undefined || per_minute === undefined)
+      throw new Error(`Cannot set plan "${name}": a new plan needs both --daily and --per-minute`);
+    const plan = { name, daily: readQuota(name, daily), per_minute: readQuota(name, per_minute) };
     await sql.run(storePlan, plan);
-    await sql.run(touchKeysOnPlan, { plan: plan.name, revision: await nextRevision(sql, "keys") });
+    await sql.run(touchKeysOnPlan, { plan: name, revision: await nextRevision(sql, "keys") });
+    return plan;
   });
-  return plan;
+}
+
+function readQuota(name: string, quota: number): number {
+  if (!Number.isInteger(quota) || quota < 1 || quota > QUOTA_MAX)
+    throw new Error(`Cannot set plan "${name}": its quotas must be integers from 1 to ${QUOTA_MAX}`);
+  return quota;
 }

@@ -114,9 +114,12 @@ export function table(rows: readonly Record<string, string | number | null>[], e
 /** Instants to the second, for people; `--json` has them whole. */
 function shown(cell: string | number | null): string {
   if (cell === null) return "–";
-  return typeof cell === "number"
-    ? cell.toLocaleString("en-US")
-    : oneLine(cell).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/, "$1 $2Z");
+  return typeof cell === "number" ? cell.toLocaleString("en-US") : toSecond(oneLine(cell));
+}
+
+/** An instant for people; other text as it is. */
+export function toSecond(text: string): string {
+  return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/, "$1 $2Z");
 }
 
 /** The end of a help: command lines to begin with. */

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { type FileDigest, listImports, type Summary } from "../import/remembered.ts";
-import { answer, type Cli, type CommonOptions, command, commandGroup, instantOrNull, table, withCatalog } from "./command.ts";
+import { oneLine } from "../terminal-text.ts";
+import { answer, type Cli, type CommonOptions, command, commandGroup, instantOrNull, toSecond, withCatalog } from "./command.ts";
 
 export function importsCommand(cli: Cli): Command {
   const list = command("list", "Every import: files, instants and counts, the newest first").action(async (options: CommonOptions) => {
@@ -16,24 +17,54 @@ export function importsCommand(cli: Cli): Command {
       finished_at: instantOrNull(row.finished_at),
       counts: JSON.parse(row.counts) as Partial<Summary>,
     }));
-    const lines = imports.map(({ id, format, files, as_of, started_at, finished_at, counts }) => ({
-      id,
-      format,
-      files: files.map(({ name }) => name).join(" "),
-      started: started_at,
-      as_of,
-      finished: finished_at === null ? "no" : "yes",
-      read: counts.read ?? null,
-      added: counts.added ?? null,
-      changed: counts.changed ?? null,
-      unchanged: counts.unchanged ?? null,
-      merged: counts.merged ?? null,
-      rejected: counts.rejected ?? null,
-      removed: counts.removed ?? null,
-      linked: counts.linked ?? null,
-      events: counts.events ?? null,
-    }));
-    answer(cli, options, imports, table(lines, "Nothing has been imported yet"));
+    const idWidth = `${imports[0]?.id ?? ""}`.length; // The newest has the longest.
+    const text = imports.map((each) => entryOf(each, idWidth)).join("\n");
+    answer(cli, options, imports, text === "" ? "Nothing has been imported yet" : text);
   });
   return commandGroup("imports", "What has been imported", [list]);
+}
+
+type Import = { id: number; format: string; files: FileDigest[]; started_at: string | null; counts: Partial<Summary> } & {
+  snapshot: boolean;
+  as_of: string | null;
+  finished_at: string | null;
+};
+
+/** So many columns that a terminal of 80 has room. */
+const WIDTH = 79;
+
+/** A line of what and when, one of counts, and one for each file. */
+function entryOf({ id, format, files, snapshot, started_at, as_of, finished_at, counts }: Import, idWidth: number): string {
+  const indent = " ".repeat(idWidth + 2);
+  const facts = [toSecond(started_at ?? ""), format, snapshot && "snapshot", finished_at === null && "not finished"];
+  const lines = [`${`${id}`.padStart(idWidth)}  ${facts.filter(Boolean).join("  ")}`];
+  if (as_of !== null) lines.push(`${indent}as of ${toSecond(as_of)}`);
+  lines.push(...wrapped(countsOf(counts), WIDTH - indent.length).map((line) => indent + line));
+  lines.push(...files.map(({ name }) => indent + endOf(oneLine(name), WIDTH - indent.length)));
+  return lines.join("\n");
+}
+
+/** But for those that are zero. */
+function countsOf({ read = 0, ...others }: Partial<Summary>): string {
+  const parts = Object.entries(others).filter(([, count]) => count > 0);
+  const inWords = parts.map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`).join(", ");
+  return `${read.toLocaleString("en-US")} read${inWords === "" ? "" : `: ${inWords}`}`;
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
+}
+
+/** The end of a path is what tells it from others. */
+function endOf(path: string, width: number): string {
+  if (Bun.stringWidth(path) <= width) return path;
+  let end = path;
+  while (Bun.stringWidth(end) >= width) end = end.slice(1);
+  return `…${end}`;
 }

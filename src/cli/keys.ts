@@ -1,6 +1,6 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { createKey, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../accounts/key.ts";
-import { formatInstant } from "../instant.ts";
+import { formatInstant, parseStoredMs } from "../instant.ts";
 import {
   answer,
   type Cli,
@@ -11,7 +11,6 @@ import {
   examples,
   instantOrNull,
   table,
-  timestamp,
   wholeNumber,
   withState,
 } from "./command.ts";
@@ -110,6 +109,10 @@ function showOnce(cli: Cli, options: CommonOptions & { expires?: number }, creat
 }
 
 function expiryOption({ machine }: Cli): Option {
-  const parse = (text: string) => (/^\d+[a-z]$/.test(text) ? machine.now() + duration(text) : timestamp(text));
+  const parse = (text: string) => {
+    const instant = /^\d+[a-z]$/.test(text) ? machine.now() + duration(text) : parseStoredMs(text);
+    if (instant !== undefined) return instant;
+    throw new InvalidArgumentError("It must be a time such as 90d, or an RFC 3339 timestamp with an offset such as 2027-01-31T17:00:00Z.");
+  };
   return new Option("--expires <when>", "when the new key stops working: after a time such as 90d, or at a timestamp").argParser(parse);
 }

@@ -8,14 +8,15 @@ export function plansCommand(cli: Cli): Command {
     answer(cli, options, plans, table(plans, "There is no plan"));
   });
 
-  const set = command("set", "Change a plan's quotas at once, also in a running server; a new name is a new plan")
+  const set = command("set", "Change a plan's quotas at once, also in a running server; a new name is a new plan and needs both")
     .argument("<name>", "its name")
-    .requiredOption("--daily <n>", "requests a day (UTC)", wholeNumber(1, QUOTA_MAX))
-    .requiredOption("--per-minute <n>", "requests a minute, also the most at once", wholeNumber(1, QUOTA_MAX))
-    .action(async (name: string, options: CommonOptions & { daily: number; perMinute: number }) => {
-      const plan = await withState(cli, options, (db) => setPlan(db, { name, daily: options.daily, per_minute: options.perMinute }));
-      answer(cli, options, plan, table([plan], ""));
-    });
+    .option("--daily <n>", "requests a day (UTC)", wholeNumber(1, QUOTA_MAX))
+    .option("--per-minute <n>", "requests a minute, also the most at once", wholeNumber(1, QUOTA_MAX));
+  set.action(async (name: string, options: CommonOptions & { daily?: number; perMinute?: number }) => {
+    if (options.daily === undefined && options.perMinute === undefined) set.error("error: give --daily, --per-minute or both");
+    const plan = await withState(cli, options, (db) => setPlan(db, { name, daily: options.daily, per_minute: options.perMinute }));
+    answer(cli, options, plan, table([plan], ""));
+  });
 
   return commandGroup("plans", "Plans: requests a day and a minute", [list, set]);
 }

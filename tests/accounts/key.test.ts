@@ -224,6 +224,17 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
       ]);
     });
 
+    testIf("keep the quota that is left out, and a new one needs both", async () => {
+      expect(await setPlan(db, { name: "trial", daily: 2500 })).toEqual({ name: "trial", daily: 2500, per_minute: 60 });
+      expect(await setPlan(db, { name: " trial ", per_minute: 70 })).toEqual({ name: "trial", daily: 2500, per_minute: 70 });
+      expect((await listPlans(db)).find(({ name }) => name === "trial")).toEqual({ name: "trial", daily: 2500, per_minute: 70 });
+      for (const quota of [{ daily: 5 }, { per_minute: 5 }])
+        await expect(setPlan(db, { name: "new", ...quota })).rejects.toThrow(
+          'Cannot set plan "new": a new plan needs both --daily and --per-minute',
+        );
+      expect((await listPlans(db)).map(({ name }) => name)).not.toContain("new");
+    });
+
     testIf.each([0, -1, 1.5, Number.NaN, 1e10])("a quota of %p is refused", async (daily) => {
       await expect(setPlan(db, { name: "odd", daily, per_minute: 1 })).rejects.toThrow(
         'Cannot set plan "odd": its quotas must be integers from 1',

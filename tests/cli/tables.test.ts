@@ -34,6 +34,53 @@ beforeAll(async () => {
   db.close();
 });
 
+describe("imports list", () => {
+  test("has what, when, the counts that are not zero, and the files, in 80 columns", async () => {
+    const db = new Database(join(data, "catalog.db"));
+    const insert = db.query(
+      "insert into imports values ($id, $format, $files, '[]', $snapshot, $as_of, 1764000000000, $finished_at, null, $counts)",
+    );
+    const big = 12_345_678;
+    const counts = {
+      read: big,
+      added: big,
+      changed: big,
+      unchanged: big,
+      merged: big,
+      rejected: big,
+      removed: big,
+      linked: big,
+      events: big,
+    };
+    const path = `/srv/${"directory/".repeat(10)}GrantsDBExtract20261121v2.zip`;
+    const files = JSON.stringify([{ name: path }, { name: "small\n.csv" }]);
+    insert.run({
+      $id: 10_000,
+      $format: "simpler-grants-gov",
+      $files: files,
+      $snapshot: 1,
+      $as_of: 1763000000000,
+      $finished_at: null,
+      $counts: JSON.stringify(counts),
+    });
+    insert.run({ $id: 9999, $format: "events", $files: "[]", $snapshot: 0, $as_of: null, $finished_at: 1764000001000, $counts: "{}" });
+    db.close();
+    const { out } = await fundfeed(["imports", "list", "--data", data]);
+    expect(out).toStartWith(`10000  2025-11-24 16:00:00Z  simpler-grants-gov  snapshot  not finished
+       as of 2025-11-13 02:13:20Z
+       12,345,678 read: 12,345,678 added, 12,345,678 changed, 12,345,678
+       unchanged, 12,345,678 merged, 12,345,678 rejected, 12,345,678 removed,
+       12,345,678 linked, 12,345,678 events
+       …y/directory/directory/directory/directory/GrantsDBExtract20261121v2.zip
+       small\\u000a.csv
+ 9999  2025-11-24 16:00:00Z  events
+       0 read
+    1  20`);
+    expect(out).toContain(": 4 added, 4 events\n");
+    expect(widest(out)).toBeLessThan(80);
+  });
+});
+
 function widest(text: string): number {
   return Math.max(...text.split("\n").map((line) => Bun.stringWidth(line)));
 }
