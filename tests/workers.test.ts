@@ -219,6 +219,14 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(err).toStartWith("Cannot ");
     });
 
+    test("end in good order at SIGHUP when there is no certificate to read again", async () => {
+      const server = await begin(aHome(), 2);
+      for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGHUP"); // As a terminal does that is closed.
+      server.kill("SIGHUP");
+      expect(await server.ended).toBe(0);
+      expect(server.log().split("SIGHUP: the server stops").length).toBe(2);
+    });
+
     test("serve over TLS, and at SIGHUP all give the new certificate", async () => {
       const home = aHome();
       const certify = (name: string) => {

@@ -17,12 +17,9 @@ export function demoCommand(cli: Cli): Command {
     .addOption(new Option("--port <n>", "port to listen on; 0 takes a free one").default(8080).argParser(wholeNumber(0, 65_535)))
     .addOption(new Option("--log-format <format>", "format of the log on standard error").choices(logFormats).default("text"))
     .action(async ({ json, ...options }: Pick<ServeOptions, "port" | "logFormat" | "json">) => {
-      const onStopSignal = (stop: () => void) => {
-        cli.machine.onStopSignal(stop);
-        cli.machine.onReloadSignal(stop); // SIGHUP: the terminal was closed.
-      };
       const interrupted = new AbortController();
-      onStopSignal(() => interrupted.abort()); // Before there is a directory that would be left behind.
+      cli.machine.onStopSignal(() => interrupted.abort()); // Before there is a directory that would be left behind.
+      cli.machine.onReloadSignal(() => interrupted.abort()); // SIGHUP: the terminal was closed.
       const directory = mkdtempSync(join(tmpdir(), "fundfeed-demo-"));
       try {
         const records = await importSample(cli.machine, directory, interrupted.signal);
@@ -30,7 +27,6 @@ export function demoCommand(cli: Cli): Command {
         if (interrupted.signal.aborted) return;
         const machine = {
           ...cli.machine,
-          onStopSignal,
           print: (line: string) => {
             const base_url = line.replace("listening on ", "");
             const text = `${introduction(base_url, key, records, directory)}\n${line}`;

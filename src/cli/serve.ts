@@ -17,7 +17,7 @@ import { ownQuotas } from "../quota/allowance.ts";
 import { isRedisAddress, type SharedQuotas, shareQuotas } from "../quota/redis.ts";
 import { baseAddress, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, wholeNumber } from "./command.ts";
 import { openStores, type Stores } from "./stores.ts";
-import { serveByWorkers } from "./workers.ts";
+import { STOPPED_BY_SIGHUP, serveByWorkers } from "./workers.ts";
 
 /** How often use is written to state.db (D-25), and how often the clock looks for statuses whose date has passed (D-37: a minute late at most). */
 const SAVE_MS = 500;
@@ -73,7 +73,10 @@ export function serveCommand(cli: Cli): Command {
         .argParser(wholeNumber(1, 64)),
     )
     .addOption(
-      new Option("--base-url <url>", "public base address, ending in /v1 (default: http://<host>:<port>/v1, https with a certificate)")
+      new Option(
+        "--base-url <url>",
+        "public base address, ending in /v1 (default: http://<host>:<port>/v1, https with a certificate; 127.0.0.1 for 0.0.0.0)",
+      )
         .env("FUNDFEED_BASE_URL")
         .argParser(baseAddress),
     )
@@ -154,7 +157,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   const { now } = machine;
   const metrics = createMetrics(now());
   const log = countingLog(metrics, createLog(options.logFormat, machine.writeLog, options.logLevel));
-  const stopSignals = watchStopSignals(machine); // First: whoever reads "listening on …" may stop it at once.
+  const stopSignals = watchStopSignals(machine, options, log); // First: whoever reads "listening on …" may stop it at once.
   const certificate = readCertificateOf(options);
   using shared = await shareQuotasOf(options, log, now);
   const open = async () => {
@@ -170,7 +173,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
       { hostname: options.host, port: options.port, reusePort: (options.workers ?? 1) > 1 },
       certificate,
     );
-    const { baseUrl = `${originOf(certificate === undefined ? "http" : "https", options.host, server.port)}/v1` } = options;
+    const { baseUrl = `${originOf(certificate === undefined ? "http" : "https", options.host, server)}/v1` } = options;
     const assets = descriptionAssets(baseUrl);
     const appOver = ({ model, access }: Stores) =>
       createApp({ model, access, baseUrl, assets, now, randomBytes: machine.randomBytes, log });
@@ -203,7 +206,10 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
     else renewCertificate(machine, server, log, () => readCertificateOf(options) ?? certificate);
     machine.print(options.json ? JSON.stringify({ base_url: baseUrl }) : `listening on ${baseUrl}`);
-    if ((machine.worker?.number ?? 1) === 1) log.notice(now(), `The API reference is at ${baseUrl}/docs`);
+    if ((machine.worker?.number ?? 1) === 1) {
+      log.notice(now(), `The API reference is at ${baseUrl}/docs`);
+      if (options.baseUrl === undefined && loopbackFor(server.address) !== undefined) log.notice(now(), onlyHere(baseUrl));
+    }
 
     const drained = await stopped(stopSignals, server);
     await scrapes?.stop(true);
@@ -236,8 +242,20 @@ async function shareQuotasOf(
   });
 }
 
-function originOf(scheme: "http" | "https", host: string, port: number): string {
-  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+/** Where a server that listens on a host is reached. On every address of the machine, that is its loopback address. */
+function originOf(scheme: "http" | "https", host: string, { address, port }: Listener): string {
+  const name = loopbackFor(address) ?? host.replace(/^\[(.*)\]$/, "$1");
+  return `${scheme}://${name.includes(":") ? `[${name}]` : name}:${port}`;
+}
+
+/** The loopback address beside an address that stands for all of the machine's. */
+function loopbackFor(address: string): string | undefined {
+  const { hostname } = new URL(`http://${address.includes(":") ? `[${address}]` : address}`);
+  return { "0.0.0.0": "127.0.0.1", "[::]": "::1" }[hostname];
+}
+
+function onlyHere(baseUrl: string): string {
+  return `The description and the types of problems name ${baseUrl}, which is right on this machine alone: give --base-url for clients elsewhere`;
 }
 
 function warnOfPlainHttp(host: string, log: Log, now: number): void {
@@ -274,7 +292,7 @@ async function listenForScrapes(
 ): Promise<Listener | undefined> {
   if (metricsPort === undefined) return undefined;
   const listener = await listen(createMetricsApp(text), { hostname: metricsHost, port: metricsPort });
-  log.notice(now(), `The metrics are at ${originOf("http", metricsHost, listener.port)}/metrics`);
+  log.notice(now(), `The metrics are at ${originOf("http", metricsHost, listener)}/metrics`);
   return listener;
 }
 
@@ -310,11 +328,19 @@ function repeat(everyMs: number, now: () => number, log: Log, work: () => Promis
 
 type StopSignals = { first: Promise<void>; second: Promise<void> };
 
-function watchStopSignals(machine: Machine): StopSignals {
+/** SIGHUP stops a server that has no certificate to read again: most often its terminal was closed. */
+function watchStopSignals(machine: Machine, { tlsCert }: ServeOptions, log: Log): StopSignals {
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
   let signals = 0;
-  machine.onStopSignal(() => (++signals === 1 ? first : second).resolve());
+  const stop = () => (++signals === 1 ? first : second).resolve();
+  machine.onStopSignal(stop);
+  if (tlsCert === undefined) {
+    machine.onReloadSignal(() => {
+      log.notice(machine.now(), STOPPED_BY_SIGHUP);
+      stop();
+    });
+  }
   return { first: first.promise, second: second.promise };
 }
 

@@ -10,6 +10,8 @@ const PAUSE_MS = 100;
 const PAUSE_MAX_MS = 30_000;
 const STEADY_MS = 60_000;
 
+export const STOPPED_BY_SIGHUP = "SIGHUP: the server stops, as it has no certificate to read again";
+
 /**
  * Serves in `options.workers` processes until a signal ends it. The exit code: 0 when each answered every request under way, 1 when
  * some were cut or a worker could not begin. Throws when the port is taken.
@@ -46,7 +48,11 @@ async function supervise(machine: Machine, options: ServeOptions): Promise<numbe
     tellAll("stop");
   };
   machine.onStopSignal(stopAll);
-  if (options.tlsCert !== undefined) machine.onReloadSignal(() => tellAll("reload"));
+  machine.onReloadSignal(() => {
+    if (options.tlsCert !== undefined) return tellAll("reload");
+    log.notice(now(), STOPPED_BY_SIGHUP);
+    stopAll();
+  });
 
   const held = await holdPort(options);
   const start = (number: number): WorkerProcess => {
