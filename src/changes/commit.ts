@@ -465,6 +465,11 @@ export async function withholdContacts(sql: CatalogSql, opportunitySeq: number):
   return naming.length;
 }
 
+/** How many events of a record `withholdContacts` would change. */
+export async function countNaming(sql: CatalogSql, opportunitySeq: number): Promise<number> {
+  return (await listNaming(sql, opportunitySeq)).length;
+}
+
 /** The events that name contacts, and each without them. */
 async function listNaming(sql: CatalogSql, opportunitySeq: number): Promise<{ seq: number; without: Buffer }[]> {
   const rows = await sql.all(eventsThatMayName, { opportunity_seq: opportunitySeq, text: '"field":"contacts"' });

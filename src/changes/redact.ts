@@ -4,7 +4,7 @@ import { events, opportunities } from "../../db/catalog.ts";
 import type { Dialect } from "../../db/dialect.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, query, select } from "../../db/query.ts";
-import { atNextInstant, decideRedaction, getStored, updateRecord, withholdContacts } from "./commit.ts";
+import { atNextInstant, countNaming, decideRedaction, getStored, type Stored, updateRecord, withholdContacts } from "./commit.ts";
 import { readContent } from "./content.ts";
 
 /** Records in one transaction. */
@@ -24,13 +24,29 @@ export async function redactStored(db: CatalogDb, sources: readonly string[] | u
   return redacted;
 }
 
+/** What `redactStored` would return, with nothing changed. */
+export async function rehearseRedaction(db: CatalogDb, sources: readonly string[] | undefined): Promise<Redacted> {
+  return db.snapshot(async (sql) => {
+    const counted: Redacted = { records: 0, events: 0 };
+    for (const seq of await listNaming(sql, sources)) {
+      counted.events += await countNaming(sql, seq);
+      if (hasContacts(await getStored(sql, seq))) counted.records++;
+    }
+    return counted;
+  });
+}
+
 async function redactOne(sql: CatalogSql, seq: number, instant: number, redacted: Redacted): Promise<void> {
   const erased = await withholdContacts(sql, seq);
   const stored = await getStored(sql, seq);
-  const hasContacts = readContent(stored.document, stored.sidecar).contacts.length > 0;
+  const isNaming = hasContacts(stored);
   redacted.events += erased;
-  if (hasContacts) redacted.records++;
-  if (hasContacts || erased > 0) await updateRecord(sql, stored, decideRedaction(stored, instant), [], instant, null);
+  if (isNaming) redacted.records++;
+  if (isNaming || erased > 0) await updateRecord(sql, stored, decideRedaction(stored, instant), [], instant, null);
+}
+
+function hasContacts({ document, sidecar }: Stored): boolean {
+  return readContent(document, sidecar).contacts.length > 0;
 }
 
 const naming = ({ none, changed }: { none: Placeholder; changed: Placeholder }, { containsText }: Dialect) =>
@@ -55,7 +71,7 @@ const namingRecordsOfSources = query({ ...texts, sources: listOf(opportunities.s
 );
 
 /** Row numbers of the records that have contacts, or a history that may tell of some. */
-async function listNaming(db: CatalogDb, sources: readonly string[] | undefined): Promise<number[]> {
+async function listNaming(db: CatalogSql, sources: readonly string[] | undefined): Promise<number[]> {
   const texts = { none: '"contacts":[]', changed: '"field":"contacts"' };
   const rows = sources === undefined ? await db.all(namingRecords, texts) : await db.all(namingRecordsOfSources, { ...texts, sources });
   return rows.map(({ seq }) => seq);

@@ -4,13 +4,13 @@ import type { Command } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { fileNames } from "../../db/open.ts";
 import { reasonOf } from "../../db/reason.ts";
-import { redactStored } from "../changes/redact.ts";
-import { withholdRecords } from "../import/rejects.ts";
+import { type Redacted, redactStored, rehearseRedaction } from "../changes/redact.ts";
+import { filesWithRecords, withholdRecords } from "../import/rejects.ts";
 import { type Workplace, withStaging } from "../import/workplace.ts";
 import { dropDownloads } from "../pull/pull.ts";
 import { upstreams } from "../pull/upstreams.ts";
 import { requireSources } from "../sources.ts";
-import { answer, type Cli, type CommonOptions, command } from "./command.ts";
+import { answer, type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
 import { nameOf } from "./databases.ts";
 import { sourceCodes } from "./export.ts";
 import { withWorkplace } from "./import.ts";
@@ -21,9 +21,11 @@ const WAIT_MS = 10 * 60_000;
 export function redactCommand(cli: Cli): Command {
   return command("redact", "Erase the contacts, which are personal data, of stored records and of their whole history")
     .option("--source <code...>", "only these sources; repeated or with commas")
-    .action(async (options: CommonOptions & { source?: string[] }) => {
+    .option("--dry-run", "say what would be erased, which cannot be undone, and erase nothing")
+    .action(async (options: CommonOptions & { source?: string[]; dryRun?: true }) => {
       const { now, tell } = cli.machine;
       const codes = sourceCodes(options.source);
+      if (options.dryRun) return rehearse(cli, options, codes);
       const redacted = await withWorkplace(cli, options, async (place) => {
         const { db } = place;
         await requireSources(db, codes ?? [], "redact");
@@ -37,14 +39,23 @@ export function redactCommand(cli: Cli): Command {
         });
       });
       const { records, events, complete } = redacted;
-      answer(
-        cli,
-        options,
-        redacted,
-        `Contacts erased from ${records.toLocaleString("en-US")} records and ${events.toLocaleString("en-US")} events`,
-      );
+      answer(cli, options, redacted, `Contacts erased from ${inWords({ records, events })}`);
       if (!complete) tell(options.database === undefined ? LEFT_IN_LOG : LEFT_IN_TABLES);
     });
+}
+
+async function rehearse(cli: Cli, options: CommonOptions, codes: readonly string[] | undefined): Promise<void> {
+  const counted = await withCatalog(cli, { ...options, mode: "read" }, async (db) => {
+    await requireSources(db, codes ?? [], "redact");
+    return rehearseRedaction(db, codes);
+  });
+  answer(cli, options, counted, `Contacts would be erased from ${inWords(counted)}`);
+  const files = options.database === undefined ? await filesWithRecords(options.data) : [];
+  for (const file of files) cli.machine.tell(`${file} would keep line and reason of each rejected record, and not the record`);
+}
+
+function inWords({ records, events }: Redacted): string {
+  return `${records.toLocaleString("en-US")} records and ${events.toLocaleString("en-US")} events`;
 }
 
 const LEFT_IN_LOG = "A reader kept the log from being emptied: it still holds them until a server stops or redact runs again.";

@@ -76,14 +76,32 @@ export async function withholdRecords(directory: string): Promise<string[]> {
   return changed;
 }
 
+/** The files that `withholdRecords` would change. */
+export async function filesWithRecords(directory: string): Promise<string[]> {
+  const files = readdirSync(directory).filter((name) => name.endsWith(".rejects.ndjson"));
+  const holding: string[] = [];
+  for (const file of files.map((name) => join(directory, name))) if (await holdsRecords(file)) holding.push(file);
+  return holding;
+}
+
+async function holdsRecords(file: string): Promise<boolean> {
+  for await (const { text } of lines(createReadStream(file))) if (withoutRecord(text) !== text) return true;
+  return false;
+}
+
+/** What is not ours may name somebody: "". */
+function withoutRecord(line: string): string {
+  const [head] = HEAD.exec(line) ?? [];
+  return head === undefined ? "" : `${head}${WITHOUT_RECORD}`;
+}
+
 async function rewritten(file: string): Promise<boolean> {
   const partial = `${file}.partial`;
   const descriptor = openSync(partial, "w", 0o600);
   let hadSome = false;
   try {
     for await (const { text } of lines(createReadStream(file))) {
-      const [head] = HEAD.exec(text) ?? [];
-      const line = head === undefined ? "" : `${head}${WITHOUT_RECORD}`; // What is not ours may name somebody.
+      const line = withoutRecord(text);
       hadSome ||= line !== text;
       if (line !== "") writeSync(descriptor, `${line}\n`);
     }

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { redactStored } from "../../src/changes/redact.ts";
+import { redactStored, rehearseRedaction } from "../../src/changes/redact.ts";
 import { engines } from "../support/engines.ts";
 import { DAY, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
@@ -25,6 +25,12 @@ describe.each(engines)("redactStored() on %s", (_, isThere, emptyCatalog) => {
     await storeRecords(db, [record("A", "1", { contacts: [ann] }), record("B", "1", { contacts: [ann] }), record("B", "2")], NOON);
     await storeRecords(db, [record("A", "1", { contacts: [{ ...ann, phone: "1" }] }), record("B", "1", { contacts: [] })], NOON + DAY);
     expect([naming(await texts(db, "opportunities")), naming(await texts(db, "events"))]).toEqual([1, 2]);
+
+    const before = [await texts(db, "opportunities"), await texts(db, "events")];
+    expect(await rehearseRedaction(db, ["C"])).toEqual({ records: 0, events: 0 });
+    expect(await rehearseRedaction(db, ["B", "C"])).toEqual({ records: 0, events: 1 });
+    expect(await rehearseRedaction(db, undefined)).toEqual({ records: 1, events: 2 });
+    expect([await texts(db, "opportunities"), await texts(db, "events")]).toEqual(before);
 
     expect(await redactStored(db, ["C"], NOON + 2 * DAY)).toEqual({ records: 0, events: 0 });
     expect(await redactStored(db, ["B", "C"], NOON + 2 * DAY)).toEqual({ records: 0, events: 1 });
