@@ -1,12 +1,12 @@
 /**
- * Keeps a copy of a fundfeed server's opportunities and their histories in step. An example to read and to start from: it has no dependencies
- * and runs on Bun, and on Node.js from 22.18 on. (`fundfeed mirror` does the same, and keeps up with catalogues that do not fit in memory.)
+ * Keeps a copy of a fundfeed server's opportunities and their histories in sync. It is an example to read and adapt: it has no dependencies
+ * and runs on Bun, and on Node.js 22.18 or newer. (`fundfeed mirror` does the same, also for catalogs that do not fit in memory.)
  *
  *   export FUNDFEED_KEY=ffk_live_…
- *   bun examples/sync.ts http://127.0.0.1:8080/v1 copy         brings the directory `copy` in step; run it every few minutes
- *   bun examples/sync.ts http://127.0.0.1:8080/v1 copy <id>    looks at one record again, at once
+ *   bun examples/sync.ts http://127.0.0.1:8080/v1 copy         updates the copy in the directory `copy`; run it every few minutes
+ *   bun examples/sync.ts http://127.0.0.1:8080/v1 copy <id>    checks one record now
  *
- * The copy is two files with one JSON document a line: opportunities.ndjson and events.ndjson.
+ * The copy is two files with one JSON document per line: opportunities.ndjson and events.ndjson.
  */
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,36 +18,36 @@ type List<Item> = { data: Item[]; meta: { has_more: boolean; next_cursor: string
 type Problem = { code?: string; detail?: string; request_id?: string };
 
 const [baseUrl = "", directory = "", id] = process.argv.slice(2);
-const key = process.env.FUNDFEED_KEY ?? ""; // Not from the command line: everybody on the machine can read that.
+const key = process.env.FUNDFEED_KEY ?? ""; // Not an argument: every user of the machine can read command lines.
 
 try {
   if (directory === "" || key === "") throw new Error("Usage: FUNDFEED_KEY=… sync.ts <base-url> <directory> [<id>]");
   await mkdir(directory, { recursive: true });
-  say(id === undefined ? await sync() : await look(id));
+  print(id === undefined ? await sync() : await check(id));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;
 }
 
 /**
- * Everything that changed after the mark, which is the newest `updated_at` of the copy. The copy is saved only after a complete walk; whatever
- * ends us earlier, the next run begins with the same mark, and what comes twice replaces itself.
+ * Fetches what changed since the newest `updated_at` of the copy, and saves it after the last page. If the program ends earlier, the next run
+ * starts from the same instant; a record that comes twice replaces itself. Returns a summary.
  */
 async function sync(): Promise<string> {
   const opportunities = await load<Opportunity>("opportunities");
-  const mark = [...opportunities.values()]
+  const newest = [...opportunities.values()]
     .map(({ updated_at }) => updated_at)
     .sort()
     .at(-1);
 
   const changed: Opportunity[] = [];
-  for await (const page of pages<Opportunity>("/opportunities", mark === undefined ? {} : { updated_since: mark })) {
+  for await (const page of pages<Opportunity>("/opportunities", newest === undefined ? {} : { updated_since: newest })) {
     changed.push(...page);
     process.stderr.write(`${changed.length} new or changed records\n`);
   }
-  if (changed.length === 0) return `Nothing changed since ${mark ?? "the beginning"}`;
+  if (changed.length === 0) return `Nothing changed since ${newest ?? "the beginning"}`;
 
-  // The list says that a record changed; its history says what. All of it, so that nothing depends on when we last asked.
+  // The list shows that a record changed, its history what changed. Fetch all of it, so that nothing depends on the time of the last run.
   const events = await load<OpportunityEvent>("events");
   for (const opportunity of changed) {
     opportunities.set(opportunity.id, opportunity);
@@ -55,22 +55,22 @@ async function sync(): Promise<string> {
       for (const event of page) events.set(event.id, event);
   }
   await save("events", events.values());
-  await save("opportunities", opportunities.values()); // Last: it holds the mark.
+  await save("opportunities", opportunities.values()); // Last: the next run starts from its newest `updated_at`.
   return `${changed.length} new or changed of ${opportunities.size} records, ${events.size} events`;
 }
 
-/** One record, now. The ETag of our last look makes an unchanged one cost next to nothing: 304, without a body. */
-async function look(id: string): Promise<string> {
+/** Fetches one record now. Its last ETag makes this cheap while it is unchanged: the response is 304 without a body. */
+async function check(id: string): Promise<string> {
   const path = `/opportunities/${encodeURIComponent(id)}`;
   const etags: Record<string, string> = JSON.parse(await read("etags.json", "{}"));
-  const answer = await get(path, etags[id] === undefined ? {} : { "If-None-Match": etags[id] });
-  if (answer.status === 304) return "Unchanged since we last looked";
-  const { data } = (await answer.json()) as { data: Opportunity };
-  await write("etags.json", JSON.stringify({ ...etags, [id]: answer.headers.get("etag") }));
+  const response = await get(path, etags[id] === undefined ? {} : { "If-None-Match": etags[id] });
+  if (response.status === 304) return "Unchanged since the last check";
+  const { data } = (await response.json()) as { data: Opportunity };
+  await write("etags.json", JSON.stringify({ ...etags, [id]: response.headers.get("etag") }));
   return JSON.stringify(data, null, 2);
 }
 
-/** The pages of a list. `links.next` is for people: the next request is the same one with the cursor. */
+/** Yields the pages of a list. The next request repeats the first one with the cursor; `links.next` is for people. */
 async function* pages<Item>(path: string, filters: Record<string, string>): AsyncGenerator<Item[]> {
   for (let cursor: string | null = null; ; ) {
     const query = new URLSearchParams({ ...filters, limit: "100", ...(cursor !== null && { cursor }) });
@@ -81,31 +81,31 @@ async function* pages<Item>(path: string, filters: Record<string, string>): Asyn
   }
 }
 
-/** Waits as long as a 429 says, tries again what may pass, and gives up at once on what would not. */
+/** Sends a request. Waits as long as a 429 requires, retries temporary failures, and throws an Error at once on all others. */
 async function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
   for (let attempt = 1; ; ) {
-    const answer = await fetch(baseUrl + path, {
+    const response = await fetch(baseUrl + path, {
       headers: { Accept: "application/json", Authorization: `Bearer ${key}`, ...headers },
-      redirect: "error", // The key is for this address alone.
+      redirect: "error", // Never send the key to another address.
       signal: AbortSignal.timeout(60_000),
     }).catch((error: Error) => error);
-    if (answer instanceof Response && (answer.status === 200 || answer.status === 304)) return answer;
+    if (response instanceof Response && (response.status === 200 || response.status === 304)) return response;
 
-    const reason = answer instanceof Error ? answer.message : await reasonOf(answer);
-    const told = answer instanceof Error ? null : answer.headers.get("retry-after");
-    const isLimit = answer instanceof Response && answer.status === 429 && told !== null; // Waiting always helps here.
-    const mayPass = answer instanceof Error || answer.status === 429 || answer.status >= 500;
-    if (!mayPass || (!isLimit && attempt++ === 5)) throw new Error(`Cannot read ${baseUrl}${path.split("?")[0]}: ${reason}`);
-    const seconds = told === null ? 2 ** (attempt - 2) * (0.5 + Math.random() / 2) : Number(told);
+    const reason = response instanceof Error ? response.message : await reasonOf(response);
+    const retryAfter = response instanceof Error ? null : response.headers.get("retry-after");
+    const isLimit = response instanceof Response && response.status === 429 && retryAfter !== null; // Waiting always helps here.
+    const isTemporary = response instanceof Error || response.status === 429 || response.status >= 500;
+    if (!isTemporary || (!isLimit && attempt++ === 5)) throw new Error(`Cannot read ${baseUrl}${path.split("?")[0]}: ${reason}`);
+    const seconds = retryAfter === null ? 2 ** (attempt - 2) * (0.5 + Math.random() / 2) : Number(retryAfter);
     process.stderr.write(`waiting ${seconds.toFixed(1)} s: ${reason}\n`);
     await sleep(seconds * 1000);
   }
 }
 
-/** The `request_id` is what the operator of the server needs to help. */
-async function reasonOf(answer: Response): Promise<string> {
-  const { code, detail, request_id } = (await answer.json().catch(() => ({}))) as Problem;
-  return `${answer.status} ${code ?? ""} ${detail ?? ""} (request ${request_id ?? "without id"})`;
+/** Describes a problem. The server's operator needs the `request_id` to help. */
+async function reasonOf(response: Response): Promise<string> {
+  const { code, detail, request_id } = (await response.json().catch(() => ({}))) as Problem;
+  return `${response.status} ${code ?? ""} ${detail ?? ""} (request ${request_id ?? "without id"})`;
 }
 
 /* Files */
@@ -126,13 +126,13 @@ async function read(name: string, absent: string): Promise<string> {
   });
 }
 
-/** Beside it first, on the disk, and then in its place: a reader, and a crash, meet the old file or the new one. */
+/** Writes a new file to disk and then renames it, so that readers, and a crash, find either the old file or the new one. */
 async function write(name: string, text: string): Promise<void> {
   const path = join(directory, name);
-  await writeFile(`${path}.new`, text, { flush: true, mode: 0o600 }); // The records hold names and addresses of people.
+  await writeFile(`${path}.new`, text, { flush: true, mode: 0o600 }); // The records contain names and addresses of people.
   await rename(`${path}.new`, path);
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }

@@ -71,7 +71,7 @@ describe("examples/sync.ts", () => {
     const [id = "", document = ""] = Object.entries((await served(api)).opportunities)[0] ?? [];
     const first = await run(api, baseUrl, directory, id);
     expect(JSON.stringify(JSON.parse(first.printed))).toBe(document);
-    expect(await run(api, baseUrl, directory, id)).toMatchObject({ exitCode: 0, printed: "Unchanged since we last looked\n" });
+    expect(await run(api, baseUrl, directory, id)).toMatchObject({ exitCode: 0, printed: "Unchanged since the last check\n" });
     expect(paths.slice(-2)).toEqual(Array(2).fill(`/v1/opportunities/${id}`));
     await expectCopy(directory, api);
   });
