@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# Builds the one binary and runs it as nobody, with /data as its only writable place:
+# Builds the binary and runs it as an unprivileged user that can write only to /data:
 #   docker build -t fundfeed .
 #   docker run --read-only --tmpfs /tmp --cap-drop ALL -p 8080:8080 -v fundfeed:/data fundfeed
 
