@@ -4,8 +4,8 @@ import pageScript from "./docs/page.client.js" with { type: "text" };
 import pageStyle from "./docs/page.css" with { type: "text" };
 import { docsPage } from "./docs/page.ts";
 import scalarFile from "./docs/scalar-1.72.1.js.gz" with { type: "file" };
-import { openapiDocument } from "./openapi.ts";
-import type { Asset } from "./routes/meta.ts";
+import { type Document, openapiDocument } from "./openapi.ts";
+import type { Asset } from "./static-files.ts";
 
 /** The page loads its own files only and connects to nothing, so that no key can leave it. Scalar cannot do without inline styles. */
 const CONTENT_SECURITY_POLICY =
@@ -13,14 +13,14 @@ const CONTENT_SECURITY_POLICY =
 
 /** The description for programs, the page for people, and what the page loads. */
 export function descriptionAssets(baseUrl: string): Asset[] {
-  const description = openapiDocument(baseUrl);
+  const document = openapiDocument(baseUrl);
   const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(pageStyle));
   const script = hashedFile("page", "js", JAVASCRIPT, Bun.gzipSync(pageScript));
   const scalar = hashedFile("scalar", "js", JAVASCRIPT, new Uint8Array(readFileSync(scalarFile)));
-  const reference = hashedFile("reference", "js", JAVASCRIPT, Bun.gzipSync(referenceScript(description, baseUrl)));
-  const page = docsPage(baseUrl, { style: style.path, script: script.path, scalar: scalar.path, reference: reference.path });
+  const reference = hashedFile("reference", "js", JAVASCRIPT, Bun.gzipSync(referenceScript(document, baseUrl)));
+  const page = docsPage(document, { style: style.path, script: script.path, scalar: scalar.path, reference: reference.path });
   return [
-    { path: "/openapi.json", contentType: "application/json", body: bytes(JSON.stringify(description)) },
+    { path: "/openapi.json", contentType: "application/json", body: bytes(JSON.stringify(document)) },
     {
       path: "/docs",
       contentType: "text/html; charset=utf-8",
@@ -44,14 +44,14 @@ function hashedFile(name: string, extension: string, contentType: string, body: 
 }
 
 /** Mounts Scalar's reference. Whatever could send a request, and so a key, from a browser is switched off. */
-function referenceScript(description: ReturnType<typeof openapiDocument>, baseUrl: string): string {
+function referenceScript(document: Document, baseUrl: string): string {
   const info = {
-    ...(description.info as object),
+    ...document.info,
     description: `What each operation takes and answers. [The guide](${baseUrl}/docs) says how to use them.`,
   };
   const configuration = {
     slug: "reference",
-    content: { ...description, info },
+    content: { ...document, info },
     hideTestRequestButton: true,
     hideClientButton: true,
     hiddenClients: true, // The samples are those of the description.

@@ -1,39 +1,90 @@
-/** An operation: what a route does, as data. The server routes by it, and the description of the service is generated from it. */
+/** What a route says about itself besides its parameters: Elysia's `detail`, an OpenAPI operation with every response that it can give. */
 import type { TSchema } from "@sinclair/typebox";
-import type { Call } from "./call.ts";
-import type { ProblemCode } from "./problem.ts";
-import type { Parameters } from "./query.ts";
-import type { Answer } from "./respond.ts";
+import { operationExample, problemExample } from "./docs/examples.ts";
+import { type ProblemCode, ProblemDetails, problems } from "./problem.ts";
+import { type HeaderName, problemHeaders, successHeaders } from "./response-headers.ts";
+import { describeSchema, type Members } from "./schemas.ts";
 
-export type Operation = {
-  /** Below the base address; `{id}` is a variable part. */
-  path: `/${string}`;
-  operationId: string;
-  summary: string;
-  description: string;
-  /** Whether it needs a key; those that do are counted against its limits. */
-  needsKey: boolean;
-  /** `null`: it ignores parameters (D-6). */
-  parameters: Parameters | null;
-  contentType: string;
-  /** The body of a 200; `null` where it is not JSON of ours. */
-  schema: TSchema | null;
-  /** Whether it carries validators and answers 304. */
-  isConditional: boolean;
-  /** Problems of its own; those that any operation has are in `commonProblems` and `keyProblems`. */
-  problems: readonly ProblemCode[];
-};
+/** Problems that any request can meet. */
+const commonProblems = ["method_not_allowed", "internal_error"] as const satisfies readonly ProblemCode[];
 
-/** What any request can meet. */
-export const commonProblems = ["method_not_allowed", "internal_error"] as const satisfies readonly ProblemCode[];
-
-/** What a request that needs a key can meet before it is read. */
-export const keyProblems = [
+/** Problems that a request can meet where a key is needed, whatever it asks for. */
+const keyProblems = [
   "authentication_required",
   "insufficient_entitlement",
   "rate_limit_exceeded",
   "service_unavailable",
 ] as const satisfies readonly ProblemCode[];
 
-/** An operation that the server can carry out. */
-export type Route = { operation: Operation; answer: (call: Call) => Answer };
+type Operation = {
+  operationId: string;
+  summary: string;
+  description: string;
+  /** `[]` where no key is needed, as OpenAPI has it. */
+  security?: [];
+  /** The body of a 200: a schema, or the content type of a file. */
+  response: TSchema | "application/json" | "text/html";
+  /** Headers of a 200 and a 304 besides those of every response. An operation with an ETag answers 304. */
+  headers?: readonly HeaderName[];
+  /** Problems besides those that every operation with or without a key has. */
+  problems?: readonly ProblemCode[];
+};
+
+/** Elysia's `detail` of a route. */
+export function operation({ response, headers = [], problems: own = [], ...detail }: Operation) {
+  const needsKey = detail.security === undefined;
+  const sent = successHeaders({ needsKey, further: headers });
+  const codes = [...own, ...(needsKey ? keyProblems : []), ...commonProblems];
+  return {
+    ...detail,
+    responses: {
+      200: {
+        description: `${detail.summary}.`,
+        headers: { ...sent, ...successHeaders({ needsKey, further: ["Content-Encoding"] }) },
+        content: describeContent(response, operationExample(detail.operationId)),
+      },
+      ...(headers.includes("ETag") && { 304: { description: "Unchanged since the validator that was sent. Empty.", headers: sent } }),
+      ...describeProblems(codes),
+    },
+  };
+}
+
+function describeContent(response: Operation["response"], example: unknown) {
+  if (response === "text/html") return { "text/html": { schema: { type: "string" as const, contentMediaType: "text/html" } } };
+  const schema = response === "application/json" ? { type: "object" as const, additionalProperties: true } : describeSchema(response);
+  return { "application/json": { schema, ...(example !== undefined && { example }) } };
+}
+
+function describeProblems(codes: readonly ProblemCode[]) {
+  const byStatus = Map.groupBy(codes, (code) => problems[code].status);
+  return Object.fromEntries([...byStatus].map(([status, those]) => [status, describeStatus(those)]));
+}
+
+function describeStatus(codes: readonly ProblemCode[]) {
+  const [code] = codes;
+  const isShared = codes.length === 1 && code !== undefined && sharedProblems.includes(code);
+  return isShared ? { $ref: `#/components/responses/${responseName(code)}` } : describeProblemResponse(codes);
+}
+
+/** Problems that have a status of their own and are the same in every operation. */
+const sharedProblems: readonly ProblemCode[] = [...keyProblems, ...commonProblems, "not_found"];
+
+/** `components.responses` of the document. */
+export function describeSharedProblems(): Members {
+  return Object.fromEntries(sharedProblems.map((code) => [responseName(code), describeProblemResponse([code])]));
+}
+
+function responseName(code: ProblemCode): string {
+  return code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** A response that is one of these problems, which have one status. */
+function describeProblemResponse(codes: readonly ProblemCode[]) {
+  const lines = codes.map((code) => `\`${code}\`: ${problems[code].description}`);
+  const examples = codes.map((code) => [code, { summary: problems[code].title, value: problemExample(code) }]);
+  return {
+    description: lines.length === 1 ? lines.join() : lines.map((line) => `- ${line}`).join("\n"),
+    headers: problemHeaders(codes),
+    content: { "application/problem+json": { schema: describeSchema(ProblemDetails), examples: Object.fromEntries(examples) } },
+  };
+}

@@ -103,7 +103,7 @@ export function problemType(baseUrl: string, code: ProblemCode): string {
 }
 
 /** The id of the element of `/docs` that describes this kind of problem. */
-export function problemAnchor(code: ProblemCode): string {
+export function problemAnchor(code: string): string {
   return `problem-${code}`;
 }
 
@@ -115,6 +115,11 @@ export function invalidParameters(errors: FieldError[]): Problem {
       ? `"${first.field}" ${first.reason}.`
       : `${errors.length} parameters are invalid: ${errors.map(({ field }) => field).join(", ")}.`;
   return new Problem("invalid_parameter", detail, { errors });
+}
+
+/** The refusal of a path that no route has. */
+export function noSuchPath(baseUrl: string): Problem {
+  return new Problem("not_found", `There is nothing at this path. The API reference is at ${baseUrl}/docs.`);
 }
 
 /** How long a client is asked to wait for a database that cannot be read. */

@@ -5,16 +5,18 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
 import owasp from "@stoplight/spectral-owasp-ruleset";
 import { oas } from "@stoplight/spectral-rulesets";
-import { openapiDocument } from "../../src/http/openapi.ts";
-import { operations } from "../../src/http/operations.ts";
+import { type DescribedOperation, openapiDocument } from "../../src/http/openapi.ts";
 import { problems } from "../../src/http/problem.ts";
+import { routes } from "../../src/http/routes.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
+import { sixtyApi, U } from "../support/sixty.ts";
 
 afterAll(dropScratch);
 
 const BASE = "https://fundfeed.test/v1";
 const text = JSON.stringify(openapiDocument(BASE), null, 2);
 const document = JSON.parse(text);
+const operations = Object.entries<{ get: DescribedOperation }>(document.paths).map(([path, { get }]) => [path, get] as const);
 
 /** OWASP's rules that the specification decides otherwise, or that ask for what is not known. */
 const switchedOff = {
@@ -60,17 +62,32 @@ describe("the description", () => {
     expect(findings.map(({ code, message, path }) => `${code}: ${message} (${path.join(".")})`)).toEqual([]);
   }, 300_000);
 
-  test("holds every operation, parameter and problem of the server's tables", () => {
-    expect(Object.keys(document.paths)).toEqual(operations.map(({ path }) => path));
-    for (const { path, operationId, parameters, problems: codes } of operations) {
-      const described = document.paths[path].get;
-      expect(described.operationId).toBe(operationId);
-      expect(described.summary).not.toBeEmpty();
-      const names = described.parameters.filter((parameter: { in: string }) => parameter.in !== "header");
-      expect(names.map(({ name }: { name: string }) => name)).toEqual(Object.keys(parameters ?? {}));
-      for (const code of codes) expect(Object.keys(described.responses)).toContain(String(problems[code].status));
-      expect(described["x-codeSamples"].map(({ label }: { label: string }) => label)).toEqual(["curl", "TypeScript", "Python", "Go"]);
-    }
+  test("has every route but the files of the page", () => {
+    const documented = routes.routes.filter(({ hooks }) => hooks.detail?.hide !== true);
+    expect(Object.keys(document.paths)).toEqual(documented.map(({ path }) => path.replace(/:(\w+)/g, "{$1}")));
+    expect(documented).toHaveLength(7);
+  });
+
+  test.each(operations)("has the parameters and problems that %s really has", async (path, operation) => {
+    const { summary, security, parameters, responses, "x-codeSamples": samples } = operation;
+    expect(summary).not.toBeEmpty();
+    expect(samples.map(({ label }) => label)).toEqual(["curl", "TypeScript", "Python", "Go"]);
+    const statuses = Object.keys(responses).map(Number);
+    expect(statuses).toEqual(expect.arrayContaining([200, 405, 500]));
+
+    const response = await (await sixtyApi()).get(`${path.replace("{id}", U)}?unknown=1`);
+    expect(statuses).toContain(response.status);
+    expect(response.status === 200).toBe(security !== undefined);
+    if (response.status === 200) return; // It takes no parameters and ignores all.
+    const { errors } = (await response.json()) as { errors: object[] };
+    const names = parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);
+    const reason = names.length === 0 ? "must be left out: this operation takes no query parameters" : `must be one of ${names.join(", ")}`;
+    expect(errors).toEqual([{ field: "unknown", reason }]);
+    expect(statuses).toEqual(expect.arrayContaining([400, 401, 403, 429, 503]));
+    expect(statuses.includes(404)).toBe(path.includes("{id}"));
+  });
+
+  test("describes every problem", () => {
     for (const code of Object.keys(problems)) expect(document.info.description).toContain(`\`${code}\``);
   });
 

@@ -1,10 +1,9 @@
 /** Every sample of the guide and the description that a shell or Bun can run is run, over the demo's records. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { guideText } from "../../src/http/docs/guide.ts";
-import { samplesOf } from "../../src/http/docs/samples.ts";
 import { descriptionAssets } from "../../src/http/docs.ts";
 import { type Listener, listen } from "../../src/http/listen.ts";
-import { operations } from "../../src/http/operations.ts";
+import { openapiDocument } from "../../src/http/openapi.ts";
 import type { TestApi } from "../support/api.ts";
 import { demoApi } from "../support/demo.ts";
 
@@ -14,8 +13,8 @@ const inGuide = guideText(BASE)
   .map(([, source = ""]) => source)
   .filter((source) => source.startsWith("curl"))
   .toArray();
-const samples = operations.flatMap((operation) =>
-  samplesOf(operation, BASE).map((sample) => ({ ...sample, operationId: operation.operationId })),
+const samples = Object.values(openapiDocument(BASE).paths).flatMap(({ get }) =>
+  get["x-codeSamples"].map((sample) => ({ ...sample, operationId: get.operationId })),
 );
 
 describe("samples", () => {

@@ -5,7 +5,7 @@ import { setAccount } from "../../src/accounts/account.ts";
 import { createKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { createApp } from "../../src/http/app.ts";
-import type { Asset } from "../../src/http/routes/meta.ts";
+import type { Asset } from "../../src/http/static-files.ts";
 import type { Draft } from "../../src/import/record.ts";
 import type { RequestEntry } from "../../src/log.ts";
 import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";

@@ -2,7 +2,7 @@
 import type { ProblemCode } from "../problem.ts";
 import examples from "./examples.json" with { type: "json" };
 
-/** The base address in the examples, to be replaced by the reader's. */
+/** The base address in the examples. The document replaces it by the server's. */
 export const EXAMPLE_BASE_URL = "https://api.example.com/v1";
 
 /** The record of `getOpportunity`. */
@@ -14,7 +14,6 @@ export function operationExample(operationId: string): unknown {
 }
 
 /** The body of a problem. */
-export function problemExample(code: ProblemCode, baseUrl: string): unknown {
-  const body: { type: string } = examples.problems[code];
-  return { ...body, type: body.type.replace(EXAMPLE_BASE_URL, baseUrl) };
+export function problemExample(code: ProblemCode): unknown {
+  return examples.problems[code];
 }

@@ -1,8 +1,8 @@
 /** The guide: prose in Markdown, with the tables that the service itself works by. */
 import { type Rule, rules } from "../../changes/rules.ts";
 import { programTypes, statuses } from "../../opportunities/opportunity.ts";
+import { LIST_ITEMS_MAX } from "../parameter-kinds.ts";
 import { type ProblemCode, problemAnchor, problems } from "../problem.ts";
-import { LIST_ITEMS_MAX } from "../query.ts";
 import { API_VERSION } from "../respond.ts";
 import { exampleRecord } from "./examples.ts";
 import text from "./guide.md" with { type: "text" };

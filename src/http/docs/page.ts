@@ -1,20 +1,16 @@
-/** The page for people: the guide and the operations as plain HTML, which needs no script to be read. */
-import { parameterText, problemsOf, tagOf } from "../openapi.ts";
-import type { Operation } from "../operation.ts";
-import { operations } from "../operations.ts";
-import { problemAnchor, problems } from "../problem.ts";
-import type { Parameters } from "../query.ts";
+/** The page for people: the guide, and the operations of the document, as plain HTML that is readable without a script. */
+import type { DescribedOperation, DescribedParameter, Document } from "../openapi.ts";
+import { problemAnchor } from "../problem.ts";
 import { guideSections, type Section } from "./guide.ts";
 import { highlighted } from "./highlight.ts";
 
 /** Paths of the page's files, below the base address. */
 type Files = { style: string; script: string; scalar: string; reference: string };
 
-export function docsPage(baseUrl: string, { style, script, scalar, reference }: Files): string {
-  const sections = [
-    ...guideSections(baseUrl),
-    { id: "operations", title: "Operations", markdown: operations.map(operationEntry).join("\n\n") },
-  ];
+export function docsPage(document: Document, { style, script, scalar, reference }: Files): string {
+  const [{ url: baseUrl }] = document.servers;
+  const operations = Object.entries(document.paths).map(([path, { get }]) => operationEntry(document, path, get));
+  const sections = [...guideSections(baseUrl), { id: "operations", title: "Operations", markdown: operations.join("\n\n") }];
   const base = Bun.escapeHTML(baseUrl);
   const relative = (path: string) => path.slice(1); // The page itself is at `docs`.
   return `<!doctype html>
@@ -100,32 +96,33 @@ function sampleHtml([, language = "", label = "", source = ""]: RegExpExecArray)
   return `<figure data-language="${name}"><figcaption>${name}</figcaption><pre tabindex="0"><code>${highlighted(source, language)}</code></pre></figure>`;
 }
 
-function operationEntry(operation: Operation): string {
-  const { operationId, path, summary, description, needsKey, parameters } = operation;
+function operationEntry(document: Document, path: string, operation: DescribedOperation): string {
+  const { operationId, tags, summary, description, security, parameters } = operation;
+  const [tag] = tags;
+  const reference = `reference/tag/${tag.toLowerCase()}/GET${path}`; // Where Scalar shows the operation.
   return [
     `### \`GET\` ${path} {#operation-${operationId}}`,
     `${summary}. ${description}`,
-    parameterTable(parameters),
-    `${needsKey ? "Needs a key." : "Needs no key."} Refused with ${refusals(operation)}. [Answers and samples](#${referenceAnchor(operation)})`,
+    parameterTable(parameters.filter((parameter) => parameter.in !== "header")),
+    `${security === undefined ? "Needs a key." : "Needs no key."} Refused with ${refusals(document, operation)}. [Answers and samples](#${reference})`,
   ].join("\n\n");
 }
 
-function parameterTable(parameters: Parameters | null): string {
-  const rows = Object.entries(parameters ?? {}).map(([name, parameter]) => {
-    const { schema, fallback } = parameter;
-    const values =
-      schema.items?.enum === undefined ? "" : ` Values: ${schema.items.enum.map((value: string) => `\`${value}\``).join(", ")}.`;
-    return `| \`${name}\` | ${parameterText(parameter)}${values}${fallback === undefined ? "" : ` Default: \`${fallback}\`.`} |`;
+function parameterTable(parameters: readonly DescribedParameter[]): string {
+  const rows = parameters.map(({ name, description, schema: { items, default: fallback } }) => {
+    const values = items?.enum === undefined ? "" : ` Values: ${items.enum.map((value) => `\`${value}\``).join(", ")}.`;
+    return `| \`${name}\` | ${description}${values}${fallback === undefined ? "" : ` Default: \`${fallback}\`.`} |`;
   });
   return rows.length === 0 ? "" : ["| Parameter | Meaning |", "|---|---|", ...rows].join("\n");
 }
 
-function refusals(operation: Operation): string {
-  const byStatus = problemsOf(operation).toSorted((left, right) => problems[left].status - problems[right].status);
-  return byStatus.map((code) => `[${problems[code].status} \`${code}\`](#${problemAnchor(code)})`).join(", ");
-}
-
-/** Where Scalar shows the operation. */
-function referenceAnchor(operation: Operation): string {
-  return `reference/tag/${tagOf(operation).toLowerCase()}/GET${operation.path}`;
+/** The problems of an operation, by status: they are the examples in its responses. */
+function refusals({ components }: Document, { responses }: DescribedOperation): string {
+  return Object.entries(responses)
+    .flatMap(([status, response]) => {
+      const whole = "$ref" in response ? components.responses[response.$ref.replace(/^.*\//, "")] : response;
+      const codes = Object.keys(whole?.content?.["application/problem+json"]?.examples ?? {});
+      return codes.map((code) => `[${status} \`${code}\`](#${problemAnchor(code)})`);
+    })
+    .join(", ");
 }

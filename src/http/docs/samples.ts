@@ -1,7 +1,7 @@
 /** How to call an operation from a server, in four languages. Never from a browser: a key does not belong there. */
-import type { Operation } from "../operation.ts";
+import type { DescribedOperation } from "../openapi.ts";
 
-/** A record of the demo's sample, so that what the samples ask for can be found there. */
+/** A record of the demo's sample data, so the code samples work in the demo. */
 export const SAMPLE_ID = "eb7863be-c9fd-5a72-b348-a17b86f00b53";
 
 /** A query worth showing, by operation. */
@@ -12,9 +12,13 @@ const queries: Readonly<Record<string, string>> = {
 
 export type Sample = { lang: string; label: string; source: string };
 
-export function samplesOf({ path, operationId, needsKey, contentType }: Operation, baseUrl: string): Sample[] {
+type Sampled = Pick<DescribedOperation, "operationId" | "security" | "responses">;
+
+export function samplesOf(path: string, { operationId, security, responses }: Sampled, baseUrl: string): Sample[] {
   const url = baseUrl + path.replace("{id}", SAMPLE_ID) + (queries[operationId] ?? "");
-  const request = { url, needsKey, isJson: contentType === "application/json" };
+  const success = responses[200];
+  const isJson = success !== undefined && "content" in success && success.content?.["application/json"] !== undefined;
+  const request = { url, needsKey: security === undefined, isJson };
   return [
     { lang: "Shell", label: "curl", source: curl(request) },
     { lang: "TypeScript", label: "TypeScript", source: typeScript(request) },

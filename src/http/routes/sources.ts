@@ -1,33 +1,27 @@
-/** The source catalogue. */
-import type { ReadModel } from "../../opportunities/read-model.ts";
-import { listSources, SourceEntry } from "../../sources.ts";
-import { catalogOf } from "../envelope.ts";
-import type { Operation, Route } from "../operation.ts";
-import { readParameters } from "../query.ts";
+/** The source catalog. */
+import { Elysia } from "elysia";
+import { listSources } from "../../sources.ts";
+import { withKey } from "../admission.ts";
+import { operation } from "../operation.ts";
+import { parameters } from "../parameters.ts";
 import { respondJson } from "../respond.ts";
+import { SourceList } from "../schemas.ts";
 
-export const getSources = {
-  path: "/sources",
-  operationId: "listSources",
-  summary: "Source catalog",
-  description: "The named sources. The list is open-ended: records can have codes that it does not hold (`source=OTHER` finds them).",
-  needsKey: true,
-  parameters: {},
-  contentType: "application/json",
-  schema: catalogOf(SourceEntry),
-  isConditional: false,
-  problems: ["unsupported_parameter"],
-} as const satisfies Operation;
+export const sourceRoutes = new Elysia({ tags: ["Sources"] }).use(withKey).get(
+  "/sources",
+  async ({ call }) => {
+    const data = await listSources(call.service.model.db);
 
-export function sourcesRoute({ model }: { model: ReadModel }): Route {
-  return {
-    operation: getSources,
-    answer: async (call) => {
-      readParameters(call, getSources.parameters);
-
-      const data = await listSources(model.db);
-
-      return respondJson(call, JSON.stringify({ data, meta: { request_id: call.id } }));
-    },
-  };
-}
+    return respondJson(call, JSON.stringify({ data, meta: { request_id: call.id } }));
+  },
+  {
+    ...parameters({ query: {} }),
+    detail: operation({
+      operationId: "listSources",
+      summary: "Source catalog",
+      description: "The named sources. The list is open-ended: records can have codes that it does not hold (`source=OTHER` finds them).",
+      response: SourceList,
+      problems: ["unsupported_parameter"],
+    }),
+  },
+);

@@ -1,0 +1,140 @@
+/** The kinds of parameters: how each is documented, read and refused. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { parseInstant } from "../instant.ts";
+import { CURSOR_LENGTH_MAX } from "./cursor.ts";
+import type { Sent } from "./query-string.ts";
+
+type Reading<T> = { value: T } | { reason: string };
+
+/** `Given` is true for a parameter that always has a value: it has a fallback, or is part of the path. */
+export type Parameter<T, Given extends boolean = boolean> = {
+  /** As `/openapi.json` shows it, with its description. */
+  schema: TSchema;
+  given: Given;
+  fallback?: T;
+  /** The list parameter that must be sent with this one, with exactly one value. */
+  withOne?: string;
+  read: (sent: readonly Sent[]) => Reading<T>;
+};
+
+/** Items of a list parameter, counted before duplicates collapse (D-7). */
+export const LIST_ITEMS_MAX = 50;
+
+/** A comma-separated or repeated list (D-7). If `allowed` is given, items must be among it (D-8). */
+export function listOf<T extends string>(options: { description: string; allowed: readonly T[] }): Parameter<T[], false>;
+export function listOf(options: { description: string; upperCase?: boolean; example?: string }): Parameter<string[], false>;
+export function listOf(options: {
+  description: string;
+  allowed?: readonly string[];
+  upperCase?: boolean;
+  example?: string;
+}): Parameter<string[], false> {
+  const { description, allowed, upperCase = false, example } = options;
+  const rule = `Comma-separated, repeated or both, at most ${LIST_ITEMS_MAX} values; blanks around them and repeats do not count.`;
+  const item = Type.String({ minLength: 1, ...(allowed && { enum: [...allowed] }), ...(example && { examples: [example] }) });
+  return {
+    schema: Type.Array(item, { minItems: 1, maxItems: LIST_ITEMS_MAX, description: `${description} ${rule}` }),
+    given: false,
+    read: (sent) => {
+      if (sent.includes(null)) return NOT_TEXT;
+      const items = sent.flatMap((text) => (text ?? "").split(",")).map((text) => text.trim());
+      if (items.includes("")) return { reason: "must hold no empty value" };
+      if (items.length > LIST_ITEMS_MAX) return { reason: `must hold at most ${LIST_ITEMS_MAX} values` };
+      if (allowed !== undefined && !items.every((text) => allowed.includes(text))) {
+        return { reason: `must hold only these values: ${allowed.join(", ")}` };
+      }
+      return { value: [...new Set(upperCase ? items.map((text) => text.toUpperCase()) : items)] };
+    },
+  };
+}
+
+export function text(options: { description: string; lengthMax: number; withOne?: string; example?: string }): Parameter<string, false> {
+  const { description, lengthMax, withOne, example } = options;
+  return {
+    schema: Type.String({
+      minLength: 1,
+      maxLength: lengthMax,
+      ...(example && { examples: [example] }),
+      description: `${description} At most ${lengthMax} characters, sent once.`,
+    }),
+    given: false,
+    ...(withOne !== undefined && { withOne }),
+    read: single((value) => ([...value].length <= lengthMax ? { value } : { reason: `must have at most ${lengthMax} characters` })),
+  };
+}
+
+/** Plain decimal digits without a leading zero (D-9). */
+export function integer(options: { description: string; min: number; max: number; fallback: number }): Parameter<number, true> {
+  const { description, min, max, fallback } = options;
+  const rule = `From ${min} to ${max}, in plain decimal digits, sent once.`;
+  const reason = `must be an integer from ${min} to ${max}`;
+  return {
+    schema: Type.Integer({ format: "int32", minimum: min, maximum: max, default: fallback, description: `${description} ${rule}` }),
+    given: true,
+    fallback,
+    read: single((value) => {
+      const number = /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : Number.NaN;
+      return number >= min && number <= max ? { value: number } : { reason };
+    }),
+  };
+}
+
+/** An RFC 3339 date-time with an offset (D-10). */
+export function instant({ description }: { description: string }) {
+  const rule = "An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`.";
+  const reason = "must be an RFC 3339 date-time with an offset, such as 2026-01-31T00:00:00Z";
+  return {
+    schema: Type.String({ format: "date-time", examples: ["2026-01-31T00:00:00Z"], description: `${description} ${rule}` }),
+    given: false,
+    read: single((value) => {
+      const parsed = parseInstant(value.replace(/ (\d\d:\d\d)$/, "+$1")); // An unencoded "+" arrives as a blank.
+      return parsed === undefined ? { reason } : { value: parsed };
+    }),
+  } satisfies Parameter<unknown>;
+}
+
+export function flag({ description, fallback }: { description: string; fallback: boolean }): Parameter<boolean, true> {
+  return {
+    schema: Type.Boolean({ default: fallback, description: `${description} \`true\` or \`false\`, sent once.` }),
+    given: true,
+    fallback,
+    read: single((value) => (value === "true" || value === "false" ? { value: value === "true" } : { reason: "must be true or false" })),
+  };
+}
+
+/** Any text passes here, and an empty or repeated cursor reads as "": `decodeCursor` refuses it, after all other parameters (D-2). */
+export function cursor({ description }: { description: string }): Parameter<string, false> {
+  return {
+    schema: Type.String({
+      minLength: 1,
+      maxLength: CURSOR_LENGTH_MAX,
+      pattern: "^[A-Za-z0-9_-]+$",
+      description: `${description} At most ${CURSOR_LENGTH_MAX} characters, sent once.`,
+    }),
+    given: false,
+    read: (sent) => ({ value: sent.length === 1 ? (sent[0] ?? "") : "" }),
+  };
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A UUID in the path, in upper or lower case (D-17). */
+export function pathId({ description }: { description: string }): Parameter<string, true> {
+  return {
+    schema: Type.String({ format: "uuid", description: `${description} A UUID, letters in either case.` }),
+    given: true,
+    read: ([id]) => (typeof id === "string" && UUID.test(id) ? { value: id.toLowerCase() } : { reason: "must be a UUID" }),
+  };
+}
+
+const NOT_TEXT = { reason: "must be percent-encoded UTF-8 without control characters" };
+
+/** A parameter that takes one value. */
+function single<T>(read: (value: string) => Reading<T>) {
+  return (sent: readonly Sent[]): Reading<T> => {
+    const [value] = sent;
+    if (sent.length > 1) return { reason: "must be sent once" };
+    if (value === null || value === undefined) return NOT_TEXT;
+    return value.trim() === "" ? { reason: "must not be empty" } : read(value);
+  };
+}
