@@ -62,7 +62,7 @@ describe("the description", () => {
     expect(findings.map(({ code, message, path }) => `${code}: ${message} (${path.join(".")})`)).toEqual([]);
   }, 300_000);
 
-  test("has every route but the files of the page", () => {
+  test("holds every operation: each route but the files of the page", () => {
     const documented = routes.routes.filter(({ hooks }) => hooks.detail?.hide !== true);
     expect(Object.keys(document.paths)).toEqual(documented.map(({ path }) => path.replace(/:(\w+)/g, "{$1}")));
     expect(documented).toHaveLength(7);
