@@ -7,6 +7,8 @@ export type Work = {
   done: number;
   /** Of what: "records". */
   unit: string;
+  /** What the rate counts, if that does not go without saying: "MB". */
+  rateUnit?: string;
   total?: number | undefined;
   /** How much of the step is done, from 0 to 1, where `total` does not tell it. */
   share?: number | undefined;
@@ -29,12 +31,15 @@ export function progressReporter({ now, showProgress }: Pick<Machine, "now" | "s
 }
 
 /** The most important first: a narrow terminal cuts the rest off. */
-export function progressLine({ step, done, unit, total, share = total ? done / total : undefined }: Work, elapsedMs: number): string {
+export function progressLine(
+  { step, done, unit, rateUnit, total, share = total ? done / total : undefined }: Work,
+  elapsedMs: number,
+): string {
   const parts: string[] = [];
   if (share !== undefined) parts.push(`${Math.floor(share * 100)} %`);
   if (share !== undefined && share > 0 && share < 1 && elapsedMs > 0) parts.push(`${timeLeft((elapsedMs / share) * (1 - share))} left`);
   parts.push(`${shown(done)}${total === undefined ? "" : ` of ${shown(total)}`} ${unit}`);
-  if (elapsedMs > 0) parts.push(`${shown(done / (elapsedMs / 1000))}/s`);
+  if (elapsedMs > 0) parts.push(`${shown(done / (elapsedMs / 1000))}${rateUnit === undefined ? "" : ` ${rateUnit}`}/s`);
   return `${step} ${parts.join(", ")}`;
 }
 

@@ -126,7 +126,7 @@ function downloads(cli: Cli): Net["progress"] {
   const report = progressReporter(cli.machine);
   return (bytes, total, place = 1, planned) => {
     if (planned !== undefined) return report({ step: "fetching", done: place, total: planned, unit: "responses" });
-    const megabytes = { done: bytes / 1e6, total: total === undefined ? undefined : total / 1e6, unit: "MB" };
+    const megabytes = { done: bytes / 1e6, total: total === undefined ? undefined : total / 1e6, unit: "MB", rateUnit: "MB" };
     report({ step: place === 1 ? "fetching" : `fetching response ${place},`, ...megabytes });
   };
 }

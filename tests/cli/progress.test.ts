@@ -7,8 +7,12 @@ describe("a line of progress", () => {
     [{ step: "reading", done: 20, share: 0.001, unit: "records" }, 100, "reading 0 %, 2 min left, 20 records, 200/s"],
     [{ step: "reading", done: 20, share: 0.001, unit: "records" }, 1000, "reading 0 %, 17 min left, 20 records, 20/s"],
     [{ step: "reading", done: 20, share: 0.0001, unit: "records" }, 1000, "reading 0 %, 2 h 47 min left, 20 records, 20/s"],
-    [{ step: "fetching", done: 12.34, total: 250.6, unit: "MB" }, 1000, "fetching 4 %, 20 s left, 12.3 of 251 MB, 12.3/s"],
-    [{ step: "fetching", done: 12.34, unit: "MB" }, 1000, "fetching 12.3 MB, 12.3/s"],
+    [
+      { step: "fetching", done: 12.34, total: 250.6, unit: "MB", rateUnit: "MB" },
+      1000,
+      "fetching 4 %, 20 s left, 12.3 of 251 MB, 12.3 MB/s",
+    ],
+    [{ step: "fetching", done: 12.34, unit: "MB", rateUnit: "MB" }, 1000, "fetching 12.3 MB, 12.3 MB/s"],
     [{ step: "mirroring", done: 100, unit: "records, 7 events" }, 0, "mirroring 100 records, 7 events"],
     [{ step: "copying keys", done: 0, total: 0, unit: "rows" }, 10, "copying keys 0 of 0 rows, 0/s"],
   ])("%j after %i ms", (work, ms, line) => {
