@@ -37,7 +37,10 @@ export function listOf(options: {
     given: false,
     read: (sent) => {
       if (sent.includes(null)) return NOT_TEXT;
-      const items = sent.flatMap((text) => (text ?? "").split(",")).map((text) => text.trim());
+      const items = sent
+        .join(",")
+        .split(",")
+        .map((item) => item.trim());
       if (items.includes("")) return { reason: "must hold no empty value" };
       if (items.length > LIST_ITEMS_MAX) return { reason: `must hold at most ${LIST_ITEMS_MAX} values` };
       if (allowed !== undefined && !items.every((text) => allowed.includes(text))) {
