@@ -75,6 +75,25 @@ export const upstreamIds = sqliteTable(
   ],
 );
 
+/**
+ * A version of an opportunity whose upstream gives each of them an id of its own (D-30): which record it belongs to, and what a later
+ * version is compared with to tell whether it belongs to the same (`import/placing.ts`). A version is never given to another record.
+ */
+export const versions = sqliteTable(
+  "versions",
+  {
+    source: text("source").notNull(),
+    upstream_id: text("upstream_id").notNull(),
+    opportunity_seq: integer("opportunity_seq").notNull(),
+    /** What it shares with its revisions, and with all stages of its acquisition. */
+    revision_key: text("revision_key").notNull(),
+    series: text("series").notNull(),
+    title: text("title").notNull(),
+    posted_at: integer("posted_at"),
+  },
+  (table) => [primaryKey({ columns: [table.source, table.upstream_id] }), index("versions_of_series").on(table.source, table.series)],
+);
+
 /** The history. `type` and `severity` as given; `document` renders what the API knows of them. */
 export const events = sqliteTable(
   "events",

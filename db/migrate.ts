@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import catalogInitial from "./migrations/catalog/0000_initial.sql" with { type: "text" };
 import catalogNamedSources from "./migrations/catalog/0001_named_sources.sql" with { type: "text" };
 import catalogReadings from "./migrations/catalog/0002_readings.sql" with { type: "text" };
+import catalogVersions from "./migrations/catalog/0003_versions.sql" with { type: "text" };
 import stateInitial from "./migrations/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "./migrations/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "./migrations/state/0002_revisions.sql" with { type: "text" };
@@ -14,6 +15,7 @@ export const migrations: Record<"catalog" | "state", readonly Migration[]> = {
     { tag: "0000_initial", sql: catalogInitial },
     { tag: "0001_named_sources", sql: catalogNamedSources },
     { tag: "0002_readings", sql: catalogReadings },
+    { tag: "0003_versions", sql: catalogVersions },
   ],
   state: [
     { tag: "0000_initial", sql: stateInitial },

@@ -188,8 +188,11 @@ export function insertInto<Table extends SQLiteTable, Key extends keyof Columns<
 export const orIgnore = sql` on conflict do nothing`;
 
 /** For `insertInto`: updates the row of the same `target`. Drizzle would write the target with its table, which PostgreSQL refuses. */
-export const orUpdate = (target: Column, ...columns: readonly Column[]) =>
-  sql` on conflict (${sql.identifier(target.name)}) do update set ${sql.join(
+export const orUpdate = (target: Column | readonly Column[], ...columns: readonly Column[]) =>
+  sql` on conflict (${sql.join(
+    [target].flat().map(({ name }) => sql.identifier(name)),
+    sql`, `,
+  )}) do update set ${sql.join(
     columns.map(({ name }) => sql`${sql.identifier(name)} = excluded.${sql.identifier(name)}`),
     sql`, `,
   )}`;

@@ -73,6 +73,20 @@ export const upstreamIds = schema.table(
   ],
 );
 
+export const versions = schema.table(
+  "versions",
+  {
+    source: text("source").notNull(),
+    upstream_id: text("upstream_id").notNull(),
+    opportunity_seq: integer("opportunity_seq").notNull(),
+    revision_key: text("revision_key").notNull(),
+    series: text("series").notNull(),
+    title: text("title").notNull(),
+    posted_at: integer("posted_at"),
+  },
+  (table) => [primaryKey({ columns: [table.source, table.upstream_id] }), index("versions_of_series").on(table.source, table.series)],
+);
+
 export const events = schema.table(
   "events",
   {

@@ -4,6 +4,7 @@ import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" wit
 import catalogNamedSources from "../migrations/postgres/catalog/0001_named_sources.sql" with { type: "text" };
 import catalogReadings from "../migrations/postgres/catalog/0002_readings.sql" with { type: "text" };
 import catalogLongTexts from "../migrations/postgres/catalog/0003_long_texts.sql" with { type: "text" };
+import catalogVersions from "../migrations/postgres/catalog/0004_versions.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/postgres/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/postgres/state/0002_revisions.sql" with { type: "text" };
@@ -15,6 +16,7 @@ export const postgresMigrations: Record<Kind, readonly Migration[]> = {
     { tag: "0001_named_sources", sql: catalogNamedSources },
     { tag: "0002_readings", sql: catalogReadings },
     { tag: "0003_long_texts", sql: catalogLongTexts },
+    { tag: "0004_versions", sql: catalogVersions },
   ],
   state: [
     { tag: "0000_initial", sql: stateInitial },

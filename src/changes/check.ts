@@ -1,7 +1,7 @@
 /** `check`: whatever can be told from the data alone about the promises of contract section 3. */
 import { and, asc, desc, eq, gt, inArray, isNotNull, notExists, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { events, facets, imports, opportunities, settings, upstreamIds } from "../../db/catalog.ts";
+import { events, facets, imports, opportunities, settings, upstreamIds, versions } from "../../db/catalog.ts";
 import { type CatalogDb, type CatalogSql, PORTION } from "../../db/engine.ts";
 import { exists, listOf, pick, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { reasonOf } from "../../db/reason.ts";
@@ -44,6 +44,16 @@ const ofNoRecord = (seq: SQLiteColumn) => notExists(select(exists).from(opportun
 const orphanQueries = {
   "events belong to no record": query({}, () => select(count).from(events).where(ofNoRecord(events.opportunity_seq))),
   "upstream ids belong to no record": query({}, () => select(count).from(upstreamIds).where(ofNoRecord(upstreamIds.opportunity_seq))),
+  "versions belong to no record that bears their id": query({}, () => {
+    const borne = and(
+      eq(upstreamIds.source, versions.source),
+      eq(upstreamIds.upstream_id, versions.upstream_id),
+      eq(upstreamIds.opportunity_seq, versions.opportunity_seq),
+    );
+    return select(count)
+      .from(versions)
+      .where(notExists(select(exists).from(upstreamIds).where(borne)));
+  }),
   "events name an import that is not there": query({}, () =>
     select(count)
       .from(events)

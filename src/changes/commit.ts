@@ -323,10 +323,10 @@ export async function decideArrival(sql: CatalogSql, before: Stored | undefined,
   return { ...decision, outcome: "changed", events: classify(before.id, [erasure], instant) };
 }
 
-/** What it comes to that another source's record stands for the same opportunity. */
-export function decideLink(stored: Stored, canonicalId: string, instant: number): Decision {
+/** The change set of a record that is found to have to do with another one. */
+export function decideLink(stored: Stored, links: Partial<Content["relationships"]>, instant: number): Decision {
   const previous = readContent(stored.document, stored.sidecar);
-  const changes = detect(previous, { ...previous, relationships: { ...previous.relationships, canonical_id: canonicalId } });
+  const changes = detect(previous, { ...previous, relationships: { ...previous.relationships, ...links } });
   return decided(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant));
 }
 
@@ -359,14 +359,14 @@ function documentIn({ id, brief, rendered }: Decision, createdAt: number, update
   return documentOf(rendered, { id, status: brief.status, dates: brief.dates, createdAt, updatedAt });
 }
 
-/** Stores a record that is not there yet, with its events. */
+/** Stores a record that is not there yet, with its events. Returns its row number. */
 export async function insertRecord(
   sql: CatalogSql,
   decision: Decision,
   { lineage, earlier_ids, restored }: Arrival,
   instant: number,
   importId: number,
-): Promise<void> {
+): Promise<number> {
   const { id, brief, rendered, status_basis } = decision;
   const { code, opportunity_id } = brief.source;
   const [createdAt, updatedAt] = restored === undefined ? [instant, instant] : [restored.created_at, restored.updated_at];
@@ -388,6 +388,7 @@ export async function insertRecord(
   for (const upstreamId of new Set([opportunity_id, ...earlier_ids])) await addUpstreamId(sql, upstreamId, code, seq);
   if (decision.reading !== undefined) await replaceReading(sql, seq, decision.reading);
   await storeEvents(sql, seq, decision.events, importId);
+  return seq;
 }
 
 /** Stores what became of a record. `updated_at` moves only with something that a client can see. */

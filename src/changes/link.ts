@@ -53,11 +53,14 @@ const waitingRecords = query({ canonical: opportunities.source, other: opportuni
     .where(and(eq(opportunities.link_key, waiting.link_key), eq(opportunities.source, canonical)))
     .orderBy(asc(opportunities.seq))
     .limit(1);
-  const found = select({ seq: waiting.seq, canonicalId: fragment<string>`(${canonicalRecord})`.as("canonicalId") })
+  const found = select({ seq: waiting.seq, canonical_id: fragment<string>`(${canonicalRecord})`.as("canonical_id") })
     .from(waiting)
     .where(and(eq(waiting.source, other), isNotNull(waiting.link_key)))
     .as("found");
-  return select({ seq: found.seq, canonicalId: found.canonicalId }).from(found).where(isNotNull(found.canonicalId)).orderBy(asc(found.seq));
+  return select({ seq: found.seq, canonical_id: found.canonical_id })
+    .from(found)
+    .where(isNotNull(found.canonical_id))
+    .orderBy(asc(found.seq));
 });
 
 /** The id of the canonical record of the same opportunity, or `null` where there is none (yet). */

@@ -37,8 +37,39 @@ export type Mapped = {
   beside?: (stored: Draft) => Draft;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
   revisions?: readonly Revision[];
-  /** Lineages that this record may follow from, the nearest first; the first that is known becomes its parent. */
-  parents?: readonly Parent[];
+  /** The version that the record is, where the format has `versions`. */
+  version?: Pick<Version, "source" | "id">;
+};
+
+/**
+ * One of the versions that an upstream publishes of an opportunity, each under an id of its own (D-30). Which record it belongs to is
+ * decided by what is stored, and not by what else is in the files (`placing.ts`).
+ */
+export type Version = {
+  source: string;
+  /** Of this version alone. */
+  id: string;
+  /** Without them, a version is known by its id alone. */
+  facts?: Facts;
+};
+
+/** By what a version is found to be one of a known opportunity's. */
+export type Facts = {
+  /** What all revisions share. It is the lineage of the first opportunity that has it. */
+  key: string;
+  /** What all stages of one acquisition share. */
+  series: string;
+  title: string;
+  /** When it was posted: RFC 3339, or a date in the eastern time zone; `null` where nothing is said. */
+  posted: string | null;
+};
+
+/** Of an upstream whose records change their ids. */
+export type Versions = {
+  /** The version of each record that `read` yields. It is called first, so that the oldest of several are placed first. */
+  in: (inputs: readonly Input[]) => AsyncIterable<Version>;
+  /** Lineages of the earlier stages that a version of this key follows from, the nearest first. */
+  parentsOf?: (series: string, key: string) => readonly string[];
 };
 
 /**
@@ -53,9 +84,6 @@ export type Refused = { reason: string; source?: string; lineage?: string };
 /** A whole record as it would have been imported when this revision of it appeared, at `since` (milliseconds since 1970 UTC; 0 where the first one's is unknown). */
 export type Revision = { record: Draft; since: number };
 
-/** `inFiles`: it is among the files' own records. */
-export type Parent = { lineage: string; inFiles: boolean };
-
 export type Format = {
   /** As on the command line. */
   name: string;
@@ -65,6 +93,7 @@ export type Format = {
   source?: string;
   /** Which entry of a zip archive is meant; without it, the only one. */
   entry?: RegExp;
+  versions?: Versions;
   /** Throws an Error when a file as a whole is not what it should be: nothing is imported then. */
   read: (inputs: readonly Input[], context: Context) => AsyncIterable<Item>;
 };

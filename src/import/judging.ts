@@ -1,18 +1,19 @@
 /** Judges the whole input before anything of it is stored (D-33): what is new or changed is staged, what is unchanged is noted, what is bad is rejected alone. */
 
 import type { CatalogSql } from "../../db/engine.ts";
-import { findReadings, findStored, findUnchanged, isStored, lineagesOfUpstreamId, newestInstant } from "../changes/commit.ts";
+import { findReadings, findStored, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/commit.ts";
 import { withoutContacts } from "../changes/contacts.ts";
 import { type Arrival, arrivalOf, type Incoming, type Rendered, readContent } from "../changes/content.ts";
 import { findCanonicalId } from "../changes/link.ts";
 import { formatInstant, isFuture } from "../instant.ts";
-import { opportunityId } from "../opportunities/identity.ts";
 import { listSources } from "../sources.ts";
-import type { Context, Format, Input, Item, Mapped, Parent, Unread } from "./format.ts";
+import type { Context, Format, Input, Item, Mapped, Unread } from "./format.ts";
 import type { OpenInput } from "./input.ts";
 import { firstCharacter } from "./json-elements.ts";
 import { isObject } from "./json-value.ts";
 import { judgeRecord, type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey } from "./judge.ts";
+import { findParentId } from "./parents.ts";
+import type { Placed } from "./placing.ts";
 import { readingUnder } from "./reading.ts";
 import type { Rejects } from "./rejects.ts";
 import type { Staged, Staging } from "./staging.ts";
@@ -45,22 +46,29 @@ export async function judgeAll(
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
   const digestOf = readingUnder([format.name, [...names], options.redactContacts === true]);
   const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
+  const judge = { names, staging, format, isFirst };
   const lastOf = new Map<Input, Item>();
-  for await (const read of together(format.read(await filled(inputs), context), JUDGED_TOGETHER)) {
+  const files = await filled(inputs);
+  if (format.versions !== undefined) await staging.placements.placeAll(db, format.versions.in(files), isFirst);
+  for await (const read of together(format.read(files, context), JUDGED_TOGETHER)) {
     for (const item of read) lastOf.set(item.input, item);
     const items = read.filter((item) => item.isSuperseded !== true);
     await db.snapshot(async (sql) => {
       const digests = await digestsToRead(sql, items, digestOf, isFirst);
       const arrived: (Arrival | Unread)[] = [];
+      const placed = new Map<Arrival, Placed>();
       for (const item of items) {
         if ("read" in item && !digests.has(item)) {
           arrived.push(item);
           continue;
         }
         try {
-          const incoming = { ...(await judgeItem(sql, item, names)), reading: digests.get(item) };
+          const version = versionOf(staging, item);
+          const incoming = { ...(await judgeItem(sql, item, version, judge)), reading: digests.get(item) };
           if (isFirst) refuseFuture(incoming, now());
-          arrived.push(identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming));
+          const arrival = identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, version);
+          if (version !== undefined) placed.set(arrival, version);
+          arrived.push(arrival);
         } catch (error) {
           rejects.add(item, rejectionOf(error));
           judged.rejected++;
@@ -70,7 +78,7 @@ export async function judgeAll(
       const records = arrived.filter((each) => "rendered" in each);
       const unchanged = isFirst ? new Set() : await findUnchanged(sql, records);
       for (const each of arrived) {
-        if ("rendered" in each) stage(staging, each, unchanged.has(each));
+        if ("rendered" in each) stage(staging, each, unchanged.has(each), placed.get(each));
         else stageAsBefore(staging, judged, each);
       }
     });
@@ -120,25 +128,36 @@ async function digestsToRead(
   return digests;
 }
 
-async function judgeItem(sql: CatalogSql, item: Item, names: ReadonlyMap<string, string>): Promise<Incoming> {
+/** What judging one item needs besides it. */
+type Judge = { names: ReadonlyMap<string, string>; staging: Staging; format: Format; isFirst: boolean };
+
+/** The version that an item is, and the record that it was placed in. */
+function versionOf({ placements }: Staging, item: Item): Placed | undefined {
+  if (!("record" in item) || item.version === undefined) return undefined;
+  return placements.find(item.version.source, item.version.id);
+}
+
+async function judgeItem(sql: CatalogSql, item: Item, version: Placed | undefined, judge: Judge): Promise<Incoming> {
+  const { names } = judge;
   if ("reason" in item) throw new Rejection(item.reason);
-  if ("read" in item) return withRelationships(sql, judgeRecord(item.read(), names), []);
-  const record = item.partial === undefined ? item.record : await completed(sql, item);
-  const incoming = judgeRecord(record, names);
+  if ("read" in item) return withRelationships(sql, judgeRecord(item.read(), names), undefined);
+  const incoming = judgeRecord(await completed(sql, item, version), names);
   const revisions = item.revisions?.map(({ record, since }) => {
     const { content, status_basis } = judgeRecord(record, names);
     return { content, status_basis, since };
   });
-  return { ...(await withRelationships(sql, incoming, item.parents ?? [])), ...(revisions === undefined ? {} : { revisions }) };
+  const parent = version === undefined ? undefined : await findParentId(sql, version, judge);
+  return { ...(await withRelationships(sql, incoming, parent)), ...(revisions === undefined ? {} : { revisions }) };
 }
 
 /** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
-async function completed(sql: CatalogSql, { record, partial, beside }: Mapped): Promise<object> {
-  const key = readNaturalKey(record);
+async function completed(sql: CatalogSql, { record, partial, beside }: Mapped, version: Placed | undefined): Promise<object> {
+  const identified = version === undefined ? record : { ...record, lineage: version.lineage };
+  const key = partial === undefined || version?.isForeign ? undefined : readNaturalKey(identified);
   const before = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
-  if (before === undefined) return record;
+  if (before === undefined) return identified;
   const { status: _status, ...content } = readContent(before.document, before.sidecar);
-  return filledIn({ ...record, ...beside?.(content) }, content, partial === "adds");
+  return filledIn({ ...identified, ...beside?.(content) }, content, partial === "adds");
 }
 
 function filledIn(record: object, stored: object, adds: boolean): object {
@@ -157,19 +176,13 @@ function union(old: readonly unknown[], more: readonly unknown[]): unknown[] {
   return [...old, ...more.filter((item) => !known.has(JSON.stringify(item)))];
 }
 
-/** Parent and canonical record, where the record names none and one is known. */
-async function withRelationships(sql: CatalogSql, incoming: Incoming, parents: readonly Parent[]): Promise<Incoming> {
-  const { source, relationships } = incoming.content;
-  const parent = await firstOf(parents, async ({ lineage, inFiles }) => inFiles || (await isStored(sql, source.code, lineage)));
-  const parent_id = relationships.parent_id ?? (parent === undefined ? null : opportunityId(source.code, parent.lineage));
+/** The parent that was found, and the canonical record where the record names none. */
+async function withRelationships(sql: CatalogSql, incoming: Incoming, parentId: string | undefined): Promise<Incoming> {
+  const { relationships } = incoming.content;
+  const parent_id = parentId ?? relationships.parent_id;
   const canonical_id = relationships.canonical_id ?? (await findCanonicalId(sql, incoming.content));
   if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return incoming;
   return { ...incoming, content: { ...incoming.content, relationships: { parent_id, canonical_id } } };
-}
-
-async function firstOf<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<T | undefined> {
-  for (const item of items) if (await holds(item)) return item;
-  return undefined;
 }
 
 /** Every later change would have to follow a restored instant (D-31): a future one could not be undone. */
@@ -179,12 +192,14 @@ function refuseFuture({ restored }: Incoming, now: number): void {
 }
 
 /** The record, rendered, with all earlier ids that are known of it. */
-function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming): Arrival {
+function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming, version: Placed | undefined): Arrival {
   const { code, opportunity_id } = record.content.source;
   judged.sources.add(code);
   // Of a lineage that goes by another name, ids of records that this one supersedes in the same file stay findable (D-30).
   const known =
-    record.lineage === opportunity_id ? [] : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
+    record.lineage === opportunity_id || version !== undefined
+      ? []
+      : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
   const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
   const arrival = arrivalOf({ ...record, earlier_ids });
   if (!judged.isFirst || restored === undefined) return arrival;
@@ -192,11 +207,13 @@ function identified(staging: Staging, judged: Judged, { restored, ...record }: I
   return { ...arrival, restored };
 }
 
-function stage(staging: Staging, { rendered, reading, ...rest }: Arrival, isUnchanged: boolean): void {
+function stage(staging: Staging, { rendered, reading, ...rest }: Arrival, isUnchanged: boolean, version: Placed | undefined): void {
   const { text, cuts, hash } = rendered;
-  if (isUnchanged) staging.put(rest.brief.source.code, rest.lineage, null, { hash, reading });
-  else
-    staging.put(rest.brief.source.code, rest.lineage, JSON.stringify({ ...rest, cuts } satisfies Rest), { rendered: text, hash, reading });
+  const { code } = rest.brief.source;
+  const rank = version?.facts === undefined ? undefined : { at: version.facts.posted_at ?? Number.MIN_SAFE_INTEGER, id: version.id };
+  if (version?.isOlder) staging.put(code, rest.lineage, null, { rank });
+  else if (isUnchanged) staging.put(code, rest.lineage, null, { hash, reading, rank });
+  else staging.put(code, rest.lineage, JSON.stringify({ ...rest, cuts } satisfies Rest), { rendered: text, hash, reading, rank });
 }
 
 /** What is staged beside the rendered text. */
@@ -215,9 +232,12 @@ function stageAsBefore(staging: Staging, judged: Judged, { source, id }: Unread)
 
 /** A rejected record whose source and id can be read counts as present (D-34). */
 async function notePresent(sql: CatalogSql, staging: Staging, judged: Judged, item: Item): Promise<void> {
-  const key = keyOf(item);
+  const version = versionOf(staging, item);
+  if (version !== undefined) staging.placements.drop(version.source, version.id);
+  const key = version ?? keyOf(item);
   if (key === undefined) return;
-  const { source, lineage, upstreamId } = key;
+  const { source, lineage } = key;
+  const upstreamId = "upstreamId" in key ? key.upstreamId : undefined;
   const lineages =
     lineage !== undefined
       ? [lineage]

@@ -23,9 +23,12 @@ import {
 import type { Arrival, Brief } from "../changes/content.ts";
 import { countLinks, listWaiting, mayBeLinked } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
+import { noteVersion } from "../changes/versions.ts";
 import { formatInstant } from "../instant.ts";
 import type { Format } from "./format.ts";
 import { type Judged, judgeAll, unstaged } from "./judging.ts";
+import { listNewParents, type NewParent } from "./parents.ts";
+import type { Placed } from "./placing.ts";
 import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./remembered.ts";
 import type { Staged, Staging } from "./staging.ts";
 import { advance, digestsOf, type Options, type Outcome, type Workplace, withInputs } from "./workplace.ts";
@@ -56,7 +59,10 @@ export async function importFiles(place: Workplace, format: Format, options: Opt
     };
     await refuseEarlierInstant(place.db, begun);
     const missing = options.snapshot ? await findMissing(place.db, judged.sources, staging, options) : [];
-    return options.dryRun ? rehearse(place, begun, judged, staging, missing) : await store(place, begun, judged, staging, missing);
+    // What the files say themselves is restored as it is: an export has its links.
+    const parents = judged.newestRestored === undefined ? await listNewParents(place.db, { format, staging, isFirst: judged.isFirst }) : [];
+    const work = { begun, judged, staging, missing, parents };
+    return options.dryRun ? rehearse(place, work) : store(place, work);
   });
 }
 
@@ -89,8 +95,11 @@ async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging:
   return missing;
 }
 
+/** An import that has been judged. `missing` and `parents` are about stored records, by row number. */
+type Work = { begun: Begun; judged: Judged; staging: Staging; missing: readonly number[]; parents: readonly NewParent[] };
+
 /** The summary that the import would have: the same decisions at the same instant, stored nowhere. */
-async function rehearse(place: Workplace, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Promise<Summary> {
+async function rehearse(place: Workplace, { begun, judged, staging, missing, parents }: Work): Promise<Summary> {
   return place.db.snapshot(async (sql) => {
     const summary = summaryOf(judged, staging);
     const total = staging.counts().toWrite;
@@ -107,12 +116,12 @@ async function rehearse(place: Workplace, begun: Begun, judged: Judged, staging:
       if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "comparing", done, total, share: done / total });
     }
     for (const seq of missing) countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
-    if (judged.newestRestored === undefined) countLinked(summary, await countLinks(sql, judged.sources, arriving));
+    if (judged.newestRestored === undefined) countLinked(summary, parents.length + (await countLinks(sql, judged.sources, arriving)));
     return summary;
   });
 }
 
-async function store(place: Workplace, begun: Begun, judged: Judged, staging: Staging, missing: readonly number[]): Promise<Summary> {
+async function store(place: Workplace, { begun, judged, staging, missing, parents }: Work): Promise<Summary> {
   const { db, now } = place;
   if (begun.asOf !== undefined) await replayClock(db, begun.asOf - 1);
   const importId = await beginImport(db, begun);
@@ -127,6 +136,11 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
     });
     await Bun.sleep(OTHERS_TURN_MS);
   };
+  const children = Map.groupBy(parents, ({ parent_id }) => parent_id);
+  const link = async (sql: CatalogSql, { seq, ...links }: Link, instant: number) => {
+    const { events } = await changeOne(sql, seq, (before) => decideLink(before, links, instant), instant, importId);
+    countLinked(summary, events.length);
+  };
 
   // A restored catalogue is one transaction (D-31): its instants are its own.
   const transactions = judged.newestRestored === undefined ? inChunks(staging) : [everyOne(staging)];
@@ -138,8 +152,11 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
         throw new Error("Cannot restore these records: the catalogue was empty, and somebody has written to it meanwhile");
       for (const arrival of chunk) {
         const before = judged.isFirst ? undefined : await stored(sql, arrival); // None is staged twice, and no other import writes meanwhile.
-        count(summary, await storeOne(sql, before, arrival, instant, importId));
+        const decision = await storeOne(sql, before, arrival, staging, instant, importId);
+        count(summary, decision);
         summary.events += await storePast(sql, arrival, importId);
+        for (const child of children.get(decision.id) ?? []) await link(sql, child, instant); // With its parent: running a killed import again finds only new ones.
+        children.delete(decision.id);
         if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "writing", done, total, share: done / total }, committed);
       }
     });
@@ -150,14 +167,18 @@ async function store(place: Workplace, begun: Begun, judged: Judged, staging: St
         countRemoval(summary, await changeOne(sql, seq, (before) => decideRemoval(before, instant), instant, importId));
     });
   }
-  // After the records, so that no record changes twice at one instant. An export says itself what is linked.
+  // After the records, so that no record changes twice at one instant.
   const waiting = judged.newestRestored === undefined ? await listWaiting(db, judged.sources) : [];
-  for (const pairs of slices(waiting)) {
-    await write(async (sql, instant) => {
-      for (const { seq, canonicalId } of pairs) {
-        const { events } = await changeOne(sql, seq, (before) => decideLink(before, canonicalId, instant), instant, importId);
-        countLinked(summary, events.length);
-      }
+  for (const links of [[...children.values()].flat(), waiting]) {
+    for (const slice of slices<Link>(links)) {
+      await write(async (sql, instant) => {
+        for (const each of slice) await link(sql, each, instant);
+      });
+    }
+  }
+  for (const versions of staging.placements.unnoted()) {
+    await db.transaction(async (sql) => {
+      for (const version of versions) await noteVersionOf(sql, version);
     });
   }
   for (const chunk of staging.readAnew(CHUNK)) {
@@ -174,15 +195,27 @@ async function storeOne(
   sql: CatalogSql,
   before: Stored | undefined,
   arrival: Arrival,
+  staging: Staging,
   instant: number,
   importId: number,
 ): Promise<Decision> {
   const decision = await decideArrival(sql, before, arrival, instant);
-  if (before === undefined) await insertRecord(sql, decision, arrival, instant, importId);
-  else await updateRecord(sql, before, decision, arrival.earlier_ids, instant, importId);
-  if (before !== undefined && arrival.redacted) await withholdContacts(sql, before.seq);
+  const seq = before?.seq ?? (await insertRecord(sql, decision, arrival, instant, importId));
+  if (before !== undefined) await updateRecord(sql, before, decision, arrival.earlier_ids, instant, importId);
+  if (before !== undefined && arrival.redacted) await withholdContacts(sql, seq);
+  for (const version of staging.placements.unnotedOf(arrival.brief.source.code, arrival.lineage))
+    await noteVersion(sql, seq, version, arrival.brief.source.opportunity_id);
   return decision;
 }
+
+/** Notes a version whose record has nothing else to be written. */
+async function noteVersionOf(sql: CatalogSql, version: Placed): Promise<void> {
+  const record = await findStored(sql, version.source, version.lineage);
+  if (record !== undefined) await noteVersion(sql, record.seq, version, record.source_opportunity_id);
+}
+
+/** What a stored record, by row number, is found to have to do with. */
+type Link = { seq: number } & Partial<Brief["relationships"] & NewParent>;
 
 /** What becomes of a stored record that did not arrive itself. */
 async function changeOne(

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Unchanged } from "../changes/commit.ts";
+import { openPlacements, type Placements } from "./placing.ts";
 import { openTexts, type Place, type Texts } from "./texts.ts";
 
 const CACHE_KB = 8_000;
@@ -12,11 +13,17 @@ const NOTHING = new Uint8Array();
 const NOWHERE = { file: null, start: null, textBytes: null, besideBytes: null };
 
 export type Staging = {
-  /** Keeps a record by its natural key; a later one of the same key takes its place. `text` is `null` when the catalogue says the same. */
+  placements: Placements;
+  /**
+   * Keeps a record by its natural key. A later one of the same key takes its place, unless `rank` says that it is an older version.
+   * `text` is `null` when the catalogue says the same.
+   */
   put: (source: string, lineage: string, text: string | null, beside?: Beside) => void;
   /** Notes that a record is there although nothing of it is to be stored (a rejected one, D-34). */
   putPresent: (source: string, lineage: string) => void;
   has: (source: string, lineage: string) => boolean;
+  /** Whether there is something to write of a record. */
+  isToWrite: (source: string, lineage: string) => boolean;
   /** Notes upstream ids that records of a lineage bear, and answers with all that were noted of it. */
   addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => string[];
   /** What needs writing, in the order of arrival, `size` at a time; each chunk is to be read to its end before the next, and all of it once. */
@@ -30,7 +37,10 @@ export type Staging = {
 export type Staged = { text: string; rendered: Uint8Array; hash: Uint8Array; reading: Uint8Array | null };
 
 /** What a record says, the hash of that, and of what it was read from where that is something else than before. */
-type Beside = { rendered?: Uint8Array | undefined; hash?: Uint8Array; reading?: Uint8Array | undefined };
+type Beside = { rendered?: Uint8Array | undefined; hash?: Uint8Array; reading?: Uint8Array | undefined; rank?: Rank | undefined };
+
+/** Of one record's versions, the one of the latest instant holds, and of these the one of the greatest id. */
+export type Rank = { at: number; id: string };
 
 type Counts = { toWrite: number; unchanged: number; readAnew: number };
 
@@ -59,16 +69,16 @@ function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {
   sqlite.run("pragma synchronous = off");
   sqlite.run(
     `create table staged (place integer primary key, source text not null, lineage text not null, known integer not null,
-       file integer, start integer, textBytes integer, besideBytes integer, hash blob, reading blob)`,
+       file integer, start integer, textBytes integer, besideBytes integer, hash blob, reading blob, at integer, version text)`,
   );
   sqlite.run("create unique index staged_key on staged (source, lineage)");
   sqlite.run("create table borne (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
   sqlite.run("begin");
   const bear = sqlite.query<unknown, [string, string, string]>("insert into borne values (?, ?, ?) on conflict do nothing");
   const borne = sqlite.query<{ id: string }, [string, string]>("select id from borne where source = ? and lineage = ?");
-  const put = sqlite.query<unknown, [string, string, ...(Uint8Array | number | null)[]]>(
-    `insert or replace into staged (source, lineage, known, file, start, textBytes, besideBytes, hash, reading)
-     values (?, ?, 1, ?, ?, ?, ?, ?, ?)`,
+  const put = sqlite.query<unknown, [string, string, ...(Uint8Array | string | number | null)[]]>(
+    `insert or replace into staged (source, lineage, known, file, start, textBytes, besideBytes, hash, reading, at, version)
+     values (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const putPresent = sqlite.query<unknown, [string, string]>(
     "insert into staged (source, lineage, known) values (?, ?, 0) on conflict do nothing",
@@ -79,23 +89,30 @@ function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {
      from staged`,
   );
   const has = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ?");
+  const writes = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ? and file is not null");
   const toWrite = sqlite.query<Place & Pick<Staged, "hash" | "reading">, []>(
     "select file, start, textBytes, besideBytes, hash, reading from staged where file is not null order by place",
   );
   const readAnew = sqlite.query<Unchanged, []>(
     "select source, lineage, hash, reading from staged where file is null and reading is not null order by place",
   );
+  const newer = sqlite.query<unknown, [string, string, number, string]>(
+    "select 1 from staged where source = ? and lineage = ? and (at, version) > (?, ?)",
+  );
   let counted: Counts | undefined;
   const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, readAnew: 0 }); // It reads the whole file.
   return {
-    put(source, lineage, text, { rendered = NOTHING, hash = NOTHING, reading } = {}) {
+    placements: openPlacements(sqlite),
+    put(source, lineage, text, { rendered = NOTHING, hash = NOTHING, reading, rank } = {}) {
+      if (rank !== undefined && newer.get(source, lineage, rank.at, rank.id) !== null) return;
       counted = undefined;
       const at = text === null ? undefined : texts.append(text, rendered);
       const { file, start, textBytes, besideBytes } = at ?? NOWHERE;
-      put.run(source, lineage, file, start, textBytes, besideBytes, hash, reading ?? null);
+      put.run(source, lineage, file, start, textBytes, besideBytes, hash, reading ?? null, rank?.at ?? null, rank?.id ?? null);
     },
     putPresent: (source, lineage) => void putPresent.run(source, lineage),
     has: (source, lineage) => has.get(source, lineage) !== null,
+    isToWrite: (source, lineage) => writes.get(source, lineage) !== null,
     addUpstreamIds: (source, lineage, ids) => {
       for (const id of ids) bear.run(source, lineage, id);
       return borne.all(source, lineage).map(({ id }) => id);

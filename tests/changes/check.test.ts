@@ -155,6 +155,11 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
       statements(`delete from upstream_ids where opportunity_seq = ${N1}`),
       "it cannot be found by its upstream id",
     ],
+    [
+      "a version of a record that does not bear its id",
+      statements(`insert into versions values ('A', 'x', ${N1}, 'k', 's', 't', null)`),
+      "1 versions belong to no record that bears their id",
+    ],
     ["an upstream id of nothing", statements("insert into upstream_ids values ('x', 'A', 999)"), "1 upstream ids belong to no record"],
     ["the link key", statements("update opportunities set link_key = 'X' where source = 'DSIP'"), "its link key is not its content's"],
     ["a record that is lost", statements(`delete from opportunities where seq = ${N1}`), "events belong to no record"],
@@ -210,7 +215,7 @@ describe("storageFaults()", () => {
   test.each<[string, (path: string) => void]>([
     ["a page of a table", (path) => overwriteRoot(path, "opportunities")],
     ["a page of an index", (path) => overwriteRoot(path, "opportunities_order")],
-    ["a file that was cut off", (path) => truncateSync(path, readFileSync(path).length - 8192)],
+    ["a file that was cut off", (path) => truncateSync(path, readFileSync(path).length - 3 * 8192)],
   ])("notices damage to %s", async (_, damage) => {
     const directory = copied();
     damage(join(directory, "catalog.db"));

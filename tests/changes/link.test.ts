@@ -35,8 +35,8 @@ describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
     await db.run(rawSql("update opportunities set link_key = 'T1' where link_key in ('T2', 'T9')")); // As if the topic came, and two waited for it.
     const topicId = opportunityId("DSIP", "T9");
     expect(await listWaiting(db, all)).toEqual([
-      { seq: 1, canonicalId: topicId },
-      { seq: 2, canonicalId: topicId },
+      { seq: 1, canonical_id: topicId },
+      { seq: 2, canonical_id: topicId },
     ]);
     expect(await listWaiting(db, new Set(["GRANTS_GOV"]))).toEqual([]);
     expect(await findCanonicalId(db, aContent(topic("SBIR_GOV", "t1")))).toBe(topicId);

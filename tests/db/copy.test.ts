@@ -11,6 +11,7 @@ import { until } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { realPath } from "../support/real-data.ts";
 import { anOpportunity } from "../support/records.ts";
 import { rawSql } from "../support/sql.ts";
 
@@ -64,6 +65,7 @@ beforeAll(async () => {
   }));
   const changed = many.slice(0, 50).map((record) => ({ ...record, title: `${record.title}, changed` }));
   for (const records of [[odd, ...many], changed]) await fundfeed(["import", "records", aFile(records), ...place]);
+  await fundfeed(["import", "sam-gov", realPath("sam-gov/v2-search-20260202.json"), ...place]);
   await fundfeed(["sources", "add", "OWN", "--name", "Our own", "--description", "Records of our own", ...place]);
   await fundfeed(["plans", "set", "starter", "--daily", "5000000000", "--per-minute", "7", ...place]);
   await fundfeed(["keys", "create", "--account", "Zoë", "--plan", "starter", "--label", "one", "--expires", "90d", ...place]);
@@ -82,7 +84,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     const rows = await rowsOf(from);
     for (const name of [...tableNames(catalogTables), ...tableNames(stateTables)])
       expect([name, rows[name]?.length]).not.toEqual([name, 0]);
-    expect(rows.opportunities?.length).toBe(PORTION + 101);
+    expect(rows.opportunities?.length).toBe(PORTION + 109);
 
     const shown: [string, number, number][] = [];
     const copied = await copyDatabases(from, over, (...portion) => void shown.push(portion));
@@ -90,8 +92,8 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     const counts = Object.fromEntries(Object.entries(rows).map(([name, each]) => [name, each.length]));
     expect({ ...copied.catalog, ...copied.state }).toEqual(counts);
     expect(shown.filter(([name]) => name === "opportunities")).toEqual([
-      ["opportunities", PORTION, PORTION + 101],
-      ["opportunities", PORTION + 101, PORTION + 101],
+      ["opportunities", PORTION, PORTION + 109],
+      ["opportunities", PORTION + 109, PORTION + 109],
     ]);
 
     await copyDatabases(over, back, told);

@@ -30,6 +30,7 @@ describe("openCatalog() and openState()", () => {
       "settings",
       "sources",
       "upstream_ids",
+      "versions",
     ]);
     first.sqlite.close();
     openState(directory, NOON).sqlite.close();
@@ -82,6 +83,7 @@ describe("openCatalog() and openState()", () => {
     half.run("delete from migrations where n >= 2");
     half.run("delete from sources");
     half.run("drop table readings");
+    half.run("drop table versions");
     half.close();
     for (const directory of [empty, inLog, marked, halfMigrated]) {
       const opened = openCatalog(directory, NOON);

@@ -102,5 +102,8 @@ test("PostgreSQL's B-trees, whose rows end at 2,704 bytes, hold only texts that 
     "upstream_ids.source",
     "upstream_ids.upstream_id",
     "use.key_id",
+    "versions.series",
+    "versions.source",
+    "versions.upstream_id",
   ]);
 });

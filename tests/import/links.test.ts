@@ -112,19 +112,66 @@ function fixed(items: readonly Omit<Extract<Item, { record: unknown }>, "input" 
 }
 
 describe("parents", () => {
-  const notice = (id: string) => ({ source: { code: "SAM_GOV", opportunity_id: id }, title: "Roof" });
+  const stages = ["sought", "presolicitation", "solicitation", "award"];
 
-  test("the nearest that is stored or in the files becomes the parent, and a later import does not take it away", async () => {
+  /** Notices of one acquisition, each its own stage. */
+  function notices(...ids: string[]): Format {
+    const version = (id: string) => ({ source: "SAM_GOV", id });
+    return {
+      name: "notices",
+      about: "",
+      versions: {
+        async *in() {
+          for (const id of ids) yield { ...version(id), facts: { key: `S|${id}`, series: "S", title: "Roof", posted: null } };
+        },
+        parentsOf: (series, key) =>
+          stages
+            .slice(0, stages.indexOf(key.slice(2)))
+            .toReversed()
+            .map((stage) => `${series}|${stage}`),
+      },
+      async *read([input]) {
+        if (input === undefined) return;
+        for (const [index, id] of ids.entries())
+          yield {
+            input,
+            line: index + 1,
+            raw: null,
+            version: version(id),
+            record: { source: { code: "SAM_GOV", opportunity_id: id }, title: "Roof" },
+          };
+      },
+    };
+  }
+
+  const parentsIn = async ({ db }: TestCatalog) =>
+    Object.fromEntries(
+      ((await documentsOf(db)) as unknown as Opportunity[]).map(({ source, relationships }) => [
+        source.opportunity_id,
+        relationships.parent_id,
+      ]),
+    );
+  const the = (stage: string) => opportunityId("SAM_GOV", `S|${stage}`);
+
+  test.each([
+    ["one import", [["award", "sought", "solicitation"]], 0],
+    ["the earliest first", [["sought"], ["solicitation"], ["award"]], 0],
+    ["the latest first", [["award"], ["solicitation"], ["sought"]], 2],
+    ["the nearest last", [["award", "sought"], ["solicitation"]], 1],
+  ])("are the nearest earlier stages: %s", async (_, imports, linked) => {
     const catalog = await aCatalog();
-    await catalog.take([notice("sought")]);
-    const parents = (inFiles: boolean) => [
-      { lineage: "presolicitation", inFiles: false },
-      { lineage: "sought", inFiles },
-    ];
-    const format = fixed([{ record: notice("solicitation"), parents: parents(false) }]);
-    await catalog.take([{}], { format });
-    expect((await record(catalog, "SAM_GOV", "solicitation")).relationships.parent_id).toBe(opportunityId("SAM_GOV", "sought"));
-    expect(await catalog.take([{}], { format })).toMatchObject({ unchanged: 1, events: 0 });
+    let links = 0;
+    for (const ids of imports) {
+      const format = notices(...ids);
+      const dry = await catalog.take([{}], { format, dryRun: true });
+      const summary = await catalog.take([{}], { format });
+      expect(summary).toEqual(dry);
+      links += summary.linked;
+    }
+    expect(links).toBe(linked);
+    expect(await parentsIn(catalog)).toEqual({ sought: null, solicitation: the("sought"), award: the("solicitation") });
+    expect(await catalog.take([{}], { format: notices("award") })).toMatchObject({ unchanged: 1, events: 0 });
+    expect(await checkCatalog(catalog.db)).toEqual([]);
   });
 });
 

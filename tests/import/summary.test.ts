@@ -4,7 +4,7 @@ import { grantsGov } from "../../src/import/formats/grants-gov.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
 import { formats } from "../../src/import/formats.ts";
 import type { Summary } from "../../src/import/remembered.ts";
-import { aCatalog, aFile, dropScratch, exportOf, type TestCatalog } from "../support/imports.ts";
+import { aCatalog, aFile, dropScratch, exportOf, inScratch, type TestCatalog } from "../support/imports.ts";
 import { realPath } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 
@@ -53,7 +53,7 @@ describe.each(formats.map((format) => [format.name, format] as const))("%s", (na
     for (const files of [...fileLists, ...fileLists]) {
       const dry = await catalog.takeFiles(files, { format, dryRun: true });
       const before = await eventCount(catalog);
-      const summary = await catalog.takeFiles(files, { format });
+      const summary = await catalog.takeFiles(files, { format, rejects: inScratch("rejects.ndjson") });
       expect({ ...summary, rejects: [] }).toEqual({ ...dry, rejects: [] });
       expect(summary.read).toBeGreaterThan(0);
       expect(ofRead(summary)).toBe(summary.read);

@@ -97,6 +97,7 @@ export async function contentsOf(db: CatalogDb): Promise<string> {
     opportunities: ranked(await rows("select * from opportunities order by seq"), "seq", "facet_id"),
     events: ranked(await rows("select * from events order by seq"), "seq", "opportunity_seq", "import_id"),
     upstream_ids: ranked(await rows("select * from upstream_ids order by 1, 2, 3"), "opportunity_seq"),
+    versions: ranked(await rows("select * from versions order by 1, 2"), "opportunity_seq"),
   });
 }
 

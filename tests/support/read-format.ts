@@ -1,8 +1,11 @@
 /** Formats under test: real files, texts that stand for files, and what comes out of them. */
-import type { Format, Input, Item, Unread } from "../../src/import/format.ts";
+import { openCatalog } from "../../db/open.ts";
+import type { Format, Input, Item, Unread, Versions } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/input.ts";
 import { judgeRecord, Rejection } from "../../src/import/judge.ts";
+import type { Placed } from "../../src/import/placing.ts";
 import type { Draft } from "../../src/import/record.ts";
+import { openStaging } from "../../src/import/staging.ts";
 import { EXCERPTS, realPath } from "./real-data.ts";
 
 export function realInput(name: string, directory = EXCERPTS): Promise<Input> {
@@ -31,7 +34,7 @@ export async function bytesOf(input: Input): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** All that an import gets from the files: of each lineage the last draft, and why the others were refused, by format or judge. */
+/** All that a first import gets from the files: of each lineage the draft that holds, and why others were refused, by format or judge. */
 export async function readFormat(format: Format, inputs: readonly Input[], now = "2026-04-25T12:00:00Z") {
   const warnings = new Set<string>();
   const items: Exclude<Item, Unread>[] = [];
@@ -41,9 +44,38 @@ export async function readFormat(format: Format, inputs: readonly Input[], now =
   const drafts = items
     .filter(({ isSuperseded }) => isSuperseded !== true)
     .flatMap((item) => ("record" in item ? [item.record as Draft] : []));
-  const kept = new Map(drafts.map((draft) => [draft.lineage ?? draft.source.opportunity_id, draft]));
+  const kept = format.versions === undefined ? lastOf(drafts) : await newestOf(format.versions, inputs, items);
   const refused = items.flatMap((item) => ("reason" in item ? [item.reason] : [...judged(item.record)]));
   return { items, drafts, kept, refused, warnings: [...warnings] };
+}
+
+function lastOf(drafts: readonly Draft[]): Map<string, Draft> {
+  return new Map(drafts.map((draft) => [draft.lineage ?? draft.source.opportunity_id, draft]));
+}
+
+/** Of each record's versions the newest, named and with the ids of the others as an import would have it. */
+async function newestOf(versions: Versions, inputs: readonly Input[], items: readonly Item[]): Promise<Map<string, Draft>> {
+  const [staging, db] = [openStaging(":memory:"), openCatalog(":memory:", 0)];
+  const { placements } = staging;
+  await placements.placeAll(db, versions.in(inputs), true);
+  const newest = new Map<string, { draft: Draft; placed: Placed | undefined }>();
+  for (const item of items) {
+    if (!("record" in item)) continue;
+    const draft = item.record as Draft;
+    const placed = item.version === undefined ? undefined : placements.find(item.version.source, item.version.id);
+    const lineage = placed?.lineage ?? draft.lineage ?? draft.source.opportunity_id;
+    const at = (version: Placed | undefined) => version?.facts?.posted_at ?? 0;
+    const before = newest.get(lineage);
+    if (before === undefined || at(placed) >= at(before.placed)) newest.set(lineage, { draft: { ...draft, lineage }, placed });
+  }
+  const kept = [...newest].map(([lineage, { draft, placed }]): [string, Draft] => {
+    if (placed === undefined) return [lineage, draft];
+    const ids = placements.unnotedOf(placed.source, lineage).map(({ id }) => id);
+    return [lineage, { ...draft, earlier_ids: ids.filter((id) => id !== placed.id) }];
+  });
+  staging.close();
+  await db.close();
+  return new Map(kept);
 }
 
 function* judged(record: unknown): Iterable<string> {

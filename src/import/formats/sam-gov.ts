@@ -6,7 +6,7 @@ import { parseInstantMs } from "../../instant.ts";
 import { summaryOf } from "../../plain-text.ts";
 import { csvRows, encodingOf } from "../csv-rows.ts";
 import { easternDate, easternInstant } from "../eastern.ts";
-import type { Context, Format, Input, Item, Parent } from "../format.ts";
+import type { Context, Format, Input, Item, Version } from "../format.ts";
 import { naming } from "../input.ts";
 import { type Around, firstCharacter, jsonElements } from "../json-elements.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
@@ -19,6 +19,7 @@ export const samGov: Format = {
   name: "sam-gov",
   source: SOURCE,
   about: "SAM.gov contract opportunities: the bulk CSV, daily rows as JSON, or answers of the v2 API",
+  versions: { in: versionsIn, parentsOf },
   read,
 };
 
@@ -117,24 +118,22 @@ type Organization = { agency?: string; subAgency?: string; office?: string };
 type Found = { input: Input; line: number; raw: JsonObject };
 
 async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
-  const survey = await surveyOf(inputs);
-  if (survey.total > survey.count) context.warn(`the search found ${survey.total} notices, of which these files hold ${survey.count}`);
   const today = easternDate(context.now);
-  for await (const place of noticesOf(inputs)) {
+  let [count, total] = [0, 0];
+  const around = (answer: unknown) => {
+    total = Math.max(total, Number(textOf(objectOf(answer).totalRecords)));
+  };
+  for await (const place of noticesOf(inputs, around)) {
+    count++;
     const notice = isAnswer(place.raw) ? noticeOfAnswer(place.raw) : noticeOfRow(place.raw);
-    if (notice.id === "") {
-      yield { ...place, reason: "NoticeId must not be blank", source: SOURCE };
-      continue;
+    if (notice.id === "") yield { ...place, reason: "NoticeId must not be blank", source: SOURCE };
+    else {
+      const record = toDraft(notice, today, context);
+      const beside = (stored: Draft) => besideStored(notice, record, stored);
+      yield { ...place, record, partial: "omits", beside, version: { source: SOURCE, id: notice.id } };
     }
-    const key = lineageKey(notice);
-    const thread = key === undefined ? undefined : threadOf(survey, key, notice);
-    const lineage = thread?.lineage ?? key ?? notice.id;
-    const record: Draft = { ...toDraft(notice, today, context), lineage, earlier_ids: earlierIdsOf(thread, notice.id) };
-    const beside = (stored: Draft) => besideStored(notice, record, stored);
-    const item: Item = { ...place, record, partial: "omits", beside, parents: parentsOf(survey, notice) };
-    if (thread === undefined) yield item;
-    else yield* newestLast(thread, notice.id, item);
   }
+  if (total > count) context.warn(`the search found ${total} notices, of which these files hold ${count}`);
 }
 
 /* The three layouts */
@@ -284,140 +283,45 @@ function setAsideCodes(text: string): string[] {
   return (text.match(/[A-Za-z0-9]+/g) ?? []).filter((code) => code !== "NONE");
 }
 
-/* Lineages */
-
-/** A notice as one of several under one key. */
-type Place = { id: string; title: string; posted: string };
-
-/** The revisions of one opportunity, oldest first. */
-type Thread = { lineage: string; revisions: Place[]; left: number; held?: Item };
-
-/** Keys that occur, and for those of several notices all but the first: what tells revisions apart, small enough for memory. */
-type Survey = {
-  keys: Set<string>;
-  others: Map<string, Place[]>;
-  threads: Map<string, Thread>;
-  /** Notices that there are, and that an answer of the API says it is a page of. */
-  count: number;
-  total: number;
-};
-
-/** More notices than this under one solicitation number: the number is a placeholder. */
-const REVISIONS_MAX = 100;
+/* Versions */
 
 /**
- * What a notice has in common with its revisions, which come under a new NoticeId (D-30): solicitation number, office, and the type
- * that it began as. An award notice of its own has its contract number too: one solicitation leads to many contracts.
- * `undefined` where the number tells nothing.
+ * A changed notice comes under a new NoticeId (D-30). What it has in common with its revisions is solicitation number, office, and the
+ * type that it began as; an award notice of its own has its contract number too, as one solicitation leads to many contracts.
  */
-export function lineageKey(notice: Identity): string | undefined {
-  const solicitation = solicitationOf(notice);
-  if (solicitation === undefined) return undefined;
-  const base = kindOf(notice.baseType)?.name ?? notice.baseType;
-  return base === "Award Notice" ? `${solicitation}|${base}|${squeezed(notice.awardNumber)}` : `${solicitation}|${base}`;
+async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
+  for await (const { raw } of noticesOf(inputs)) {
+    const notice = identityOf(raw);
+    if (notice.id !== "") yield versionOf(notice);
+  }
+}
+
+export function versionOf(notice: Identity): Version {
+  const { id, title, posted, baseType, awardNumber } = notice;
+  const series = seriesOf(notice);
+  if (series === undefined) return { source: SOURCE, id };
+  const base = kindOf(baseType)?.name ?? baseType;
+  const key = base === "Award Notice" ? `${series}|${base}|${squeezed(awardNumber)}` : `${series}|${base}`;
+  return { source: SOURCE, id, facts: { key, series, title, posted: postedOf(posted) } };
 }
 
 /** Number and office; `undefined` where the number is blank, a placeholder or the office's own code. */
-function solicitationOf({ number, officeCode }: Identity): string | undefined {
+function seriesOf({ number, officeCode }: Identity): string | undefined {
   const [id, office] = [squeezed(number), squeezed(officeCode)];
   return id === office || PLACEHOLDER.test(id) ? undefined : `${id}|${office}`;
 }
 
 const PLACEHOLDER = /^(VARIOUS|MULTIPLE|TBD|N\/?A|NONE|UNKNOWN)?$/;
 
+function postedOf(posted: string): string | null {
+  return isDate(posted) ? posted : (readInstant(posted, "00:00:00") ?? null);
+}
+
 /** The opportunities that earlier kinds of notice of the same solicitation stand for, the nearest first. */
-function parentsOf({ keys }: Survey, notice: Identity): Parent[] {
-  const solicitation = solicitationOf(notice);
-  if (solicitation === undefined) return [];
-  const earlier = kindOf(notice.baseType)?.after ?? [];
-  return earlier.map((name) => `${solicitation}|${name}`).map((lineage) => ({ lineage, inFiles: keys.has(lineage) }));
-}
-
-async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
-  const survey: Survey = { keys: new Set(), others: new Map(), threads: new Map(), count: 0, total: 0 };
-  const { keys, others } = survey;
-  const around = (answer: unknown) => {
-    survey.total = Math.max(survey.total, Number(textOf(objectOf(answer).totalRecords)));
-  };
-  for await (const { raw } of noticesOf(inputs, around)) {
-    survey.count++;
-    const notice = identityOf(raw);
-    const key = lineageKey(notice);
-    if (key === undefined || notice.id === "") continue;
-    if (!keys.has(key)) keys.add(key);
-    else if (others.get(key)?.push(placeOf(notice)) === undefined) others.set(key, [placeOf(notice)]);
-  }
-  return survey;
-}
-
-function placeOf({ id, title, posted }: Identity): Place {
-  return { id: copied(id), title: copied(title), posted: copied(posted) };
-}
-
-/** A slice of a text keeps all of that text in memory: here a whole chunk of the file. */
-function copied(text: string): string {
-  return Buffer.from(text).toString();
-}
-
-/** The revisions that a notice is one of; `undefined` where it is the only one. */
-function threadOf({ others, threads }: Survey, key: string, notice: Identity): Thread | undefined {
-  const rest = others.get(key);
-  if (rest !== undefined) {
-    others.delete(key);
-    for (const thread of threadsOf(key, [placeOf(notice), ...rest]))
-      for (const { id } of thread.revisions) threads.set(`${key}\n${id}`, thread);
-  }
-  return threads.get(`${key}\n${notice.id}`);
-}
-
-/**
- * Notices of one key are revisions of one opportunity, the newest being current: an office corrects, amends, retitles and awards it.
- * But what is posted on one day under unlike titles is two opportunities (calls under one announcement, lots of one number); the
- * later of them stands under its NoticeId. Over several days a new title alone says nothing: 94 of 423 real revisions change it.
- */
-export function threadsOf(key: string, places: readonly Place[]): Thread[] {
-  if (places.length > REVISIONS_MAX) return places.map((place) => ({ lineage: place.id, revisions: [place], left: 1 }));
-  const threads: Thread[] = [];
-  for (const place of places.toSorted((one, other) => (one.posted < other.posted ? -1 : 1))) {
-    const thread =
-      threads.find(({ revisions }) => revisions.some(({ title }) => areAlike(title, place.title))) ??
-      (threads.some(({ revisions }) => revisions.some(({ posted }) => dayOf(posted) === dayOf(place.posted))) ? undefined : threads[0]);
-    if (thread === undefined) threads.push({ lineage: threads.length === 0 ? key : place.id, revisions: [place], left: 1 });
-    else {
-      thread.revisions.push(place);
-      thread.left++;
-    }
-  }
-  return threads;
-}
-
-/** Whether the titles share more than half of the shorter one's words, as they do after a correction. */
-function areAlike(one: string, other: string): boolean {
-  const [few = new Set(), many = new Set()] = [wordsOf(one), wordsOf(other)].toSorted((a, b) => a.size - b.size);
-  return few.isSubsetOf(many) || few.intersection(many).size * 2 > few.size;
-}
-
-function wordsOf(title: string): Set<string> {
-  return new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu));
-}
-
-/** The revisions before the newest one, for the newest alone: it is the one that is stored. */
-function earlierIdsOf(thread: Thread | undefined, id: string): string[] {
-  if (thread?.revisions.at(-1)?.id !== id) return [];
-  return [...new Set(thread.revisions.map((revision) => revision.id))].filter((each) => each !== id);
-}
-
-/** Files come newest first or in any order, and of one lineage the last record holds: the newest waits until the older ones have passed. */
-function* newestLast(thread: Thread, id: string, item: Item): Iterable<Item> {
-  if (thread.revisions.at(-1)?.id !== id) yield item;
-  else {
-    if (thread.held !== undefined) yield thread.held;
-    thread.held = item;
-  }
-  thread.left--;
-  if (thread.left > 0 || thread.held === undefined) return;
-  yield thread.held;
-  delete thread.held;
+function parentsOf(series: string, key: string): string[] {
+  const [base] = key.slice(series.length + 1).split("|");
+  const earlier = KINDS.find(({ name }) => name === base)?.after ?? [];
+  return earlier.map((name) => `${series}|${name}`);
 }
 
 /* The draft */
@@ -527,16 +431,19 @@ function requirementsOf({ setAsides, setAsideLabel }: Notice): string | null {
   return setAsides.length === 0 ? null : `Set-aside: ${setAsideLabel || setAsides.join(", ")}`;
 }
 
-/** Forms seen: `2026-04-24 23:24:04.649-04`, `2026-03-11T11:30:00-04:00`, both without offset (Eastern then), and a date alone. */
 function instantOf(text: string, timeOfDate: string, context: Context): string | null {
-  if (text === "") return null;
+  const instant = readInstant(text, timeOfDate);
+  if (instant === undefined && text !== "") context.warn(`unreadable date "${text}"`);
+  return instant ?? null;
+}
+
+/** Forms seen: `2026-04-24 23:24:04.649-04`, `2026-03-11T11:30:00-04:00`, both without offset (Eastern then), and a date alone. */
+function readInstant(text: string, timeOfDate: string): string | undefined {
   const [, date = "", time = timeOfDate, offset] =
     /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/.exec(text) ?? [];
   const full = time.length === 5 ? `${time}:00` : time;
   const instant = offset === undefined ? easternInstant(date, full) : `${date}T${full}${fullOffset(offset)}`;
-  if (instant !== undefined && parseInstantMs(instant) !== undefined) return instant;
-  context.warn(`unreadable date "${text}"`);
-  return null;
+  return instant !== undefined && parseInstantMs(instant) !== undefined ? instant : undefined;
 }
 
 function isDate(text: string): boolean {
@@ -564,8 +471,4 @@ function squeezed(text: string): string {
 function emptyToNull(contact: Notice["contacts"][number]) {
   const { name, email, phone, role } = contact;
   return { name: name || null, email: email || null, phone: phone || null, role: role || null };
-}
-
-function dayOf(posted: string): string {
-  return posted.slice(0, 10);
 }

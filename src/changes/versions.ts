@@ -1,0 +1,147 @@
+/**
+ * Versions of opportunities whose upstream gives each of them an id of its own (D-30): which record each belongs to, and by what facts a
+ * later version is found to belong to it. The rules are the import's (`import/placing.ts`).
+ */
+import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull } from "drizzle-orm";
+import { opportunities, upstreamIds, versions } from "../../db/catalog.ts";
+import type { CatalogSql } from "../../db/engine.ts";
+import { insertInto, listOf, orIgnore, orUpdate, pick, query, type RowsOf, select } from "../../db/query.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { parseStored } from "./content.ts";
+
+const factColumns = pick(versions, "revision_key", "series", "title", "posted_at");
+
+/** What is kept of a version that has a key. Instants in milliseconds since 1970 UTC. */
+export type VersionFacts = { revision_key: string; series: string; title: string; posted_at: number | null };
+
+// Older programs could leave an id with several records. The choice among them must not depend on what is imported: the record that was
+// chosen before, else the one that is named after the id, the one that shows it, the first. The best comes last.
+const bearersOfIds = query({ source: upstreamIds.source, ids: listOf(upstreamIds.upstream_id) }, ({ source, ids }) =>
+  select({
+    upstream_id: upstreamIds.upstream_id,
+    lineage: opportunities.lineage,
+    shown_id: opportunities.source_opportunity_id,
+    ...factColumns,
+  })
+    .from(upstreamIds)
+    .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
+    .leftJoin(
+      versions,
+      and(
+        eq(versions.source, upstreamIds.source),
+        eq(versions.upstream_id, upstreamIds.upstream_id),
+        eq(versions.opportunity_seq, upstreamIds.opportunity_seq),
+      ),
+    )
+    .where(and(eq(upstreamIds.source, source), inArray(upstreamIds.upstream_id, ids)))
+    .orderBy(
+      isNotNull(versions.title),
+      eq(opportunities.lineage, upstreamIds.upstream_id),
+      eq(opportunities.source_opportunity_id, upstreamIds.upstream_id),
+      desc(opportunities.seq),
+    ),
+);
+const versionsOfSeries = query({ source: versions.source, series: listOf(versions.series) }, ({ source, series }) =>
+  select({ lineage: opportunities.lineage, ...factColumns })
+    .from(versions)
+    .innerJoin(opportunities, eq(opportunities.seq, versions.opportunity_seq))
+    .where(and(eq(versions.source, source), inArray(versions.series, series)))
+    .orderBy(asc(opportunities.seq)),
+);
+const recordsByLineages = query({ source: opportunities.source, lineages: listOf(opportunities.lineage) }, ({ source, lineages }) =>
+  select({
+    lineage: opportunities.lineage,
+    shown_id: opportunities.source_opportunity_id,
+    document: opportunities.document,
+    ids: fragment<number>`(${select({ count: count() }).from(upstreamIds).where(eq(upstreamIds.opportunity_seq, opportunities.seq))})`,
+  })
+    .from(opportunities)
+    .where(and(eq(opportunities.source, source), inArray(opportunities.lineage, lineages))),
+);
+const stagesOfSeries = query({ source: versions.source, series: listOf(versions.series) }, ({ source, series }) =>
+  select({
+    seq: opportunities.seq,
+    lineage: opportunities.lineage,
+    document: opportunities.document,
+    ...pick(versions, "revision_key", "series"),
+  })
+    .from(versions)
+    .innerJoin(
+      opportunities,
+      and(eq(opportunities.seq, versions.opportunity_seq), eq(opportunities.source_opportunity_id, versions.upstream_id)),
+    )
+    .where(and(eq(versions.source, source), inArray(versions.series, series)))
+    .orderBy(asc(opportunities.seq)),
+);
+const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
+const storeVersion = insertInto(versions, { onConflict: orUpdate([versions.source, versions.upstream_id], versions.posted_at) });
+
+/** The record that a version belongs to. */
+export type Bearer = {
+  lineage: string;
+  /** The id of the version that the record shows. */
+  shown_id: string;
+  /** Missing where only the id is known: an older program stored it, or it was restored from an export. */
+  facts: VersionFacts | undefined;
+};
+
+/** The records that bear these upstream ids. */
+export async function findBearers(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, Bearer>> {
+  const rows = await sql.all(bearersOfIds, { source, ids });
+  return new Map(rows.map(({ upstream_id, lineage, shown_id, ...facts }) => [upstream_id, { lineage, shown_id, facts: factsOf(facts) }]));
+}
+
+type Facts = { [Name in keyof VersionFacts]: VersionFacts[Name] | null };
+
+function factsOf({ revision_key, series, title, posted_at }: Facts): VersionFacts | undefined {
+  return revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
+}
+
+/** The versions that are known of some series, those of the oldest record first. */
+export async function listVersions(sql: CatalogSql, source: string, series: readonly string[]): Promise<RowsOf<typeof versionsOfSeries>[]> {
+  return sql.all(versionsOfSeries, { source, series });
+}
+
+/** The version that a record shows, and how many upstream ids it bears. */
+export type Shown = {
+  lineage: string;
+  shown_id: string;
+  title: string;
+  posted_at: string | null;
+  ids: number;
+  /** The version belongs to another record: an older program moved it. */
+  isForeign: boolean;
+};
+
+/** What is shown by the records of some lineages, as far as they are stored. */
+export async function findShown(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Shown[]> {
+  const rows = await sql.all(recordsByLineages, { source, lineages });
+  const bearers = await findBearers(
+    sql,
+    source,
+    rows.map(({ shown_id }) => shown_id),
+  );
+  return rows.map(({ lineage, shown_id, document, ids }) => {
+    const { title, dates } = parseStored<Opportunity>(document);
+    return { lineage, shown_id, title, posted_at: dates.posted_at, ids, isForeign: bearers.get(shown_id)?.lineage !== lineage };
+  });
+}
+
+/** A record of a series, by the version that it shows. */
+export type Stage = { seq: number; lineage: string; revision_key: string; series: string; parent_id: string | null };
+
+export async function listStages(sql: CatalogSql, source: string, series: readonly string[]): Promise<Stage[]> {
+  const rows = await sql.all(stagesOfSeries, { source, series });
+  return rows.map(({ document, ...row }) => ({ ...row, parent_id: parseStored<Opportunity>(document).relationships.parent_id }));
+}
+
+/** Notes that a version belongs to a record, and its facts. */
+export async function noteVersion(
+  sql: CatalogSql,
+  seq: number,
+  { source, id, facts }: { source: string; id: string; facts: VersionFacts | undefined },
+  shownId: string,
+): Promise<void> {
+  if (id !== shownId) await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq }); // The record has that already.
+  if (facts !== undefined) await sql.run(storeVersion, { source, upstream_id: id, opportunity_seq: seq, ...facts });
+}

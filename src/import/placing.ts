@@ -1,0 +1,228 @@
+/**
+ * Which record each version of an opportunity belongs to, where the upstream gives each version an id of its own (D-30). It is decided
+ * before anything is judged, and by what the catalogue knows: a version whose id a record bears stays with that record. The others are
+ * placed one by one, the oldest first, as if each came in an import of its own (`threads.ts` has the rule).
+ */
+import type { Database } from "bun:sqlite";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { type Bearer, findBearers, findShown, listVersions, type Shown, type VersionFacts } from "../changes/versions.ts";
+import { parseInstantMs } from "../instant.ts";
+import { easternDate, easternInstant } from "./eastern.ts";
+import type { Version } from "./format.ts";
+import { usableKey } from "./judge.ts";
+import { lineageOf, type Thread } from "./threads.ts";
+import { type Key, openVersionTable, type Row, type VersionTable } from "./version-table.ts";
+
+/** Most characters of a title that are kept and compared. */
+const TITLE_MAX = 500;
+
+/** A version in the files, and the record that it belongs to. */
+export type Placed = {
+  source: string;
+  id: string;
+  lineage: string;
+  /** Missing where the id alone tells. */
+  facts: VersionFacts | undefined;
+  /** Its record shows a newer version: this one adds its id and nothing else. */
+  isOlder: boolean;
+  /** What its record shows belongs to another record: nothing of it may be kept. */
+  isForeign: boolean;
+};
+
+/** The versions in the files of one import. */
+export type Placements = {
+  placeAll: (db: CatalogDb, versions: AsyncIterable<Version>, isFirst: boolean) => Promise<void>;
+  find: (source: string, id: string) => Placed | undefined;
+  /** Whether one of them belongs to the record of this lineage. */
+  hasRecord: (source: string, lineage: string) => boolean;
+  /** Forgets one whose record was rejected. */
+  drop: (source: string, id: string) => void;
+  /** Those of a record of which the catalogue knows less. */
+  unnotedOf: (source: string, lineage: string) => Placed[];
+  /** Those of all records that are not written themselves, some at a time. */
+  unnoted: () => Iterable<Placed[]>;
+  /** The series, by source, in which one of them begins a record that is named after its key. */
+  begunSeries: () => Map<string, string[]>;
+};
+
+/** Placements in a database that nobody keeps. */
+export function openPlacements(sqlite: Database): Placements {
+  const table = openVersionTable(sqlite);
+  return {
+    placeAll: (db, versions, isFirst) => placeAll(db, table, versions, isFirst),
+    find(source, id) {
+      const row = table.find(source, id);
+      return row === undefined ? undefined : placedOf(row);
+    },
+    hasRecord: table.hasLineage,
+    drop: table.drop,
+    unnotedOf: (source, lineage) => table.unnotedOf(source, lineage).map(placedOf),
+    *unnoted() {
+      for (const portion of table.unnoted()) yield portion.map(placedOf);
+    },
+    begunSeries() {
+      const bySource = Map.groupBy(table.begun(), ({ source }) => source);
+      return new Map([...bySource].map(([source, keys]) => [source, keys.map(({ series }) => series)]));
+    },
+  };
+}
+
+function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older, is_foreign }: Row): Placed {
+  const facts = revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
+  return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1, isForeign: is_foreign === 1 };
+}
+
+async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncIterable<Version>, isFirst: boolean): Promise<void> {
+  for await (const version of versions) add(table, version);
+  if (!isFirst) for (const rows of table.unplaced()) await db.snapshot((sql) => placeKnown(sql, table, rows));
+  table.placeByIds();
+  for (const keys of table.unplacedKeys()) {
+    const known = isFirst ? undefined : await db.snapshot((sql) => threadsOf(sql, keys));
+    for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
+      const names = ofSource.map(({ revision_key }) => revision_key);
+      for (const [key, rows] of Map.groupBy(table.ofKeys(source, names), ({ revision_key }) => revision_key ?? ""))
+        placeByKey(table, rows, key, known?.get(nameOf({ source, revision_key: key })) ?? []);
+    }
+  }
+  if (!isFirst) for (const rows of table.others()) await db.snapshot((sql) => compare(sql, table, rows));
+}
+
+/** A version that comes twice keeps what was said of it first, and the more exact time. */
+function add(table: VersionTable, { source, id, facts }: Version): void {
+  const usable = usableKey(source, facts?.key ?? id, id);
+  if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Its record will be rejected.
+  const { at, hasTime } = postingOf(facts?.posted ?? null);
+  const known = table.find(source, id);
+  if (known !== undefined) {
+    if (hasTime > known.has_time) table.update({ ...known, posted_at: at, has_time: hasTime });
+    return;
+  }
+  const { key = null, series = null, title = null } = facts ?? {};
+  const compared = title?.slice(0, TITLE_MAX).replaceAll("\0", "").toWellFormed() ?? null;
+  table.add({ source, id, revision_key: key, series, title: compared, posted_at: at, has_time: hasTime });
+}
+
+function postingOf(posted: string | null): { at: number | null; hasTime: number } {
+  if (posted === null) return { at: null, hasTime: 0 };
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(posted);
+  const instant = isDate ? easternInstant(posted, "00:00:00") : posted;
+  return { at: parseInstantMs(instant ?? "") ?? null, hasTime: isDate ? 0 : 1 };
+}
+
+/** Those whose id a record bears. */
+async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
+  for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
+    const bearers = await findBearers(
+      sql,
+      source,
+      ofSource.map(({ id }) => id),
+    );
+    for (const row of ofSource) {
+      const bearer = bearers.get(row.id);
+      if (bearer !== undefined) table.update(asKnown(row, bearer));
+    }
+  }
+}
+
+/** What it was known by when it was placed stays; only a more exact time, or another day, takes the place of the old one. */
+function asKnown(row: Row, { lineage, shown_id, facts }: Bearer): Row {
+  const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;
+  const known = { ...row, ...facts, posted_at, lineage };
+  const isNoted = known.revision_key === null || (facts !== undefined && posted_at === facts.posted_at);
+  return { ...known, is_other: known.revision_key !== null && shown_id !== row.id ? 1 : 0, is_noted: isNoted ? 1 : 0 };
+}
+
+function isNewPosting(known: number | null, { posted_at, has_time }: Row): boolean {
+  return posted_at !== null && (has_time === 1 || known === null || dayOf(known) !== dayOf(posted_at));
+}
+
+/** What is known of the records of some keys. */
+async function threadsOf(sql: CatalogSql, keys: readonly Key[]): Promise<Map<string, Thread[]>> {
+  const threads = new Map<string, Thread[]>(keys.map((key) => [nameOf(key), []]));
+  for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
+    const of = (revision_key: string) => threads.get(nameOf({ source, revision_key }));
+    for (const { revision_key, lineage, ...version } of await listVersions(sql, source, [
+      ...new Set(ofSource.map(({ series }) => series)),
+    ])) {
+      const known = of(revision_key);
+      if (known !== undefined) join(threadIn(known, lineage), version);
+    }
+    const names = ofSource.map(({ revision_key }) => revision_key);
+    for (const shown of await findShown(sql, source, names)) addShown(threadIn(of(shown.lineage) ?? [], shown.lineage), shown);
+  }
+  return threads;
+}
+
+/** Of a record that an older program stored, or that was restored, only the version that it shows is known. */
+function addShown(thread: Thread, { title, posted_at, ids, isForeign }: Shown): void {
+  if (thread.count === 0 && !isForeign) join(thread, { title, posted_at: instantOf(posted_at) });
+  thread.count = Math.max(thread.count, ids);
+}
+
+function nameOf({ source, revision_key }: Omit<Key, "series">): string {
+  return `${source}\n${revision_key}`;
+}
+
+/** Places what has no place yet of one key. `rows` are all its versions in the files, the oldest first. */
+function placeByKey(table: VersionTable, rows: readonly Row[], key: string, known: Thread[]): void {
+  const [only] = rows;
+  if (only?.lineage === null && rows.length + known.length === 1) {
+    table.place(only.n, key, { begins: true, isOther: false }); // Most are alone, and need no comparison.
+    return;
+  }
+  for (const row of rows) if (row.lineage !== null && row.is_noted === 0) join(threadIn(known, row.lineage), row);
+  const stored = new Set(known.map(({ lineage }) => lineage));
+  const threads = known.toSorted((one, other) => Number(other.lineage === key) - Number(one.lineage === key));
+  for (const row of rows) {
+    if (row.lineage !== null) continue;
+    const lineage = lineageOf({ id: row.id, title: row.title ?? "", day: dayOf(row.posted_at) }, key, threads);
+    const begins = lineage === key && !threads.some((thread) => thread.lineage === key);
+    table.place(row.n, lineage, { begins, isOther: stored.has(lineage) });
+    join(threadIn(threads, lineage), row);
+  }
+}
+
+function threadIn(threads: Thread[], lineage: string): Thread {
+  const known = threads.find((thread) => thread.lineage === lineage);
+  if (known !== undefined) return known;
+  const thread = { lineage, titles: new Set<string>(), days: new Set<string>(), count: 0 };
+  threads.push(thread);
+  return thread;
+}
+
+function join(thread: Thread, { title, posted_at }: { title: string | null; posted_at: number | null }): void {
+  thread.titles.add(title ?? "");
+  thread.days.add(dayOf(posted_at));
+  thread.count++;
+}
+
+/** Versions whose records show other ones: whether those are newer, and whether they belong there. */
+async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
+  for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
+    const lineages = [...new Set(ofSource.map(({ lineage }) => lineage ?? ""))];
+    const byLineage = new Map((await findShown(sql, source, lineages)).map((shown) => [shown.lineage, shown]));
+    for (const row of ofSource) {
+      const shown = byLineage.get(row.lineage ?? "");
+      if (shown === undefined) continue;
+      const here = table.find(source, shown.shown_id);
+      const isForeign = shown.isForeign || (here !== undefined && here.lineage !== row.lineage);
+      const isOlder = !isForeign && isAfter({ id: shown.shown_id, posted_at: instantOf(shown.posted_at) }, row);
+      table.update({ ...row, is_foreign: isForeign ? 1 : 0, is_older: isOlder ? 1 : 0 });
+    }
+  }
+}
+
+/** Of one instant, the greater id: the order must not depend on that of the files. */
+function isAfter(one: Pick<Row, "id" | "posted_at">, other: Pick<Row, "id" | "posted_at">): boolean {
+  const [at, otherAt] = [one.posted_at ?? Number.NEGATIVE_INFINITY, other.posted_at ?? Number.NEGATIVE_INFINITY];
+  return at === otherAt ? one.id > other.id : at > otherAt;
+}
+
+function instantOf(text: string | null): number | null {
+  return (text === null ? undefined : parseInstantMs(text)) ?? null;
+}
+
+/** The eastern date, "" where nothing is known. */
+function dayOf(at: number | null): string {
+  return at === null ? "" : easternDate(at);
+}

@@ -1,0 +1,127 @@
+/** The table of the staging database that has the versions in the files of one import (`placing.ts`). */
+import type { Database } from "bun:sqlite";
+
+/** Rows, and keys, that are looked up together. */
+const PORTION = 200;
+
+export type Row = {
+  n: number;
+  source: string;
+  id: string;
+  /** These three are null where the id alone tells. */
+  revision_key: string | null;
+  series: string | null;
+  title: string | null;
+  /** Milliseconds since 1970 UTC. */
+  posted_at: number | null;
+  /** 0 where only the day is known, whose first instant `posted_at` is. */
+  has_time: number;
+  /** Of the record that it belongs to; null until that is decided. */
+  lineage: string | null;
+  /** Its record is stored, and shows another version. */
+  is_other: number;
+  is_older: number;
+  is_foreign: number;
+  /** It begins the record that is named after its key. */
+  begins: number;
+  /** The catalogue knows all this of it. */
+  is_noted: number;
+};
+
+type New = Pick<Row, "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time">;
+
+export type Key = { source: string; revision_key: string; series: string };
+
+export type VersionTable = ReturnType<typeof openVersionTable>;
+
+export function openVersionTable(sqlite: Database) {
+  sqlite.run(
+    `create table versions (n integer primary key, source text not null, id text not null, revision_key text, series text, title text,
+       posted_at integer, has_time integer not null, lineage text, is_other integer not null default 0, is_older integer not null default 0,
+       is_foreign integer not null default 0, begins integer not null default 0, is_noted integer not null default 0)`,
+  );
+  sqlite.run("create unique index versions_id on versions (source, id)");
+  sqlite.run("create index versions_key on versions (source, revision_key)");
+  sqlite.run("create index versions_lineage on versions (source, lineage)");
+  const rows = <Values extends (string | number)[]>(rest: string) => sqlite.prepare<Row, Values>(`select * from versions where ${rest}`);
+  const find = rows<[string, string]>("source = ? and id = ?");
+  const add = sqlite.prepare<unknown, (string | number | null)[]>(
+    "insert into versions (source, id, revision_key, series, title, posted_at, has_time) values (?, ?, ?, ?, ?, ?, ?)",
+  );
+  const update = sqlite.prepare<unknown, (string | number | null)[]>(
+    `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, lineage = ?, is_other = ?, is_older = ?,
+       is_foreign = ?, begins = ?, is_noted = ? where n = ?`,
+  );
+  const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${PORTION}`);
+  const others = rows<[number]>(`n > ? and is_other order by n limit ${PORTION}`);
+  const unnoted = rows<[number]>(
+    `n > ? and not is_noted and not exists (
+       select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
+     ) order by n limit ${PORTION}`,
+  );
+  const place = sqlite.prepare<unknown, [string, number, number, number]>(
+    "update versions set lineage = ?, begins = ?, is_other = ? where n = ?",
+  );
+  const unplacedKeys = sqlite.prepare<Key, [string, string]>(
+    `select source, revision_key, min(series) as series from versions where (source, revision_key) > (?, ?) and lineage is null
+     group by source, revision_key order by source, revision_key limit ${PORTION}`,
+  );
+  const ofKeys = rows<[string, string]>("source = ? and revision_key in (select value from json_each(?)) order by posted_at, id");
+  const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
+  const unnotedOf = rows<[string, string]>("source = ? and lineage = ? and not is_noted order by posted_at, id");
+  const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
+  const begun = sqlite.prepare<Key, []>("select distinct source, series from versions where begins order by source, series");
+
+  return {
+    find: (source: string, id: string): Row | undefined => find.get(source, id) ?? undefined,
+    add: ({ source, id, revision_key, series, title, posted_at, has_time }: New) =>
+      void add.run(source, id, revision_key, series, title, posted_at, has_time),
+    update: (row: Row) =>
+      void update.run(
+        row.revision_key,
+        row.series,
+        row.title,
+        row.posted_at,
+        row.has_time,
+        row.lineage,
+        row.is_other,
+        row.is_older,
+        row.is_foreign,
+        row.begins,
+        row.is_noted,
+        row.n,
+      ),
+    unplaced: () => portions(unplaced),
+    others: () => portions(others),
+    place: (n: number, lineage: string, { begins, isOther }: { begins: boolean; isOther: boolean }) =>
+      void place.run(lineage, begins ? 1 : 0, isOther ? 1 : 0, n),
+    unnotedOf: (source: string, lineage: string): Row[] => unnotedOf.all(source, lineage),
+    /** Those of records that are not written themselves. */
+    unnoted: () => portions(unnoted),
+    /** Those that have no key belong to a record that is named after their id. */
+    placeByIds: () => void sqlite.run("update versions set lineage = id where lineage is null and revision_key is null"),
+    /** Keys of versions that have no place yet. */
+    *unplacedKeys(): Iterable<Key[]> {
+      for (let last: Key = { source: "", revision_key: "", series: "" }; ; ) {
+        const keys = unplacedKeys.all(last.source, last.revision_key);
+        if (keys.length > 0) yield keys;
+        if (keys.length < PORTION) return;
+        last = keys.at(-1) ?? last;
+      }
+    },
+    /** All versions of some keys, the oldest first. */
+    ofKeys: (source: string, keys: readonly string[]): Row[] => ofKeys.all(source, JSON.stringify(keys)),
+    hasLineage: (source: string, lineage: string): boolean => ofRecord.get(source, lineage) !== null,
+    drop: (source: string, id: string) => void drop.run(source, id),
+    begun: (): Pick<Key, "source" | "series">[] => begun.all(),
+  };
+}
+
+function* portions(statement: { all: (after: number) => Row[] }): Iterable<Row[]> {
+  for (let after = 0; ; ) {
+    const rows = statement.all(after);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PORTION) return;
+    after = rows.at(-1)?.n ?? after;
+  }
+}

@@ -1,0 +1,367 @@
+/** Which record a SAM.gov notice belongs to: whatever subset of the notices comes in whatever order, layout and number of times. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import fc from "fast-check";
+import type { CatalogDb } from "../../db/engine.ts";
+import { checkCatalog } from "../../src/changes/check.ts";
+import { samGov } from "../../src/import/formats/sam-gov.ts";
+import { aCatalog, aFile, contentsOf, dropScratch, exportOf, inScratch, type TestCatalog } from "../support/imports.ts";
+import { describeReal } from "../support/real-data.ts";
+import { dailyRows, type Row, samGovFiles } from "../support/sam-gov-layouts.ts";
+import { rawSql } from "../support/sql.ts";
+
+setDefaultTimeout(600_000);
+afterAll(dropScratch);
+
+const format = samGov;
+const NOW = Date.parse("2026-04-25T12:00:00Z");
+
+/** A catalogue whose clock stands at the day of the newest file. */
+async function atNow(): Promise<TestCatalog> {
+  const catalog = await aCatalog();
+  catalog.clock.now = NOW;
+  return catalog;
+}
+
+/** The record that each notice is in. */
+async function recordOfNotices(db: CatalogDb): Promise<Map<string, string>> {
+  const rows = await db.all(
+    rawSql<{ upstream_id: string; id: string }>("select upstream_id, id from upstream_ids join opportunities on seq = opportunity_seq"),
+  );
+  const records = new Map(rows.map(({ upstream_id, id }) => [upstream_id, id]));
+  expect(records.size).toBe(rows.length); // No notice is in two records.
+  return records;
+}
+
+/** Every record with its notices, but for when it was stored, and the name of one that may be named after its key or its notice. */
+async function recordsOf(db: CatalogDb, nameless: ReadonlySet<string>): Promise<unknown[]> {
+  const notices = Map.groupBy(await recordOfNotices(db), ([, id]) => id);
+  const documents = await db.all(rawSql<{ document: Uint8Array; sidecar: Uint8Array }>("select document, sidecar from opportunities"));
+  const records = documents.map(({ document, sidecar }) => {
+    const { id, created_at, updated_at, ...content } = JSON.parse(Buffer.from(document).toString());
+    const ids = (notices.get(id) ?? []).map(([notice]) => notice).sort();
+    return { ids, id: ids.some((notice) => nameless.has(notice)) ? null : id, content, sidecar: Buffer.from(sidecar).toString() };
+  });
+  return records.toSorted((one, other) => (String(one.ids[0]) < String(other.ids[0]) ? -1 : 1));
+}
+
+/** Notices of a number, office and type under which several opportunities are posted on one day: the first that comes gets the key. */
+const SEVERAL = new Set(["W56KGU26RRTID", "6913G626Q300017"]);
+
+const idsOf = (rows: readonly Row[]) => rows.map((row) => String(row.NoticeId));
+
+/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+function numbersFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function someOf(rows: readonly Row[], random: () => number): Row[] {
+  const share = random();
+  const order = new Map(rows.map((row) => [row, random()]));
+  return rows.filter(() => random() < share).toSorted((one, other) => (order.get(one) ?? 0) - (order.get(other) ?? 0));
+}
+
+const layoutOf = (random: () => number) => (random() < 0.5 ? "csv" : "rows");
+
+function properties(rows: readonly Row[], runs: number, subsets: number): void {
+  const nameless = new Set(idsOf(rows.filter((row) => SEVERAL.has(String(row["Sol#"])))));
+
+  test("of a catalogue that has them all, any of them in any order change nothing", async () => {
+    const catalog = await atNow();
+    await catalog.takeFiles([samGovFiles.csv(rows)], { format });
+    const before = await contentsOf(catalog.db);
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), async (seed) => {
+        const random = numbersFrom(seed);
+        for (let turn = 0; turn < subsets; turn++) {
+          const some = someOf(rows, random);
+          if (some.length === 0) continue;
+          const { read, unchanged, merged, ...rest } = await catalog.takeFiles([samGovFiles[layoutOf(random)](some)], { format });
+          expect([read, rest.events, rest.linked]).toEqual([unchanged + merged, 0, 0]);
+        }
+        expect(await contentsOf(catalog.db)).toBe(before);
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  test("wherever the first of them are placed, none ever moves, and in the end the catalogue is the same", async () => {
+    const whole = await atNow();
+    await whole.takeFiles([samGovFiles.rows(rows)], { format });
+    const expected = await recordsOf(whole.db, nameless);
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), async (seed) => {
+        const random = numbersFrom(seed);
+        const catalog = await atNow();
+        let placed = new Map<string, string>();
+        const take = async (some: readonly Row[]) => {
+          if (some.length === 0) return;
+          await catalog.takeFiles([samGovFiles[layoutOf(random)](some)], { format });
+          const now = await recordOfNotices(catalog.db);
+          expect([...placed].filter(([notice, record]) => now.get(notice) !== record)).toEqual([]);
+          placed = now;
+        };
+        for (let turn = 0; turn < subsets; turn++) await take(someOf(rows, random));
+        await take(rows.filter((row) => !placed.has(String(row.NoticeId))));
+        expect(await recordsOf(catalog.db, nameless)).toEqual(expected);
+        expect(await checkCatalog(catalog.db)).toEqual([]);
+      }),
+      { numRuns: runs },
+    );
+  });
+}
+
+describe("the notices of the excerpts", () => properties(dailyRows(), 5, 4));
+describeReal("all notices", (directory) => properties(dailyRows(directory), 2, 4));
+
+const COLUMNS = Object.keys(dailyRows()[0] ?? {});
+
+/** A notice as a row of the CSV. */
+const notice = (NoticeId: string, fields: Row = {}): Row => ({
+  ...Object.fromEntries(COLUMNS.map((column) => [column, ""])),
+  NoticeId,
+  Title: "Repair of a roof",
+  "Sol#": "S1",
+  "Department/Ind.Agency": "DEPT OF DEFENSE",
+  "Sub-Tier": "DEPT OF THE NAVY",
+  Office: "NAVSEA",
+  "AAC Code": "X1",
+  PostedDate: "2026-04-20 10:00:00-04",
+  Type: "Special Notice",
+  BaseType: "Special Notice",
+  ArchiveDate: "2026-06-01",
+  Active: "Yes",
+  Description: `About ${NoticeId}`,
+  ...fields,
+});
+
+/** The same as the API has it: without the text, and with a date alone. */
+const answer = (noticeId: string, fields: Row = {}): Row => ({
+  noticeId,
+  title: "Repair of a roof",
+  solicitationNumber: "S1",
+  fullParentPathName: "DEPT OF DEFENSE.DEPT OF THE NAVY.NAVSEA",
+  fullParentPathCode: "017.1700.X1",
+  organizationType: "OFFICE",
+  postedDate: "2026-04-20",
+  type: "Special Notice",
+  baseType: "Special Notice",
+  archiveDate: "2026-06-01",
+  active: "Yes",
+  ...fields,
+});
+
+const rowsOf = (...rows: Row[]) => [samGovFiles.rows(rows)];
+const answersOf = (...opportunitiesData: Row[]) => [aFile(JSON.stringify({ opportunitiesData }))];
+
+/** Of every record, the title, the notice that it shows, its earlier ones and the lineage. */
+async function shown({ db }: TestCatalog): Promise<{ title: string; id: string; earlier: string[]; lineage: string }[]> {
+  const rows = await db.all(
+    rawSql<{ document: Uint8Array; lineage: string; id: string }>("select document, lineage, id from opportunities order by seq"),
+  );
+  const notices = [...(await recordOfNotices(db))];
+  return rows.map(({ document, lineage, id }) => {
+    const { title, source } = JSON.parse(Buffer.from(document).toString());
+    const earlier = notices.filter(([notice, record]) => record === id && notice !== source.opportunity_id).map(([notice]) => notice);
+    return { title, id: source.opportunity_id, earlier: earlier.sort(), lineage };
+  });
+}
+
+const KEY = "S1|X1|Special Notice";
+const at = (day: number, hour = 10) => `2026-04-${String(day).padStart(2, "0")} ${hour}:00:00-04`;
+
+describe("two opportunities that were posted under one number on one day", () => {
+  const quantum = { Title: "Quantum Sensing Call" };
+  const hypersonic = { Title: "Hypersonic Materials Lot", PostedDate: at(20, 11) };
+  const [first, second] = [notice("aaaa", quantum), notice("bbbb", hypersonic)];
+
+  test.each([
+    ["as a row", rowsOf(second)],
+    ["as an answer of the API, which has no texts", answersOf(answer("bbbb", { title: "Hypersonic Materials Lot" }))],
+  ])("stay as they are when the second comes alone, %s", async (_, alone) => {
+    const catalog = await atNow();
+    await catalog.takeFiles(rowsOf(first, second), { format });
+    expect(await shown(catalog)).toEqual([
+      { title: "Quantum Sensing Call", id: "aaaa", earlier: [], lineage: KEY },
+      { title: "Hypersonic Materials Lot", id: "bbbb", earlier: [], lineage: "bbbb" },
+    ]);
+    const before = await contentsOf(catalog.db);
+    for (const files of [alone, rowsOf(first), alone, rowsOf(second, first), alone]) await catalog.takeFiles(files, { format });
+    expect(await contentsOf(catalog.db)).toBe(before);
+  });
+
+  test("stay apart in the order of their first sight, and a later revision belongs to the one of its title", async () => {
+    const catalog = await atNow();
+    await catalog.takeFiles(rowsOf(second), { format });
+    await catalog.takeFiles(rowsOf(first, second), { format });
+    await catalog.takeFiles(rowsOf(notice("cccc", { ...quantum, PostedDate: at(21) })), { format });
+    await catalog.takeFiles(rowsOf(notice("dddd", { Title: "Wholly renamed", PostedDate: at(22) })), { format });
+    expect(await shown(catalog)).toEqual([
+      { title: "Wholly renamed", id: "dddd", earlier: ["bbbb"], lineage: KEY },
+      { title: "Quantum Sensing Call", id: "cccc", earlier: ["aaaa"], lineage: "aaaa" },
+    ]);
+  });
+
+  test("are told apart again where an older program had given one the other's record", async () => {
+    const catalog = await atNow();
+    await catalog.takeFiles(rowsOf(first, second), { format });
+    // As it left them: the first record shows the second notice, too.
+    await catalog.take([
+      {
+        source: { code: "SAM_GOV", opportunity_id: "bbbb" },
+        lineage: KEY,
+        earlier_ids: ["aaaa"],
+        title: "Hypersonic Materials Lot",
+        description: "About bbbb",
+        dates: { posted_at: "2026-04-20T11:00:00-04:00" },
+      },
+    ]);
+    await catalog.db.run(rawSql("delete from versions"));
+    const { title, ...described } = { ...answer("aaaa", { title: "Quantum Sensing Call" }) };
+    await catalog.takeFiles(answersOf({ title, ...described }), { format });
+    const documents = await catalog.db.all(rawSql<{ document: Uint8Array }>("select document from opportunities order by seq"));
+    const contents = documents.map(({ document }) => JSON.parse(Buffer.from(document).toString()));
+    expect(contents.map((each) => [each.title, each.source.opportunity_id, each.description])).toEqual([
+      ["Quantum Sensing Call", "aaaa", null], // Nothing of the other one is left.
+      ["Hypersonic Materials Lot", "bbbb", "About bbbb"],
+    ]);
+    await catalog.takeFiles(rowsOf(second, first), { format });
+    const healed = await contentsOf(catalog.db);
+    for (const files of [rowsOf(second), rowsOf(first, second), rowsOf(first)]) await catalog.takeFiles(files, { format });
+    expect(await contentsOf(catalog.db)).toBe(healed);
+    expect(await checkCatalog(catalog.db)).toEqual([]);
+  });
+});
+
+describe("the notice that a record shows", () => {
+  const revisions = [notice("aaaa"), notice("bbbb", { PostedDate: at(21) }), notice("cccc", { PostedDate: at(22), Title: "Renamed" })];
+
+  test.each([[[0, 1, 2]], [[2, 1, 0]], [[1, 2, 0]], [[2, 0, 1]]])("is the newest, whatever the order of the files: %p", async (order) => {
+    const catalog = await atNow();
+    for (const index of order) await catalog.takeFiles(rowsOf(revisions[index] as Row), { format });
+    expect(await shown(catalog)).toEqual([{ title: "Renamed", id: "cccc", earlier: ["aaaa", "bbbb"], lineage: KEY }]);
+  });
+
+  test.each([
+    ["rows", rowsOf(notice("aaaa"), notice("bbbb")), rowsOf(notice("bbbb"), notice("aaaa"))],
+    ["answers", answersOf(answer("aaaa"), answer("bbbb")), answersOf(answer("bbbb"), answer("aaaa"))],
+  ])("is the one with the greater id where two were posted at the same time, whatever the order of the %s", async (_, one, other) => {
+    for (const files of [
+      [one, other],
+      [other, one],
+    ]) {
+      const catalog = await atNow();
+      await catalog.takeFiles(files[0] ?? [], { format });
+      expect(await shown(catalog)).toMatchObject([{ id: "bbbb", earlier: ["aaaa"] }]);
+      expect(await catalog.takeFiles(files[1] ?? [], { format })).toMatchObject({ changed: 0, unchanged: 1, merged: 1 });
+    }
+  });
+
+  test("is compared by the instant, not by the text", async () => {
+    const [early, late] = [notice("bbbb", { PostedDate: "2026-04-21 01:00:00+09" }), notice("aaaa", { PostedDate: at(20, 13) })];
+    const catalog = await atNow();
+    await catalog.takeFiles(rowsOf(late, early), { format });
+    expect(await shown(catalog)).toMatchObject([{ id: "aaaa", earlier: ["bbbb"] }]);
+  });
+
+  test("with a date alone counts from the beginning of its day, until another layout tells the time", async () => {
+    const catalog = await atNow();
+    await catalog.takeFiles(rowsOf(notice("aaaa")), { format });
+    await catalog.takeFiles(answersOf(answer("bbbb")), { format });
+    expect(await shown(catalog)).toMatchObject([{ id: "aaaa", earlier: ["bbbb"] }]);
+    await catalog.takeFiles(rowsOf(notice("bbbb", { PostedDate: at(20, 15) })), { format });
+    expect(await shown(catalog)).toMatchObject([{ id: "bbbb", earlier: ["aaaa"] }]);
+    const before = await contentsOf(catalog.db);
+    for (const files of [answersOf(answer("aaaa")), answersOf(answer("bbbb")), rowsOf(notice("aaaa"))])
+      await catalog.takeFiles(files, { format });
+    expect(await contentsOf(catalog.db)).toBe(before);
+  });
+
+  test("is not an older one that was rejected, and that leaves no trace", async () => {
+    const catalog = await atNow();
+    await catalog.takeFiles(rowsOf(notice("aaaa")), { format });
+    const bad = notice("bbbb", { PostedDate: at(21), SetASide: "x".repeat(2_000_001), SetASideCode: "SBA" });
+    expect(await catalog.takeFiles(rowsOf(bad), { format, rejects: inScratch("bad.ndjson") })).toMatchObject({ rejected: 1, changed: 0 });
+    expect(await shown(catalog)).toMatchObject([{ id: "aaaa", earlier: [] }]);
+    expect(await catalog.db.all(rawSql("select upstream_id from versions"))).toEqual([{ upstream_id: "aaaa" }]);
+  });
+});
+
+describe("a number under which more than a hundred notices are known", () => {
+  const words = (index: number) => `Alpha${index} beta${index} gamma${index}`;
+  const unlike = (index: number) =>
+    notice(`n${String(index).padStart(3, "0")}`, { Title: words(index), PostedDate: new Date(Date.UTC(2025, 0, 1 + index)).toISOString() });
+
+  test("is a placeholder: another title is another opportunity, and nothing that was placed moves", async () => {
+    const catalog = await atNow();
+    await catalog.takeFiles(rowsOf(...Array.from({ length: 100 }, (_, index) => unlike(index))), { format });
+    expect(await shown(catalog)).toHaveLength(1);
+    const more = [unlike(100), unlike(101)];
+    await catalog.takeFiles(rowsOf(...more), { format });
+    expect((await shown(catalog)).map(({ id, lineage }) => [id, lineage])).toEqual([
+      ["n099", KEY],
+      ["n100", "n100"],
+      ["n101", "n101"],
+    ]);
+    const before = await contentsOf(catalog.db);
+    for (const rows of [[unlike(99)], more.toReversed(), Array.from({ length: 102 }, (_, index) => unlike(index))])
+      await catalog.takeFiles(rowsOf(...rows), { format });
+    expect(await contentsOf(catalog.db)).toBe(before);
+  });
+
+  test("still has revisions of a like title", async () => {
+    const catalog = await atNow();
+    const rows = Array.from({ length: 150 }, (_, index) => ({ ...unlike(index), Title: "Multiple Award Schedule" }));
+    await catalog.takeFiles(rowsOf(...rows.slice(0, 90)), { format });
+    await catalog.takeFiles(rowsOf(...rows.slice(60)), { format });
+    expect(await shown(catalog)).toMatchObject([{ id: "n149", lineage: KEY }]);
+  });
+});
+
+describe("a catalogue that knows only which notices its records bear", () => {
+  const rows = [
+    notice("aaaa"),
+    notice("bbbb", { PostedDate: at(21), Title: "Renamed at once" }),
+    notice("cccc", { "Sol#": "", PostedDate: at(22) }),
+  ];
+
+  test.each(["an older program left it", "it was restored from an export"])("because %s keeps them", async (why) => {
+    const whole = await atNow();
+    await whole.takeFiles(rowsOf(...rows), { format });
+    const catalog = why.startsWith("an older") ? whole : await atNow();
+    if (catalog === whole) await catalog.db.run(rawSql("delete from versions"));
+    else await catalog.take(await exportOf(whole.db));
+    const before = await recordsOf(catalog.db, new Set());
+
+    for (const row of rows) expect(await catalog.takeFiles(rowsOf(row), { format })).toMatchObject({ unchanged: 1, events: 0 });
+    expect(await recordsOf(catalog.db, new Set())).toEqual(before);
+    expect(await catalog.db.all(rawSql("select upstream_id from versions order by 1"))).toEqual([
+      { upstream_id: "aaaa" },
+      { upstream_id: "bbbb" },
+    ]);
+
+    await catalog.takeFiles(rowsOf(notice("dddd", { PostedDate: at(23), Title: "Something else" })), { format });
+    expect(await shown(catalog)).toMatchObject([{ id: "dddd", earlier: ["aaaa", "bbbb"], lineage: KEY }, { id: "cccc" }]);
+  });
+
+  test("compares a new notice with what its record shows", async () => {
+    const catalog = await atNow();
+    await catalog.takeFiles(rowsOf(...rows), { format });
+    await catalog.db.run(rawSql("delete from versions"));
+    await catalog.takeFiles(rowsOf(notice("eeee", { PostedDate: at(21, 12), Title: "Another lot" })), { format });
+    expect(await shown(catalog)).toMatchObject([{ id: "bbbb" }, { id: "cccc" }, { id: "eeee", lineage: "eeee" }]);
+  });
+});
+
+test("a notice that gets its number later stays the record that it is", async () => {
+  const catalog = await atNow();
+  await catalog.takeFiles(rowsOf(notice("aaaa", { "Sol#": "" })), { format });
+  await catalog.takeFiles(rowsOf(notice("aaaa")), { format });
+  await catalog.takeFiles(rowsOf(notice("bbbb", { PostedDate: at(21) })), { format });
+  expect(await shown(catalog)).toMatchObject([{ id: "bbbb", earlier: ["aaaa"], lineage: "aaaa" }]);
+});
