@@ -75,10 +75,10 @@ describe("in time proportional to the text:", () => {
     await expectLinear(50_000, (size) => rowsOf(`${Array.from({ length: size / 5 }, (_, n) => n).join(",")}\n`, 100_000));
   });
 
-  test.each<[string, (size: number) => string]>([
-    ["quoted", (size) => `"${"x,\n".repeat(size / 3)}"`],
-    ["unquoted", (size) => Array.from({ length: size / 6 }, (_, n) => n).join(",")],
-  ])("a %s CSV row that comes in small pieces", async (_, row) => {
-    await expectLinear(200_000, (size) => rowsOf(row(size), 500));
+  test.each<[string, number, (size: number) => string]>([
+    ["quoted", 800_000, (size) => `"${"x,\n".repeat(size / 3)}"`],
+    ["unquoted", 50_000, (size) => Array.from({ length: size / 6 }, (_, n) => n).join(",")],
+  ])("a %s CSV row that comes in small pieces", async (_, most, row) => {
+    await expectLinear(most, (size) => rowsOf(row(size), 500));
   });
 });
