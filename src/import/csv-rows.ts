@@ -3,8 +3,11 @@
  * behind it can be trusted. Searching natively from quote to quote, it reads 240,000 rows a second of a file that csv-parse reads 60,000 of.
  */
 
+import { countBytes, createUtf8Decoder, type Decode } from "./utf8.ts";
+
 export type CsvRow = { [column: string]: string };
-export type Encoding = "utf-8" | "windows-1252";
+/** `mixed` is UTF-8 in which a few bytes are Windows-1252. */
+export type Encoding = "utf-8" | "mixed" | "windows-1252";
 
 /** Longest row in characters. The longest real one, with its description, has some 100,000. */
 const ROW_MAX = 4_000_000;
@@ -28,17 +31,41 @@ export async function* csvRows(
   if (header === undefined) checkedHeader([], columns);
 }
 
-/** UTF-8 when every byte of it is that, else Windows-1252, of which text with as little as a dash is never valid UTF-8. */
+/**
+ * UTF-8 when every byte is that, otherwise what most bytes beyond ASCII are: Windows-1252 with as little as a dash in it is hardly ever valid
+ * UTF-8, so that one stray byte does not turn the other records of a file into other text.
+ */
 export async function encodingOf(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const strict = new TextDecoder("utf-8", { fatal: true });
+  let [inCharacters, stray] = [0, 0];
+  for await (const chunk of bytes) {
+    try {
+      if (stray === 0) inCharacters += chunk.length - strict.decode(chunk, { stream: true }).length;
+    } catch {
+      stray = 1;
+    }
+    if (stray === 0) continue;
+    const counted = countBytes(chunk);
+    inCharacters += counted.inCharacters;
+    stray += counted.stray;
+    if (stray > inCharacters + STRAY_BYTES_ENOUGH) return "windows-1252";
+  }
+  if (stray === 0 && !isWhole(strict)) stray = 1;
+  if (stray === 0) return "utf-8";
+  return inCharacters > stray ? "mixed" : "windows-1252";
+}
+
+/** Whether the text that was decoded did not end within a character. */
+function isWhole(strict: TextDecoder): boolean {
   try {
-    for await (const chunk of bytes) decoder.decode(chunk, { stream: true });
-    decoder.decode();
-    return "utf-8";
+    return strict.decode() === "";
   } catch {
-    return "windows-1252";
+    return false;
   }
 }
+
+/** So many more bytes that are not UTF-8 decide: the rest of a large file need not be counted. */
+const STRAY_BYTES_ENOUGH = 1000;
 
 function checkedHeader(names: string[], wanted: readonly string[]): string[] {
   const missing = wanted.filter((name) => !names.includes(name));
@@ -93,16 +120,16 @@ async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): 
 }
 
 async function* decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<string> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  const decode = (chunk?: Uint8Array) => {
-    try {
-      return decoder.decode(chunk, { stream: chunk !== undefined });
-    } catch {
-      throw new Error(`it is not ${encoding} text`);
-    }
-  };
+  const decode = decoderOf(encoding);
   for await (const chunk of bytes) yield decode(chunk);
   yield decode();
+}
+
+function decoderOf(encoding: Encoding): Decode {
+  if (encoding === "utf-8") return createUtf8Decoder();
+  const decoder = new TextDecoder("windows-1252");
+  if (encoding === "mixed") return createUtf8Decoder((byte) => decoder.decode(Uint8Array.of(byte)));
+  return (bytes) => decoder.decode(bytes);
 }
 
 /** The row from `start` on and where the next one begins; `undefined` when the text ends before the row does. */

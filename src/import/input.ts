@@ -9,6 +9,7 @@ import { createGunzip } from "node:zlib";
 import { codeOf, messageOf } from "../../db/reason.ts";
 import { unreadable } from "../unreadable.ts";
 import type { Format, Input } from "./format.ts";
+import { createUtf8Decoder } from "./utf8.ts";
 import { openZipEntry } from "./zip-entry.ts";
 
 export type OpenInput = Input & {
@@ -193,19 +194,12 @@ async function spool(bytes: AsyncIterable<Uint8Array>, directory: string): Promi
 const PIECE_BYTES = 8 * 1024;
 
 /**
- * The text of UTF-8 bytes, piece by piece, without its byte-order mark. Throws where they are not UTF-8. Most pieces end behind the ASCII
+ * The text of UTF-8 bytes, piece by piece, without its byte-order mark; other bytes as `utf8.ts` has it. Most pieces end behind the ASCII
  * character `mark`, if there is one: who looks for it need not join them.
  */
 export async function* utf8Text(bytes: AsyncIterable<Uint8Array>, mark?: string): AsyncIterable<string> {
   const code = mark?.charCodeAt(0);
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const decode = (chunk?: Uint8Array) => {
-    try {
-      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
-    } catch {
-      throw new Error("it is not UTF-8 text");
-    }
-  };
+  const decode = createUtf8Decoder();
   for await (const chunk of bytes) {
     for (let start = 0, end = 0; start < chunk.length; start = end) {
       end = Math.min(start + PIECE_BYTES, chunk.length);

@@ -7,6 +7,7 @@ import { parseInstant, parseStoredMs } from "../instant.ts";
 import { lastAnswer } from "../memo.ts";
 import { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
 import { isObject } from "./json-value.ts";
+import { hasStrayByte } from "./utf8.ts";
 
 /** Why a record is rejected, as a sentence for the rejects file. */
 export class Rejection extends Error {
@@ -219,7 +220,7 @@ function judgeAnything(value: unknown, path: string, levels: number): void {
 
 function readText(text: string, path: string): string {
   if (text.includes("\0")) throw new Rejection(`${path} must not contain NUL`);
-  if (!text.isWellFormed()) throw new Rejection(`${path} must be well-formed Unicode: it has a lone surrogate`);
+  if (!text.isWellFormed()) throw new Rejection(`${path} ${illFormed(text)}`);
   refuseLong(text, path, TEXT_MAX);
   return text;
 }
@@ -251,7 +252,11 @@ function nameFault(name: string, lengthMax: number): string | undefined {
   if (name.trim() === "") return "must not be blank";
   if (isLonger(name, lengthMax)) return `must have at most ${lengthMax} characters`;
   if (/\p{Cc}/u.test(name)) return "must not contain control characters";
-  return name.isWellFormed() ? undefined : "must be well-formed Unicode: it has a lone surrogate";
+  return name.isWellFormed() ? undefined : illFormed(name);
+}
+
+function illFormed(text: string): string {
+  return hasStrayByte(text) ? "must be UTF-8" : "must be well-formed Unicode: it has a lone surrogate";
 }
 
 function refuseLong(text: string | null, path: string, lengthMax: number): void {

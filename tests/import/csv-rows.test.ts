@@ -59,8 +59,10 @@ describe("csvRows()", () => {
     await expect(rowsOf(text, ["a"], 1)).rejects.toThrow(message);
   });
 
-  test("refuses bytes that the encoding does not have", async () => {
-    await expect(rowsOf(Buffer.from("a\n\xe9", "latin1"))).rejects.toThrow("it is not utf-8 text");
+  test("puts half a surrogate pair, which no record may hold, for a byte that is not UTF-8", async () => {
+    expect((await rowsOf(Buffer.from("a\n\xe9\nb", "latin1"))).map(({ cells }) => cells)).toEqual([["\udce9"], ["b"]]);
+    const mixed = await rowsOf(Buffer.concat([Buffer.from("a\né"), Buffer.from([0x96])]), ["a"], 1, "mixed");
+    expect(mixed.map(({ cells }) => cells)).toEqual([["é–"]]);
   });
 });
 
@@ -69,6 +71,7 @@ describe("encodingOf()", () => {
     ["ASCII", Buffer.from("a,b"), "utf-8"],
     ["a character cut by the end of a piece", Buffer.from("é–😀"), "utf-8"],
     ["a character cut by the end of the file", Buffer.from("é").subarray(0, 1), "windows-1252"],
+    ["a stray byte among characters of UTF-8", Buffer.concat([Buffer.from("é–😀"), Buffer.from("a \x96 b", "latin1")]), "mixed"],
     ["a dash of Windows-1252", Buffer.from("a \x96 b", "latin1"), "windows-1252"],
   ] as const)("tells %s", async (_, bytes, encoding) => {
     expect(await encodingOf(pieces(bytes, 1))).toBe(encoding);

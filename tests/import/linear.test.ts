@@ -6,6 +6,7 @@ import { dsip } from "../../src/import/formats/dsip.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "../../src/import/grant.ts";
 import { programType } from "../../src/import/program-type.ts";
+import { createXmlReader } from "../../src/import/xml.ts";
 import { parseInstant } from "../../src/instant.ts";
 import { plainText, readAlike, summaryOf } from "../../src/plain-text.ts";
 import { expectLinear } from "../support/linear.ts";
@@ -66,6 +67,28 @@ describe("in time proportional to the text:", () => {
     await expectLinear(SIZE, (size) => {
       const topic = { topicId: "1", topicCode: "A", objective: "", [field]: `a${" ".repeat(size)}b` };
       return readFormat(dsip, [textInput(JSON.stringify([topic]))]);
+    });
+  });
+
+  test.each<[string, number, (size: number) => string]>([
+    ["> in one attribute", 20_000, (size) => `<a b="${">".repeat(size)}"/>`],
+    ["> in a tag that does not end", 20_000, (size) => `<a b="${">".repeat(size)}`],
+    ["attributes", 50_000, (size) => `<a ${Array.from({ length: size / 8 }, (_, n) => `b${n}=">"`).join(" ")}/>`],
+    ["blanks in a tag", 100_000, (size) => `<a ${" ".repeat(size)}!/>`],
+    ["a comment", 240_000, (size) => `<a><!--${"-> ".repeat(size / 3)}--></a>`],
+    ["a CDATA section", 240_000, (size) => `<a><![CDATA[${"]> ".repeat(size / 3)}]]></a>`],
+    ["a text without tags", 240_000, (size) => `<a>${"x> ".repeat(size / 3)}</a>`],
+    ["ampersands", 100_000, (size) => `<a>${"&".repeat(size)}</a>`],
+    ["a text that is kept", 400_000, (size) => `<a>${"<b>x</b>".repeat(size / 8)}</a>`],
+    ["nested elements", 100_000, (size) => "<a>".repeat(size / 3)],
+  ])("XML with many: %s", async (_, most, document) => {
+    await expectLinear(most, (size) => {
+      const xml = createXmlReader({ open: () => xml.mark(), text: () => undefined, close: () => undefined, fault: () => undefined });
+      const text = document(size);
+      try {
+        for (let at = 0; at < text.length; at += 100) xml.write(text.slice(at, at + 100));
+        xml.end();
+      } catch {} // Where it stops being XML.
     });
   });
 

@@ -10,6 +10,7 @@ function read(document: string, size = document.length): string {
     },
     text: (text) => void said.push(text),
     close: () => void said.push(">"),
+    fault: (reason) => void said.push(`!${reason}!`),
   });
   for (let at = 0; at < document.length; at += size) xml.write(document.slice(at, at + size));
   xml.end();
@@ -41,28 +42,49 @@ describe("createXmlReader()", () => {
     ["<a></a><b/>", "line 1: a second root element"],
     ["<a/>x", "line 1: it ends without a whole root element"],
     ["x<a/>", "line 1: text outside the root element"],
-    ["<a>&nbsp;</a>", 'line 1: an "&" that begins no entity of XML'],
-    ["<a>R & D</a>", 'line 1: an "&" that begins no entity of XML'],
-    ["<a><b>1</b><b>2\n&</b></a>", 'line 2: an "&" that begins no entity of XML'],
     ["<a><b>1</b><b>2</bb></a>", "line 1: </bb> where <b> is open"],
     ["<a><b>1</b>\n<b>2<b></a>", "line 2: </a> where <b> is open"],
-    ["<a>&#0;</a>", "line 1: &#0; is no character of XML"],
-    ["<a>&#xD800;</a>", "line 1: &#xD800; is no character of XML"],
-    ["<a>\0</a>", "line 1: a character that XML does not allow"],
     ["<a x=1/>", "line 1: <a x=1/> is no tag"],
     ["<1/>", "line 1: <1/> is no tag"],
     ["<a b='1' b='2'/>", "line 1: the attribute b is there twice"],
     ["<?xml version='1.0' encoding='ISO-8859-1'?><a/>", "line 1: its encoding is ISO-8859-1, not UTF-8"],
     ["<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", "line 1: declarations of a document type are refused: <!DOCTYPE a [<!ENTITY x 'y'>"],
-    ["<a>".repeat(200), "line 1: elements are nested more than 100 deep"],
+    ["<a>".repeat(1_000_001), "line 1: elements are nested more than 1000000 deep"],
   ])("refuses %p: %s", (document, fault) => {
     expect(() => read(document, 65_536)).toThrow(fault);
   });
 
-  test("holds no more than a megabyte", () => {
-    for (const document of [`<a>${"x".repeat(1_100_000)}`, `<a ${"b='1' ".repeat(200_000)}`, `<a><!--${"x".repeat(1_100_000)}`]) {
-      expect(() => read(document, 65_536)).toThrow("line 1: more than 1000000 characters without a tag");
+  const entity = 'an "&" that begins no entity of XML';
+  const character = "a character that XML does not allow";
+
+  test.each([
+    ["<a>&nbsp;</a>", `<a!${entity}!&nbsp;>`],
+    ["<a>R & D</a>", `<a!${entity}!R & D>`],
+    ["<a>&#0;</a>", "<a!&#0; is no character of XML!&#0;>"],
+    ["<a>&#xD800;</a>", "<a!&#xD800; is no character of XML!&#xD800;>"],
+    ["<a>\0</a>", `<a!${character}!\0>`],
+    ["<a><![CDATA[\x07]]></a>", `<a!${character}!\x07>`],
+    ["<a b='&x;'/>", `<a@b=&x;!${entity}!>`],
+    ["<a b='\x07'>c</a>", `<a@b=\x07!${character}!c>`],
+    ["<a><b>\0</b><b>c</b></a>", `<a<b!${character}!\0><bc>>`],
+  ])("tells of what XML does not have in %p, and goes on", (document, said) => {
+    for (const size of [1, 2, 5, 1000]) expect(read(document, size)).toBe(said);
+  });
+
+  test("hands a long text on in pieces, references and line breaks whole", () => {
+    const long = "x&amp;\r\n".repeat(50_000);
+    expect(read(`<a>${long}</a>`, 1000)).toBe(`<a${"x&\n".repeat(50_000)}>`);
+  });
+
+  test("holds no more than ten megabytes of markup", () => {
+    for (const document of [`<a ${"b='1' ".repeat(2_000_000)}`, `<a><!--${"x".repeat(11_000_000)}`]) {
+      expect(() => read(document, 65_536)).toThrow("line 1: a tag, comment or section of more than 10000000 characters");
     }
+  });
+
+  test("reads a tag with a hundred thousand attributes", () => {
+    const attributes = Array.from({ length: 100_000 }, (_, n) => ` a${n}='>'`).join("");
+    expect(read(`<a${attributes}/>`, 8192).length).toBe(attributes.length - 2 * 100_000 + 3);
   });
 
   test.each([1, 2, 7, 40, 1000])("tells what stands between two tags to the letter, in pieces of %d characters", (size) => {
@@ -72,7 +94,8 @@ describe("createXmlReader()", () => {
     const xml = createXmlReader({
       open: () => void (++depth === 2 && xml.mark()),
       text: () => undefined,
-      close: () => void (depth-- === 2 && found.push(xml.sinceMark())),
+      close: () => void (depth-- === 2 && found.push(xml.sinceMark() ?? "")),
+      fault: () => undefined,
     });
     const document = `<a>\n ${elements.join(" - ")}</a>`;
     for (let at = 0; at < document.length; at += size) xml.write(document.slice(at, at + size));
@@ -81,11 +104,17 @@ describe("createXmlReader()", () => {
   });
 
   test("keeps no more than ten megabytes since a mark", () => {
-    const xml = createXmlReader({ open: () => xml.mark(), text: () => undefined, close: () => undefined });
-    xml.write("<a>");
-    const write = () => {
-      for (let written = 0; written < 11; written++) xml.write("x ".repeat(250_000).concat("<!---->").repeat(2));
-    };
-    expect(write).toThrow("line 1: an element of more than 10000000 characters");
+    const kept: (string | undefined)[] = [];
+    const xml = createXmlReader({
+      open: (name) => void (name === "b" && xml.mark()),
+      text: () => undefined,
+      close: (name) => void (name === "b" && kept.push(xml.sinceMark())),
+      fault: () => undefined,
+    });
+    xml.write("<a><b>");
+    for (let written = 0; written < 11; written++) xml.write("x ".repeat(250_000).concat("<!---->").repeat(2));
+    xml.write("</b><b/></a>");
+    xml.end();
+    expect(kept).toEqual([undefined, "<b/>"]);
   });
 });

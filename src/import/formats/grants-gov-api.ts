@@ -17,6 +17,7 @@ import {
 import { jsonElements } from "../json-elements.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import type { Draft } from "../record.ts";
+import { createUtf8Decoder } from "../utf8.ts";
 
 /** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
@@ -314,7 +315,8 @@ async function wholeDocument(input: Input): Promise<unknown> {
     chunks.push(new Uint8Array(chunk));
   }
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+    const decode = createUtf8Decoder();
+    return JSON.parse(decode(Buffer.concat(chunks)) + decode());
   } catch {
     throw new Error("it is not JSON");
   }

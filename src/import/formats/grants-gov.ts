@@ -16,7 +16,7 @@ import {
 } from "../grants-gov-codes.ts";
 import { naming, utf8Text } from "../input.ts";
 import { firstCharacter } from "../json-elements.ts";
-import { createXmlReader } from "../xml.ts";
+import { createXmlReader, KEPT_MAX } from "../xml.ts";
 import { grantsGovAnswers } from "./grants-gov-api.ts";
 
 export const grantsGov: Format = {
@@ -44,7 +44,7 @@ async function* readOne(input: Input, posted: Set<string>, context: Context): As
 
 async function* readExtract(input: Input, posted: Set<string>, context: Context): AsyncIterable<Item> {
   let line = 0;
-  for await (const { raw, source } of extractElements(input.bytes(), context)) {
+  for await (const { raw, source, fault } of extractElements(input.bytes(), context)) {
     line++;
     const { element, fields } = raw;
     const legacy = element.startsWith("FundingOpp") ? grantOfLegacyElement(raw, context) : undefined;
@@ -55,6 +55,10 @@ async function* readExtract(input: Input, posted: Set<string>, context: Context)
     }
     if (element !== FORECAST) posted.add(id);
     const place = { input, line, raw, ...(element === FORECAST && posted.has(id) ? { isSuperseded: true as const } : {}) };
+    if (fault !== undefined) {
+      yield { ...place, source: GRANTS_GOV, lineage: id, reason: fault };
+      continue;
+    }
     yield { ...place, ...(legacy === undefined ? unread(raw, source, id, context) : { record: draftOfGrant(legacy, context) }) };
   }
 }
@@ -171,17 +175,30 @@ const ROOT = "Grants";
 const FORECAST = "OpportunityForecastDetail_1_0";
 const RECORDS = new Set([FORECAST, "OpportunitySynopsisDetail_1_0", "FundingOppSynopsis", "FundingOppModSynopsis"]);
 
-/** Most characters of one element. The longest real description has some 100,000, and the schema says 18,000. */
-const TEXT_MAX = 1_000_000;
+/** Most characters of one element: as many as a text of a record may have. The longest real description has some 100,000. */
+const TEXT_MAX = 2_000_000;
+const DEPTH_MAX = 100;
+const TOO_LONG = `the element must have at most ${KEPT_MAX} characters`;
 
-/** An element, and the text in the file that it was read from. */
-type Found = { raw: Element; source: string };
+/** An element, the text in the file that it was read from, and why it cannot be imported, if so. */
+type Found = { raw: Element; source: string; fault: string | undefined };
 
 async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Context): AsyncIterable<Found> {
   let found: Found[] = [];
   let record: Element = { element: "", fields: {} };
+  let recordFault: string | undefined;
+  let recordLength = 0;
   let content = "";
   let depth = 0;
+
+  /** Whether the record has room for a text: what is too much of one record is left out of what is kept of it. */
+  function hasRoomFor(text: string, lengthBefore: number): boolean {
+    recordLength += text.length;
+    if (lengthBefore + text.length > TEXT_MAX) recordFault ??= `a text must have at most ${TEXT_MAX} characters`;
+    else if (recordLength > KEPT_MAX) recordFault ??= TOO_LONG;
+    else return true;
+    return false;
+  }
 
   const xml = createXmlReader({
     open(name, attributes) {
@@ -189,21 +206,34 @@ async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Cont
       if (depth === 1 && localName(name) !== ROOT) throw new Error(`its root element is ${name}, not ${ROOT}`);
       if (depth === 2) {
         record = { element: localName(name), fields: Object.create(null) }; // An element may be called anything.
+        recordFault = undefined;
+        recordLength = 0;
         xml.mark();
       }
+      if (depth > DEPTH_MAX) recordFault ??= `its elements must not be nested more than ${DEPTH_MAX} deep`;
       if (depth !== 3) return;
       content = "";
-      for (const attribute in attributes) add(record, `${localName(name)}@${localName(attribute)}`, attributes[attribute] ?? "");
+      for (const attribute in attributes) {
+        const value = attributes[attribute] ?? "";
+        if (hasRoomFor(value, 0)) add(record, `${localName(name)}@${localName(attribute)}`, value);
+      }
     },
     text(text) {
-      if (depth > 2) content = content === "" ? text : content + text;
-      if (content.length > TEXT_MAX) throw new Error(`an element has more than ${TEXT_MAX} characters`);
+      if (depth > 2 && hasRoomFor(text, content.length)) content = content === "" ? text : content + text;
     },
     close(name) {
       if (depth === 3) add(record, localName(name), content);
-      if (depth === 2 && RECORDS.has(record.element)) found.push({ raw: record, source: xml.sinceMark() });
-      else if (depth === 2) warn(`Unknown element ${name} is left out`);
+      if (depth === 2) {
+        const source = xml.sinceMark();
+        if (source === undefined) recordFault ??= TOO_LONG;
+        if (RECORDS.has(record.element)) found.push({ raw: record, source: source ?? "", fault: recordFault });
+        else warn(`Unknown element ${name} is left out`);
+      }
       depth--;
+    },
+    fault(reason) {
+      if (depth < 2) throw new Error(reason);
+      recordFault ??= `the element has ${reason}`;
     },
   });
 
@@ -213,6 +243,7 @@ async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Cont
     found = [];
   }
   xml.end();
+  yield* found;
 }
 
 function add({ fields }: Element, name: string, content: string): void {

@@ -340,7 +340,6 @@ describe("bad files", () => {
     [whole.slice(0, -9), "line 1: it ends inside <Grants>"],
     [whole.slice(0, 60), "line 1: it ends inside <OpportunityID>"],
     [whole.replaceAll("Grants", "Feed"), "line 1: its root element is Feed, not Grants"],
-    [whole.replace("Roads", "R&nbsp;D"), 'line 1: an "&" that begins no entity of XML'],
     [`<!DOCTYPE Grants [<!ENTITY a "aaaa">]>${whole}`, "line 1: declarations of a document type are refused"],
     ['{"errorcode": 1, "msg": "Invalid request", "data": {}}', "it is an error message of Grants.gov: 1 Invalid request"],
     ['{"message": "maintenance"}', "it has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)"],
@@ -350,28 +349,37 @@ describe("bad files", () => {
     await expect(readFormat(grantsGov, [textInput(text, "x.zip")])).rejects.toThrow(`Cannot import x.zip: ${fault}`);
   });
 
-  test("an element of more than a megabyte is refused, in pieces too", async () => {
-    for (const [text, reason] of [
-      ["x".repeat(1_100_000), "more than 1000000 characters without a tag"],
-      ["x<!-- -->".repeat(1_100_000), "an element has more than 1000000 characters"],
-    ] as const) {
-      const input = textInput(whole.replace("Roads", text), "x.xml");
-      await expect(readFormat(grantsGov, [input])).rejects.toThrow(`Cannot import x.xml: line 1: ${reason}`);
-    }
+  test.each<[string, string, string]>([
+    ["more characters than a record's text may have", "x".repeat(2_000_001), "a text must have at most 2000000 characters"],
+    ["the same in pieces", "x<!-- -->".repeat(2_000_001), "a text must have at most 2000000 characters"],
+    ["an entity of HTML", "R&nbsp;D", 'the element has an "&" that begins no entity of XML'],
+    ["an ampersand", "R & D", 'the element has an "&" that begins no entity of XML'],
+    ["half a surrogate pair", "&#xD800;", "the element has &#xD800; is no character of XML"],
+    ["NUL", "a\0b", "the element has a character that XML does not allow"],
+    ["elements nested 101 deep", `${"<i>".repeat(98)}${"</i>".repeat(98)}`, "its elements must not be nested more than 100 deep"],
+  ])("an opportunity with %s is refused alone, and counts as present", async (_, text, reason) => {
+    const bad = synopsis({ OpportunityID: "7" }).replace("</OpportunityID>", `</OpportunityID><Description>${text}</Description>`);
+    const { items, refused, drafts } = await readFormat(grantsGov, [
+      extract(synopsis({ OpportunityID: "1" }), bad, synopsis({ OpportunityID: "2" })),
+    ]);
+    expect(refused).toEqual([reason]);
+    expect(items[1]).toMatchObject({ line: 2, source: "GRANTS_GOV", lineage: "7" });
+    expect(drafts.map(({ source }) => source.opportunity_id)).toEqual(["1", "2"]);
   });
 
-  test("2 GB of one element are refused after the first megabyte", async () => {
-    let megabytes = 0;
+  test("an opportunity of 500 MB is refused alone, without being held", async () => {
+    const before = process.memoryUsage().rss;
     const input = {
       name: "long.xml",
       async *bytes() {
-        yield Buffer.from("<Grants><OpportunitySynopsisDetail_1_0><Description>");
-        for (megabytes = 0; megabytes < 2048; megabytes++) yield Buffer.alloc(1024 * 1024, "x");
+        yield Buffer.from(`<Grants>${synopsis({ OpportunityID: "7" }).replace(/<\/\w+>$/, "")}<Description>`);
+        for (let megabytes = 0; megabytes < 500; megabytes++) yield Buffer.alloc(1024 * 1024, "x");
+        yield Buffer.from(`</Description></OpportunitySynopsisDetail_1_0>${synopsis({ OpportunityID: "8" })}</Grants>`);
       },
     };
-    await expect(readFormat(grantsGov, [input])).rejects.toThrow(
-      "Cannot import long.xml: line 1: more than 1000000 characters without a tag",
-    );
-    expect(megabytes).toBeLessThan(5);
+    const { refused, drafts } = await readFormat(grantsGov, [input]);
+    expect(refused).toEqual(["a text must have at most 2000000 characters"]);
+    expect(drafts.map(({ source }) => source.opportunity_id)).toEqual(["8"]);
+    expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000);
   });
 });
