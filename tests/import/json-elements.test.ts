@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { firstCharacter, jsonElements } from "../../src/import/json-elements.ts";
+import { firstCharacter, jsonElements, jsonObjects } from "../../src/import/json-elements.ts";
 import { processorMs } from "../support/processor-time.ts";
 
 async function* inPieces(text: string, size: number) {
@@ -13,7 +13,7 @@ async function read(text: string, path?: string, size = 7) {
   for await (const element of jsonElements(inPieces(text, size), path, (document) => {
     around = document;
   }))
-    elements.push(element);
+    elements.push("fault" in element ? element : element.value);
   return { elements, around };
 }
 
@@ -40,12 +40,9 @@ describe("jsonElements()", () => {
     ['{"data":[1],"data":[2]}', "data", 'it has the array "data" twice'],
     ["", "", "it is not JSON"],
     ["[1,2", "", "it ends in the middle, behind 1 elements"],
-    ["[1,]", "", "element 2 is not JSON"],
-    ["[1 2]", "", "element 1 is not JSON"],
     ["[1]]", "", "it is not JSON"],
     ["[1][2]", "", "it is not JSON"],
     ['{"data":[1]', "data", "it is not JSON"],
-    ["[".repeat(200), "", "it is nested more than 100 deep"],
     ['{"a":'.repeat(200), "", "it is nested more than 100 deep"],
   ])("refuses %p with path %p: %s", async (text, path, fault) => {
     await expect(read(text, path, 65_536)).rejects.toThrow(fault);
@@ -56,7 +53,36 @@ describe("jsonElements()", () => {
     await expect(read(`{"b":[],"a":"${"x".repeat(1_100_000)}`, "b", 65_536)).rejects.toThrow(
       "it has more than 1000000 characters around the array",
     );
-    await expect(read(`["${"x".repeat(16_100_000)}`, "", 65_536)).rejects.toThrow("element 1 has more than 16000000 characters");
+  });
+
+  test.each<[string, string, unknown[]]>([
+    ["a comma behind the last one", "[1,]", [1, { fault: "is not JSON", text: "" }]],
+    ["one that is not JSON", '[1,{"a":tru},3]', [1, { fault: "is not JSON", text: '{"a":tru}' }, 3]],
+    ["two without a comma", "[1 2, 3]", [{ fault: "is not JSON", text: "1 2" }, 3]],
+    [
+      "one that is nested too deep",
+      `[1,${"[".repeat(100)}${"]".repeat(100)}, 3]`,
+      [1, { fault: "is nested more than 100 deep", text: "[".repeat(100) + "]".repeat(100) }, 3],
+    ],
+    ["one that is as deep as may be", `[${"[".repeat(99)}${"]".repeat(99)}]`, [JSON.parse("[".repeat(99) + "]".repeat(99))]],
+    [
+      "one that is too long",
+      `[1,"${"x".repeat(16_000_000)}",3]`,
+      [1, { fault: "has more than 16000000 characters", text: `"${"x".repeat(999)}` }, 3],
+    ],
+  ])("tells of %s, and goes on", async (_, text, elements) => {
+    for (const size of [7, 65_536]) if (size > 7 || text.length < 1000) expect((await read(text, "", size)).elements).toEqual(elements);
+  });
+
+  test("holds no more than an element that is too long", async () => {
+    const before = process.memoryUsage().rss;
+    const bytes = (async function* () {
+      yield Buffer.from('[1,"');
+      for (let megabytes = 0; megabytes < 200; megabytes++) yield Buffer.alloc(1024 * 1024, "x");
+      yield Buffer.from('",3]');
+    })();
+    expect((await Array.fromAsync(jsonElements(bytes))).map((element) => "value" in element)).toEqual([true, false, true]);
+    expect(process.memoryUsage().rss - before).toBeLessThan(180_000_000);
   });
 
   test("takes its time in proportion to the text, brackets without number included", async () => {
@@ -69,7 +95,7 @@ describe("jsonElements()", () => {
     const bytes = (async function* () {
       yield new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]);
     })();
-    expect(await Array.fromAsync(jsonElements(bytes))).toEqual(["\udcff"]);
+    expect(await Array.fromAsync(jsonElements(bytes))).toEqual([{ value: "\udcff" }]);
   });
 });
 
@@ -80,4 +106,26 @@ test.each([
   ["", ""],
 ])("firstCharacter() of %p is %p", async (text, first) => {
   expect(await firstCharacter(inPieces(text, 1))).toBe(first);
+});
+
+describe("jsonObjects()", () => {
+  const faultOf = (object: object) => ("id" in object ? undefined : "has no id");
+  const found = (text: string) => Array.fromAsync(jsonObjects(inPieces(text, 7), "", { faultOf }));
+
+  test("refuses alone what is no object, or none of the kind that is wanted", async () => {
+    expect(await found('[{"id":1},2,{},null,[],tru,{"id":7}]')).toEqual([
+      { line: 1, raw: { id: 1 } },
+      { line: 2, raw: 2, reason: "the element is not an object" },
+      { line: 3, raw: {}, reason: "the element has no id" },
+      { line: 4, raw: null, reason: "the element is not an object" },
+      { line: 5, raw: [], reason: "the element is not an object" },
+      { line: 6, raw: "tru", reason: "the element is not JSON" },
+      { line: 7, raw: { id: 7 } },
+    ]);
+  });
+
+  test("refuses a document that has elements, and none of that kind", async () => {
+    await expect(found('[{"hello":"world"},1]')).rejects.toThrow("element 1 has no id");
+    expect(await found("[]")).toEqual([]);
+  });
 });

@@ -3,8 +3,8 @@ import { parseInstant } from "../../instant.ts";
 import { plainText } from "../../plain-text.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
 import { naming } from "../input.ts";
-import { jsonElements } from "../json-elements.ts";
-import { isObject, type JsonObject } from "../json-value.ts";
+import { jsonObjects } from "../json-elements.ts";
+import type { JsonObject } from "../json-value.ts";
 import type { Draft } from "../record.ts";
 
 const SOURCE = "CHALLENGE_GOV";
@@ -19,13 +19,8 @@ export const challengeGov: Format = {
 
 async function* read(inputs: readonly Input[], _context: Context): AsyncIterable<Item> {
   for (const input of inputs) {
-    let line = 0;
-    for await (const raw of naming(input, jsonElements(input.bytes()))) {
-      line++;
-      const item = { input, line, raw };
-      if (!isObject(raw)) yield { ...item, reason: "a challenge must be an object" };
-      else yield { ...item, ...readChallenge(raw) };
-    }
+    for await (const found of naming(input, jsonObjects(input.bytes())))
+      yield "reason" in found ? { input, ...found } : { input, ...found, ...readChallenge(found.raw) };
   }
 }
 

@@ -11,8 +11,8 @@ import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
 import { naming } from "../input.ts";
-import { type Around, firstCharacter, jsonElements } from "../json-elements.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, parsedJson, textOf } from "../json-value.ts";
+import { type Around, type Found, firstCharacter, jsonObjects } from "../json-elements.ts";
+import { arrayOf, type JsonObject, objectOf, parsedJson, textOf } from "../json-value.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 
@@ -92,12 +92,17 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
     context.warn(`the portal's search found ${survey.total} topics, of which these files hold ${survey.topics.size}`);
   const questions = questionsByTopic(survey);
 
-  const joined = new Set<string>();
-  for await (const { value, ...place } of piecesOf(inputs)) {
-    if (!isTopic(value)) continue;
-    const id = textOf(value.topicId);
-    joined.add(id);
-    if (textOf(value.topicCode) === "") yield { ...place, reason: "topicCode must not be blank", source: SOURCE };
+  const joined = new Map<string, number>();
+  for await (const piece of piecesOf(inputs)) {
+    if ("reason" in piece) yield { ...piece, source: SOURCE };
+    if ("reason" in piece || !isTopic(piece.value)) continue;
+    const { value, ...place } = piece;
+    const [id, code] = [textOf(value.topicId), textOf(value.topicCode)];
+    const count = (joined.get(id) ?? 0) + 1;
+    joined.set(id, count);
+    if (code === "") yield { ...place, reason: "topicCode must not be blank", source: SOURCE };
+    else if (id !== "" && count > TOPICS_OF_ID_MAX)
+      yield { ...place, reason: `more than ${TOPICS_OF_ID_MAX} topics have its topicId`, source: SOURCE, lineage: code };
     else
       yield { ...place, record: toDraft({ ...value, ...questions.get(id), ...survey.details.get(id)?.value }, context), partial: "omits" };
   }
@@ -105,10 +110,14 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
     if (!joined.has(id)) yield { ...place, reason: `no topic search answer among the files has the topic ${id}` };
 }
 
+/** Topics that one topic's details are joined to: were there no end to it, a small file could become any number of large records. */
+const TOPICS_OF_ID_MAX = 10;
+
 /* The files */
 
 /** An element of a file under the portal's field names. */
 type Piece = { input: Input; line: number; raw: unknown; value: JsonObject };
+type Refused = { input: Input; line: number; raw: unknown; reason: string };
 
 /** What stands beside the topics, and which topics there are by id. */
 type Survey = {
@@ -127,6 +136,7 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
     survey.total = Math.max(survey.total, Number(textOf(objectOf(document).total)));
   };
   for await (const piece of piecesOf(inputs, around)) {
+    if ("reason" in piece) continue;
     const { input, value } = piece;
     const id = textOf(value.topicId);
     if (isTopic(value)) survey.topics.set(id, textOf(value.topicCode));
@@ -156,34 +166,39 @@ function questionsByTopic({ topics, asked }: Survey): Map<string, { questions: J
   return byTopic;
 }
 
-async function* piecesOf(inputs: readonly Input[], around?: Around): AsyncIterable<Piece> {
+async function* piecesOf(inputs: readonly Input[], around?: Around): AsyncIterable<Piece | Refused> {
   for (const input of inputs) for await (const piece of naming(input, piecesIn(input, around))) yield { input, ...piece };
 }
 
-async function* piecesIn(input: Input, around?: Around): AsyncIterable<Omit<Piece, "input">> {
+async function* piecesIn(input: Input, around?: Around): AsyncIterable<Omit<Piece, "input"> | Omit<Refused, "input">> {
   const first = await firstCharacter(input.bytes());
   if (first !== "{" && first !== "[") {
     for await (const { line, row } of csvRows(input.bytes(), Object.keys(EXPORT_FIELDS)))
       yield { line, raw: row, value: renamed(row, EXPORT_FIELDS) };
     return;
   }
-  let line = 0;
-  for await (const raw of elementsOf(input, first, around)) {
-    line++;
-    const value = isObject(raw) && "topic_code" in raw ? renamed(raw, ENRICHED_FIELDS) : objectOf(raw);
-    if (!isTopic(value) && !isQuestion(value) && !("topicId" in value))
-      throw new Error(`element ${line} is neither a topic, nor a topic's details, nor a question`);
-    yield { line, raw, value };
-  }
+  for await (const found of elementsOf(input, first, around))
+    yield "reason" in found ? found : { ...found, value: portalFields(found.raw) };
+}
+
+function portalFields(raw: JsonObject): JsonObject {
+  return "topic_code" in raw ? renamed(raw, ENRICHED_FIELDS) : raw;
+}
+
+function pieceFault(raw: JsonObject): string | undefined {
+  const value = portalFields(raw);
+  if (isTopic(value) || isQuestion(value) || "topicId" in value) return undefined;
+  return "is neither a topic, nor a topic's details, nor a question";
 }
 
 /** `{total, data: […]}` of the search, `{topics: […]}` of the enriched layout, an array of anything, or one topic's details. */
-async function* elementsOf(input: Input, first: string, around?: Around): AsyncIterable<unknown> {
-  if (first === "[") yield* jsonElements(input.bytes());
+async function* elementsOf(input: Input, first: string, around?: Around): AsyncIterable<Found> {
+  const faultOf = pieceFault;
+  if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf });
   else {
     const [, member] = /"(data|topics)"\s*:\s*\[/.exec(await beginningOf(input)) ?? [];
-    if (member === undefined) yield* jsonElements(asArray(input.bytes()));
-    else yield* jsonElements(input.bytes(), member, around);
+    if (member === undefined) yield* jsonObjects(asArray(input.bytes()), "", { faultOf });
+    else yield* jsonObjects(input.bytes(), member, { around, faultOf });
   }
 }
 

@@ -14,7 +14,7 @@ import {
   pageOf,
   readListings,
 } from "../grants-gov-codes.ts";
-import { jsonElements } from "../json-elements.ts";
+import { jsonObjects } from "../json-elements.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import type { Draft } from "../record.ts";
 import { createUtf8Decoder } from "../utf8.ts";
@@ -24,11 +24,15 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 /** The most revisions of an opportunity are some forty. */
 const REVISIONS_MAX = 1000;
 
-/** One answer, with its envelope or without; or an array of details. */
+/** One answer, with its envelope or without; or an array of answers. */
 export async function* grantsGovAnswers(input: Input, first: string, context: Context): AsyncIterable<Item> {
   let line = 0;
-  for await (const answer of first === "[" ? jsonElements(input.bytes()) : [await wholeDocument(input)]) {
-    for (const { raw, grant, part } of grantsOf(contentOf(answer), context)) {
+  for await (const answer of first === "[" ? jsonObjects(input.bytes(), "", { faultOf: answerFault }) : [await wholeAnswer(input)]) {
+    if ("reason" in answer) {
+      yield { input, ...answer, line: ++line, source: GRANTS_GOV };
+      continue;
+    }
+    for (const { raw, grant, part } of grantsOf(contentOf(answer.raw), context)) {
       line++;
       const item = { input, line, raw };
       if (grant.id === "") yield { ...item, source: GRANTS_GOV, reason: "id must not be blank" };
@@ -45,21 +49,24 @@ type Found = {
   part: boolean;
 };
 
-/** What the envelope holds. Failure is told inside of it, whatever the HTTP status was. */
-function contentOf(answer: unknown): JsonObject {
-  const envelope = objectOf(answer);
-  if (envelope.errorcode !== undefined && envelope.errorcode !== 0)
-    throw new Error(`it is an error message of Grants.gov: ${envelope.errorcode} ${textOf(envelope.msg)}`.trim());
-  return "data" in envelope ? objectOf(envelope.data) : envelope;
+/** Failure is told inside of the answer, whatever the HTTP status was. */
+function answerFault(answer: JsonObject): string | undefined {
+  if (answer.errorcode !== undefined && answer.errorcode !== 0)
+    return `is an error message of Grants.gov: ${textOf(answer.errorcode)} ${textOf(answer.msg)}`.trim();
+  const content = contentOf(answer);
+  if (Array.isArray(content.oppHits) || "synopsis" in content || "forecast" in content) return undefined;
+  return "has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)";
+}
+
+/** What the envelope holds. */
+function contentOf(answer: JsonObject): JsonObject {
+  return "data" in answer ? objectOf(answer.data) : answer;
 }
 
 function grantsOf(content: JsonObject, context: Context): Found[] {
-  if (Array.isArray(content.oppHits)) {
-    warnOfMissing(content, content.oppHits.length, context);
-    return content.oppHits.map((hit) => ({ raw: hit, grant: grantOfHit(objectOf(hit), context), part: true }));
-  }
-  if ("synopsis" in content || "forecast" in content) return [{ raw: content, grant: grantOfDetails(content, context), part: false }];
-  throw new Error("it has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)");
+  if (!Array.isArray(content.oppHits)) return [{ raw: content, grant: grantOfDetails(content, context), part: false }];
+  warnOfMissing(content, content.oppHits.length, context);
+  return content.oppHits.map((hit) => ({ raw: hit, grant: grantOfHit(objectOf(hit), context), part: true }));
 }
 
 function warnOfMissing({ hitCount }: JsonObject, hits: number, { warn }: Context): void {
@@ -305,6 +312,13 @@ function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachment
 }
 
 /* JSON */
+
+async function wholeAnswer(input: Input): Promise<{ raw: JsonObject }> {
+  const raw = objectOf(await wholeDocument(input));
+  const fault = answerFault(raw);
+  if (fault !== undefined) throw new Error(`it ${fault}`);
+  return { raw };
+}
 
 async function wholeDocument(input: Input): Promise<unknown> {
   const chunks: Uint8Array[] = [];

@@ -8,8 +8,8 @@ import { csvRows, encodingOf } from "../csv-rows.ts";
 import { easternDate, easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item, Version } from "../format.ts";
 import { naming } from "../input.ts";
-import { type Around, firstCharacter, jsonElements } from "../json-elements.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { type Around, firstCharacter, jsonObjects } from "../json-elements.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 
@@ -153,12 +153,10 @@ async function* noticesIn(input: Input, around?: Around): AsyncIterable<Omit<Fou
 }
 
 async function* jsonNotices(input: Input, member?: string, around?: Around): AsyncIterable<Omit<Found, "input">> {
-  let line = 0;
-  for await (const raw of jsonElements(input.bytes(), member, around)) {
-    line++;
-    if (!isObject(raw)) throw new Error(`element ${line} is not an object`);
-    if (!("NoticeId" in raw) && !isAnswer(raw)) throw new Error(`element ${line} has neither noticeId nor NoticeId`);
-    yield { line, raw };
+  const faultOf = (raw: JsonObject) => ("NoticeId" in raw || isAnswer(raw) ? undefined : "has neither noticeId nor NoticeId");
+  for await (const found of jsonObjects(input.bytes(), member, { around, faultOf })) {
+    if ("reason" in found) throw new Error(found.reason.replace("the element", `element ${found.line}`));
+    yield found;
   }
 }
 

@@ -6,8 +6,8 @@ import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
 import { labelOf } from "../grants-gov-codes.ts";
 import { naming } from "../input.ts";
-import { firstCharacter, jsonElements } from "../json-elements.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { type Found, firstCharacter, jsonObjects } from "../json-elements.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 
@@ -56,31 +56,40 @@ const TOPIC_COLUMNS = {
   SBIRTopicLink: "sbir_topic_link",
 } as const;
 
+/** Most characters of a solicitation besides its topics: each of them becomes a record that repeats it. Real ones have some thousand. */
+const SOLICITATION_MAX = 100_000;
+
 async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
   for (const input of inputs) {
-    for await (const { line, raw } of naming(input, solicitationsIn(input)))
+    for await (const found of naming(input, solicitationsIn(input))) {
+      if ("reason" in found) {
+        yield { input, ...found, source: SOURCE };
+        continue;
+      }
+      const { line, raw } = found;
       for (const topic of topicsOf(raw))
         yield { input, line, raw: { ...raw, solicitation_topics: [topic] }, record: toDraft(raw, topic, context), partial: "omits" };
+    }
   }
 }
 
 /** Solicitations in the API's shape. Anything but an array, a maintenance message for one, is a failed answer, not an empty one. */
-async function* solicitationsIn(input: Input): AsyncIterable<{ line: number; raw: JsonObject }> {
+async function* solicitationsIn(input: Input): AsyncIterable<Found> {
   const first = await firstCharacter(input.bytes());
-  if (first !== "[" && first !== "{") {
+  if (first === "[" || first === "{") yield* jsonObjects(input.bytes(), "", { faultOf: solicitationFault });
+  else {
     const columns = [...Object.keys(SOLICITATION_COLUMNS), ...Object.keys(TOPIC_COLUMNS)];
     for await (const { line, row } of csvRows(input.bytes(), columns)) {
       yield { line, raw: { ...renamed(row, SOLICITATION_COLUMNS), solicitation_topics: [renamed(row, TOPIC_COLUMNS)] } };
     }
-    return;
   }
-  let line = 0;
-  for await (const raw of jsonElements(input.bytes())) {
-    line++;
-    if (!isObject(raw) || textOf(raw.solicitation_number) + textOf(raw.solicitation_title) === "")
-      throw new Error(`element ${line} is not a solicitation: it has neither solicitation_number nor solicitation_title`);
-    yield { line, raw };
-  }
+}
+
+function solicitationFault({ solicitation_topics: _, ...solicitation }: JsonObject): string | undefined {
+  if (textOf(solicitation.solicitation_number) + textOf(solicitation.solicitation_title) === "")
+    return "is not a solicitation: it has neither solicitation_number nor solicitation_title";
+  if (JSON.stringify(solicitation).length > SOLICITATION_MAX) return `has more than ${SOLICITATION_MAX} characters besides its topics`;
+  return undefined;
 }
 
 function renamed(row: JsonObject, names: Readonly<Record<string, string>>): JsonObject {

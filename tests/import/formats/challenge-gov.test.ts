@@ -61,7 +61,7 @@ test("a challenge that cannot be taken is refused alone, and counts as present w
   expect(items.map(({ line, ...rest }) => [line, "reason" in rest ? [rest.reason, rest.lineage] : "record"])).toEqual([
     [1, ["details_url must not be blank", undefined]],
     [2, ['deadline must be a timestamp with an offset, not "2021-01-06"', "https://y.gov/"]],
-    [3, ["a challenge must be an object", undefined]],
+    [3, ["the element is not an object", undefined]],
     [4, "record"],
   ]);
   expect(drafts.map(({ title }) => title)).toEqual(["Untitled"]);

@@ -299,6 +299,26 @@ test("a topic without a code is refused alone", async () => {
   expect([kept.size, refused]).toEqual([1, ["topicCode must not be blank"]]);
 });
 
+test("an element that is none of the portal's, or that is not JSON, is refused alone", async () => {
+  const text = `[${JSON.stringify(aTopic())},{"hello":"world"},7,{"topicCode":tru},${"[".repeat(200)}${"]".repeat(200)}]`;
+  const { kept, refused } = await readFormat(dsip, [textInput(text)]);
+  expect([kept.size, refused]).toEqual([
+    1,
+    [
+      "the element is neither a topic, nor a topic's details, nor a question",
+      "the element is not an object",
+      "the element is not JSON",
+      "the element is nested more than 100 deep",
+    ],
+  ]);
+});
+
+test("details are joined to ten topics of one id, and no more", async () => {
+  const topics = Array.from({ length: 12 }, (_, n) => aTopic({ topicCode: `A${n}` }));
+  const { kept, refused } = await readFormat(dsip, [search(...topics)]);
+  expect([kept.size, refused]).toEqual([10, Array(2).fill("more than 10 topics have its topicId")]);
+});
+
 test("an unknown status is let through and told of", async () => {
   const { drafts, warnings } = await readFormat(dsip, [search(aTopic({ topicStatus: "Paused" }))]);
   expect([drafts.length, warnings]).toEqual([1, ['unknown topic status "Paused"']]);
@@ -312,7 +332,7 @@ test.each([
   ],
   ["a maintenance page", "<html>503</html>", "Cannot import test: the header has no column"],
   ["a search that ends early", '{"total":2,"data":[{"topicCode":"N1"},', "Cannot import test: it ends in the middle"],
-  ["deep JSON", '{"topicId":'.repeat(100_000), "Cannot import test: it is nested more than 100 deep"],
+  ["deep JSON", '{"topicId":'.repeat(100_000), "Cannot import test: it ends in the middle"],
 ])("%s is refused by name", async (_, text, message) => {
   await expect(readFormat(dsip, [textInput(text)])).rejects.toThrow(message);
 });

@@ -184,7 +184,20 @@ test.each([
   ["an array of something else", '[{"Code": "ERROR", "Message": "busy"}]', "Cannot import test: element 1 is not a solicitation"],
   ["an array that ends early", `[${JSON.stringify(aSolicitation())},`, "Cannot import test: it ends in the middle"],
   ["deep JSON", '{"a":'.repeat(100_000), "Cannot import test: it is nested more than 100 deep"],
-  ["bytes that are not UTF-8", Buffer.from('[{"solicitation_title": "Caf\xe9"}]', "latin1"), "Cannot import test: it is not UTF-8 text"],
 ])("%s is refused by name", async (_, text, message) => {
   await expect(readFormat(sbirGov, [textInput(text)])).rejects.toThrow(message);
+});
+
+test("a solicitation that cannot be taken is refused alone", async () => {
+  const topics = Array.from({ length: 3 }, (_, n) => ({ topic_number: `T${n}`, topic_title: "T" }));
+  const long = { ...aSolicitation(), solicitation_number: "long", agency: "x".repeat(100_000), solicitation_topics: topics };
+  const text = JSON.stringify([aSolicitation(), 7, {}, long, { ...aSolicitation(), solicitation_title: "Caf\xe9" }]);
+  const { kept, refused } = await readFormat(sbirGov, [textInput(Buffer.from(text, "latin1"))]);
+  expect(kept.size).toBe(1);
+  expect(refused).toEqual([
+    "the element is not an object",
+    "the element is not a solicitation: it has neither solicitation_number nor solicitation_title",
+    "the element has more than 100000 characters besides its topics",
+    "title must be UTF-8",
+  ]);
 });
