@@ -5,6 +5,7 @@ import { easternInstant } from "../../src/import/eastern.ts";
 import { dsip } from "../../src/import/formats/dsip.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "../../src/import/grant.ts";
+import { jsonElements } from "../../src/import/json-elements.ts";
 import { programType } from "../../src/import/program-type.ts";
 import { createXmlReader } from "../../src/import/xml.ts";
 import { parseInstant } from "../../src/instant.ts";
@@ -89,6 +90,19 @@ describe("in time proportional to the text:", () => {
         for (let at = 0; at < text.length; at += 100) xml.write(text.slice(at, at + 100));
         xml.end();
       } catch {} // Where it stops being XML.
+    });
+  });
+
+  test.each<[string, number, (size: number) => string]>([
+    ["brackets around the array", 200_000, (size) => `{${'"x":{},'.repeat(size / 7)}}`],
+    ["brackets in an element", 400_000, (size) => `{"data":[${"[".repeat(size)}${"]".repeat(size)}]}`],
+    ["elements that are not JSON", 400_000, (size) => `{"data":[${"tru,".repeat(size / 4)}1]}`],
+    ["backslashes", 400_000, (size) => `{"data":["${"\\".repeat(size)}"]}`],
+  ])("JSON with many: %s", async (_, most, document) => {
+    await expectLinear(most, async (size) => {
+      try {
+        for await (const _element of jsonElements(pieces(document(size), 8192), "data"));
+      } catch {} // Where it has no such array.
     });
   });
 

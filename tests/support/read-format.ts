@@ -93,3 +93,21 @@ export function countBy<T>(values: Iterable<T>, name: (value: T) => unknown): Re
   for (const value of values) counts[String(name(value))] = (counts[String(name(value))] ?? 0) + 1;
   return counts;
 }
+
+/** So many megabytes of text, and what memory they took meanwhile: what is in use at their end and was not behind the first twenty. */
+export function megabytesOf(character: string, count: number) {
+  const taken = { bytes: 0 };
+  const inUse = () => {
+    Bun.gc(true);
+    return process.memoryUsage().heapUsed;
+  };
+  async function* text(): AsyncIterable<Uint8Array> {
+    let before = 0;
+    for (let megabyte = 0; megabyte < count; megabyte++) {
+      yield Buffer.alloc(1024 * 1024, character);
+      if (megabyte === 20) before = inUse();
+    }
+    taken.bytes = inUse() - before;
+  }
+  return { text, taken };
+}
