@@ -11,7 +11,7 @@ afterAll(dropScratch);
 const HOUR = 3600 * SECOND;
 const clock = { now: NOON };
 const data = aDirectory();
-let stop = () => {};
+const stopListeners: (() => void)[] = [];
 let base = "";
 let key = "";
 let ended: Promise<number>;
@@ -30,9 +30,7 @@ const machine = (print: (text: string) => void): Machine => ({
   startWorker: () => {
     throw new Error("no workers here");
   },
-  onStopSignal: (listener) => {
-    stop = listener;
-  },
+  onStopSignal: (listener) => void stopListeners.push(listener), // Imports listen as well as the server.
 });
 
 async function fundfeed(...args: string[]): Promise<string> {
@@ -58,7 +56,7 @@ beforeAll(async () => {
   base = (await listening.promise).replace("listening on ", "");
 });
 afterAll(async () => {
-  stop();
+  for (const stop of stopListeners) stop();
   expect(await ended).toBe(0);
 });
 
