@@ -1,13 +1,13 @@
-/** The certificate of the listener, with its key, as files. */
+/** The files of the listener's TLS certificate and private key. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { codeOf } from "../../db/reason.ts";
 import { unreadable } from "../unreadable.ts";
 
-/** Both in PEM form; `cert` may go on with the certificates that lead to its root. */
+/** Both in PEM. `cert` may be followed by its intermediate certificates. */
 export type Certificate = { cert: string; key: string };
 
-/** Throws an Error with one sentence unless the two are there and belong together: Bun would refuse them in OpenSSL's words, or not at all. */
+/** Throws an Error with one sentence if a file is missing or the two do not match. Bun would report that in OpenSSL's words, or not at all. */
 export function readCertificate(certFile: string, keyFile: string): Certificate {
   const cert = readText(certFile);
   const key = readText(keyFile);

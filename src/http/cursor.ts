@@ -1,8 +1,8 @@
-/** Cursors (D-15): a signed place in one list, as URL-safe text. */
+/** Cursors (D-15): a signed position in one list, as URL-safe text. */
 import type { Position } from "../page.ts";
 import { Problem } from "./problem.ts";
 
-/** Longest text that is looked at. Ours have 55 characters. */
+/** A longer text is refused unread. Our own cursors have 55 characters. */
 export const CURSOR_LENGTH_MAX = 512;
 
 /** Version 1: version (1 byte), time (8), UUID (16), signature (16). */
@@ -10,8 +10,8 @@ const VERSION = 1;
 const [TIME_AT, ID_AT, SIGNATURE_AT, LENGTH] = [1, 9, 25, 41];
 
 /**
- * What a cursor is bound to: the path and the filters, as one text for all spellings that mean the same. Filters have been read by
- * then (defaults filled in, repeats collapsed, codes in upper case), so only the order of list items is left to settle.
+ * What a cursor is bound to: the path and the filters. Equivalent filters give the same text. They have been read already (defaults filled
+ * in, duplicates removed, codes in upper case), so only list items are left to sort.
  */
 export function cursorScope(path: string, filter: Readonly<Record<string, unknown>>): string {
   const settled = Object.entries(filter).map(([name, value]) => [name, Array.isArray(value) ? value.toSorted() : value]);
@@ -27,11 +27,11 @@ export function encodeCursor(secret: Uint8Array, scope: string, { time, id }: Po
   return bytes.toString("base64url");
 }
 
-/** The place a cursor stands for; `null` where none was sent. Throws `invalid_cursor` for any text that is not exactly ours. */
+/** The position in a cursor; `null` if none was sent. Throws `invalid_cursor` for any text that `encodeCursor` did not return. */
 export function decodeCursor(secret: Uint8Array, scope: string, cursor: string | undefined): Position | null {
   if (cursor === undefined) return null;
   const bytes = cursor.length <= CURSOR_LENGTH_MAX ? Buffer.from(cursor, "base64url") : Buffer.alloc(0);
-  // Encoded again, since decoding passes over letters that are not base64url, padding and loose bits.
+  // Encoded again for comparison, because decoding ignores foreign characters, padding and spare bits.
   if (bytes.length !== LENGTH || bytes[0] !== VERSION || bytes.toString("base64url") !== cursor) throw invalidCursor();
   if (!crypto.timingSafeEqual(sign(secret, scope, bytes), bytes.subarray(SIGNATURE_AT))) throw invalidCursor();
   const hex = bytes.toString("hex", ID_AT, SIGNATURE_AT);
@@ -41,16 +41,16 @@ export function decodeCursor(secret: Uint8Array, scope: string, cursor: string |
   };
 }
 
-/** HMAC-SHA-256 over the place and its scope, its first 16 bytes. */
+/** The first 16 bytes of the HMAC-SHA-256 over the position and its scope. */
 function sign(secret: Uint8Array, scope: string, bytes: Buffer): Uint8Array {
-  const place = bytes.subarray(0, SIGNATURE_AT);
+  const position = bytes.subarray(0, SIGNATURE_AT);
   return new Bun.CryptoHasher("sha256", secret)
-    .update(place)
+    .update(position)
     .update(scope)
     .digest()
     .subarray(0, LENGTH - SIGNATURE_AT);
 }
 
 function invalidCursor(): Problem {
-  return new Problem("invalid_cursor", "The cursor is damaged or belongs to a request with other filters; begin again without it.");
+  return new Problem("invalid_cursor", "The cursor is damaged, or it belongs to a request with other filters. Start again without it.");
 }

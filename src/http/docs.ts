@@ -1,4 +1,4 @@
-/** `/openapi.json`, `/docs` and the files of that page, made once for a public base address. Nothing in them comes from elsewhere. */
+/** `/openapi.json`, `/docs` and the files of that page, built once for a public base address. They load nothing from other hosts. */
 import { readFileSync } from "node:fs";
 import pageScript from "./docs/page.client.js" with { type: "text" };
 import pageStyle from "./docs/page.css" with { type: "text" };
@@ -7,11 +7,11 @@ import scalarFile from "./docs/scalar-1.72.1.js.gz" with { type: "file" };
 import { type Document, openapiDocument } from "./openapi.ts";
 import type { Asset } from "./static-files.ts";
 
-/** The page loads its own files only and connects to nothing, so that no key can leave it. Scalar cannot do without inline styles. */
+/** The page loads only its own files and connects to nothing, so no key can leave it. Scalar needs inline styles. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The description for programs, the page for people, and what the page loads. */
+/** The document for programs, the page for people, and the files that the page loads. */
 export function descriptionAssets(baseUrl: string): Asset[] {
   const document = openapiDocument(baseUrl);
   const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(pageStyle));
@@ -36,25 +36,25 @@ export function descriptionAssets(baseUrl: string): Asset[] {
 
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 
-/** A compressed file that has its hash in its name: it may be kept for ever. */
+/** A compressed file with its hash in its name, so that it may be cached forever. */
 function hashedFile(name: string, extension: string, contentType: string, body: Uint8Array<ArrayBuffer>): Asset {
   const hash = Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 12);
   const headers = { "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" };
   return { path: `/docs/${name}-${hash}.${extension}`, contentType, body, headers };
 }
 
-/** Mounts Scalar's reference. Whatever could send a request, and so a key, from a browser is switched off. */
+/** Mounts Scalar's reference. Everything that could send a request, and with it a key, from the browser is off. */
 function referenceScript(document: Document, baseUrl: string): string {
   const info = {
     ...document.info,
-    description: `What each operation takes and answers. [The guide](${baseUrl}/docs) says how to use them.`,
+    description: `What each operation takes and returns. [The guide](${baseUrl}/docs) explains how to use them.`,
   };
   const configuration = {
     slug: "reference",
     content: { ...document, info },
     hideTestRequestButton: true,
     hideClientButton: true,
-    hiddenClients: true, // The samples are those of the description.
+    hiddenClients: true, // The samples come from the document.
     hideDarkModeToggle: true,
     showDeveloperTools: "never",
     documentDownloadType: "none",

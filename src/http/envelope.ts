@@ -1,4 +1,4 @@
-/** Response envelopes: ready documents between a head and a tail, as bytes. No document is parsed on its way out. */
+/** Response envelopes: stored documents between a head and a tail, as bytes. Documents are never parsed on the way out. */
 import { type TSchema, Type } from "@sinclair/typebox";
 
 const object = <T extends Record<string, TSchema>>(properties: T) => Type.Object(properties, { additionalProperties: false });
@@ -19,7 +19,7 @@ export const PageMeta = object({
 export const PageLinks = object({
   self: Type.String({ format: "uri-reference", description: "This page, relative to the origin." }),
   next: Type.Union([Type.String({ format: "uri-reference" }), Type.Null()], {
-    description: "The next page, relative to the origin. Not to be followed as returned: build the next request on your base address.",
+    description: "The next page, relative to the origin. Do not follow it as returned; build the next request on your base address.",
   }),
 });
 

@@ -7,7 +7,7 @@ export function validatorsOf({ id, updated_at }: { id: string; updated_at: numbe
   return { etag: `W/"${id}.${updated_at}"`, lastModified: new Date(updated_at).toUTCString() };
 }
 
-/** Whether the client already has what it would get: the answer is 304. If-None-Match wins where both are sent. */
+/** True if the client already has this version, so the response is 304. If-None-Match takes precedence. */
 export function isNotModified(headers: Headers, { etag, lastModified }: { etag: string; lastModified?: string }): boolean {
   const ifNoneMatch = headers.get("if-none-match");
   if (ifNoneMatch !== null) return ifNoneMatch === etag || matches(ifNoneMatch, etag);
@@ -17,10 +17,10 @@ export function isNotModified(headers: Headers, { etag, lastModified }: { etag: 
   return since !== undefined && Date.parse(lastModified) <= since;
 }
 
-/** One element of a list that may have empty ones around it: `etag = [ "W/" ] DQUOTE *etagc DQUOTE`. */
+/** One element of a list, after any empty ones: `etag = [ "W/" ] DQUOTE *etagc DQUOTE`. */
 const ELEMENT = /[ \t,]*(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
 
-/** Weak comparison with each tag of the list; a malformed list matches nothing. */
+/** Weak comparison with each tag of the list. A malformed list matches nothing. */
 function matches(list: string, etag: string): boolean {
   if (list.trim() === "*") return true;
   const opaque = etag.replace(/^W\//, "");
@@ -40,12 +40,12 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 const MONTH = MONTHS.join("|");
 const TIME = "([01]\\d|2[0-3]):([0-5]\\d):([0-5]\\d|60)";
 
-/** The three forms of an HTTP-date (§5.6.7), each with day, month, year and time, in this order or the form's own. */
+/** The three forms of an HTTP-date (§5.6.7), with named groups for day, month and year. */
 const IMF_FIXDATE = new RegExp(`^(?:${DAYS}), (?<day>\\d\\d) (?<month>${MONTH}) (?<year>\\d{4}) ${TIME} GMT$`);
 const RFC_850 = new RegExp(`^(?:${LONG_DAYS}), (?<day>\\d\\d)-(?<month>${MONTH})-(?<year>\\d\\d) ${TIME} GMT$`);
 const ASCTIME = new RegExp(`^(?:${DAYS}) (?<month>${MONTH}) (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`);
 
-/** Milliseconds since 1970 UTC, or `undefined`: a date that is not an HTTP-date is ignored. */
+/** Milliseconds since 1970 UTC. `undefined` if the text is not an HTTP-date: such a header is ignored. */
 export function parseHttpDate(text: string): number | undefined {
   const match = IMF_FIXDATE.exec(text) ?? RFC_850.exec(text) ?? ASCTIME.exec(text);
   if (match?.groups === undefined) return undefined;

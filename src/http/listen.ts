@@ -1,33 +1,36 @@
-/** The listener: Bun's server around an app, with what it must not do by itself. */
+/** The listener: Bun's server around an app. */
 import { lookup } from "node:dns/promises";
 import { codeOf, messageOf } from "../../db/reason.ts";
 import type { App } from "./app.ts";
 import type { Certificate } from "./certificate.ts";
 
-/** Seconds after which a connection that neither sends nor receives is closed. */
+/** Seconds after which an idle connection is closed. */
 const IDLE_TIMEOUT_SECONDS = 30;
-/** No limit: a request with a body gets the response it gets without one. Bun discards a body that nobody reads, so it takes no memory. */
+/** No limit: a body changes nothing about the response. Bun discards a body that nobody reads, so it takes no memory. */
 const BODY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
 type Place = {
   hostname: string;
   port: number;
-  /** Whether other processes of the same user may listen on it, too: each new connection goes to one of them. */
+  /** Whether other processes of the same user may listen on the port too. Each new connection then goes to one of them. */
   reusePort?: boolean;
 };
 
 export type Listener = {
   /** What the host name resolved to. */
   address: string;
-  /** The one that was taken, where 0 was asked for. */
+  /** The actual port, if 0 was asked for. */
   port: number;
-  /** New connections get this certificate. */
+  /** Uses this certificate for new connections. */
   renew: (certificate: Certificate) => void;
-  /** Resolves once every request under way is answered; or at once, when they are to be cut. */
+  /** Resolves when every request under way has its response. With `cut`, it closes all connections at once. */
   stop: (cut?: boolean) => Promise<void>;
 };
 
-/** Accepts connections, over TLS where there is a certificate. Throws when the port is taken, unless all ask for sharing it: two servers on one port would split requests and quotas. */
+/**
+ * Accepts connections, over TLS if there is a certificate. Throws if the port is taken, unless all its listeners share it: two servers on one
+ * port would split requests and quotas.
+ */
 export async function listen(app: App, place: Place, certificate?: Certificate): Promise<Listener> {
   const address = await addressOf(place);
   let present = accept(app, place, address, certificate);
@@ -36,8 +39,8 @@ export async function listen(app: App, place: Place, certificate?: Certificate):
   return {
     address,
     port,
-    // Bun's reload() keeps the certificate, so another listener takes the port over. Requests under way are answered by the one they
-    // came to; its idle connections are closed.
+    // Bun's reload() keeps the old certificate, so a new listener takes over the port. The old one finishes its requests under way and
+    // closes its idle connections.
     renew: (renewed) => {
       const ending = present;
       former.add(ending);
@@ -73,7 +76,7 @@ function accept(app: App, { hostname, port, reusePort = false }: Place, address:
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       maxRequestBodySize: BODY_BYTES_MAX,
       fetch: app.fetch,
-      error: () => new Response(null, { status: 500 }), // Never reached: `app.fetch` answers whatever is thrown.
+      error: () => new Response(null, { status: 500 }), // Never used: `app.fetch` does not throw.
     });
   } catch (error) {
     throw new Error(`Cannot listen on ${hostname}:${port}: ${reasons[codeOf(error)] ?? messageOf(error)}`, { cause: error });

@@ -1,10 +1,10 @@
-/** The listener's other face, for a Prometheus: on a port of its own, without keys. */
+/** The app behind the metrics port, for Prometheus. It needs no key. */
 import type { App } from "./app.ts";
 import { pathStart } from "./call.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Answers `/metrics`, and nothing else. */
+/** Serves `/metrics` and nothing else. */
 export function createMetricsApp(text: () => Promise<string>): App {
   return {
     fetch: async ({ url }) =>

@@ -1,4 +1,4 @@
-/** `/openapi.json`, OpenAPI 3.1: what @elysiajs/openapi makes of the routes, and what a route does not know. */
+/** `/openapi.json`, OpenAPI 3.1: what @elysiajs/openapi generates from the routes, and what no single route knows. */
 import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import { Elysia } from "elysia";
 import { EXAMPLE_BASE_URL } from "./docs/examples.ts";
@@ -10,7 +10,7 @@ import { describeNamedHeaders } from "./response-headers.ts";
 import { routes } from "./routes.ts";
 import { describeNamedSchemas } from "./schemas.ts";
 
-/** As far as the service itself reads it. */
+/** The parts of the document that our own code reads. */
 export type Document = {
   info: object;
   servers: [{ url: string }];
@@ -25,7 +25,7 @@ export type DescribedOperation = {
   tags: [string];
   summary: string;
   description: string;
-  /** Left out where a key is needed. */
+  /** Absent if the operation needs a key. */
   security?: [];
   parameters: DescribedParameter[];
   responses: Record<string, DescribedResponse | { $ref: string }>;
@@ -75,19 +75,19 @@ export function openapiDocument(baseUrl: string): Document {
 }
 
 const tags = {
-  Opportunities: "Find opportunities, stay in step with them, and read what changed in each.",
+  Opportunities: "Find opportunities, keep a copy in sync, and read what changed.",
   Sources: "Where the records come from.",
-  Service: "The service itself: needs no key and is not counted.",
+  Service: "The service itself. Needs no key and is not counted.",
 };
 
 function describePaths(baseUrl: string): Paths {
-  // In an instance of its own: the plugin asks for the routes of the outermost one, which in the service have a prefix.
+  // The plugin reads the routes of the outermost instance. That of the service has a prefix, so the routes get another one here.
   const generated = toOpenAPISchema(new Elysia().use(routes), { staticFile: false }, undefined, undefined, "3.1.0");
   const { paths }: { paths: PluginPaths } = JSON.parse(JSON.stringify(generated));
   return Object.fromEntries(Object.entries(paths).map(([path, { get }]) => [path, { get: completeOperation(path, get, baseUrl) }]));
 }
 
-/** As the plugin generates them. `staticFile: false` keeps a path with a dot, such as `/openapi.json`. */
+/** What the plugin generates. `staticFile: false` keeps paths with a dot, such as `/openapi.json`. */
 type PluginPaths = Record<string, { get: PluginOperation }>;
 type PluginOperation = Omit<DescribedOperation, "parameters" | "x-codeSamples"> & { parameters?: PluginParameter[] };
 type PluginParameter = Omit<DescribedParameter, "description"> & { schema: { description: string } };
@@ -102,7 +102,7 @@ function completeOperation(path: string, generated: PluginOperation, baseUrl: st
   };
 }
 
-/** The plugin leaves the description in the schema, and does not say how a list is written. */
+/** The plugin leaves the description in the schema, and does not say how lists are written. */
 function completeParameter({ schema: { description, ...schema }, ...parameter }: PluginParameter): DescribedParameter {
   return {
     ...parameter,
@@ -112,7 +112,7 @@ function completeParameter({ schema: { description, ...schema }, ...parameter }:
   };
 }
 
-/** RFC 9110 §13.1: the conditions that a request can make, by the validators that a 304 has. */
+/** RFC 9110 §13.1: the conditions that a request can state, one for each validator of the 304. */
 function conditionsOf({ 304: unchanged }: PluginOperation["responses"]): DescribedParameter[] {
   if (unchanged === undefined || "$ref" in unchanged) return [];
   return [...("ETag" in unchanged.headers ? [ifNoneMatch] : []), ...("Last-Modified" in unchanged.headers ? [ifModifiedSince] : [])];
@@ -121,7 +121,7 @@ function conditionsOf({ 304: unchanged }: PluginOperation["responses"]): Describ
 const ifNoneMatch = {
   name: "If-None-Match",
   in: "header",
-  description: "An `ETag` that you hold, a list of them, or `*`. Where it matches the answer is 304.",
+  description: "An `ETag` that you have, a list of them, or `*`. If one matches, the response is 304.",
   required: false,
   schema: { type: "string", maxLength: 8192 },
 } as const;
@@ -129,7 +129,7 @@ const ifNoneMatch = {
 const ifModifiedSince = {
   name: "If-Modified-Since",
   in: "header",
-  description: "A `Last-Modified` that you hold, as an HTTP date. It counts only where `If-None-Match` is not sent.",
+  description: "A `Last-Modified` that you have, as an HTTP date. Ignored if `If-None-Match` is sent.",
   required: false,
   schema: { type: "string", maxLength: 64 },
 } as const;

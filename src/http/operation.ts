@@ -1,14 +1,14 @@
-/** What a route says about itself besides its parameters: Elysia's `detail`, an OpenAPI operation with every response that it can give. */
+/** Elysia's `detail` of a route: an OpenAPI operation with all its responses. Parameters are declared beside it. */
 import type { TSchema } from "@sinclair/typebox";
 import { operationExample, problemExample } from "./docs/examples.ts";
 import { type ProblemCode, ProblemDetails, problems } from "./problem.ts";
 import { type HeaderName, problemHeaders, successHeaders } from "./response-headers.ts";
 import { describeSchema, type Members } from "./schemas.ts";
 
-/** Problems that any request can meet. */
+/** Problems of every operation. */
 const commonProblems = ["method_not_allowed", "internal_error"] as const satisfies readonly ProblemCode[];
 
-/** Problems that a request can meet where a key is needed, whatever it asks for. */
+/** Problems of every operation that needs a key. */
 const keyProblems = [
   "authentication_required",
   "insufficient_entitlement",
@@ -20,17 +20,16 @@ type Operation = {
   operationId: string;
   summary: string;
   description: string;
-  /** `[]` where no key is needed, as OpenAPI has it. */
+  /** `[]` if no key is needed, as in OpenAPI. */
   security?: [];
   /** The body of a 200: a schema, or the content type of a file. */
   response: TSchema | "application/json" | "text/html";
-  /** Headers of a 200 and a 304 besides those of every response. An operation with an ETag answers 304. */
+  /** Headers of a 200 and a 304 besides those of every response. An operation with an ETag also has a 304. */
   headers?: readonly HeaderName[];
-  /** Problems besides those that every operation with or without a key has. */
+  /** Problems besides those of every operation. */
   problems?: readonly ProblemCode[];
 };
 
-/** Elysia's `detail` of a route. */
 export function operation({ response, headers = [], problems: own = [], ...detail }: Operation) {
   const needsKey = detail.security === undefined;
   const sent = successHeaders({ needsKey, further: headers });
@@ -43,7 +42,9 @@ export function operation({ response, headers = [], problems: own = [], ...detai
         headers: { ...sent, ...successHeaders({ needsKey, further: ["Content-Encoding"] }) },
         content: describeContent(response, operationExample(detail.operationId)),
       },
-      ...(headers.includes("ETag") && { 304: { description: "Unchanged since the validator that was sent. Empty.", headers: sent } }),
+      ...(headers.includes("ETag") && {
+        304: { description: "Unchanged: you have the current version. The body is empty.", headers: sent },
+      }),
       ...describeProblems(codes),
     },
   };
@@ -78,7 +79,7 @@ function responseName(code: ProblemCode): string {
   return code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** A response that is one of these problems, which have one status. */
+/** The response for problems with the same status. */
 function describeProblemResponse(codes: readonly ProblemCode[]) {
   const lines = codes.map((code) => `\`${code}\`: ${problems[code].description}`);
   const examples = codes.map((code) => [code, { summary: problems[code].title, value: problemExample(code) }]);

@@ -30,7 +30,7 @@ export function listOf(options: {
   example?: string;
 }): Parameter<string[], false> {
   const { description, allowed, upperCase = false, example } = options;
-  const rule = `Comma-separated, repeated or both, at most ${LIST_ITEMS_MAX} values; blanks around them and repeats do not count.`;
+  const rule = `Comma-separated, repeated or both; at most ${LIST_ITEMS_MAX} values. Blanks around values and duplicates are ignored.`;
   const item = Type.String({ minLength: 1, ...(allowed && { enum: [...allowed] }), ...(example && { examples: [example] }) });
   return {
     schema: Type.Array(item, { minItems: 1, maxItems: LIST_ITEMS_MAX, description: `${description} ${rule}` }),
@@ -41,10 +41,10 @@ export function listOf(options: {
         .join(",")
         .split(",")
         .map((item) => item.trim());
-      if (items.includes("")) return { reason: "must hold no empty value" };
-      if (items.length > LIST_ITEMS_MAX) return { reason: `must hold at most ${LIST_ITEMS_MAX} values` };
+      if (items.includes("")) return { reason: "must not contain an empty value" };
+      if (items.length > LIST_ITEMS_MAX) return { reason: `must have at most ${LIST_ITEMS_MAX} values` };
       if (allowed !== undefined && !items.every((text) => allowed.includes(text))) {
-        return { reason: `must hold only these values: ${allowed.join(", ")}` };
+        return { reason: `must contain only these values: ${allowed.join(", ")}` };
       }
       return { value: [...new Set(upperCase ? items.map((text) => text.toUpperCase()) : items)] };
     },
@@ -124,7 +124,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** A UUID in the path, in upper or lower case (D-17). */
 export function pathId({ description }: { description: string }): Parameter<string, true> {
   return {
-    schema: Type.String({ format: "uuid", description: `${description} A UUID, letters in either case.` }),
+    schema: Type.String({ format: "uuid", description: `${description} A UUID, in upper or lower case.` }),
     given: true,
     read: ([id]) => (typeof id === "string" && UUID.test(id) ? { value: id.toLowerCase() } : { reason: "must be a UUID" }),
   };

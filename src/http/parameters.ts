@@ -91,7 +91,7 @@ function readParameter(
   const reading = parameter.read(sent);
   if ("reason" in reading) errors.push({ field, reason: reading.reason });
   else if (hasOne(values, parameter.withOne)) values[field] = reading.value;
-  else errors.push({ field, reason: `must come with exactly one "${parameter.withOne}" value` });
+  else errors.push({ field, reason: `must be sent with exactly one "${parameter.withOne}" value` });
 }
 
 function hasOne(values: Readonly<Record<string, unknown>>, list: string | undefined): boolean {
@@ -116,11 +116,11 @@ function refuseUnlisted(sent: ReadonlyMap<string, readonly Sent[]>, table: Param
     return { field: shown(name), reason: meant === undefined ? wanted : `${wanted}; did you mean "${meant}"?` };
   });
   const detail =
-    unlisted.length === 1 ? `"${shown(unlisted[0] ?? "")}" is not a parameter here.` : "Some parameters are not supported here.";
+    unlisted.length === 1 ? `"${shown(unlisted[0] ?? "")}" is not a supported parameter.` : "Some parameters are not supported.";
   throw new Problem("unsupported_parameter", detail, { errors });
 }
 
-/** A name as sent, but short, and never what could be a key. */
+/** A name as sent, but short, and never a key. */
 function shown(name: string): string {
   return /ffk_/i.test(name) ? "(a key)" : name.toWellFormed().slice(0, 64);
 }

@@ -6,22 +6,22 @@ export const problems = {
   invalid_parameter: {
     status: 400,
     title: "Invalid parameter",
-    description: "A parameter has a value that it cannot have. `errors` names each such parameter and says what its value must be.",
+    description: "A parameter has an invalid value. `errors` names each such parameter and says what its value must be.",
   },
   unsupported_parameter: {
     status: 400,
     title: "Unsupported parameter",
-    description: "The request has a query parameter that this operation does not list; `q`, `sort` and `order` are not supported anywhere.",
+    description: "The request has a query parameter that this operation does not support. No operation supports `q`, `sort` or `order`.",
   },
   invalid_cursor: {
     status: 400,
     title: "Invalid cursor",
-    description: "The cursor is damaged, or it continues a request with other filters. Begin again without a cursor.",
+    description: "The cursor is damaged, or it belongs to a request with other filters. Start again without it.",
   },
   authentication_required: {
     status: 401,
     title: "Authentication required",
-    description: "No key was sent, or it is not a valid one. Send `Authorization: Bearer <API_KEY>`.",
+    description: "No key was sent, or the key is not valid. Send `Authorization: Bearer <API_KEY>`.",
   },
   insufficient_entitlement: {
     status: 403,
@@ -31,7 +31,7 @@ export const problems = {
   not_found: {
     status: 404,
     title: "Not found",
-    description: "There is no opportunity with that id, or no such path.",
+    description: "No opportunity has that id, or the path does not exist.",
   },
   method_not_allowed: {
     status: 405,
@@ -61,8 +61,8 @@ export type FieldError = { field: string; reason: string };
 
 export const ProblemDetails = Type.Object(
   {
-    type: Type.String({ format: "uri", description: "Address of this kind of problem's description." }),
-    title: Type.String({ description: "Name of the kind of problem; it never varies." }),
+    type: Type.String({ format: "uri", description: "Address of the description of this kind of problem." }),
+    title: Type.String({ description: "Name of the kind of problem. It never varies." }),
     status: Type.Integer({ minimum: 400, maximum: 599, description: "The HTTP status." }),
     code: Type.String({ description: "The kind of problem, for programs.", examples: Object.keys(problems) }),
     detail: Type.String({ description: "What is wrong with this request." }),
@@ -77,14 +77,14 @@ export const ProblemDetails = Type.Object(
           },
           { additionalProperties: false },
         ),
-        { description: "Every parameter at fault." },
+        { description: "Every invalid parameter." },
       ),
     ),
   },
   { additionalProperties: false },
 );
 
-/** Thrown anywhere in `http/`; `app.ts` answers with it. `detail` is a sentence about this request and never holds a key. */
+/** Thrown anywhere in `http/`; `app.ts` turns it into the response. `detail` is a sentence about this request and never contains a key. */
 export class Problem extends Error {
   override readonly name = "Problem";
 
@@ -97,17 +97,17 @@ export class Problem extends Error {
   }
 }
 
-/** D-22: opened in a browser, it shows the description of this kind of problem. */
+/** D-22: this address, opened in a browser, shows the description of the problem. */
 export function problemType(baseUrl: string, code: ProblemCode): string {
   return `${baseUrl}/docs#${problemAnchor(code)}`;
 }
 
-/** The id of the element of `/docs` that describes this kind of problem. */
+/** The id of the element in `/docs` that describes the problem. */
 export function problemAnchor(code: string): string {
   return `problem-${code}`;
 }
 
-/** A refusal that names every parameter at fault. */
+/** A problem that names every invalid parameter. */
 export function invalidParameters(errors: FieldError[]): Problem {
   const [first] = errors;
   const detail =
@@ -117,18 +117,18 @@ export function invalidParameters(errors: FieldError[]): Problem {
   return new Problem("invalid_parameter", detail, { errors });
 }
 
-/** The refusal of a path that no route has. */
+/** The problem of a path without a route. */
 export function noSuchPath(baseUrl: string): Problem {
   return new Problem("not_found", `There is nothing at this path. The API reference is at ${baseUrl}/docs.`);
 }
 
-/** How long a client is asked to wait for a database that cannot be read. */
+/** How long clients wait before trying a database again that cannot be read. */
 const RETRY_UNAVAILABLE_SECONDS = 5;
 
-/** SQLite's result codes that a bug of ours has too; any other says that the database cannot be read (D-26). */
+/** SQLite's result codes that a bug of ours can cause. Any other means that the database cannot be read (D-26). */
 const OUR_FAULT = /^SQLITE_(ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH|TOOBIG)/;
 
-/** What a client is told of anything that was thrown. */
+/** The problem that a client gets for anything that was thrown. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error) || isDatabaseUnreadable(error)) {
@@ -136,13 +136,13 @@ export function problemOf(error: unknown): Problem {
       headers: { "Retry-After": String(RETRY_UNAVAILABLE_SECONDS) },
     });
   }
-  return new Problem("internal_error", "The request failed for a reason that is not yours.");
+  return new Problem("internal_error", "The server failed to process the request. The request itself is not at fault.");
 }
 
 function isDatabaseUnreadable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (/closed database|database has closed/i.test(error.message)) return true; // In bun:sqlite's words, without a code.
+  if (/closed database|database has closed/i.test(error.message)) return true; // As bun:sqlite says it, without a code.
   const { code } = error as Error & { code?: unknown };
   if (error.name === "SQLiteError") return typeof code === "string" && !OUR_FAULT.test(code);
-  return error.cause !== undefined && isDatabaseUnreadable(error.cause); // Drizzle wraps what the driver throws.
+  return error.cause !== undefined && isDatabaseUnreadable(error.cause); // Drizzle wraps errors of the driver.
 }

@@ -1,10 +1,10 @@
 /** Request ids are made here, never taken from the client (D-19). */
 
 const ID_BYTES = 16;
-/** Ids that one call for randomness yields. */
+/** Ids made from one call of `randomBytes`. */
 const POOLED = 256;
 
-/** Each call gives another id: 128 random bits in hexadecimal. */
+/** Each call returns another id: 128 random bits in hexadecimal. */
 export function createRequestIds(randomBytes: (count: number) => Uint8Array): () => string {
   let pool = Buffer.alloc(0);
   let next = 0;

@@ -12,19 +12,19 @@ const headers = {
     schema: Type.String({ pattern: "^[0-9a-f]{32}$" }),
   },
   "API-Version": { description: "Version of the API.", schema: Type.Literal(API_VERSION) },
-  "X-Content-Type-Options": { description: "The content type holds: nothing is to be guessed.", schema: Type.Literal("nosniff") },
-  Vary: { description: "What in a request the answer depends on.", schema: Type.Literal("Accept-Encoding") },
+  "X-Content-Type-Options": { description: "Clients must not guess another content type.", schema: Type.Literal("nosniff") },
+  Vary: { description: "The request header that the response depends on.", schema: Type.Literal("Accept-Encoding") },
   "Content-Encoding": {
-    description: "How a body over 1 KiB is compressed, where the request's `Accept-Encoding` asks for it.",
+    description: "The compression of a body over 1 KiB, if `Accept-Encoding` asks for one.",
     schema: Type.String({ pattern: "^(gzip|zstd)$", maxLength: 4 }),
     required: false,
   },
   "Cache-Control": {
-    description: "Who may keep the answer, and how long.",
+    description: "Who may cache the response, and for how long.",
     schema: Type.String({ maxLength: 100 }),
   },
   "RateLimit-Limit": {
-    description: "Requests a day that the key has.",
+    description: "Requests per day of the key.",
     schema: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
   },
   "RateLimit-Remaining": {
@@ -41,13 +41,13 @@ const headers = {
   },
   ETag: { description: "Validator: send it as `If-None-Match`.", schema: Type.String({ pattern: '^(W/)?"[^"]+"$', maxLength: 100 }) },
   "Last-Modified": { description: "When the record last changed, to the second.", schema: Type.String({ pattern: "GMT$", maxLength: 29 }) },
-  Allow: { description: "The methods that are accepted.", schema: Type.String({ maxLength: 100, pattern: "^GET, OPTIONS$" }) },
+  Allow: { description: "The methods that the service accepts.", schema: Type.String({ maxLength: 100, pattern: "^GET, OPTIONS$" }) },
   "WWW-Authenticate": {
-    description: 'RFC 6750 challenge; with `error="invalid_token"` where a key was sent.',
+    description: 'RFC 6750 challenge, with `error="invalid_token"` if a key was sent.',
     schema: Type.String({ pattern: '^Bearer realm="', maxLength: 200 }),
   },
   "Content-Security-Policy": {
-    description: "The page may load its own files only, and may connect to nothing.",
+    description: "The page may load only its own files and connect to nothing.",
     schema: Type.String({ maxLength: 1000 }),
   },
 } as const satisfies Record<string, Header>;

@@ -1,4 +1,4 @@
-/** The bodies of responses, and how schemas stand in `/openapi.json`. */
+/** The schemas of response bodies, and how `/openapi.json` describes schemas. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Change, OpportunityEvent } from "../events/event.ts";
 import { Contact, Funding, Opportunity, Source } from "../opportunities/opportunity.ts";
@@ -22,7 +22,7 @@ export const OpportunityEventPage = pageOf(OpportunityEvent);
 export const SourceList = catalogOf(SourceEntry);
 export const ServiceMetadataDetail = detailOf(ServiceMetadata);
 
-/** The schemas under `components`. Wherever one of them is nested in another, a reference stands for it. */
+/** The schemas under `components`. Where one of them is nested in another, the document has a reference. */
 const namedSchemas: Readonly<Record<string, TSchema>> = {
   OpportunityPage,
   OpportunityDetail,
@@ -52,7 +52,7 @@ const namedSchemas: Readonly<Record<string, TSchema>> = {
 
 const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [schema, name]));
 
-/** A JSON value with named members. */
+/** A JSON object. */
 export type Members = { [name: string]: unknown };
 
 /** `components.schemas` of the document. */
@@ -60,7 +60,7 @@ export function describeNamedSchemas(): Members {
   return mapMembers(namedSchemas, describeWhole);
 }
 
-/** A schema as the document has it: a reference if it has a name. */
+/** A schema as the document has it: a reference, if the schema has a name. */
 export function describeSchema(schema: TSchema): Members {
   const name = names.get(schema);
   return name === undefined ? describeWhole(schema) : { $ref: `#/components/schemas/${name}` };

@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * Source catalog
-         * @description The named sources. The list is open-ended: records can have codes that it does not hold (`source=OTHER` finds them).
+         * @description The named sources. Records can have codes that are not in this list; `source=OTHER` finds them.
          */
         get: operations["listSources"];
         put?: never;
@@ -70,7 +70,7 @@ export interface paths {
         };
         /**
          * One opportunity
-         * @description Send the `ETag` you hold as `If-None-Match`: the answer is 304 without a body while the record is unchanged.
+         * @description Send the `ETag` that you have as `If-None-Match`. While the record is unchanged, the response is 304 without a body.
          */
         get: operations["getOpportunity"];
         put?: never;
@@ -90,7 +90,7 @@ export interface paths {
         };
         /**
          * Change history of one opportunity
-         * @description Ordered by `detected_at`, newest first, then by `id`, descending. Events of severity `noise` and `cosmetic` are left out unless asked for.
+         * @description Ordered by `detected_at`, newest first, then by `id`, descending. Events of severity `noise` and `cosmetic` are omitted unless `include_insignificant` is true.
          */
         get: operations["listOpportunityEvents"];
         put?: never;
@@ -110,7 +110,7 @@ export interface paths {
         };
         /**
          * This description
-         * @description OpenAPI 3.1, generated from the tables that the server itself reads requests by.
+         * @description OpenAPI 3.1, generated from the server's routes.
          */
         get: operations["getOpenApi"];
         put?: never;
@@ -409,17 +409,17 @@ export interface components {
             self: string;
             /**
              * Format: uri-reference
-             * @description The next page, relative to the origin. Not to be followed as returned: build the next request on your base address.
+             * @description The next page, relative to the origin. Do not follow it as returned; build the next request on your base address.
              */
             next: string | null;
         };
         ProblemDetails: {
             /**
              * Format: uri
-             * @description Address of this kind of problem's description.
+             * @description Address of the description of this kind of problem.
              */
             type: string;
-            /** @description Name of the kind of problem; it never varies. */
+            /** @description Name of the kind of problem. It never varies. */
             title: string;
             /**
              * Format: int32
@@ -449,7 +449,7 @@ export interface components {
             instance: string;
             /** @description The same as `X-Request-Id`. */
             request_id: string;
-            /** @description Every parameter at fault. */
+            /** @description Every invalid parameter. */
             errors?: components["schemas"]["FieldError"][];
         };
         FieldError: {
@@ -460,7 +460,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `authentication_required`: No key was sent, or it is not a valid one. Send `Authorization: Bearer <API_KEY>`. */
+        /** @description `authentication_required`: No key was sent, or the key is not valid. Send `Authorization: Bearer <API_KEY>`. */
         AuthenticationRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -519,7 +519,7 @@ export interface components {
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
-                /** @description Requests a day that the key has. */
+                /** @description Requests per day of the key. */
                 "RateLimit-Limit"?: number;
                 /** @description Requests left in the current daily window. */
                 "RateLimit-Remaining"?: number;
@@ -557,7 +557,7 @@ export interface components {
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
-                /** @description Requests a day that the key has. */
+                /** @description Requests per day of the key. */
                 "RateLimit-Limit"?: number;
                 /** @description Requests left in the current daily window. */
                 "RateLimit-Remaining"?: number;
@@ -569,7 +569,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemDetails"];
             };
         };
-        /** @description `not_found`: There is no opportunity with that id, or no such path. */
+        /** @description `not_found`: No opportunity has that id, or the path does not exist. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -595,15 +595,15 @@ export interface components {
         "X-Request-Id": string;
         /** @description Version of the API. */
         "API-Version": "1";
-        /** @description The content type holds: nothing is to be guessed. */
+        /** @description Clients must not guess another content type. */
         "X-Content-Type-Options": "nosniff";
-        /** @description What in a request the answer depends on. */
+        /** @description The request header that the response depends on. */
         Vary: "Accept-Encoding";
-        /** @description How a body over 1 KiB is compressed, where the request's `Accept-Encoding` asks for it. */
+        /** @description The compression of a body over 1 KiB, if `Accept-Encoding` asks for one. */
         "Content-Encoding": string;
-        /** @description Who may keep the answer, and how long. */
+        /** @description Who may cache the response, and for how long. */
         "Cache-Control": string;
-        /** @description Requests a day that the key has. */
+        /** @description Requests per day of the key. */
         "RateLimit-Limit": number;
         /** @description Requests left in the current daily window. */
         "RateLimit-Remaining": number;
@@ -615,11 +615,11 @@ export interface components {
         ETag: string;
         /** @description When the record last changed, to the second. */
         "Last-Modified": string;
-        /** @description The methods that are accepted. */
+        /** @description The methods that the service accepts. */
         Allow: string;
-        /** @description RFC 6750 challenge; with `error="invalid_token"` where a key was sent. */
+        /** @description RFC 6750 challenge, with `error="invalid_token"` if a key was sent. */
         "WWW-Authenticate": string;
-        /** @description The page may load its own files only, and may connect to nothing. */
+        /** @description The page may load only its own files and connect to nothing. */
         "Content-Security-Policy": string;
     };
     pathItems: never;
@@ -733,7 +733,7 @@ export interface operations {
                     "application/json": components["schemas"]["SourceList"];
                 };
             };
-            /** @description `unsupported_parameter`: The request has a query parameter that this operation does not list; `q`, `sort` and `order` are not supported anywhere. */
+            /** @description `unsupported_parameter`: The request has a query parameter that this operation does not support. No operation supports `q`, `sort` or `order`. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -762,21 +762,21 @@ export interface operations {
     listOpportunities: {
         parameters: {
             query?: {
-                /** @description Only these statuses. Comma-separated, repeated or both, at most 50 values; blanks around them and repeats do not count. */
+                /** @description Only these statuses. Comma-separated, repeated or both; at most 50 values. Blanks around values and duplicates are ignored. */
                 status?: ("forecast" | "pre_release" | "open" | "closing_soon" | "closed" | "awarded" | "cancelled" | "archived")[];
-                /** @description Only these source codes, in any letter case. `OTHER` stands for every source that the catalog does not name. Comma-separated, repeated or both, at most 50 values; blanks around them and repeats do not count. */
+                /** @description Only these source codes, in upper or lower case. `OTHER` matches every source that is not in the source catalog. Comma-separated, repeated or both; at most 50 values. Blanks around values and duplicates are ignored. */
                 source?: string[];
-                /** @description Only where the agency's name contains this text, in any letter case. At most 200 characters, sent once. */
+                /** @description Only if the agency's name contains this text, in upper or lower case. At most 200 characters, sent once. */
                 agency?: string;
-                /** @description Only these program types. Comma-separated, repeated or both, at most 50 values; blanks around them and repeats do not count. */
+                /** @description Only these program types. Comma-separated, repeated or both; at most 50 values. Blanks around values and duplicates are ignored. */
                 program_type?: ("SBIR" | "STTR" | "BAA" | "RFI" | "RFP" | "OTA" | "GRANT" | "CONTRACT" | "PRIZE" | "CSO" | "CRADA" | "INDUSTRY_EVENT" | "OTHER")[];
-                /** @description Only the record that bears or bore this upstream identifier. Needs exactly one `source`. At most 256 characters, sent once. */
+                /** @description Only the record that has or had this upstream identifier. Needs exactly one `source`. At most 256 characters, sent once. */
                 source_opportunity_id?: string;
                 /** @description Only records that changed after this instant (not at it). An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`. */
                 updated_since?: string;
                 /** @description Page size. From 1 to 100, in plain decimal digits, sent once. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before, sent with the same filters. At most 512 characters, sent once. */
+                /** @description `meta.next_cursor` of the previous page, with the same filters. At most 512 characters, sent once. */
                 cursor?: string;
             };
             header?: never;
@@ -889,9 +889,9 @@ export interface operations {
                 };
             };
             /**
-             * @description - `unsupported_parameter`: The request has a query parameter that this operation does not list; `q`, `sort` and `order` are not supported anywhere.
-             *     - `invalid_parameter`: A parameter has a value that it cannot have. `errors` names each such parameter and says what its value must be.
-             *     - `invalid_cursor`: The cursor is damaged, or it continues a request with other filters. Begin again without a cursor.
+             * @description - `unsupported_parameter`: The request has a query parameter that this operation does not support. No operation supports `q`, `sort` or `order`.
+             *     - `invalid_parameter`: A parameter has an invalid value. `errors` names each such parameter and says what its value must be.
+             *     - `invalid_cursor`: The cursor is damaged, or it belongs to a request with other filters. Start again without it.
              */
             400: {
                 headers: {
@@ -922,13 +922,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` that you hold, a list of them, or `*`. Where it matches the answer is 304. */
+                /** @description An `ETag` that you have, a list of them, or `*`. If one matches, the response is 304. */
                 "If-None-Match"?: string;
-                /** @description A `Last-Modified` that you hold, as an HTTP date. It counts only where `If-None-Match` is not sent. */
+                /** @description A `Last-Modified` that you have, as an HTTP date. Ignored if `If-None-Match` is sent. */
                 "If-Modified-Since"?: string;
             };
             path: {
-                /** @description The service's id of the opportunity. A UUID, letters in either case. */
+                /** @description The service's id of the opportunity. A UUID, in upper or lower case. */
                 id: string;
             };
             cookie?: never;
@@ -1031,7 +1031,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpportunityDetail"];
                 };
             };
-            /** @description Unchanged since the validator that was sent. Empty. */
+            /** @description Unchanged: you have the current version. The body is empty. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1049,8 +1049,8 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description - `unsupported_parameter`: The request has a query parameter that this operation does not list; `q`, `sort` and `order` are not supported anywhere.
-             *     - `invalid_parameter`: A parameter has a value that it cannot have. `errors` names each such parameter and says what its value must be.
+             * @description - `unsupported_parameter`: The request has a query parameter that this operation does not support. No operation supports `q`, `sort` or `order`.
+             *     - `invalid_parameter`: A parameter has an invalid value. `errors` names each such parameter and says what its value must be.
              */
             400: {
                 headers: {
@@ -1081,20 +1081,20 @@ export interface operations {
     listOpportunityEvents: {
         parameters: {
             query?: {
-                /** @description Only these event types. Comma-separated, repeated or both, at most 50 values; blanks around them and repeats do not count. */
+                /** @description Only these event types. Comma-separated, repeated or both; at most 50 values. Blanks around values and duplicates are ignored. */
                 type?: ("opportunity_added" | "opportunity_removed" | "status_changed" | "date_changed" | "funding_changed" | "description_changed" | "qanda_updated" | "attachments_changed" | "field_updated" | "unknown")[];
                 /** @description Only events detected after this instant (not at it). An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`. */
                 since?: string;
-                /** @description Whether events of severity `noise` and `cosmetic` are listed too. `true` or `false`, sent once. */
+                /** @description Whether to include events of severity `noise` and `cosmetic`. `true` or `false`, sent once. */
                 include_insignificant?: boolean;
                 /** @description Page size. From 1 to 100, in plain decimal digits, sent once. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before, sent with the same filters. At most 512 characters, sent once. */
+                /** @description `meta.next_cursor` of the previous page, with the same filters. At most 512 characters, sent once. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The service's id of the opportunity. A UUID, letters in either case. */
+                /** @description The service's id of the opportunity. A UUID, in upper or lower case. */
                 id: string;
             };
             cookie?: never;
@@ -1172,9 +1172,9 @@ export interface operations {
                 };
             };
             /**
-             * @description - `unsupported_parameter`: The request has a query parameter that this operation does not list; `q`, `sort` and `order` are not supported anywhere.
-             *     - `invalid_parameter`: A parameter has a value that it cannot have. `errors` names each such parameter and says what its value must be.
-             *     - `invalid_cursor`: The cursor is damaged, or it continues a request with other filters. Begin again without a cursor.
+             * @description - `unsupported_parameter`: The request has a query parameter that this operation does not support. No operation supports `q`, `sort` or `order`.
+             *     - `invalid_parameter`: A parameter has an invalid value. `errors` names each such parameter and says what its value must be.
+             *     - `invalid_cursor`: The cursor is damaged, or it belongs to a request with other filters. Start again without it.
              */
             400: {
                 headers: {
@@ -1206,7 +1206,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` that you hold, a list of them, or `*`. Where it matches the answer is 304. */
+                /** @description An `ETag` that you have, a list of them, or `*`. If one matches, the response is 304. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -1232,7 +1232,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Unchanged since the validator that was sent. Empty. */
+            /** @description Unchanged: you have the current version. The body is empty. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1253,7 +1253,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` that you hold, a list of them, or `*`. Where it matches the answer is 304. */
+                /** @description An `ETag` that you have, a list of them, or `*`. If one matches, the response is 304. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -1278,7 +1278,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Unchanged since the validator that was sent. Empty. */
+            /** @description Unchanged: you have the current version. The body is empty. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -58,7 +58,7 @@ describe("what cannot be read is refused by name", () => {
 
   test("a bracketed list is no list of statuses", async () => {
     const problem = await expectProblem(await get("/opportunities?status=[open]"), { code: "invalid_parameter", fields: ["status"] });
-    expect(problem.detail).toStartWith('"status" must hold only these values: forecast, pre_release,');
+    expect(problem.detail).toStartWith('"status" must contain only these values: forecast, pre_release,');
   });
 
   test("an id in the path is judged with the parameters, and after unsupported ones", async () => {

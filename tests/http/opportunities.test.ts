@@ -225,7 +225,7 @@ describe("a bad parameter value", () => {
     expect(body.errors).toEqual([
       {
         field: "status",
-        reason: "must hold only these values: forecast, pre_release, open, closing_soon, closed, awarded, cancelled, archived",
+        reason: "must contain only these values: forecast, pre_release, open, closing_soon, closed, awarded, cancelled, archived",
       },
       { field: "limit", reason: "must be an integer from 1 to 100" },
     ]);

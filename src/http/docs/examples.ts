@@ -1,14 +1,14 @@
-/** Real answers of the demo's sample, by operation and by problem code; a test makes sure that the service still gives them. */
+/** Real responses over the demo's sample data, by operation and by problem code. A test checks that the service still returns them. */
 import type { ProblemCode } from "../problem.ts";
 import examples from "./examples.json" with { type: "json" };
 
-/** The base address in the examples. The document replaces it by the server's. */
+/** The base address in the examples. The document has the server's in its place. */
 export const EXAMPLE_BASE_URL = "https://api.example.com/v1";
 
 /** The record of `getOpportunity`. */
 export const exampleRecord = examples.operations.getOpportunity.data;
 
-/** The body of a 200, where it is one of ours. */
+/** The body of a 200, if there is an example of it. */
 export function operationExample(operationId: string): unknown {
   return (examples.operations as Readonly<Record<string, unknown>>)[operationId];
 }

@@ -1,4 +1,4 @@
-/** The guide: prose in Markdown, with the tables that the service itself works by. */
+/** The guide: Markdown prose, filled in with the tables that the service itself uses. */
 import { type Rule, rules } from "../../changes/rules.ts";
 import { programTypes, statuses } from "../../opportunities/opportunity.ts";
 import { LIST_ITEMS_MAX } from "../parameter-kinds.ts";
@@ -9,7 +9,7 @@ import text from "./guide.md" with { type: "text" };
 
 export type Section = { id: string; title: string; markdown: string };
 
-/** A section for each `## Title {#id}` of the text; without an id, the title in lower case is one. */
+/** One section for each `## Title {#id}`. The default id is the title in lower case. */
 export function guideSections(baseUrl: string): Section[] {
   const { id, updated_at } = exampleRecord;
   const values: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ export function guideSections(baseUrl: string): Section[] {
     });
 }
 
-/** The guide as one text that stands alone: of the samples only curl's, links to the page. */
+/** The guide as one text for the document: only the curl samples, and links that lead to the page. */
 export function guideText(baseUrl: string): string {
   return guideSections(baseUrl)
     .map(({ title, markdown }) => `## ${title}\n\n${markdown}`)
@@ -44,7 +44,7 @@ export function guideText(baseUrl: string): string {
     .replaceAll("](#", `](${baseUrl}/docs#`);
 }
 
-/** Which difference gives which event, by type. */
+/** Which change becomes which event. */
 export function eventTable(): string {
   return table(["Type", "Severity", "Fields", "When"], rules.map(eventRow));
 }
@@ -54,7 +54,7 @@ function eventRow({ type, severity, fields, when }: Rule): string[] {
   return [codes([type]), severity, which, when];
 }
 
-/** Each code stands in an element that the `type` of its problems leads to (D-22). */
+/** Each code is in an element that the `type` of the problem links to (D-22). */
 function problemTable(): string {
   const rows = (Object.keys(problems) as ProblemCode[]).map((code) => {
     const { status, title, description } = problems[code];

@@ -1,4 +1,4 @@
-/** Colours for the samples: comments, strings, and the words that a language keeps for itself. */
+/** Colors for the samples: comments, strings and keywords. */
 
 const keywords: Readonly<Record<string, string>> = {
   sh: "curl|export",
@@ -11,7 +11,7 @@ const keywords: Readonly<Record<string, string>> = {
 const COMMENT = String.raw`\/\*\*.*?\*\/|(?<=^|\s)\/\/[^\n]*|(?<=^|\s)#[^\n]*|"""[\s\S]*?"""`;
 const STRING = String.raw`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\x60[^\x60]*\x60`;
 
-/** The source as HTML, its tokens in spans. */
+/** The source as HTML, with its tokens in spans. */
 export function highlighted(source: string, language: string): string {
   const words = keywords[language];
   if (words === undefined) return Bun.escapeHTML(source);

@@ -1,4 +1,4 @@
-/** The page for people: the guide, and the operations of the document, as plain HTML that is readable without a script. */
+/** The page for people: the guide and the operations of the document, as plain HTML that needs no script. */
 import type { DescribedOperation, DescribedParameter, Document } from "../openapi.ts";
 import { problemAnchor } from "../problem.ts";
 import { guideSections, type Section } from "./guide.ts";
@@ -46,19 +46,19 @@ ${sections.map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join
 <main class="prose">
 <div class="hero">
 <h1>Federal funding opportunities, with their history</h1>
-<p>Every grant, contract and topic that US federal sources publish, in one model, with what changed in each of them. Read-only JSON over HTTP.</p>
+<p>Grants, contracts and topics that US federal sources publish, in one model, with the history of what changed in each. Read-only JSON over HTTP.</p>
 <dl><div><dt>Base address</dt><dd><code>${base}</code></dd></div><div><dt>Description</dt><dd><a href="openapi.json">OpenAPI 3.1</a></dd></div></dl>
 </div>
 ${sections.map(sectionHtml).join("\n")}
 </main>
 </div>
-<div id="reference" hidden><div id="scalar"><p class="loading">The reference is being loaded …</p></div></div>
+<div id="reference" hidden><div id="scalar"><p class="loading">Loading the reference …</p></div></div>
 </body>
 </html>
 `;
 }
 
-/** A point on a rising line, as an image that needs no request. */
+/** A point on a rising line. As a data URI it needs no request. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0d7a68"/><path d="M7 22l6-7 5 4 7-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/><circle cx="25" cy="9" r="3" fill="#ffd166"/></svg>',
 )}`;
@@ -70,7 +70,7 @@ ${markdownHtml(markdown)}
 </section>`;
 }
 
-/** Each run of samples becomes one group; `### Title {#id}` has that id; tables may be wider than a phone. */
+/** Adjacent samples become one group, `### Title {#id}` gets its id, and tables scroll on narrow screens. */
 function markdownHtml(markdown: string): string {
   const groups: string[] = [];
   const withoutSamples = markdown.replace(/(?:^```\w+.*\n[\s\S]*?\n```$\n?)+/gm, (run) => {
@@ -104,7 +104,7 @@ function operationEntry(document: Document, path: string, operation: DescribedOp
     `### \`GET\` ${path} {#operation-${operationId}}`,
     `${summary}. ${description}`,
     parameterTable(parameters.filter((parameter) => parameter.in !== "header")),
-    `${security === undefined ? "Needs a key." : "Needs no key."} Refused with ${refusals(document, operation)}. [Answers and samples](#${reference})`,
+    `${security === undefined ? "Needs a key." : "Needs no key."} Refused with ${refusals(document, operation)}. [Responses and samples](#${reference})`,
   ].join("\n\n");
 }
 

@@ -1,4 +1,4 @@
-/** How to call an operation from a server, in four languages. Never from a browser: a key does not belong there. */
+/** Code that calls an operation from a server, in four languages. Never from a browser: keys do not belong there. */
 import type { DescribedOperation } from "../openapi.ts";
 
 /** A record of the demo's sample data, so the code samples work in the demo. */

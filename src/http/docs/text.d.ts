@@ -1,4 +1,4 @@
-/** Files that are embedded in the program (`with { type: "text" }`): the import is their text. */
+/** Files embedded in the program (`with { type: "text" }`). The import is their text. */
 declare module "*.md" {
   const text: string;
   export default text;

@@ -1,4 +1,4 @@
-/** The description of the service, for programs and for people, and the files that the page for people loads. */
+/** The description of the service, for programs and for people, and the files that the latter loads. */
 import { Elysia } from "elysia";
 import { withoutKey } from "../admission.ts";
 import { operation } from "../operation.ts";
@@ -11,7 +11,7 @@ export const descriptionRoutes = new Elysia({ tags: ["Service"] })
     detail: operation({
       operationId: "getOpenApi",
       summary: "This description",
-      description: "OpenAPI 3.1, generated from the tables that the server itself reads requests by.",
+      description: "OpenAPI 3.1, generated from the server's routes.",
       security: [],
       response: "application/json",
       headers: ["ETag"],

@@ -29,16 +29,16 @@ export const eventRoutes = new Elysia({ tags: ["Opportunities"] }).use(withKey).
       query: {
         type: listOf({ description: "Only these event types.", allowed: eventTypes }),
         since: instant({ description: "Only events detected after this instant (not at it)." }),
-        include_insignificant: flag({ description: "Whether events of severity `noise` and `cosmetic` are listed too.", fallback: false }),
+        include_insignificant: flag({ description: "Whether to include events of severity `noise` and `cosmetic`.", fallback: false }),
         limit: integer({ description: "Page size.", min: 1, max: 100, fallback: 25 }),
-        cursor: cursor({ description: "`meta.next_cursor` of the page before, sent with the same filters." }),
+        cursor: cursor({ description: "`meta.next_cursor` of the previous page, with the same filters." }),
       },
     }),
     detail: operation({
       operationId: "listOpportunityEvents",
       summary: "Change history of one opportunity",
       description:
-        "Ordered by `detected_at`, newest first, then by `id`, descending. Events of severity `noise` and `cosmetic` are left out unless asked for.",
+        "Ordered by `detected_at`, newest first, then by `id`, descending. Events of severity `noise` and `cosmetic` are omitted unless `include_insignificant` is true.",
       response: OpportunityEventPage,
       problems: ["unsupported_parameter", "invalid_parameter", "invalid_cursor", "not_found"],
     }),

@@ -33,24 +33,24 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
         query: {
           status: listOf({ description: "Only these statuses.", allowed: statuses }),
           source: listOf({
-            description: "Only these source codes, in any letter case. `OTHER` stands for every source that the catalog does not name.",
+            description: "Only these source codes, in upper or lower case. `OTHER` matches every source that is not in the source catalog.",
             upperCase: true,
             example: "GRANTS_GOV",
           }),
           agency: text({
-            description: "Only where the agency's name contains this text, in any letter case.",
+            description: "Only if the agency's name contains this text, in upper or lower case.",
             lengthMax: 200,
             example: "NASA",
           }),
           program_type: listOf({ description: "Only these program types.", allowed: programTypes }),
           source_opportunity_id: text({
-            description: "Only the record that bears or bore this upstream identifier. Needs exactly one `source`.",
+            description: "Only the record that has or had this upstream identifier. Needs exactly one `source`.",
             lengthMax: 256,
             withOne: "source",
           }),
           updated_since: instant({ description: "Only records that changed after this instant (not at it)." }),
           limit: integer({ description: "Page size.", min: 1, max: 100, fallback: 25 }),
-          cursor: cursor({ description: "`meta.next_cursor` of the page before, sent with the same filters." }),
+          cursor: cursor({ description: "`meta.next_cursor` of the previous page, with the same filters." }),
         },
       }),
       detail: operation({
@@ -79,7 +79,7 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
       detail: operation({
         operationId: "getOpportunity",
         summary: "One opportunity",
-        description: "Send the `ETag` you hold as `If-None-Match`: the answer is 304 without a body while the record is unchanged.",
+        description: "Send the `ETag` that you have as `If-None-Match`. While the record is unchanged, the response is 304 without a body.",
         response: OpportunityDetail,
         headers: ["ETag", "Last-Modified"],
         problems: ["unsupported_parameter", "invalid_parameter", "not_found"],

@@ -19,7 +19,7 @@ export const sourceRoutes = new Elysia({ tags: ["Sources"] }).use(withKey).get(
     detail: operation({
       operationId: "listSources",
       summary: "Source catalog",
-      description: "The named sources. The list is open-ended: records can have codes that it does not hold (`source=OTHER` finds them).",
+      description: "The named sources. Records can have codes that are not in this list; `source=OTHER` finds them.",
       response: SourceList,
       problems: ["unsupported_parameter"],
     }),
