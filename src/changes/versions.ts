@@ -41,6 +41,18 @@ const bearersOfIds = query({ source: upstreamIds.source, ids: listOf(upstreamIds
       desc(opportunities.seq),
     ),
 );
+const recordsByUpstreamIds = query({ source: upstreamIds.source, ids: listOf(upstreamIds.upstream_id) }, ({ source, ids }) =>
+  select({
+    upstream_id: upstreamIds.upstream_id,
+    lineage: opportunities.lineage,
+    shown_id: opportunities.source_opportunity_id,
+    document: opportunities.document,
+  })
+    .from(upstreamIds)
+    .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
+    .where(and(eq(upstreamIds.source, source), inArray(upstreamIds.upstream_id, ids)))
+    .orderBy(asc(opportunities.seq)),
+);
 const versionsOfSeries = query({ source: versions.source, series: listOf(versions.series) }, ({ source, series }) =>
   select({ lineage: opportunities.lineage, ...factColumns })
     .from(versions)
@@ -89,6 +101,27 @@ export type Bearer = {
 export async function findBearers(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, Bearer>> {
   const rows = await sql.all(bearersOfIds, { source, ids });
   return new Map(rows.map(({ upstream_id, lineage, shown_id, ...facts }) => [upstream_id, { lineage, shown_id, facts: factsOf(facts) }]));
+}
+
+/**
+ * Records that have one of these upstream ids, and whose URL ends in the id beside it: those that are named after that id first, then the
+ * first that were stored.
+ */
+export async function findAddressed(
+  sql: CatalogSql,
+  source: string,
+  versions: readonly { id: string; opportunity_id: string | null }[],
+): Promise<(Bearer & { id: string })[]> {
+  const ids = new Set(versions.flatMap(({ opportunity_id }) => opportunity_id ?? []));
+  if (ids.size === 0) return [];
+  const rows = await sql.all(recordsByUpstreamIds, { source, ids: [...ids] });
+  const found = rows.flatMap(({ upstream_id, document, ...record }) => {
+    const url = parseStored<Opportunity>(document).source.url ?? "";
+    return versions
+      .filter(({ id, opportunity_id }) => opportunity_id === upstream_id && url.endsWith(`/${id}`))
+      .map(({ id }) => ({ ...record, id, facts: undefined }));
+  });
+  return found.toSorted((one, other) => Number(other.lineage === other.id) - Number(one.lineage === one.id));
 }
 
 type Facts = { [Name in keyof VersionFacts]: VersionFacts[Name] | null };

@@ -49,6 +49,11 @@ export type Version = {
   source: string;
   /** Of this version alone. */
   id: string;
+  /**
+   * What its record has as upstream id, where that is something else and need not be unique. A record that has it, and whose URL ends in
+   * `id`, was stored without the id by an older program.
+   */
+  opportunity_id?: string;
   /** Without them, a version is known by its id alone. */
   facts?: Facts;
 };

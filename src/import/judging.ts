@@ -12,7 +12,7 @@ import type { OpenInput } from "./input.ts";
 import { firstCharacter } from "./json-elements.ts";
 import { isObject } from "./json-value.ts";
 import { judgeRecord, type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey } from "./judge.ts";
-import { findParentId } from "./parents.ts";
+import { findParentId } from "./links.ts";
 import type { Placed } from "./placing.ts";
 import { readingUnder } from "./reading.ts";
 import type { Rejects } from "./rejects.ts";
@@ -152,12 +152,12 @@ async function judgeItem(sql: CatalogSql, item: Item, version: Placed | undefine
 
 /** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
 async function completed(sql: CatalogSql, { record, partial, beside }: Mapped, version: Placed | undefined): Promise<object> {
-  const identified = version === undefined ? record : { ...record, lineage: version.lineage };
-  const key = partial === undefined || version?.isForeign ? undefined : readNaturalKey(identified);
+  const placed = (draft: object) => (version === undefined ? draft : { ...draft, lineage: version.lineage });
+  const key = partial === undefined || version?.isForeign ? undefined : readNaturalKey(placed(record));
   const before = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
-  if (before === undefined) return identified;
+  if (before === undefined) return placed(record);
   const { status: _status, ...content } = readContent(before.document, before.sidecar);
-  return filledIn({ ...identified, ...beside?.(content) }, content, partial === "adds");
+  return filledIn(placed(beside?.(content) ?? record), content, partial === "adds");
 }
 
 function filledIn(record: object, stored: object, adds: boolean): object {

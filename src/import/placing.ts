@@ -5,7 +5,7 @@
  */
 import type { Database } from "bun:sqlite";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { type Bearer, findBearers, findShown, listVersions, type Shown, type VersionFacts } from "../changes/versions.ts";
+import { type Bearer, findAddressed, findBearers, findShown, listVersions, type Shown, type VersionFacts } from "../changes/versions.ts";
 import { parseInstantMs } from "../instant.ts";
 import { easternDate, easternInstant } from "./eastern.ts";
 import type { Version } from "./format.ts";
@@ -41,6 +41,8 @@ export type Placements = {
   unnotedOf: (source: string, lineage: string) => Placed[];
   /** Those of all records that are not written themselves, some at a time. */
   unnoted: () => Iterable<Placed[]>;
+  /** Records of the same version as another one, some at a time: the lineages of both. */
+  twins: () => Iterable<{ source: string; lineage: string; twin: string }[]>;
   /** The series, by source, in which one of them begins a record that is named after its key. */
   begunSeries: () => Map<string, string[]>;
 };
@@ -59,6 +61,10 @@ export function openPlacements(sqlite: Database): Placements {
     unnotedOf: (source, lineage) => table.unnotedOf(source, lineage).map(placedOf),
     *unnoted() {
       for (const portion of table.unnoted()) yield portion.map(placedOf);
+    },
+    *twins() {
+      for (const portion of table.twins())
+        yield portion.map(({ source, id, lineage, twin }) => ({ source, lineage: lineage ?? id, twin: twin ?? id }));
     },
     begunSeries() {
       const bySource = Map.groupBy(table.begun(), ({ source }) => source);
@@ -88,7 +94,7 @@ async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncItera
 }
 
 /** A version that comes twice keeps what was said of it first, and the more exact time. */
-function add(table: VersionTable, { source, id, facts }: Version): void {
+function add(table: VersionTable, { source, id, opportunity_id, facts }: Version): void {
   const usable = usableKey(source, facts?.key ?? id, id);
   if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Its record will be rejected.
   const { at, hasTime } = postingOf(facts?.posted ?? null);
@@ -99,7 +105,16 @@ function add(table: VersionTable, { source, id, facts }: Version): void {
   }
   const { key = null, series = null, title = null } = facts ?? {};
   const compared = title?.slice(0, TITLE_MAX).replaceAll("\0", "").toWellFormed() ?? null;
-  table.add({ source, id, revision_key: key, series, title: compared, posted_at: at, has_time: hasTime });
+  table.add({
+    source,
+    id,
+    opportunity_id: opportunity_id ?? null,
+    revision_key: key,
+    series,
+    title: compared,
+    posted_at: at,
+    has_time: hasTime,
+  });
 }
 
 function postingOf(posted: string | null): { at: number | null; hasTime: number } {
@@ -109,17 +124,20 @@ function postingOf(posted: string | null): { at: number | null; hasTime: number 
   return { at: parseInstantMs(instant ?? "") ?? null, hasTime: isDate ? 0 : 1 };
 }
 
-/** Those whose id a record bears. */
+/** Those whose id a record bears, or should bear. */
 async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
-    const bearers = await findBearers(
-      sql,
-      source,
-      ofSource.map(({ id }) => id),
-    );
+    const ids = ofSource.map(({ id }) => id);
+    const bearers = await findBearers(sql, source, ids);
+    const addressed = await findAddressed(sql, source, ofSource);
     for (const row of ofSource) {
-      const bearer = bearers.get(row.id);
-      if (bearer !== undefined) table.update(asKnown(row, bearer));
+      const borne = bearers.get(row.id);
+      const named = addressed.filter(({ id }) => id === row.id);
+      const bearer = borne ?? named[0];
+      if (bearer === undefined) continue;
+      const twin = named.find(({ lineage }) => lineage !== bearer.lineage)?.lineage ?? null;
+      const known = asKnown(row, bearer);
+      table.update({ ...known, twin, is_noted: borne === undefined ? 0 : known.is_noted });
     }
   }
 }

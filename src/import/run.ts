@@ -27,7 +27,7 @@ import { noteVersion } from "../changes/versions.ts";
 import { formatInstant } from "../instant.ts";
 import type { Format } from "./format.ts";
 import { type Judged, judgeAll, unstaged } from "./judging.ts";
-import { listNewParents, type NewParent } from "./parents.ts";
+import { listNewLinks, type NewLink } from "./links.ts";
 import type { Placed } from "./placing.ts";
 import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./remembered.ts";
 import type { Staged, Staging } from "./staging.ts";
@@ -60,8 +60,8 @@ export async function importFiles(place: Workplace, format: Format, options: Opt
     await refuseEarlierInstant(place.db, begun);
     const missing = options.snapshot ? await findMissing(place.db, judged.sources, staging, options) : [];
     // What the files say themselves is restored as it is: an export has its links.
-    const parents = judged.newestRestored === undefined ? await listNewParents(place.db, { format, staging, isFirst: judged.isFirst }) : [];
-    const work = { begun, judged, staging, missing, parents };
+    const links = judged.newestRestored === undefined ? await listNewLinks(place.db, { format, staging, isFirst: judged.isFirst }) : [];
+    const work = { begun, judged, staging, missing, links };
     return options.dryRun ? rehearse(place, work) : store(place, work);
   });
 }
@@ -95,11 +95,11 @@ async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging:
   return missing;
 }
 
-/** An import that has been judged. `missing` and `parents` are about stored records, by row number. */
-type Work = { begun: Begun; judged: Judged; staging: Staging; missing: readonly number[]; parents: readonly NewParent[] };
+/** An import that has been judged. `missing` and `links` are about stored records, by row number. */
+type Work = { begun: Begun; judged: Judged; staging: Staging; missing: readonly number[]; links: readonly NewLink[] };
 
 /** The summary that the import would have: the same decisions at the same instant, stored nowhere. */
-async function rehearse(place: Workplace, { begun, judged, staging, missing, parents }: Work): Promise<Summary> {
+async function rehearse(place: Workplace, { begun, judged, staging, missing, links }: Work): Promise<Summary> {
   return place.db.snapshot(async (sql) => {
     const summary = summaryOf(judged, staging);
     const total = staging.counts().toWrite;
@@ -116,12 +116,12 @@ async function rehearse(place: Workplace, { begun, judged, staging, missing, par
       if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "comparing", done, total, share: done / total });
     }
     for (const seq of missing) countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
-    if (judged.newestRestored === undefined) countLinked(summary, parents.length + (await countLinks(sql, judged.sources, arriving)));
+    if (judged.newestRestored === undefined) countLinked(summary, links.length + (await countLinks(sql, judged.sources, arriving)));
     return summary;
   });
 }
 
-async function store(place: Workplace, { begun, judged, staging, missing, parents }: Work): Promise<Summary> {
+async function store(place: Workplace, { begun, judged, staging, missing, links }: Work): Promise<Summary> {
   const { db, now } = place;
   if (begun.asOf !== undefined) await replayClock(db, begun.asOf - 1);
   const importId = await beginImport(db, begun);
@@ -136,9 +136,9 @@ async function store(place: Workplace, { begun, judged, staging, missing, parent
     });
     await Bun.sleep(OTHERS_TURN_MS);
   };
-  const children = Map.groupBy(parents, ({ parent_id }) => parent_id);
-  const link = async (sql: CatalogSql, { seq, ...links }: Link, instant: number) => {
-    const { events } = await changeOne(sql, seq, (before) => decideLink(before, links, instant), instant, importId);
+  const byParent = Map.groupBy(links, ({ parent_id }) => parent_id);
+  const link = async (sql: CatalogSql, { seq, ...named }: NewLink, instant: number) => {
+    const { events } = await changeOne(sql, seq, (before) => decideLink(before, named, instant), instant, importId);
     countLinked(summary, events.length);
   };
 
@@ -155,8 +155,8 @@ async function store(place: Workplace, { begun, judged, staging, missing, parent
         const decision = await storeOne(sql, before, arrival, staging, instant, importId);
         count(summary, decision);
         summary.events += await storePast(sql, arrival, importId);
-        for (const child of children.get(decision.id) ?? []) await link(sql, child, instant); // With its parent: running a killed import again finds only new ones.
-        children.delete(decision.id);
+        for (const child of byParent.get(decision.id) ?? []) await link(sql, child, instant); // With its parent: running a killed import again finds only new ones.
+        byParent.delete(decision.id);
         if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "writing", done, total, share: done / total }, committed);
       }
     });
@@ -169,8 +169,8 @@ async function store(place: Workplace, { begun, judged, staging, missing, parent
   }
   // After the records, so that no record changes twice at one instant.
   const waiting = judged.newestRestored === undefined ? await listWaiting(db, judged.sources) : [];
-  for (const links of [[...children.values()].flat(), waiting]) {
-    for (const slice of slices<Link>(links)) {
+  for (const rest of [[...byParent.values()].flat(), waiting]) {
+    for (const slice of slices<NewLink>(rest)) {
       await write(async (sql, instant) => {
         for (const each of slice) await link(sql, each, instant);
       });
@@ -213,9 +213,6 @@ async function noteVersionOf(sql: CatalogSql, version: Placed): Promise<void> {
   const record = await findStored(sql, version.source, version.lineage);
   if (record !== undefined) await noteVersion(sql, record.seq, version, record.source_opportunity_id);
 }
-
-/** What a stored record, by row number, is found to have to do with. */
-type Link = { seq: number } & Partial<Brief["relationships"] & NewParent>;
 
 /** What becomes of a stored record that did not arrive itself. */
 async function changeOne(

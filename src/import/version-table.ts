@@ -8,6 +8,8 @@ export type Row = {
   n: number;
   source: string;
   id: string;
+  /** Where the upstream id of its record is another one. */
+  opportunity_id: string | null;
   /** These three are null where the id alone tells. */
   revision_key: string | null;
   series: string | null;
@@ -18,6 +20,8 @@ export type Row = {
   has_time: number;
   /** Of the record that it belongs to; null until that is decided. */
   lineage: string | null;
+  /** The lineage of another record of the same version, which an older program stored. */
+  twin: string | null;
   /** Its record is stored, and shows another version. */
   is_other: number;
   is_older: number;
@@ -28,7 +32,7 @@ export type Row = {
   is_noted: number;
 };
 
-type New = Pick<Row, "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time">;
+type New = Pick<Row, "source" | "id" | "opportunity_id" | "revision_key" | "series" | "title" | "posted_at" | "has_time">;
 
 export type Key = { source: string; revision_key: string; series: string };
 
@@ -36,7 +40,7 @@ export type VersionTable = ReturnType<typeof openVersionTable>;
 
 export function openVersionTable(sqlite: Database) {
   sqlite.run(
-    `create table versions (n integer primary key, source text not null, id text not null, revision_key text, series text, title text,
+    `create table versions (n integer primary key, source text not null, id text not null, opportunity_id text, twin text, revision_key text, series text, title text,
        posted_at integer, has_time integer not null, lineage text, is_other integer not null default 0, is_older integer not null default 0,
        is_foreign integer not null default 0, begins integer not null default 0, is_noted integer not null default 0)`,
   );
@@ -46,10 +50,10 @@ export function openVersionTable(sqlite: Database) {
   const rows = <Values extends (string | number)[]>(rest: string) => sqlite.prepare<Row, Values>(`select * from versions where ${rest}`);
   const find = rows<[string, string]>("source = ? and id = ?");
   const add = sqlite.prepare<unknown, (string | number | null)[]>(
-    "insert into versions (source, id, revision_key, series, title, posted_at, has_time) values (?, ?, ?, ?, ?, ?, ?)",
+    "insert into versions (source, id, opportunity_id, revision_key, series, title, posted_at, has_time) values (?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const update = sqlite.prepare<unknown, (string | number | null)[]>(
-    `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, lineage = ?, is_other = ?, is_older = ?,
+    `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, lineage = ?, twin = ?, is_other = ?, is_older = ?,
        is_foreign = ?, begins = ?, is_noted = ? where n = ?`,
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${PORTION}`);
@@ -70,12 +74,13 @@ export function openVersionTable(sqlite: Database) {
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
   const unnotedOf = rows<[string, string]>("source = ? and lineage = ? and not is_noted order by posted_at, id");
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
+  const twins = rows<[number]>(`n > ? and twin is not null order by n limit ${PORTION}`);
   const begun = sqlite.prepare<Key, []>("select distinct source, series from versions where begins order by source, series");
 
   return {
     find: (source: string, id: string): Row | undefined => find.get(source, id) ?? undefined,
-    add: ({ source, id, revision_key, series, title, posted_at, has_time }: New) =>
-      void add.run(source, id, revision_key, series, title, posted_at, has_time),
+    add: ({ source, id, opportunity_id, revision_key, series, title, posted_at, has_time }: New) =>
+      void add.run(source, id, opportunity_id, revision_key, series, title, posted_at, has_time),
     update: (row: Row) =>
       void update.run(
         row.revision_key,
@@ -84,6 +89,7 @@ export function openVersionTable(sqlite: Database) {
         row.posted_at,
         row.has_time,
         row.lineage,
+        row.twin,
         row.is_other,
         row.is_older,
         row.is_foreign,
@@ -93,6 +99,7 @@ export function openVersionTable(sqlite: Database) {
       ),
     unplaced: () => portions(unplaced),
     others: () => portions(others),
+    twins: () => portions(twins),
     place: (n: number, lineage: string, { begins, isOther }: { begins: boolean; isOther: boolean }) =>
       void place.run(lineage, begins ? 1 : 0, isOther ? 1 : 0, n),
     unnotedOf: (source: string, lineage: string): Row[] => unnotedOf.all(source, lineage),

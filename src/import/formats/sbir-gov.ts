@@ -3,7 +3,7 @@ import { parseInstantMs } from "../../instant.ts";
 import { plainText, summaryOf } from "../../plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
-import type { Context, Format, Input, Item } from "../format.ts";
+import type { Context, Format, Input, Item, Version } from "../format.ts";
 import { labelOf } from "../grants-gov-codes.ts";
 import { naming } from "../input.ts";
 import { type Found, firstCharacter, jsonObjects } from "../json-elements.ts";
@@ -17,6 +17,7 @@ export const sbirGov: Format = {
   name: "sbir-gov",
   source: SOURCE,
   about: "SBIR.gov: solicitations of the public API as JSON, or the topic search's CSV export",
+  versions: { in: versionsIn },
   read,
 };
 
@@ -67,8 +68,13 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
         continue;
       }
       const { line, raw } = found;
-      for (const topic of topicsOf(raw))
-        yield { input, line, raw: { ...raw, solicitation_topics: [topic] }, record: toDraft(raw, topic, context), partial: "omits" };
+      for (const topic of topicsOf(raw)) {
+        const version = versionOf(raw, topic);
+        const record = toDraft(raw, topic, context);
+        const beside = (stored: Draft) => besideStored(raw, record, stored);
+        const item = { input, line, raw: { ...raw, solicitation_topics: [topic] }, record, beside };
+        yield { ...item, partial: "omits", ...(version === undefined ? {} : { version }) };
+      }
     }
   }
 }
@@ -110,9 +116,9 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: Context):
   const description = descriptionOf(topic);
   const opens = openingOf(topic.topic_open_date) ?? openingOf(solicitation.open_date);
   const status = statusOf(textOf(solicitation.current_status), opens, context);
-  const lineage = lineageOf(number, topic, title, isDefense(solicitation));
+  const lineage = versionOf(solicitation, topic)?.id ?? lineageOf(solicitation, topic, title);
   return {
-    source: { code: SOURCE, opportunity_id: textOf(topic.topic_number) || number || lineage, url: urlOf(solicitation, topic) },
+    source: { code: SOURCE, opportunity_id: idOf(solicitation, topic) || lineage, url: urlOf(solicitation, topic) },
     lineage,
     title,
     summary: summaryOf(description),
@@ -139,21 +145,57 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: Context):
   };
 }
 
-/**
- * Solicitation and topic number, since topics are often numbered 1, 2, 3. A topic code of the Department of Defense is unique by
- * itself, and so read from the CSV export, which has no solicitation numbers; there other agencies' topics go by their page.
- */
-function lineageOf(number: string, topic: JsonObject, title: string, defense: boolean): string {
-  const topicNumber = textOf(topic.topic_number);
-  if (defense && topicNumber !== "") return topicNumber;
-  const page = /sbir\.gov\/(\w+\/\w+)\/?$/.exec(textOf(topic.sbir_topic_link))?.[1] ?? "";
-  if (number === "") return page || topicNumber || plainText(title).toLowerCase();
-  if (Object.keys(topic).length === 0) return number;
-  return `${number}|${topicNumber || page || plainText(title).toLowerCase()}`;
+/** The API cuts texts off after 6,000 characters, the export tells no due dates before the last one, and each breaks lines in its own way. */
+function besideStored(solicitation: JsonObject, draft: Draft, { summary = null, description, dates = {} }: Draft): Draft {
+  const { closes_at = null } = draft.dates ?? {};
+  const isSilent = !("application_due_date" in solicitation) && closes_at !== null && closes_at === dates.closes_at;
+  return {
+    ...draft,
+    ...(isBeginning(draft.description, description) ? { summary, description } : {}),
+    ...(isSilent ? { dates: { ...draft.dates, response_at: dates.response_at ?? closes_at } } : {}),
+  };
 }
 
-function isDefense({ agency }: JsonObject): boolean {
-  return AGENCIES[textOf(agency)] === AGENCIES.DOD;
+/** Whether a text is the beginning of another one, or all of it, but for white space. */
+function isBeginning(text: string | null | undefined, whole: string | null | undefined): whole is string {
+  return whole?.replace(/\s+/g, "").startsWith(text?.replace(/\.\.\.$/, "").replace(/\s+/g, "") || "\0") ?? false;
+}
+
+/**
+ * A topic is known by its page: only the API tells the solicitation's number, which can change, and topics are often numbered 1, 2, 3.
+ * But a topic code of the Department of Defense is unique, and the DoD portal's.
+ */
+function versionOf(solicitation: JsonObject, topic: JsonObject): Version | undefined {
+  const page = /sbir\.gov\/(\w+\/\w+)\/?$/.exec(textOf(topic.sbir_topic_link))?.[1];
+  if (page === undefined || codeOf(solicitation, topic) !== "") return undefined;
+  const opportunity_id = idOf(solicitation, topic);
+  return { source: SOURCE, id: page, ...(opportunity_id === "" ? {} : { opportunity_id }) };
+}
+
+function idOf(solicitation: JsonObject, topic: JsonObject): string {
+  return textOf(topic.topic_number) || textOf(solicitation.solicitation_number);
+}
+
+async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
+  for (const input of inputs) {
+    for await (const found of naming(input, solicitationsIn(input))) {
+      if ("reason" in found) continue;
+      for (const version of topicsOf(found.raw).map((topic) => versionOf(found.raw, topic))) if (version !== undefined) yield version;
+    }
+  }
+}
+
+/** Where a topic has no page. */
+function lineageOf(solicitation: JsonObject, topic: JsonObject, title: string): string {
+  const number = textOf(solicitation.solicitation_number);
+  const topicNumber = textOf(topic.topic_number);
+  const named = topicNumber || plainText(title).toLowerCase();
+  if (number === "" || codeOf(solicitation, topic) !== "") return named;
+  return Object.keys(topic).length === 0 ? number : `${number}|${named}`;
+}
+
+function codeOf({ agency }: JsonObject, topic: JsonObject): string {
+  return AGENCIES[textOf(agency)] === AGENCIES.DOD ? textOf(topic.topic_number) : "";
 }
 
 function agencyOf(code: string, context: Context): string | null {

@@ -1,6 +1,10 @@
-/** A record's parent is the nearest earlier stage of its acquisition that the catalogue has, whichever of them came first. */
+/**
+ * What an import finds out about records that are stored: the nearest earlier stage of the same acquisition is a record's parent, whichever of
+ * them came first; and of two records that older programs stored for one version, the one that is kept up to date is the canonical one.
+ */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { isStored } from "../changes/commit.ts";
+import { findStored, isStored } from "../changes/commit.ts";
+import { readContent } from "../changes/content.ts";
 import { listStages } from "../changes/versions.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import type { Format } from "./format.ts";
@@ -12,7 +16,8 @@ const PORTION = 200;
 
 type Known = { format: Pick<Format, "versions">; staging: Staging; isFirst: boolean };
 
-export type NewParent = { seq: number; parent_id: string };
+/** What the stored record of a row number is to name from now on. */
+export type NewLink = { seq: number; parent_id?: string; canonical_id?: string };
 
 /** The parent of a version's record, once this import is stored. */
 export async function findParentId(sql: CatalogSql, { source, facts }: Placed, known: Known): Promise<string | undefined> {
@@ -28,10 +33,13 @@ async function nearest(sql: CatalogSql, source: string, series: string, key: str
   return undefined;
 }
 
-/** Stored records, by row number, to which this import brings a nearer earlier stage. Those that it writes itself have it already. */
-export async function listNewParents(db: CatalogDb, known: Known): Promise<NewParent[]> {
-  const found: NewParent[] = [];
-  if (known.isFirst) return found;
+export async function listNewLinks(db: CatalogDb, known: Known): Promise<NewLink[]> {
+  return known.isFirst ? [] : [...(await listNewParents(db, known)), ...(await listTwins(db, known))];
+}
+
+/** To those that the import writes itself, it has given the parent already. */
+async function listNewParents(db: CatalogDb, known: Known): Promise<NewLink[]> {
+  const found: NewLink[] = [];
   for (const [source, series] of known.staging.placements.begunSeries()) {
     for (let first = 0; first < series.length; first += PORTION) {
       await db.snapshot(async (sql) => {
@@ -42,6 +50,20 @@ export async function listNewParents(db: CatalogDb, known: Known): Promise<NewPa
         }
       });
     }
+  }
+  return found;
+}
+
+async function listTwins(db: CatalogDb, { staging }: Known): Promise<NewLink[]> {
+  const found: NewLink[] = [];
+  for (const twins of staging.placements.twins()) {
+    await db.snapshot(async (sql) => {
+      for (const { source, lineage, twin } of twins) {
+        const stored = await findStored(sql, source, twin);
+        if (stored === undefined || readContent(stored.document, stored.sidecar).relationships.canonical_id !== null) continue;
+        found.push({ seq: stored.seq, canonical_id: opportunityId(source, lineage) });
+      }
+    });
   }
   return found;
 }
