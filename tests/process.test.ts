@@ -149,8 +149,17 @@ describe("a data directory with real records", () => {
     });
     expect(await home.run(["export"])).toEqual(before);
     const { code, out, err } = await home.run(["import", "records", "mixed.ndjson", "--json"]);
-    expect([code, JSON.parse(out)]).toEqual([3, { ...emptySummary, read: 3, changed: 1, rejected: 2, events: 1 }]);
-    expect(err).toBe("Rejected records and the reasons are in mixed.ndjson.rejects.ndjson\n");
+    const amount = 'funding.amount_min must be a decimal string such as "2500.00"';
+    const reasons = [
+      { reason: "source.code is required", records: 1, file: "mixed.ndjson", line: 2 },
+      { reason: amount, records: 1, file: "mixed.ndjson", line: 3 },
+    ];
+    expect([code, JSON.parse(out)]).toEqual([3, { ...emptySummary, read: 3, changed: 1, rejected: 2, events: 1, reasons }]);
+    expect(err).toBe(
+      "1 rejected: source.code is required; the first is mixed.ndjson:2\n" +
+        `1 rejected: ${amount}; the first is mixed.ndjson:3\n` +
+        "Rejected records and the reasons are in mixed.ndjson.rejects.ndjson\n",
+    );
     const rejects = readFileSync(home.at("mixed.ndjson.rejects.ndjson"), "utf8")
       .trim()
       .split("\n")

@@ -53,7 +53,10 @@ export function importCommand(cli: Cli): Command {
     .option("--allow-removals", "let a snapshot remove more than 20 % of a source's live records")
     .option("--as-of <timestamp>", "the instant at which the changes count as detected, for backfilling history", timestamp)
     .option("--dry-run", "say what would happen and store nothing")
-    .option("--rejects <file>", "where rejected records go (default: <file>.rejects.ndjson)")
+    .option(
+      "--rejects <file>",
+      "where rejected records go (default: <file>.rejects.ndjson, in the data directory if the file is elsewhere)",
+    )
     .addOption(redactContactsOption())
     .addHelpText(
       "after",
@@ -81,11 +84,18 @@ export function importCommand(cli: Cli): Command {
       }),
     );
     cli.machine.showProgress("");
-    const { rejects, ...summary } = outcome;
+    const { rejects: _, ...summary } = outcome;
     answer(cli, options, summary, inSentences(outcome, options.dryRun === true));
     if (outcome.rejected > 0) cli.exitCode = 3;
-    for (const file of rejects) cli.machine.tell(`Rejected records and the reasons are in ${file}`);
+    tellRejects(cli.machine, outcome);
   });
+}
+
+/** The commonest reasons, and where all of them are. */
+export function tellRejects({ tell }: Machine, { reasons = [], rejects }: Pick<Outcome, "reasons" | "rejects">): void {
+  for (const { reason, records, file, line } of reasons)
+    tell(`${records.toLocaleString("en-US")} rejected: ${reason}; the first is ${file === "-" ? "standard input" : file}:${line}`);
+  for (const file of rejects) tell(`Rejected records and the reasons are in ${file}`);
 }
 
 /** A file in its place is let through: `missingFormat` says more about it than a list of formats does. */
@@ -173,8 +183,16 @@ async function inTemporary<T>(work: (directory: string) => Promise<T>): Promise<
   }
 }
 
-function optionsOf(files: readonly string[], { snapshot, allowRemovals, asOf, dryRun, rejects }: ImportOptions): Options {
-  return { files, snapshot: snapshot === true, allowRemovals: allowRemovals === true, asOf, dryRun: dryRun === true, rejects };
+function optionsOf(files: readonly string[], { snapshot, allowRemovals, asOf, dryRun, rejects, data, database }: ImportOptions): Options {
+  return {
+    files,
+    snapshot: snapshot === true,
+    allowRemovals: allowRemovals === true,
+    asOf,
+    dryRun: dryRun === true,
+    rejects,
+    rejectsDirectory: database === undefined ? data : ".",
+  };
 }
 
 export function inSentences(outcome: Outcome, dryRun: boolean): string {

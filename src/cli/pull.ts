@@ -9,7 +9,7 @@ import { type Pull, pull } from "../pull/pull.ts";
 import { pause, repeat } from "../pull/repeat.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
 import { answer, type Cli, type CommonOptions, command, durationFrom, oneOf, redactContactsOption, redactsContacts } from "./command.ts";
-import { inSentences, withWorkplace } from "./import.ts";
+import { inSentences, tellRejects, withWorkplace } from "./import.ts";
 import { progressReporter } from "./progress.ts";
 
 type PullOptions = CommonOptions & {
@@ -80,7 +80,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
   if (options.every === undefined) {
     const outcome = await turn();
     answer(cli, options, summaryOf(upstream, outcome), sentenceOf(upstream, outcome));
-    tellRejects(machine, outcome);
+    if (outcome !== undefined) tellRejects(machine, outcome);
     if (outcome !== undefined && outcome.rejected > 0) cli.exitCode = 3;
     return;
   }
@@ -89,7 +89,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
     try {
       const outcome = await turn();
       machine.print(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${sentenceOf(upstream, outcome)}`);
-      tellRejects(machine, outcome);
+      if (outcome !== undefined) tellRejects(machine, outcome);
     } catch (error) {
       if (!patient.stop.aborted) machine.tell(`${time} ${messageOf(error)}`);
     }
@@ -112,10 +112,6 @@ function orderOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pu
 function summaryOf({ name }: Upstream, outcome: Outcome | undefined): Summary & { source: string; fetched: boolean } {
   const { rejects: _, ...summary } = outcome ?? { ...emptySummary, rejects: [] };
   return { source: name, fetched: outcome !== undefined, ...summary };
-}
-
-function tellRejects({ tell }: Machine, outcome: Outcome | undefined): void {
-  for (const file of outcome?.rejects ?? []) tell(`Rejected records and the reasons are in ${file}`);
 }
 
 function sentenceOf({ name }: Upstream, outcome: Outcome | undefined): string {

@@ -77,7 +77,7 @@ async function judgeEvent(sql: CatalogSql, line: unknown, sources: Set<string>):
   requireName(type, "type", WORD_MAX);
   requireName(severity, "severity", WORD_MAX);
   const record = await findByUpstreamId(sql, code, given.source.opportunity_id);
-  if (record === undefined) throw new Rejection(`no ${code} record has the upstream id ${JSON.stringify(given.source.opportunity_id)}`);
+  if (record === undefined) throw new Rejection(`no ${code} record has the upstream id`, ` ${JSON.stringify(given.source.opportunity_id)}`);
   sources.add(code);
   const detectedAt = parseStoredMs(given.detected_at);
   if (detectedAt === undefined) throw new Rejection("detected_at must lie in the years 0000 to 9999 of UTC");

@@ -14,8 +14,8 @@ export class Rejection extends Error {
   /** The same for all records that have this fault: without the value that was found, and without places in lists. */
   readonly kind: string;
 
-  constructor(reason: string, found?: string) {
-    super(found === undefined ? reason : `${reason}, not ${found}`);
+  constructor(reason: string, found = "") {
+    super(reason + found);
     this.kind = reason.replaceAll(/\[\d+\]/g, "[]");
   }
 }
@@ -227,17 +227,17 @@ function readText(text: string, path: string): string {
 
 function readInstant(text: string, path: string): string {
   if (parseInstant(text) !== undefined) return text;
-  throw new Rejection(`${path} must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00`, shown(text));
+  throw new Rejection(`${path} must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00`, `, not ${shown(text)}`);
 }
 
 function amountReader(pattern: RegExp, maxLength: number): Reader {
   const read = required((text, path) => {
     refuseLong(text, path, maxLength);
     if (pattern.test(text)) return text;
-    throw new Rejection(`${path} must be a decimal string such as "2500.00"`, shown(text));
+    throw new Rejection(`${path} must be a decimal string such as "2500.00"`, `, not ${shown(text)}`);
   });
   return (value, path) => {
-    if (typeof value === "number") throw new Rejection(`${path} must be a decimal string such as "2500.00", not a number`);
+    if (typeof value === "number") throw new Rejection(`${path} must be a decimal string such as "2500.00"`, ", not a number");
     return read(value, path);
   };
 }

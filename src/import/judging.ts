@@ -188,7 +188,7 @@ async function withRelationships(sql: CatalogSql, incoming: Incoming, parentId: 
 /** Every later change would have to follow a restored instant (D-31): a future one could not be undone. */
 function refuseFuture({ restored }: Incoming, now: number): void {
   for (const [name, instant] of Object.entries(restored ?? {}))
-    if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, formatInstant(instant));
+    if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
 }
 
 /** The record, rendered, with all earlier ids that are known of it. */

@@ -5,13 +5,14 @@ import {
   fsyncSync,
   openSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join, parse, sep } from "node:path";
 import { reasonOf } from "../../db/reason.ts";
 import type { Item } from "./format.ts";
 import { lines } from "./input.ts";
@@ -20,33 +21,65 @@ import type { Rejection } from "./judge.ts";
 /** Levels that are written of a value that is nested too deep to be written whole. */
 const LEVELS_KEPT = 100;
 
+/** Reasons that are reported, the commonest first. */
+const REASONS_SHOWN = 5;
+/** Kinds of reasons that are counted: the fields of a file can be called anything. */
+const REASONS_COUNTED = 1000;
+
+/** Why records were rejected: how many for the same reason, and where the first of them is. */
+export type Reason = { reason: string; records: number; file: string; line: number };
+
 export type Rejects = {
   add: (item: Item, rejection: Rejection) => void;
+  reasons: () => Reason[];
   /** Puts the files in place and names them. */
   keep: () => string[];
   /** Drops what was written, unless it was kept. */
   drop: () => void;
 };
 
+export type RejectsOptions = {
+  files: readonly string[];
+  /** The file for the rejects of all files. */
+  rejects: string | undefined;
+  /** Where rejects go whose file is not in a directory of the operator's own. */
+  rejectsDirectory?: string | undefined;
+  dryRun: boolean;
+  redactContacts?: boolean;
+};
+
 /**
- * `path` takes the rejects of every input; without it, each input's go to `<input>.rejects.ndjson`. Inputs are never written over. The
- * records are left out where contacts are: nobody can tell where in a record that was not understood they stand.
+ * Files for rejects, and a count by reason. Inputs are never written over, and a dry run writes nothing. The records are left out where
+ * contacts are: nobody can tell where in a record that was not understood they stand.
  */
-export function createRejects(path: string | undefined, inputs: readonly string[], withoutRecords: boolean): Rejects {
+export function createRejects(options: RejectsOptions): Rejects {
   const open = new Map<string, number>();
-  const fileOf = (item: Item) => path ?? `${item.input.name === "-" ? "stdin" : item.input.name}.rejects.ndjson`;
+  const reasons = new Map<string, Reason>();
   const partial = (file: string) => `${file}.partial`;
   const close = () => {
     for (const descriptor of open.values()) closeSync(descriptor);
   };
+
+  function count({ input, line }: Item, { kind }: Rejection): void {
+    const reason = reasons.get(kind);
+    if (reason !== undefined) reason.records++;
+    else if (reasons.size < REASONS_COUNTED) reasons.set(kind, { reason: kind, records: 1, file: input.name, line });
+  }
+
+  function write(item: Item, message: string): void {
+    const file = rejectsFileOf(item.input.name, options);
+    const descriptor = open.get(file) ?? begin(file, partial(file), options.files);
+    open.set(file, descriptor);
+    const record = options.redactContacts ? "null" : (item.json ?? jsonOf(item.raw));
+    writeSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
+  }
+
   return {
-    add(item, { message }) {
-      const file = fileOf(item);
-      const descriptor = open.get(file) ?? begin(file, partial(file), inputs);
-      open.set(file, descriptor);
-      const record = withoutRecords ? "null" : (item.json ?? jsonOf(item.raw));
-      writeSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
+    add(item, rejection) {
+      count(item, rejection);
+      if (!options.dryRun) write(item, rejection.message);
     },
+    reasons: () => [...reasons.values()].toSorted((one, other) => other.records - one.records).slice(0, REASONS_SHOWN),
     keep() {
       const files = [...open.keys()];
       close();
@@ -60,6 +93,20 @@ export function createRejects(path: string | undefined, inputs: readonly string[
       open.clear();
     },
   };
+}
+
+/** `<input>.rejects.ndjson` (D-35): next to an input in the working directory or in `rejectsDirectory`, in the latter for one elsewhere. */
+function rejectsFileOf(input: string, { rejects, rejectsDirectory }: RejectsOptions): string {
+  if (rejects !== undefined) return rejects;
+  const name = `${input === "-" ? "stdin" : input}.rejects.ndjson`;
+  if (rejectsDirectory === undefined || input === "-" || [".", rejectsDirectory].some((own) => isWithin(own, input))) return name;
+  return join(rejectsDirectory, basename(name));
+}
+
+/** Whether a file is in a directory or below it. The root is nobody's own. */
+function isWithin(directory: string, file: string): boolean {
+  const [own, place] = [realpathSync(directory), realpathSync(dirname(file))];
+  return own !== parse(own).root && (place === own || place.startsWith(own + sep));
 }
 
 /** A line as it is written above, up to the record. */

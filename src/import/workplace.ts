@@ -4,21 +4,18 @@ import { messageOf } from "../../db/reason.ts";
 import type { Format } from "./format.ts";
 import { type OpenInput, openInput } from "./input.ts";
 import { hintFor } from "./recognize.ts";
-import { createRejects, type Rejects } from "./rejects.ts";
+import { createRejects, type Reason, type Rejects, type RejectsOptions } from "./rejects.ts";
 import type { FileDigest, Summary } from "./remembered.ts";
 import { openStaging, type Staging } from "./staging.ts";
 
 /** How long an import waits for another one to finish, and how often it looks. */
 const [WAIT_MS, LOOK_EVERY_MS] = [10 * 60_000, 200];
 
-export type Options = {
-  files: readonly string[];
+export type Options = RejectsOptions & {
   snapshot: boolean;
   allowRemovals: boolean;
   /** Milliseconds since 1970 UTC. */
   asOf: number | undefined;
-  dryRun: boolean;
-  rejects: string | undefined;
   /** Keeps contacts out of records, events and rejects files. */
   redactContacts?: boolean;
 };
@@ -47,8 +44,8 @@ export async function advance({ progress, stop }: Workplace, made: Progress, sto
   throw new Error(`it was stopped after ${count} of ${total} records; the same command stores the rest`);
 }
 
-/** The summary, and the files that hold rejected records. */
-export type Outcome = Summary & { rejects: string[] };
+/** The summary, the commonest reasons for rejections where there were any, and the files that hold rejected records. */
+export type Outcome = Summary & { reasons?: Reason[]; rejects: string[] };
 
 type Lockable = Pick<Workplace, "db" | "directory" | "tell">;
 
@@ -81,14 +78,14 @@ async function workOn(
   options: Options,
   work: (opened: Opened) => Promise<Summary>,
 ): Promise<Outcome> {
-  const rejects = createRejects(options.rejects, options.files, options.redactContacts === true);
+  const rejects = createRejects(options);
   await place.db.makeRoomForWrites();
   try {
     const summary = await work({ inputs, staging, rejects }).catch(async (error: unknown) => {
       throw await withHint(error, inputs, format);
     });
     if (summary.rejected > 0 && summary.rejected === summary.read) for (const input of inputs) await tellLikeness(place, input, format);
-    return { ...summary, rejects: options.dryRun ? [] : rejects.keep() };
+    return { ...summary, ...(summary.rejected === 0 ? {} : { reasons: rejects.reasons() }), rejects: rejects.keep() };
   } finally {
     rejects.drop();
   }

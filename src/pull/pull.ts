@@ -1,6 +1,6 @@
 /** One turn of a pull: fetch what an upstream publishes, import it as one, remember what it was. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { settings } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
 import { insertInto, orUpdate, selectBy } from "../../db/query.ts";
@@ -68,7 +68,10 @@ async function importFetched(place: Workplace, order: Pull, { files, known }: Fe
   const outcome = await importFiles(place, upstream.format, options);
   if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot believe ${order.base.host}: what it published holds no records`);
   if (known !== undefined) await remember(place.db, upstream, known);
-  return outcome;
+  // The directory of the fetched files will be gone.
+  return outcome.reasons === undefined
+    ? outcome
+    : { ...outcome, reasons: outcome.reasons.map((reason) => ({ ...reason, file: basename(reason.file) })) };
 }
 
 /* Files */

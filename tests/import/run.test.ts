@@ -491,6 +491,10 @@ describe("rejects (D-35)", () => {
       added: 2,
       events: 2,
       rejected: 3,
+      reasons: [
+        { reason: "the line must be a JSON object", records: 2, file: path, line: 4 },
+        { reason: 'unknown field "colour"', records: 1, file: path, line: 3 },
+      ],
       rejects: [`${path}.rejects.ndjson`],
     });
     expect(rejectsOf(`${path}.rejects.ndjson`)).toEqual([
@@ -600,10 +604,11 @@ describe("--dry-run", () => {
     const catalog = await aCatalog();
     await catalog.take(first);
     const before = [await contentsOf(catalog.db), await catalog.db.all(rawSql("select * from imports"))];
-    const { rejects: _dry, ...rehearsed } = await catalog.take(second, { ...given, dryRun: true });
+    const { rejects: _dry, reasons: [dry] = [], ...rehearsed } = await catalog.take(second, { ...given, dryRun: true });
     expect([await contentsOf(catalog.db), await catalog.db.all(rawSql("select * from imports"))]).toEqual(before);
-    const { rejects: _real, ...real } = await catalog.take(second, given);
+    const { rejects: _real, reasons: [reason] = [], ...real } = await catalog.take(second, given);
     expect(rehearsed).toEqual(real);
+    expect([dry?.reason, dry?.records]).toEqual([reason?.reason, 1]);
     expect(real).toMatchObject({ added: 1, rejected: 1, removed: "snapshot" in given ? 1 : 0 });
   });
 });
