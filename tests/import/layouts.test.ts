@@ -33,8 +33,8 @@ const derived = {
       }),
     ),
   /** Topics of the DoD portal's search in the columns of the export. */
-  exported(): string {
-    const { data } = realJson<{ data: Record<string, string>[] }>("dod-dsip/raw_api_search_response.json");
+  exported(search: string): string {
+    const { data } = realJson<{ data: Record<string, string>[] }>(search);
     const [header = ""] = realFile("dod-dsip/topics-export-20250809-chunk_33.csv.gz").toString().split("\n");
     const names: Record<string, string> = {
       topic_number_topiccode: "topicCode",
@@ -70,7 +70,9 @@ const sbir = {
 };
 const portal = {
   search: real("the search", 5, "dod-dsip/raw_api_search_response.json"),
+  export: made("the export", 5, () => derived.exported("dod-dsip/raw_api_search_response.json")),
   newer: real("the search of 2026", 2, "dod-dsip/raw_api_search_correct_format.json"),
+  newerExport: made("the export of 2026", 2, () => derived.exported("dod-dsip/raw_api_search_correct_format.json")),
   details: real(
     "search, details and questions",
     2,
@@ -102,10 +104,20 @@ const together: [source: string, Format, Layout, Layout, number][] = [
   ["SBIR.gov", sbirGov, sbir.csv, sbir.later, 38],
   ["the DoD portal", dsip, portal.newer, portal.enriched, 2],
   ["the DoD portal", dsip, portal.details, portal.enriched, 2],
-  ["the DoD portal", dsip, portal.search, made("the export", 5, derived.exported), 5],
+  ["the DoD portal", dsip, portal.search, portal.export, 5],
+  ["the DoD portal", dsip, portal.details, portal.newerExport, 2],
+  ["the DoD portal", dsip, portal.enriched, portal.newerExport, 2],
 ];
 
-test.each(together)("%s: each opportunity is one record, whichever layout comes first", async (_, format, one, other, both) => {
+const named = together.map(([source, format, one, other, both]) => ({
+  what: `${source}: ${one[0]} and ${other[0]}`,
+  format,
+  one,
+  other,
+  both,
+}));
+
+test.each(named)("$what: each opportunity is one record, whichever layout comes first", async ({ format, one, other, both }) => {
   const ids: string[][] = [];
   for (const [first, second] of [
     [one, other],
