@@ -29,6 +29,41 @@ left out             skipped: it is not installed
     expect(shown.join("")).toContain("a lint error\n");
   });
 
+  test("repeats at the end what failed, with its file and its error", async () => {
+    const shown: string[] = [];
+    const output = `
+tests/a.test.ts:
+(pass) works [1ms]
+error: expected 1, received 2
+(fail) a sum [1ms]
+
+tests/b.test.ts:
+(fail) hangs
+
+ 1 tests failed:
+(fail) a sum [1ms]
+
+ 1 pass
+ 2 fail
+`;
+    await check([says("lint", "line 7: no semicolon\n", 1), says("tests", output, 1)], (text) => shown.push(text));
+    const all = shown.join("");
+    const end = all.slice(all.indexOf("── failed: lint"));
+    expect(end).toStartWith(`── failed: lint
+line 7: no semicolon
+
+── failed: tests
+tests/a.test.ts:
+error: expected 1, received 2
+(fail) a sum [1ms]
+
+── failed: tests
+tests/b.test.ts:
+(fail) hangs
+
+`);
+  });
+
   test("a part that fails without a failed test has failed, and one that counts failed tests has not passed", async () => {
     const lastLine = async (...parts: Part[]) => {
       const shown: string[] = [];
