@@ -5,16 +5,16 @@
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { imports } from "../db/catalog.ts";
 import type { CatalogSql } from "../db/engine.ts";
-import { migrations } from "../db/migrate.ts";
-import { fileNames, openCatalog } from "../db/open.ts";
+import { imports } from "../db/schema/sqlite/catalog.ts";
+import { migrations } from "../db/sqlite/migrate.ts";
+import { fileNames, openCatalog } from "../db/sqlite/open.ts";
 import { decide, insertImportedEvent, insertRecord } from "../src/changes/commit.ts";
 import { arrivalOf } from "../src/changes/content.ts";
 import { type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../src/events/event.ts";
-import { judgeRecord } from "../src/import/judge.ts";
-import { formatInstant } from "../src/instant.ts";
+import { judgeRecord } from "../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../src/opportunities/identity.ts";
+import { formatInstant } from "../src/text/instant.ts";
 import { generateRecord, randomOf } from "./generate.ts";
 import { LOAD_CORE, run, workDirectory } from "./processes.ts";
 

@@ -1,7 +1,7 @@
 /** What grows with the number of records: lists, memory, loading, and the stops of the event loop while changes are taken in. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { openCatalog } from "../db/open.ts";
+import { openCatalog } from "../db/sqlite/open.ts";
 import { allowedFacets, type FacetFilter } from "../src/opportunities/facets.ts";
 import { readSnapshot, SNAPSHOT_NAME, writeSnapshot } from "../src/opportunities/index-snapshot.ts";
 import {

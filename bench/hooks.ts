@@ -88,12 +88,12 @@ async function serveVariant(variant: string, directory: string): Promise<void> {
       }
     },
   });
-  const { openCatalog, openState } = await import("../db/open.ts");
+  const { openCatalog, openState } = await import("../db/sqlite/open.ts");
   const { createAccess } = await import("../src/accounts/access.ts");
   const { createReadModel } = await import("../src/opportunities/read-model.ts");
   const { createApp } = await import("../src/http/app.ts");
   const { listen } = await import("../src/http/listen.ts");
-  const { createLog } = await import("../src/log.ts");
+  const { createLog } = await import("../src/monitoring/log.ts");
   const now = Date.now;
   const app = createApp({
     model: await createReadModel(openCatalog(directory, now())),

@@ -4,7 +4,7 @@
  */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
-import { openCatalog } from "../db/open.ts";
+import { openCatalog } from "../db/sqlite/open.ts";
 import { CHUNK } from "../src/import/run.ts";
 
 const [from = "", to = ""] = process.argv.slice(2);

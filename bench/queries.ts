@@ -1,12 +1,12 @@
 /** Any list and any history at a million records, inside the process: how long it takes beside a scan of every record, and whether it is right. */
-import { type CatalogFile, openCatalog } from "../db/open.ts";
+import { type CatalogFile, openCatalog } from "../db/sqlite/open.ts";
 import { eventTypes, insignificant } from "../src/events/event.ts";
 import { type EventFilter, listOpportunityEvents } from "../src/events/list.ts";
 import { type Filter, listOpportunities } from "../src/opportunities/list.ts";
 import { bytesInUse } from "../src/opportunities/list-index.ts";
 import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
+import type { Page, Position } from "../src/opportunities/page.ts";
 import { createReadModel, type ReadModel } from "../src/opportunities/read-model.ts";
-import type { Page, Position } from "../src/page.ts";
 import { catalogueOf, warm } from "./catalogue.ts";
 import { randomOf } from "./generate.ts";
 import { atMost, printAlone, quantile, round, type Section, table } from "./report.ts";

@@ -5,8 +5,8 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openStateAt } from "../db/open.ts";
 import { createKey } from "../src/accounts/key.ts";
-import { openStateAt } from "../src/cli/databases.ts";
 import { aRedis } from "../tests/quota/redis-server.ts";
 import { configFor } from "../tests/scale/haproxy-server.ts";
 import { freePort } from "../tests/support/free-port.ts";

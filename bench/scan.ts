@@ -2,9 +2,9 @@
  * Lists found by scanning backwards over every record, newest first, until the page is full. The product's index is measured against this, and
  * its answers are checked by it, so nothing here is the product's own.
  */
-import type { CatalogFile } from "../db/open.ts";
+import type { CatalogFile } from "../db/sqlite/open.ts";
 import type { Filter } from "../src/opportunities/list.ts";
-import type { Position } from "../src/page.ts";
+import type { Position } from "../src/opportunities/page.ts";
 
 export type ListQuestion = { filter: Filter; limit: number; after: Position | null };
 /** Ids of a page, and the last of them when there is more. */

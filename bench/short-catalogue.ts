@@ -4,8 +4,8 @@
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { migrations } from "../db/migrate.ts";
-import { openCatalog } from "../db/open.ts";
+import { migrations } from "../db/sqlite/migrate.ts";
+import { openCatalog } from "../db/sqlite/open.ts";
 import { generateRecord, randomOf } from "./generate.ts";
 import { workDirectory } from "./processes.ts";
 

@@ -1,11 +1,11 @@
 /** Copies catalogue and state from one engine to another: every row of every table as it is, or nothing. */
 import { type Column, sql } from "drizzle-orm";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
-import * as catalogTables from "./catalog.ts";
 import { type CatalogDb, type DatabaseName, type Engine, PORTION, type Sql, type StateDb, type Value } from "./engine.ts";
-import { openCatalog, openState } from "./open.ts";
 import { deleteFrom, insertInto, type Query, query, select } from "./query.ts";
-import * as stateTables from "./state.ts";
+import * as catalogTables from "./schema/sqlite/catalog.ts";
+import * as stateTables from "./schema/sqlite/state.ts";
+import { openCatalog, openState } from "./sqlite/open.ts";
 
 export type Databases = { catalog: CatalogDb; state: StateDb };
 

@@ -1,9 +1,9 @@
 /** Which version an open database is of. */
 import { sql } from "drizzle-orm";
 import type { DatabaseName, Engine } from "./engine.ts";
-import { migrations } from "./migrate.ts";
 import { postgresMigrations } from "./postgres/migrate.ts";
 import { query } from "./query.ts";
+import { migrations } from "./sqlite/migrate.ts";
 
 /** How many migrations a database has had, and how many this program has for it. */
 export type Version = { applied: number; known: number };

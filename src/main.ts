@@ -3,10 +3,10 @@ import { write as writeBeside, writeSync } from "node:fs";
 import { styleText } from "node:util";
 import { codeOf, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
-import type { Machine } from "./machine.ts";
-import { createProgressLine } from "./progress-line.ts";
-import { oneLine, safeLines } from "./terminal-text.ts";
-import { type Order, startWorker, workerPlace } from "./worker-process.ts";
+import { createProgressLine } from "./cli/progress-line.ts";
+import type { Machine } from "./runtime/machine.ts";
+import { type Order, startWorker, workerPlace } from "./server/worker-process.ts";
+import { oneLine, safeLines } from "./text/terminal-text.ts";
 
 /** Characters of the log that wait to be written, and how long the end of the program waits for them. */
 const LOG_HELD_MAX = 32_000_000;

@@ -7,10 +7,10 @@
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../db/engine.ts";
-import { openCatalog } from "../db/open.ts";
 import { openPostgresCatalog } from "../db/postgres/open.ts";
+import { openCatalog } from "../db/sqlite/open.ts";
 import { CHUNK } from "../src/import/run.ts";
-import { safeLines } from "../src/terminal-text.ts";
+import { safeLines } from "../src/text/terminal-text.ts";
 import { aDirectory, aFile, DAY, dropScratch } from "./support/imports.ts";
 import { hasPostgres, postgresServer } from "./support/postgres.ts";
 import { run, type Server, serve, succeed } from "./support/processes.ts";

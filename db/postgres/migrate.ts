@@ -1,5 +1,5 @@
 /** Brings the schemas of a PostgreSQL database to this program's: every migration once, in order, all or none. */
-import { type Migration, missingOf } from "../migrate.ts";
+
 import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" with { type: "text" };
 import catalogNamedSources from "../migrations/postgres/catalog/0001_named_sources.sql" with { type: "text" };
 import catalogReadings from "../migrations/postgres/catalog/0002_readings.sql" with { type: "text" };
@@ -8,6 +8,7 @@ import catalogVersions from "../migrations/postgres/catalog/0004_versions.sql" w
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/postgres/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/postgres/state/0002_revisions.sql" with { type: "text" };
+import { type Migration, missingOf } from "../sqlite/migrate.ts";
 import type { Asking, Client } from "./client.ts";
 
 export const postgresMigrations: Record<Kind, readonly Migration[]> = {

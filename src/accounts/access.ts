@@ -7,10 +7,10 @@
 import { eq, gt } from "drizzle-orm";
 import type { StateDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
-import { accounts, keys, plans } from "../../db/state.ts";
+import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { type Allowance, ownQuotas, type Quotas, type Taken, type Use, unused } from "../quota/allowance.ts";
 import { dayOf } from "../quota/daily-window.ts";
-import { sharedRun } from "../shared-run.ts";
+import { sharedRun } from "../runtime/single-flight.ts";
 import { hashOfKey, isWellFormedKey } from "./key.ts";
 import { findRevisions, type Revisions } from "./revisions.ts";
 import { addUse, findUse, type Sums } from "./use.ts";

@@ -2,8 +2,8 @@
 import { asc, eq } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, orIgnore, query, selectAll, selectBy, update } from "../../db/query.ts";
-import { accounts, keys } from "../../db/state.ts";
-import { didYouMean } from "../closest.ts";
+import { accounts, keys } from "../../db/schema/sqlite/state.ts";
+import { didYouMean } from "../text/closest.ts";
 import { readName } from "./name.ts";
 import { findPlan, listPlans } from "./plan.ts";
 import { nextRevision } from "./revisions.ts";

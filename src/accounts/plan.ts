@@ -2,7 +2,7 @@
 import { asc, eq, inArray } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, orUpdate, query, select, selectAll, selectBy, update } from "../../db/query.ts";
-import { accounts, keys, plans } from "../../db/state.ts";
+import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { readName } from "./name.ts";
 import { nextRevision } from "./revisions.ts";
 

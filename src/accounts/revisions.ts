@@ -5,7 +5,7 @@
 import { sql as fragment } from "drizzle-orm";
 import type { StateSql } from "../../db/engine.ts";
 import { query, selectAll } from "../../db/query.ts";
-import { revisions } from "../../db/state.ts";
+import { revisions } from "../../db/schema/sqlite/state.ts";
 
 export type Revisions = { keys: number; use: number };
 

@@ -3,7 +3,7 @@ import { and, eq, sql as fragment, type SQL, type SQLWrapper } from "drizzle-orm
 import type { Dialect } from "../../db/dialect.ts";
 import type { StateDb } from "../../db/engine.ts";
 import { jsonOf, query, select } from "../../db/query.ts";
-import { keys, use } from "../../db/state.ts";
+import { keys, use } from "../../db/schema/sqlite/state.ts";
 import { nextRevision } from "./revisions.ts";
 
 /** Requests to be added to a key's day, the newest of which was at `last_used_at`. */

@@ -1,14 +1,14 @@
 /** `check`: whatever can be told from the data alone about the promises of contract section 3. */
 import { and, asc, desc, eq, gt, inArray, isNotNull, notExists, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { events, facets, imports, opportunities, settings, upstreamIds, versions } from "../../db/catalog.ts";
 import { type CatalogDb, type CatalogSql, PORTION } from "../../db/engine.ts";
 import { exists, listOf, pick, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { reasonOf } from "../../db/reason.ts";
+import { events, facets, imports, opportunities, settings, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { formatInstant, isFuture } from "../instant.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { statusAt } from "../opportunities/status.ts";
+import { formatInstant, isFuture } from "../text/instant.ts";
 import { type Content, documentOf, isSameHash, parseStored, readContent, render, sidecarOf } from "./content.ts";
 import { unapply, valueAt } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";

@@ -1,7 +1,7 @@
 /** From the differences of one change set to its events: one for each type that it touches. */
 import { type Change, type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../events/event.ts";
-import { formatInstant } from "../instant.ts";
 import { uuid5 } from "../opportunities/identity.ts";
+import { formatInstant } from "../text/instant.ts";
 import { added, removed, ruleFor } from "./rules.ts";
 
 /** The events of a change set at its instant (ms), in the table's order. Ids derive from record, instant and type: the same after every rebuild. */

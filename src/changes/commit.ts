@@ -1,6 +1,5 @@
 /** The only writer of opportunities and events: match by natural key, detect, classify, store, at one instant a transaction (D-31, D-33). */
 import { and, asc, desc, eq, inArray, lte, max, ne, or, type SQL } from "drizzle-orm";
-import { events, facets, opportunities, readings, upstreamIds } from "../../db/catalog.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import {
   deleteFrom,
@@ -17,6 +16,7 @@ import {
   select,
   update,
 } from "../../db/query.ts";
+import { events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { dueAt, statusAt } from "../opportunities/status.ts";

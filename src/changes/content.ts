@@ -1,7 +1,7 @@
 /** What one record says, apart from when it was stored: what an import brings, what change detection compares. */
 import { hash } from "node:crypto";
-import { formatInstant, parseInstant } from "../instant.ts";
 import type { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
+import { formatInstant, parseInstant } from "../text/instant.ts";
 
 /** The served fields that come from upstream, and the two sidecar fields whose differences feed the history. Keys in this order, always. */
 export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & { attachments: Attachment[]; questions: Question[] };
@@ -15,7 +15,7 @@ export type Incoming = {
   earlier_ids: string[];
   status_basis: StatusBasis;
   content: Content;
-  /** Of what it was read from (`import/reading.ts`), where its format can tell. */
+  /** Of what it was read from (`import/source-digest.ts`), where its format can tell. */
   reading?: Uint8Array | undefined;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
   revisions?: Revision[];

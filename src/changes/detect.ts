@@ -1,8 +1,8 @@
 /** What differs between two states of a record, field by field. */
 import { type TSchema, TypeGuard } from "@sinclair/typebox";
 import type { Change } from "../events/event.ts";
-import { compareInstants, parseInstant } from "../instant.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
+import { compareInstants, parseInstant } from "../text/instant.ts";
 import type { Content } from "./content.ts";
 
 /** Not what an upstream says: identity, bookkeeping, the reserved field. */

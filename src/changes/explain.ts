@@ -1,8 +1,8 @@
 /** Why an event is there: the record before and after, the rule that decided, the import that brought it. */
 import { and, desc, eq, gte } from "drizzle-orm";
-import { events, imports, opportunities } from "../../db/catalog.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
+import { events, imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { Content } from "./content.ts";
 import { parseStored, readContent } from "./content.ts";

@@ -4,9 +4,9 @@
  */
 import { and, asc, eq, sql as fragment, isNotNull } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
-import { opportunities } from "../../db/catalog.ts";
 import type { CatalogSql } from "../../db/engine.ts";
 import { pick, query, type RowsOf, select } from "../../db/query.ts";
+import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { Brief } from "./content.ts";
 
 export type LinkRule = {

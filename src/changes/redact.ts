@@ -1,9 +1,9 @@
 /** `redact`: the contacts of stored records and of their whole history are erased. Unused pages still hold them: `Engine.dropUnusedPages`. */
 import { and, asc, eq, inArray, not, or, type Placeholder } from "drizzle-orm";
-import { events, opportunities } from "../../db/catalog.ts";
 import type { Dialect } from "../../db/dialect.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, query, select } from "../../db/query.ts";
+import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { atNextInstant, countNaming, decideRedaction, getStored, type Stored, updateRecord, withholdContacts } from "./commit.ts";
 import { readContent } from "./content.ts";
 

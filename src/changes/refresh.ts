@@ -1,8 +1,8 @@
 /** D-37: status follows the clock. Only due records are touched: an index range on the next turn, not a scan. */
 import { lte, min } from "drizzle-orm";
-import { opportunities } from "../../db/catalog.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
+import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { atNextInstant, decideStatus, listDue, updateRecord } from "./commit.ts";
 
 /** Records in one transaction: some ten milliseconds, for which a server that does it itself answers nobody. */

@@ -1,7 +1,7 @@
 /** The event table of the contract as data: which difference gives which type and severity. The first rule that applies holds. */
 import type { Change, EventType, Severity } from "../events/event.ts";
-import { compareInstants, parseInstant } from "../instant.ts";
-import { readAlike } from "../plain-text.ts";
+import { compareInstants, parseInstant } from "../text/instant.ts";
+import { readAlike } from "../text/plain-text.ts";
 
 export type Rule = {
   type: EventType;

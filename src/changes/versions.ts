@@ -3,9 +3,9 @@
  * later version is found to belong to it. The rules are the import's (`import/placing.ts`).
  */
 import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull } from "drizzle-orm";
-import { opportunities, upstreamIds, versions } from "../../db/catalog.ts";
 import type { CatalogSql } from "../../db/engine.ts";
 import { insertInto, listOf, orIgnore, orUpdate, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { opportunities, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { parseStored } from "./content.ts";
 

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import { type BackedUp, backUp, restore } from "../../db/backup.ts";
-import { openCatalog, openState } from "../../db/open.ts";
+import { type DatabaseLocation, locationName } from "../../db/open.ts";
+import { type BackedUp, backUp, restore } from "../../db/sqlite/backup.ts";
+import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { answer, type Cli, type CommonOptions, command } from "./command.ts";
-import { nameOf, type Place } from "./databases.ts";
 
 export function backupCommand(cli: Cli): Command {
   return command("backup", "Copy both files, consistent and checked, while a server runs; the copy serves as --data")
     .argument("<dir>", "where the copy goes; created where it is missing")
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
-        throw new Error(`Cannot back up ${nameOf(options)}: pg_dump does that (docs/operate/postgres.md)`);
+        throw new Error(`Cannot back up ${locationName(options)}: pg_dump does that (docs/operate/postgres.md)`);
       const files = await backUpFiles(options, cli.machine.now(), directory);
       answer(
         cli,
@@ -21,7 +21,7 @@ export function backupCommand(cli: Cli): Command {
     });
 }
 
-async function backUpFiles({ data, mode = "inspect" }: Place, now: number, directory: string): Promise<BackedUp[]> {
+async function backUpFiles({ data, mode = "inspect" }: DatabaseLocation, now: number, directory: string): Promise<BackedUp[]> {
   const catalog = openCatalog(data, now, { mode });
   try {
     const state = openState(data, now, { mode });
@@ -40,7 +40,7 @@ export function restoreCommand(cli: Cli): Command {
     .argument("<dir>", "a directory that `backup` made")
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
-        throw new Error(`Cannot restore ${nameOf(options)}: pg_restore does that (docs/operate/postgres.md)`);
+        throw new Error(`Cannot restore ${locationName(options)}: pg_restore does that (docs/operate/postgres.md)`);
       restore(directory, options.data);
       answer(cli, options, { directory, data: options.data }, `Restored ${options.data} from ${directory}`);
     });

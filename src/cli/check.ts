@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
-import { fileNames } from "../../db/open.ts";
 import { NoData } from "../../db/opening.ts";
 import { schemas } from "../../db/postgres/migrate.ts";
 import { reasonOf } from "../../db/reason.ts";
+import { fileNames } from "../../db/sqlite/open.ts";
 import { findVersion } from "../../db/version.ts";
 import { checkCatalog, type Fault } from "../changes/check.ts";
-import { oneLine } from "../terminal-text.ts";
+import { oneLine } from "../text/terminal-text.ts";
 import { answer, type Cli, type CommonOptions, command, withCatalog, withState } from "./command.ts";
 
 /** Faults shown and reported; the first few tell what happened, a million would not. */

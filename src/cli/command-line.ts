@@ -1,9 +1,9 @@
 /** The command line: one commander program, one file per command, one place that turns faults into exit codes. */
 import { Command, CommanderError, Help, type Option } from "commander";
 import { reasonOf } from "../../db/reason.ts";
-import type { Machine } from "../machine.ts";
-import { shownUrl } from "../request-failure.ts";
-import { version } from "../version.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { version } from "../runtime/version.ts";
+import { shownUrl } from "../text/request-failure.ts";
 import { accountsCommand } from "./accounts.ts";
 import { backupCommand, restoreCommand } from "./backup.ts";
 import { checkCommand } from "./check.ts";

@@ -1,19 +1,20 @@
 /** What every command shares: its options, its databases, its ways of answering. */
 import { type Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
+import { type DatabaseLocation, openCatalogAt, openStateAt } from "../../db/open.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
-import { closest } from "../closest.ts";
-import { formatInstant, parseStoredMs } from "../instant.ts";
-import type { Machine } from "../machine.ts";
-import { oneLine } from "../terminal-text.ts";
-import { modeOf, modes, openCatalogAt, openStateAt, type Place } from "./databases.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { closest } from "../text/closest.ts";
+import { formatInstant, parseStoredMs } from "../text/instant.ts";
+import { oneLine } from "../text/terminal-text.ts";
+import { modeOf, modes } from "./modes.ts";
 
 export type Cli = { machine: Machine; exitCode: number };
 
 export type AnyOptions = { json?: true | undefined };
 
 /** Of a command that opens a database. */
-export type CommonOptions = Place & AnyOptions;
+export type CommonOptions = DatabaseLocation & AnyOptions;
 
 /** A command with the options that all have, and those that say where its databases are, if it opens any. */
 export function command(name: string, about: string): Command {
@@ -58,8 +59,8 @@ export function commandGroup(name: string, about: string, members: readonly Comm
   return group;
 }
 
-export async function withCatalog<T>({ machine }: Cli, place: Place, work: (db: CatalogDb) => Promise<T>): Promise<T> {
-  const db = await openCatalogAt(place, machine.now(), { onMigrated: machine.tell });
+export async function withCatalog<T>({ machine }: Cli, location: DatabaseLocation, work: (db: CatalogDb) => Promise<T>): Promise<T> {
+  const db = await openCatalogAt(location, machine.now(), { onMigrated: machine.tell });
   try {
     return await work(db);
   } finally {
@@ -67,8 +68,8 @@ export async function withCatalog<T>({ machine }: Cli, place: Place, work: (db: 
   }
 }
 
-export async function withState<T>({ machine }: Cli, place: Place, work: (db: StateDb) => Promise<T>): Promise<T> {
-  const db = await openStateAt(place, machine.now(), { onMigrated: machine.tell });
+export async function withState<T>({ machine }: Cli, location: DatabaseLocation, work: (db: StateDb) => Promise<T>): Promise<T> {
+  const db = await openStateAt(location, machine.now(), { onMigrated: machine.tell });
   try {
     return await work(db);
   } finally {

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { type Copied, copyDatabases, type Databases, type Progress } from "../../db/copy.ts";
+import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
 import { reasonOf } from "../../db/reason.ts";
-import type { Machine } from "../machine.ts";
+import type { Machine } from "../runtime/machine.ts";
 import { answer, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, table } from "./command.ts";
-import { nameOf, openCatalogAt, openStateAt, type Place } from "./databases.ts";
 import { progressReporter } from "./progress.ts";
 
 export function copyCommand(cli: Cli): Command {
@@ -20,11 +20,11 @@ export function copyCommand(cli: Cli): Command {
       ),
     );
   return copy.action(async (to: string, options: CommonOptions) => {
-    const target = placeOf(to);
+    const target = locationOf(to);
     requirePostgresAddress(copy, "what is copied to", target.database);
     if (options.database === undefined && target.database === undefined)
       copy.error("error: what lies in files is copied to files by fundfeed backup");
-    const [from, into] = [nameOf(options), nameOf(target)];
+    const [from, into] = [locationName(options), locationName(target)];
     const copied = await copyTo(cli.machine, options, target).catch((error: unknown) => {
       const reason = reasonOf(error);
       throw reason.startsWith("Cannot open") ? error : new Error(`Cannot copy ${from} to ${into}: ${reason}`, { cause: error });
@@ -36,16 +36,16 @@ export function copyCommand(cli: Cli): Command {
 }
 
 /** Whatever begins like a PostgreSQL's address is no directory, even where it is none. */
-function placeOf(to: string): Place {
+function locationOf(to: string): DatabaseLocation {
   return { mode: "create", ...(/^postgres(ql)?:/.test(to) ? { data: "", database: to } : { data: to }) };
 }
 
-async function copyTo(machine: Machine, source: Place, target: Place): Promise<{ catalog: Copied; state: Copied }> {
+async function copyTo(machine: Machine, source: DatabaseLocation, target: DatabaseLocation): Promise<{ catalog: Copied; state: Copied }> {
   await using opened = new AsyncDisposableStack();
   const opening = { onMigrated: machine.tell };
-  const open = async (place: Place): Promise<Databases> => ({
-    catalog: opened.adopt(await openCatalogAt(place, machine.now(), opening), (db) => db.close()),
-    state: opened.adopt(await openStateAt(place, machine.now(), opening), (db) => db.close()),
+  const open = async (location: DatabaseLocation): Promise<Databases> => ({
+    catalog: opened.adopt(await openCatalogAt(location, machine.now(), opening), (db) => db.close()),
+    state: opened.adopt(await openStateAt(location, machine.now(), opening), (db) => db.close()),
   });
   const from = await open(source);
   const report = progressReporter(machine);

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { type Explanation, explain } from "../changes/explain.ts";
-import type { FileDigest } from "../import/remembered.ts";
-import { formatInstant } from "../instant.ts";
-import { oneLine } from "../terminal-text.ts";
+import type { FileDigest } from "../import/import-log.ts";
+import { formatInstant } from "../text/instant.ts";
+import { oneLine } from "../text/terminal-text.ts";
 import { answer, type Cli, type CommonOptions, command, instantOrNull, withCatalog } from "./command.ts";
 
 export function explainCommand(cli: Cli): Command {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { reasonOf } from "../../db/reason.ts";
 import { exportLines } from "../opportunities/export.ts";
-import { requireSources } from "../sources.ts";
+import { requireSources } from "../sources/source.ts";
 import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
 
 export function exportCommand(cli: Cli): Command {

@@ -1,8 +1,8 @@
 import { get as getPlainly } from "node:http";
 import { get as getSecurely } from "node:https";
 import { type Command, Option } from "commander";
-import type { Machine } from "../machine.ts";
-import { requestFailure } from "../request-failure.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { requestFailure } from "../text/request-failure.ts";
 import { type AnyOptions, answer, baseAddress, type Cli, command } from "./command.ts";
 
 const TIMEOUT_MS = 2000;

@@ -3,15 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Argument, type Command } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
-import { openCatalog } from "../../db/open.ts";
+import { openCatalogAt } from "../../db/open.ts";
 import { NoData } from "../../db/opening.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
+import type { Options, Outcome, Progress, Workplace } from "../import/context.ts";
 import { importEvents } from "../import/events.ts";
-import { formats } from "../import/formats.ts";
+import { formats } from "../import/formats/all.ts";
 import { openInput } from "../import/input.ts";
 import { commandFor, recognize } from "../import/recognize.ts";
 import { importFiles } from "../import/run.ts";
-import type { Options, Outcome, Progress, Workplace } from "../import/workplace.ts";
-import type { Machine } from "../machine.ts";
+import type { Machine } from "../runtime/machine.ts";
 import {
   answer,
   type Cli,
@@ -24,7 +25,6 @@ import {
   timestamp,
   withCatalog,
 } from "./command.ts";
-import { openCatalogAt } from "./databases.ts";
 import { progressReporter } from "./progress.ts";
 
 type ImportOptions = CommonOptions & {

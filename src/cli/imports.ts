@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { type FileDigest, listImports, type Summary } from "../import/remembered.ts";
-import { oneLine } from "../terminal-text.ts";
+import { type FileDigest, listImports, type Summary } from "../import/import-log.ts";
+import { oneLine } from "../text/terminal-text.ts";
 import { answer, type Cli, type CommonOptions, command, commandGroup, instantOrNull, toSecond, withCatalog } from "./command.ts";
 
 export function importsCommand(cli: Cli): Command {

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createKey, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../accounts/key.ts";
-import { formatInstant, parseStoredMs } from "../instant.ts";
+import { formatInstant, parseStoredMs } from "../text/instant.ts";
 import {
   answer,
   type Cli,

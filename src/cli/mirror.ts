@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf, reasonOf } from "../../db/reason.ts";
-import { closest } from "../closest.ts";
-import { importNameOf } from "../import/formats.ts";
-import { formatInstant } from "../instant.ts";
-import type { Machine } from "../machine.ts";
+import { importNameOf } from "../import/formats/all.ts";
 import { type Feed, Refused, readSourceCodes } from "../mirror/feed.ts";
 import { openNdjsonStore } from "../mirror/ndjson-store.ts";
 import { openSqliteStore } from "../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
 import { type Summary, syncOnce } from "../mirror/sync.ts";
 import { pause, repeat } from "../pull/repeat.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { closest } from "../text/closest.ts";
+import { formatInstant } from "../text/instant.ts";
 import { type AnyOptions, baseAddress, type Cli, command, durationFrom, examples, inWords } from "./command.ts";
 import { progressReporter } from "./progress.ts";
 

@@ -1,5 +1,5 @@
 /** What a person who waits wants to know: what is being done, how far it is, how long it will take, how fast it goes. */
-import type { Machine } from "../machine.ts";
+import type { Machine } from "../runtime/machine.ts";
 
 export type Work = {
   /** In one word or two: "reading". The time left is that of the step. */

@@ -1,13 +1,13 @@
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { messageOf } from "../../db/reason.ts";
-import { emptySummary, type Summary } from "../import/remembered.ts";
-import type { Outcome } from "../import/workplace.ts";
-import { formatInstant } from "../instant.ts";
-import type { Machine } from "../machine.ts";
+import type { Outcome } from "../import/context.ts";
+import { emptySummary, type Summary } from "../import/import-log.ts";
 import type { Net } from "../pull/download.ts";
 import { type Pull, pull } from "../pull/pull.ts";
 import { pause, repeat } from "../pull/repeat.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { formatInstant } from "../text/instant.ts";
 import { answer, type Cli, type CommonOptions, command, durationFrom, oneOf, redactContactsOption, redactsContacts } from "./command.ts";
 import { inSentences, tellRejects, withWorkplace } from "./import.ts";
 import { progressReporter } from "./progress.ts";

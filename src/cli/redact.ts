@@ -2,16 +2,16 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
-import { fileNames } from "../../db/open.ts";
+import { locationName } from "../../db/open.ts";
 import { reasonOf } from "../../db/reason.ts";
+import { fileNames } from "../../db/sqlite/open.ts";
 import { type Redacted, redactStored, rehearseRedaction } from "../changes/redact.ts";
+import { type Workplace, withStaging } from "../import/context.ts";
 import { filesWithRecords, withholdRecords } from "../import/rejects.ts";
-import { type Workplace, withStaging } from "../import/workplace.ts";
 import { dropDownloads } from "../pull/pull.ts";
 import { upstreams } from "../pull/upstreams.ts";
-import { requireSources } from "../sources.ts";
+import { requireSources } from "../sources/source.ts";
 import { answer, type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
-import { nameOf } from "./databases.ts";
 import { sourceCodes } from "./export.ts";
 import { withWorkplace } from "./import.ts";
 
@@ -30,7 +30,7 @@ export function redactCommand(cli: Cli): Command {
         const { db } = place;
         await requireSources(db, codes ?? [], "redact");
         if (!(await db.mayDropUnusedPages()))
-          throw new Error(`Cannot redact ${nameOf(options)}: that rewrites tables, so it takes their owner's role`);
+          throw new Error(`Cannot redact ${locationName(options)}: that rewrites tables, so it takes their owner's role`);
         // An import under way goes first; what a killed one left is gone.
         return withStaging(place, async () => {
           const stored = { ...(await redactStored(db, codes, now())), complete: await dropUnusedPages(cli, db) };

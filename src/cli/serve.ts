@@ -8,16 +8,16 @@ import { type Certificate, readCertificate } from "../http/certificate.ts";
 import { descriptionAssets } from "../http/docs.ts";
 import { type Listener, listen } from "../http/listen.ts";
 import { createMetricsApp } from "../http/metrics.ts";
-import { createLog, type Log, type LogFormat, type LogLevel, logFormats, logLevels } from "../log.ts";
-import type { Machine } from "../machine.ts";
-import { countingLog, countRefresh, createMetrics, type Metrics, metricsText } from "../metrics.ts";
+import { createLog, type Log, type LogFormat, type LogLevel, logFormats, logLevels } from "../monitoring/log.ts";
+import { countingLog, countRefresh, createMetrics, type Metrics, metricsText } from "../monitoring/metrics.ts";
 import { keepSnapshot } from "../opportunities/index-snapshot.ts";
 import { refresh } from "../opportunities/read-model.ts";
 import { ownQuotas } from "../quota/allowance.ts";
 import { isRedisAddress, type SharedQuotas, shareQuotas } from "../quota/redis.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { openStores, type Stores } from "../server/stores.ts";
+import { STOPPED_BY_SIGHUP, serveByWorkers } from "../server/workers.ts";
 import { baseAddress, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, wholeNumber } from "./command.ts";
-import { openStores, type Stores } from "./stores.ts";
-import { STOPPED_BY_SIGHUP, serveByWorkers } from "./workers.ts";
 
 /** How often use is written to state.db (D-25), and how often the clock looks for statuses whose date has passed (D-37: a minute late at most). */
 const SAVE_MS = 500;

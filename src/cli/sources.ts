@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { didYouMean } from "../closest.ts";
-import { importNameOf } from "../import/formats.ts";
-import { formatInstant } from "../instant.ts";
-import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../sources.ts";
+import { importNameOf } from "../import/formats/all.ts";
+import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../sources/source.ts";
+import { didYouMean } from "../text/closest.ts";
+import { formatInstant } from "../text/instant.ts";
 import {
   answer,
   type Cli,

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import type { Command } from "commander";
-import { version } from "../version.ts";
+import { version } from "../runtime/version.ts";
 import { type AnyOptions, answer, type Cli, command } from "./command.ts";
 
 export function versionCommand(cli: Cli): Command {

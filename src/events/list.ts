@@ -1,10 +1,10 @@
 /** One page of an opportunity's history. */
 import { and, desc, eq, gt, inArray, notInArray, sql } from "drizzle-orm";
-import { events, opportunities } from "../../db/catalog.ts";
 import { listOf, parameter, pick, query, select } from "../../db/query.ts";
-import type { Instant } from "../instant.ts";
+import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
+import type { Page, Position } from "../opportunities/page.ts";
 import type { ReadModel } from "../opportunities/read-model.ts";
-import type { Page, Position } from "../page.ts";
+import type { Instant } from "../text/instant.ts";
 import { eventTypes, insignificant } from "./event.ts";
 
 export type EventFilter = { type?: string[]; since?: Instant; include_insignificant: boolean };

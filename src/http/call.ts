@@ -1,7 +1,7 @@
 /** One request on its way through the service, and what each step has learned about it. */
 import type { Access, KnownKey } from "../accounts/access.ts";
 
-import type { Log } from "../log.ts";
+import type { Log } from "../monitoring/log.ts";
 import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Allowance } from "../quota/allowance.ts";
 import { presentTurn, type Turn } from "./quirks.ts";

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { codeOf } from "../../db/reason.ts";
-import { unreadable } from "../unreadable.ts";
+import { unreadable } from "../runtime/unreadable.ts";
 
 /** Both in PEM. `cert` may be followed by its intermediate certificates. */
 export type Certificate = { cert: string; key: string };

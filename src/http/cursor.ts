@@ -1,5 +1,5 @@
 /** Cursors (D-15): a signed position in one list, as URL-safe text. */
-import type { Position } from "../page.ts";
+import type { Position } from "../opportunities/page.ts";
 import { Problem } from "./problem.ts";
 
 /** A longer text is refused unread. Our own cursors have 55 characters. */

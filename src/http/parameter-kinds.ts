@@ -1,6 +1,6 @@
 /** The kinds of parameters: how each is documented, read and refused. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import { parseInstant } from "../instant.ts";
+import { parseInstant } from "../text/instant.ts";
 import { CURSOR_LENGTH_MAX } from "./cursor.ts";
 import type { Sent } from "./query-string.ts";
 

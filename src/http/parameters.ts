@@ -4,7 +4,7 @@
  * Elysia validates with it, but does not read the query: its own parser accepts `1e1` for 10 and loses the name of the bad field.
  */
 import { type TObject, Type } from "@sinclair/typebox";
-import { closest } from "../closest.ts";
+import { closest } from "../text/closest.ts";
 import { Call, type ParameterValues } from "./call.ts";
 import type { Parameter } from "./parameter-kinds.ts";
 import { type FieldError, invalidParameters, Problem } from "./problem.ts";

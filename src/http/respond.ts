@@ -1,5 +1,5 @@
 /** Every response of the service is built here, with the headers that all of them have (D-19, D-20). */
-import type { Page } from "../page.ts";
+import type { Page } from "../opportunities/page.ts";
 import { type Call, uriReference } from "./call.ts";
 import { COMPRESS_OVER_BYTES, compress, preferredCoding } from "./compress.ts";
 import { encodeCursor } from "./cursor.ts";

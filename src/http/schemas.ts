@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Change, OpportunityEvent } from "../events/event.ts";
 import { Contact, Funding, Opportunity, Source } from "../opportunities/opportunity.ts";
-import { SourceEntry } from "../sources.ts";
+import { SourceEntry } from "../sources/source.ts";
 import { catalogOf, detailOf, PageLinks, PageMeta, pageOf, RequestMeta } from "./envelope.ts";
 import { ProblemDetails } from "./problem.ts";
 

@@ -1,5 +1,5 @@
 /** US Eastern dates: federal dates without a zone are meant so, by the rules of the time zone and not a fixed offset. */
-import { keptAnswers, lastAnswer } from "../memo.ts";
+import { keptAnswers, lastAnswer } from "../runtime/memoize.ts";
 
 /** The RFC 3339 date-time of a wall clock in the eastern time zone (`2026-07-01`, `23:59:59`); `undefined` when the date does not exist. */
 export function easternInstant(date: string, time: string): string | undefined {

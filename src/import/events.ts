@@ -4,12 +4,12 @@ import type { CatalogSql } from "../../db/engine.ts";
 import { findByUpstreamId, hasEvent, insertImportedEvent } from "../changes/commit.ts";
 import { withheld } from "../changes/contacts.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
-import { formatInstant, parseStoredMs } from "../instant.ts";
 import { uuid5 } from "../opportunities/identity.ts";
+import { formatInstant, parseStoredMs } from "../text/instant.ts";
+import { advance, digestsOf, type Options, type Outcome, shareRead, type Workplace, withInputs } from "./context.ts";
 import { objectLines } from "./formats/records.ts";
-import { Rejection, readerOf, rejectionOf, requireName, WORD_MAX } from "./judge.ts";
-import { beginImport, emptySummary, finishImport, type Summary } from "./remembered.ts";
-import { advance, digestsOf, type Options, type Outcome, shareRead, type Workplace, withInputs } from "./workplace.ts";
+import { beginImport, emptySummary, finishImport, type Summary } from "./import-log.ts";
+import { Rejection, readerOf, rejectionOf, requireName, WORD_MAX } from "./validate.ts";
 
 const CHUNK = 2000;
 

@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { codeOf, messageOf } from "../../db/reason.ts";
-import { unreadable } from "../unreadable.ts";
+import { unreadable } from "../runtime/unreadable.ts";
 import type { Format, Input } from "./format.ts";
 import { createUtf8Decoder } from "./utf8.ts";
 import { openZipEntry } from "./zip-entry.ts";

@@ -3,8 +3,8 @@
  * Brackets and strings are only told apart here; what is JSON and what is not, `JSON.parse` decides on each element and on the rest.
  */
 
+import { isObject, type JsonObject } from "../text/json-value.ts";
 import { utf8Text } from "./input.ts";
-import { isObject, type JsonObject } from "./json-value.ts";
 
 /** Longest element in characters. The longest real one, with the whole text of its announcement, has some 300,000. */
 const ELEMENT_MAX = 16_000_000;

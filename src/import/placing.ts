@@ -6,11 +6,11 @@
 import type { Database } from "bun:sqlite";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { type Bearer, findAddressed, findBearers, findShown, listVersions, type Shown, type VersionFacts } from "../changes/versions.ts";
-import { parseInstantMs } from "../instant.ts";
+import { parseInstantMs } from "../text/instant.ts";
 import { easternDate, easternInstant } from "./eastern.ts";
 import type { Version } from "./format.ts";
-import { usableKey } from "./judge.ts";
 import { lineageOf, type Thread } from "./threads.ts";
+import { usableKey } from "./validate.ts";
 import { type Key, openVersionTable, type Row, type VersionTable } from "./version-table.ts";
 
 /** Most characters of a title that are kept and compared. */

@@ -16,7 +16,7 @@ import { basename, dirname, join, parse, sep } from "node:path";
 import { reasonOf } from "../../db/reason.ts";
 import type { Item } from "./format.ts";
 import { lines } from "./input.ts";
-import type { Rejection } from "./judge.ts";
+import type { Rejection } from "./validate.ts";
 
 /** Levels that are written of a value that is nested too deep to be written whole. */
 const LEVELS_KEPT = 100;

@@ -24,14 +24,14 @@ import type { Arrival, Brief } from "../changes/content.ts";
 import { countLinks, listWaiting, mayBeLinked } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
 import { noteVersion } from "../changes/versions.ts";
-import { formatInstant } from "../instant.ts";
+import { formatInstant } from "../text/instant.ts";
+import { advance, digestsOf, type Options, type Outcome, type Workplace, withInputs } from "./context.ts";
+import { type Judged, judgeAll, unstaged } from "./first-pass.ts";
 import type { Format } from "./format.ts";
-import { type Judged, judgeAll, unstaged } from "./judging.ts";
+import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./import-log.ts";
 import { listNewLinks, type NewLink } from "./links.ts";
 import type { Placed } from "./placing.ts";
-import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./remembered.ts";
 import type { Staged, Staging } from "./staging.ts";
-import { advance, digestsOf, type Options, type Outcome, type Workplace, withInputs } from "./workplace.ts";
 
 /**
  * Records in one transaction: some 0.6 s, for which other writers wait, and no more than that is lost when an import is killed.

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Unchanged } from "../changes/commit.ts";
 import { openPlacements, type Placements } from "./placing.ts";
-import { openTexts, type Place, type Texts } from "./texts.ts";
+import { openTexts, type Place, type Texts } from "./spill-files.ts";
 
 const CACHE_KB = 8_000;
 

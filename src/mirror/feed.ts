@@ -1,8 +1,9 @@
 /** The API as its client sees it: asks again where that helps, waits for as long as it is told to, and shows the key to nobody else. */
-import { isObject, type JsonObject, objectOf, parsedJson } from "../import/json-value.ts";
-import { requestFailure, shownUrl, withoutKey } from "../request-failure.ts";
-import { delayMs, retryAfterOf } from "../retry.ts";
-import { version } from "../version.ts";
+
+import { delayMs, retryAfterOf } from "../runtime/retry.ts";
+import { version } from "../runtime/version.ts";
+import { isObject, type JsonObject, objectOf, parsedJson } from "../text/json-value.ts";
+import { requestFailure, shownUrl, withoutKey } from "../text/request-failure.ts";
 
 export type Feed = {
   /** With its version segment: `https://api.example.org/v1`. */

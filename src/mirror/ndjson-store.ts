@@ -6,7 +6,7 @@ import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { reasonOf } from "../../db/reason.ts";
 import { lines } from "../import/input.ts";
-import { isObject, type JsonObject, parsedJson } from "../import/json-value.ts";
+import { isObject, type JsonObject, parsedJson } from "../text/json-value.ts";
 import { linesOf, requireScope, type Scope, type Store, scopeText } from "./store.ts";
 
 const LINES_AT_ONCE = 1000;

@@ -1,5 +1,5 @@
 /** The sync client: walks the list from the mark, page by page, and moves the mark when a walk is complete. */
-import type { JsonObject } from "../import/json-value.ts";
+import type { JsonObject } from "../text/json-value.ts";
 import { type Feed, memberOf, type Page, Refused, readPage } from "./feed.ts";
 import type { Document, Entry, Store, Walk } from "./store.ts";
 

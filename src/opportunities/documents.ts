@@ -5,8 +5,8 @@
  * record (D-31: no two versions share one); whoever looks compares.
  */
 
-import { opportunities } from "../../db/catalog.ts";
 import { pick, type Row } from "../../db/query.ts";
+import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 
 export const documentColumns = pick(opportunities, "seq", "id", "updated_at", "document");
 

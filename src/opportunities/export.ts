@@ -1,8 +1,8 @@
 /** The catalogue as `records` NDJSON: all that `import records` needs to make the same opportunities again. */
 import { asc, inArray } from "drizzle-orm";
-import { opportunities, upstreamIds } from "../../db/catalog.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 
 const recordsInOrder = () =>
   select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "document", "sidecar"))

@@ -1,8 +1,8 @@
 /** Facets: the distinct (status, source, program type, agency) tuples that filters look at, in memory. */
 import { asc, gt } from "drizzle-orm";
-import { facets as facetTable, sources } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
 import { parameter, query, select, selectAll } from "../../db/query.ts";
+import { facets as facetTable, sources } from "../../db/schema/sqlite/catalog.ts";
 import type { FacetSet } from "./list-index.ts";
 
 /** Facets of filters are kept, because a client that pages or polls repeats its own: up to this many bytes. */

@@ -1,7 +1,7 @@
 /** One opportunity by its service id. */
 import { eq } from "drizzle-orm";
-import { opportunities } from "../../db/catalog.ts";
 import { query, select } from "../../db/query.ts";
+import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { type Document, documentColumns, keepDocument, keptDocument } from "./documents.ts";
 import { isNewest } from "./list-index.ts";
 import { type ReadModel, refresh } from "./read-model.ts";

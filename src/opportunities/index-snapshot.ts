@@ -10,11 +10,11 @@
 import { createHmac } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { desc, inArray } from "drizzle-orm";
-import { imports, opportunities } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, pick, query, select, selectBy } from "../../db/query.ts";
-import type { Position } from "../page.ts";
+import { imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { appendNew, createListIndex, firstAfter, type ListIndex, linkNewer, recordCount, type Sizes } from "./list-index.ts";
+import type { Position } from "./page.ts";
 import { type Beginning, pause, type ReadModel, stepThrough } from "./read-model.ts";
 
 /** Where the snapshot is, in the data directory. */

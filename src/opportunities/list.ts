@@ -1,14 +1,14 @@
 /** One page of the list: filters, keyset and limit over the list index, then the documents. */
 import { and, desc, eq, inArray, lt, max, sql } from "drizzle-orm";
-import { opportunities, upstreamIds } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, pick, query, select } from "../../db/query.ts";
+import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import { Unavailable } from "../../db/unavailable.ts";
-import type { Instant } from "../instant.ts";
-import type { Page, Position } from "../page.ts";
+import type { Instant } from "../text/instant.ts";
 import { type Document, documentColumns, keepDocument, keptDocument } from "./documents.ts";
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
 import { firstAfter, isNewest, newestFirst, newestTime, placeOf } from "./list-index.ts";
+import type { Page, Position } from "./page.ts";
 import { type ReadModel, refresh, reload } from "./read-model.ts";
 
 /** Source codes are upper-cased; `OTHER` means every code that the catalogue does not name (D-13). */

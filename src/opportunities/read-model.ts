@@ -1,13 +1,13 @@
 /** The catalogue as a server reads it: the database, and in memory the list index, the facets and documents, in step with every commit. */
 import { asc, eq, max, sql } from "drizzle-orm";
-import { opportunities, settings } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
 import { parameter, pick, query, select, selectBy } from "../../db/query.ts";
-import type { Position } from "../page.ts";
-import { sharedRun } from "../shared-run.ts";
+import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
+import { sharedRun } from "../runtime/single-flight.ts";
 import { createDocuments, type Documents } from "./documents.ts";
 import { addFacets, createFacets, type Facets, readFacets } from "./facets.ts";
 import { append, compact, createListIndex, type ListIndex, needsCompaction, newestTime, recordCount, type Sizes } from "./list-index.ts";
+import type { Position } from "./page.ts";
 
 /** Rows read at a time: some 3 ms, after which other requests get their turn. */
 const PORTION = 5000;

@@ -1,6 +1,6 @@
 /** D-37: the status that dates give at an instant, and when it next changes. */
 
-import { parseInstantMs } from "../instant.ts";
+import { parseInstantMs } from "../text/instant.ts";
 import type { Opportunity, Status } from "./opportunity.ts";
 
 /** How long before `closes_at` an open opportunity is closing soon. */

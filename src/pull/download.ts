@@ -4,9 +4,9 @@
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { messageOf } from "../../db/reason.ts";
-import { requestFailure, shownUrl, withoutKey } from "../request-failure.ts";
-import { delayMs, retryAfterOf } from "../retry.ts";
-import { version } from "../version.ts";
+import { delayMs, retryAfterOf } from "../runtime/retry.ts";
+import { version } from "../runtime/version.ts";
+import { requestFailure, shownUrl, withoutKey } from "../text/request-failure.ts";
 
 export type Wanted = {
   url: URL;

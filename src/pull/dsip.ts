@@ -1,5 +1,5 @@
 /** The DoD SBIR/STTR portal: open and pre-release topics, each with its details and the questions that were answered. */
-import { arrayOf, type JsonObject, objectOf, textOf } from "../import/json-value.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import { savePages } from "./pages.ts";
 import { type Fetched, jsonAt, readJson, saveArray, type Visit } from "./visit.ts";
 

@@ -1,7 +1,7 @@
 /** Grants.gov: the daily XML extract, or the answers of its API to a search for all that is forecast and posted. */
 import { easternDate } from "../import/eastern.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../import/json-value.ts";
-import { shownUrl } from "../request-failure.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
+import { shownUrl } from "../text/request-failure.ts";
 import { savePages } from "./pages.ts";
 import { type Fetched, fetchFile, jsonAt, readJson, saveArray, type Visit } from "./visit.ts";
 

@@ -1,5 +1,5 @@
 /** Searches that answer in pages, whose completeness the upstream's own total proves. */
-import { isObject, type JsonObject, textOf } from "../import/json-value.ts";
+import { isObject, type JsonObject, textOf } from "../text/json-value.ts";
 import type { Wanted } from "./download.ts";
 import { fetchJson, type Visit } from "./visit.ts";
 

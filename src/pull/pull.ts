@@ -1,13 +1,13 @@
 /** One turn of a pull: fetch what an upstream publishes, import it as one, remember what it was. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { settings } from "../../db/catalog.ts";
 import type { CatalogDb } from "../../db/engine.ts";
 import { insertInto, orUpdate, selectBy } from "../../db/query.ts";
+import { settings } from "../../db/schema/sqlite/catalog.ts";
+import type { Outcome, Workplace } from "../import/context.ts";
 import { importFiles } from "../import/run.ts";
-import type { Outcome, Workplace } from "../import/workplace.ts";
-import { formatInstant } from "../instant.ts";
-import { version } from "../version.ts";
+import { version } from "../runtime/version.ts";
+import { formatInstant } from "../text/instant.ts";
 import type { Net } from "./download.ts";
 import type { Upstream } from "./upstreams.ts";
 import type { Fetched, Known } from "./visit.ts";

@@ -1,7 +1,7 @@
 /** SAM.gov: the bulk CSV of all active notices, or the notices of the last days from Get Opportunities v2. */
 import { easternDate } from "../import/eastern.ts";
-import { arrayOf, objectOf } from "../import/json-value.ts";
-import { shownUrl } from "../request-failure.ts";
+import { arrayOf, objectOf } from "../text/json-value.ts";
+import { shownUrl } from "../text/request-failure.ts";
 import { savePages } from "./pages.ts";
 import { type Fetched, fetchFile, jsonAt, type Visit } from "./visit.ts";
 

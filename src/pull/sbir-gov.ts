@@ -1,5 +1,5 @@
 /** SBIR.gov: the solicitations that are open. */
-import { objectOf } from "../import/json-value.ts";
+import { objectOf } from "../text/json-value.ts";
 import { type Fetched, fetchJson, jsonAt, type Visit } from "./visit.ts";
 
 const ROWS = 50;

@@ -1,7 +1,7 @@
 /** Every upstream that publishes what can be fetched, as data. Challenge.gov publishes no list any more. */
 import type { Format } from "../import/format.ts";
 import { dsip } from "../import/formats/dsip.ts";
-import { grantsGov } from "../import/formats/grants-gov.ts";
+import { grantsGov } from "../import/formats/grants-gov/extract.ts";
 import { samGov } from "../import/formats/sam-gov.ts";
 import { sbirGov } from "../import/formats/sbir-gov.ts";
 import { fetchDsip } from "./dsip.ts";

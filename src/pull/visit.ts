@@ -1,7 +1,7 @@
 /** One visit to an upstream: its answers become files in a directory of the visit's own. */
 import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { shownUrl, withoutKey } from "../request-failure.ts";
+import { shownUrl, withoutKey } from "../text/request-failure.ts";
 import { type Answer, download, type Net, type Validators, type Wanted } from "./download.ts";
 
 export type Visit = {

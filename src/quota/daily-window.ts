@@ -1,5 +1,5 @@
 /** The daily quota window: a fixed window of one UTC day (D-23). Instants are milliseconds since 1970 UTC. */
-import { formatInstant } from "../instant.ts";
+import { formatInstant } from "../text/instant.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { copyFileSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
-import { type CatalogFile, openCatalog } from "../../db/open.ts";
+import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { refresh } from "../../src/changes/refresh.ts";
-import { formatInstant } from "../../src/instant.ts";
+import { formatInstant } from "../../src/text/instant.ts";
 import { changeRoots, overwriteRoot } from "../support/damage.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, DAY, dropScratch, NOON } from "../support/imports.ts";

@@ -1,9 +1,9 @@
 /** D-31: an instant belongs to one transaction, whoever else writes. */
 import { afterAll, expect, test } from "bun:test";
-import { openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { atNextInstant, decide, insertRecord } from "../../src/changes/commit.ts";
 import { arrivalOf } from "../../src/changes/content.ts";
-import { judgeRecord } from "../../src/import/judge.ts";
+import { judgeRecord } from "../../src/import/validate.ts";
 import { aDirectory, documentsOf, dropScratch, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 

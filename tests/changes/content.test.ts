@@ -1,9 +1,9 @@
 /** What is rendered once is, cut into pieces, what one would write of each: the document, the sidecar and what is compared. */
 import { expect, test } from "bun:test";
 import { type Content, contentOf, documentOf, render, sidecarOf } from "../../src/changes/content.ts";
-import { judgeRecord } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { formatInstant } from "../../src/instant.ts";
+import { judgeRecord } from "../../src/import/validate.ts";
+import { formatInstant } from "../../src/text/instant.ts";
 import { anOpportunity } from "../support/records.ts";
 
 const id = "0b1a8e3c-5d5e-5f9a-8b2d-4c6e8f1a3b00";

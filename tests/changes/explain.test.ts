@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { explain } from "../../src/changes/explain.ts";
 import { refresh } from "../../src/changes/refresh.ts";
-import { formatInstant } from "../../src/instant.ts";
+import { formatInstant } from "../../src/text/instant.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, eventsOf, NOON, type TestCatalog } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { refresh, replayClock } from "../../src/changes/refresh.ts";
-import { formatInstant } from "../../src/instant.ts";
+import { formatInstant } from "../../src/text/instant.ts";
 import { aCatalog, contentsOf, DAY, documentOf, documentsOf, dropScratch, eventsOf, NOON } from "../support/imports.ts";
 
 afterAll(dropScratch);

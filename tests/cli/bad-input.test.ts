@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { openCatalog, openState } from "../../db/open.ts";
+import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 

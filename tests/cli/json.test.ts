@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Command } from "commander";
 import { createProgram } from "../../src/cli/command-line.ts";
-import { modes } from "../../src/cli/databases.ts";
+import { modes } from "../../src/cli/modes.ts";
 import { aHome, dropHomes } from "../support/binary.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openState } from "../../db/open.ts";
+import { openState } from "../../db/sqlite/open.ts";
 import { dayOf } from "../../src/quota/daily-window.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";

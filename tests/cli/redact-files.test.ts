@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { play } from "../pull/upstream.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
-import * as catalogTables from "../../db/catalog.ts";
 import { copyDatabases, type Databases } from "../../db/copy.ts";
 import { type DatabaseName, type Engine, PORTION } from "../../db/engine.ts";
-import { openCatalog, openState } from "../../db/open.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
-import * as stateTables from "../../db/state.ts";
+import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
+import * as stateTables from "../../db/schema/sqlite/state.ts";
+import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { until } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";

@@ -1,8 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { and, eq, inArray, sql } from "drizzle-orm";
-import { imports, settings, sources } from "../../db/catalog.ts";
 import { type CatalogDb, PORTION, type StateDb } from "../../db/engine.ts";
-import { openCatalog, openState } from "../../db/open.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import {
   deleteFrom,
@@ -18,8 +16,10 @@ import {
   selectBy,
   update,
 } from "../../db/query.ts";
-import { sqliteEngine } from "../../db/sqlite-engine.ts";
-import { accounts, keys, plans } from "../../db/state.ts";
+import { imports, settings, sources } from "../../db/schema/sqlite/catalog.ts";
+import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
+import { sqliteEngine } from "../../db/sqlite/engine.ts";
+import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";

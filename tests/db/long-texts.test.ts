@@ -5,7 +5,7 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import { atNextInstant, decide, insertImportedEvent, insertRecord } from "../../src/changes/commit.ts";
 import { arrivalOf } from "../../src/changes/content.ts";
 import { refresh } from "../../src/changes/refresh.ts";
-import { judgeRecord } from "../../src/import/judge.ts";
+import { judgeRecord } from "../../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, contentsOf, DAY, dropScratch, NOON } from "../support/imports.ts";

@@ -3,15 +3,15 @@ import { afterAll, expect, test } from "bun:test";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import { is } from "drizzle-orm/entity";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";
-import * as catalogTables from "../../db/catalog.ts";
 import { postgresDialect, sqliteDialect } from "../../db/dialect.ts";
-import { openCatalog, openState } from "../../db/open.ts";
 import { connect } from "../../db/postgres/client.ts";
 import { schemas } from "../../db/postgres/migrate.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import { numbered } from "../../db/postgres/placeholders.ts";
 import { queries } from "../../db/query.ts";
-import * as stateTables from "../../db/state.ts";
+import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
+import * as stateTables from "../../db/schema/sqlite/state.ts";
+import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 

@@ -1,9 +1,9 @@
 /** What the compiler refuses of a statement. `tsc` checks this file: an error that is expected and missing is an error itself. */
 import { eq } from "drizzle-orm";
-import { opportunities } from "../../db/catalog.ts";
 import type { CatalogSql, StateSql } from "../../db/engine.ts";
 import { insertInto, listOf, orIgnore, pick, query, select, selectBy, update } from "../../db/query.ts";
-import { keys, plans } from "../../db/state.ts";
+import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { keys, plans } from "../../db/schema/sqlite/state.ts";
 
 declare const catalog: CatalogSql;
 declare const state: StateSql;

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { openState } from "../../db/open.ts";
 import { reasonOf } from "../../db/reason.ts";
+import { openState } from "../../db/sqlite/open.ts";
 import { createAccount } from "../../src/accounts/account.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 

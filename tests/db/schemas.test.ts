@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import { getTableName, is, type SQL, type Table } from "drizzle-orm";
 import { getTableConfig as inPostgres, PgTable } from "drizzle-orm/pg-core";
 import { getTableConfig as inSqlite, SQLiteTable } from "drizzle-orm/sqlite-core";
-import * as sqliteCatalog from "../../db/catalog.ts";
-import * as postgresCatalog from "../../db/postgres/catalog.ts";
-import * as postgresState from "../../db/postgres/state.ts";
-import * as sqliteState from "../../db/state.ts";
+import * as postgresCatalog from "../../db/schema/postgres/catalog.ts";
+import * as postgresState from "../../db/schema/postgres/state.ts";
+import * as sqliteCatalog from "../../db/schema/sqlite/catalog.ts";
+import * as sqliteState from "../../db/schema/sqlite/state.ts";
 
 /** What both engines call alike of a table. */
 type Config = {

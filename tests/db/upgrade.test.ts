@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { type Migration, migrate, migrations } from "../../db/migrate.ts";
-import { openCatalog, openState } from "../../db/open.ts";
+import { type Migration, migrate, migrations } from "../../db/sqlite/migrate.ts";
+import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { createAccess } from "../../src/accounts/access.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { aDirectory, documentsOf, dropScratch, eventsOf, NOON } from "../support/imports.ts";
@@ -72,7 +72,7 @@ describe("a migration", () => {
     await openCatalog(directory, NOON).close();
     const path = join(directory, "catalog.db");
     const script = join(directory, "migrate.ts");
-    const source = join(import.meta.dir, "../../db/migrate.ts");
+    const source = join(import.meta.dir, "../../db/sqlite/migrate.ts");
     writeFileSync(
       script,
       `import { Database } from "bun:sqlite";

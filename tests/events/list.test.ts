@@ -3,9 +3,9 @@ import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eventTypes, insignificant, severities } from "../../src/events/event.ts";
 import { type EventFilter, listOpportunityEvents } from "../../src/events/list.ts";
-import { formatInstant } from "../../src/instant.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
+import { formatInstant } from "../../src/text/instant.ts";
 import { aCatalog, dropScratch, NOON } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { serve } from "../../src/cli/serve.ts";
-import type { Machine } from "../../src/machine.ts";
+import type { Machine } from "../../src/runtime/machine.ts";
 import { until } from "../support/binary.ts";
 import { aDirectory, aFile, DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
 

@@ -1,8 +1,8 @@
 /** `fundfeed export | fundfeed import records -` when one end of the pipe is slow, or breaks. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { openCatalog } from "../../db/open.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { exportLines } from "../../src/opportunities/export.ts";
 import { aHome, dropHomes, type Home, until } from "../support/binary.ts";
 import { NOON } from "../support/imports.ts";

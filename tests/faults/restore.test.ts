@@ -2,7 +2,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { restore } from "../../db/backup.ts";
+import { restore } from "../../db/sqlite/backup.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
 
 afterAll(dropHomes);

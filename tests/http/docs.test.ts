@@ -1,7 +1,7 @@
 /** The page as it is sent: what must be readable without a script, and what it must never hold. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { openState } from "../../db/open.ts";
+import { openState } from "../../db/sqlite/open.ts";
 import { listPlans } from "../../src/accounts/plan.ts";
 import { rules } from "../../src/changes/rules.ts";
 import { eventTable } from "../../src/http/docs/guide.ts";

@@ -4,7 +4,7 @@ import Ajv from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { EXAMPLE_BASE_URL } from "../../src/http/docs/examples.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
-import { judgeRecord, Rejection } from "../../src/import/judge.ts";
+import { judgeRecord, Rejection } from "../../src/import/validate.ts";
 import { aCatalog, documentOf, dropScratch } from "../support/imports.ts";
 
 afterAll(dropScratch);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { checkCatalog } from "../../src/changes/check.ts";
 import type { Format } from "../../src/import/format.ts";
 import { challengeGov } from "../../src/import/formats/challenge-gov.ts";
-import { grantsGov } from "../../src/import/formats/grants-gov.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { aCatalog, dropScratch, type TestCatalog } from "../support/imports.ts";
 import { EXCERPTS } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";

@@ -1,12 +1,12 @@
 /** The same imports leave the same rows, whatever the engine: row numbers, ids and bytes. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
-import { openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
-import { formats } from "../../src/import/formats.ts";
+import { formats } from "../../src/import/formats/all.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, exportOf, NOON, type TestCatalog } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";

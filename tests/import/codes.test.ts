@@ -1,6 +1,6 @@
 /** A code that an upstream sends is looked up among the known codes, never among what every object has. */
 import { describe, expect, test } from "bun:test";
-import { grantsGov } from "../../src/import/formats/grants-gov.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
 import { simplerGrantsGov } from "../../src/import/formats/simpler-grants-gov.ts";
 import { readFormat, textInput } from "../support/read-format.ts";

@@ -1,7 +1,7 @@
 /** An empty file is 0 records, whatever its format, and the import succeeds (D-35). */
 import { afterAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { formats } from "../../src/import/formats.ts";
+import { formats } from "../../src/import/formats/all.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, contentsOf, documentsOf, dropScratch, inScratch } from "../support/imports.ts";
 import { anOpportunity } from "../support/records.ts";

@@ -1,7 +1,7 @@
 /** `import events`: histories kept elsewhere join a record's own. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { emptySummary } from "../../src/import/remembered.ts";
+import { emptySummary } from "../../src/import/import-log.ts";
 import { aCatalog, contentsOf, documentOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
 

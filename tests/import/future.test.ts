@@ -1,9 +1,9 @@
 /** Instants of an export are restored into an empty catalogue only where they have passed: every later change must follow them (D-31). */
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { formatInstant } from "../../src/instant.ts";
+import { formatInstant } from "../../src/text/instant.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, documentsOf, dropScratch, inScratch, NOON, SECOND } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import type { Format } from "../../src/import/format.ts";
 import { dsip } from "../../src/import/formats/dsip.ts";
-import { grantsGov } from "../../src/import/formats/grants-gov.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
 import { aCatalog, aFile, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";

@@ -3,13 +3,13 @@ import { describe, test } from "bun:test";
 import { csvRows } from "../../src/import/csv-rows.ts";
 import { easternInstant } from "../../src/import/eastern.ts";
 import { dsip } from "../../src/import/formats/dsip.ts";
+import { draftOfGrant, emptyGrant, type Grant } from "../../src/import/formats/grants-gov/grant.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
-import { draftOfGrant, emptyGrant, type Grant } from "../../src/import/grant.ts";
 import { jsonElements } from "../../src/import/json-elements.ts";
 import { programType } from "../../src/import/program-type.ts";
 import { createXmlReader } from "../../src/import/xml.ts";
-import { parseInstant } from "../../src/instant.ts";
-import { plainText, readAlike, summaryOf } from "../../src/plain-text.ts";
+import { parseInstant } from "../../src/text/instant.ts";
+import { plainText, readAlike, summaryOf } from "../../src/text/plain-text.ts";
 import { expectLinear } from "../support/linear.ts";
 import { pieces, readFormat, textInput } from "../support/read-format.ts";
 

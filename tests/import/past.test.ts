@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { grantsGov } from "../../src/import/formats/grants-gov.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { aCatalog, documentOf, dropScratch, eventsOf } from "../support/imports.ts";
 import { realPath } from "../support/real-data.ts";
 

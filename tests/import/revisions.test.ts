@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { easternInstant } from "../../src/import/eastern.ts";
-import { grantsGov } from "../../src/import/formats/grants-gov.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { aCatalog, aFile, dropScratch, eventsOf } from "../support/imports.ts";
 import { realJson } from "../support/real-data.ts";
 

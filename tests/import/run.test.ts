@@ -4,16 +4,16 @@ import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { basename } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { CatalogSql } from "../../db/engine.ts";
-import { type CatalogFile, openCatalog } from "../../db/open.ts";
+import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { records } from "../../src/import/formats/records.ts";
+import { emptySummary } from "../../src/import/import-log.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { emptySummary } from "../../src/import/remembered.ts";
 import { CHUNK, importFiles } from "../../src/import/run.ts";
-import { formatInstant } from "../../src/instant.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
-import { addSource } from "../../src/sources.ts";
+import { addSource } from "../../src/sources/source.ts";
+import { formatInstant } from "../../src/text/instant.ts";
 import {
   aCatalog,
   aDirectory,

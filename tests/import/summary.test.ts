@@ -1,9 +1,9 @@
 /** What the numbers of an import's summary mean: each record that was read is in exactly one of them. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { grantsGov } from "../../src/import/formats/grants-gov.ts";
+import { formats } from "../../src/import/formats/all.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
-import { formats } from "../../src/import/formats.ts";
-import type { Summary } from "../../src/import/remembered.ts";
+import type { Summary } from "../../src/import/import-log.ts";
 import { aCatalog, aFile, dropScratch, exportOf, inScratch, type TestCatalog } from "../support/imports.ts";
 import { realPath } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { createDocuments, keepDocument, keptDocument } from "../../src/opportunities/documents.ts";
 import { findOpportunity } from "../../src/opportunities/find.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomOf } from "../../bench/generate.ts";
-import { type CatalogFile, openCatalog } from "../../db/open.ts";
+import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { keepSnapshot, readSnapshot, SNAPSHOT_NAME, writeSnapshot } from "../../src/opportunities/index-snapshot.ts";
 import { checkListIndex } from "../../src/opportunities/list-index.ts";
 import { createReadModel, type ReadModel, refresh } from "../../src/opportunities/read-model.ts";

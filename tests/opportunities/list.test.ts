@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { CatalogDb } from "../../db/engine.ts";
-import { openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { findOpportunity } from "../../src/opportunities/find.ts";
 import { type Filter, listOpportunities } from "../../src/opportunities/list.ts";
 import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
+import type { Position } from "../../src/opportunities/page.ts";
 import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
-import type { Position } from "../../src/page.ts";
-import { addSource, removeSource } from "../../src/sources.ts";
+import { addSource, removeSource } from "../../src/sources/source.ts";
 import { aDirectory, dropScratch, exportOf, NOON } from "../support/imports.ts";
 import { onPostgres, usualPlace } from "../support/places.ts";
 import { storeRecords } from "../support/records.ts";

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatInstant } from "../../src/instant.ts";
 import { CLOSING_SOON_MS, dueAt, statusAt } from "../../src/opportunities/status.ts";
+import { formatInstant } from "../../src/text/instant.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 2, 1, 12);

@@ -1,8 +1,8 @@
 /** Upstreams on this machine, and pulls from them: nothing waits, and what would have been waited for is counted. */
 import { afterEach } from "bun:test";
 import { createServer, type Socket } from "node:net";
-import { openCatalog } from "../../db/open.ts";
-import type { Workplace } from "../../src/import/workplace.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
+import type { Workplace } from "../../src/import/context.ts";
 import type { Net } from "../../src/pull/download.ts";
 import { type Pull, pull } from "../../src/pull/pull.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";

@@ -1,12 +1,12 @@
 /** A commit between any two steps of a list: the page is of the catalogue before it or after it, never of both. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
-import { openCatalog } from "../../db/open.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { type Filter, listOpportunities } from "../../src/opportunities/list.ts";
+import type { Page } from "../../src/opportunities/page.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
-import type { Page } from "../../src/page.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { storeRecords } from "../support/records.ts";

@@ -1,6 +1,6 @@
 /** The command line in the test's own process, for what needs no process: what is printed, what is told, the exit code. */
 import { runCommandLine } from "../../src/cli/command-line.ts";
-import type { Machine } from "../../src/machine.ts";
+import type { Machine } from "../../src/runtime/machine.ts";
 
 export type Told = { code: number; out: string; err: string };
 

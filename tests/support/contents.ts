@@ -1,7 +1,7 @@
 /** What change detection compares, from records as an import takes them. */
 import type { Content } from "../../src/changes/content.ts";
-import { judgeRecord } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";
+import { judgeRecord } from "../../src/import/validate.ts";
 import { anOpportunity } from "./records.ts";
 
 /** The content of a small record; whole fields are replaced by those given. */

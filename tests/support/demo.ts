@@ -1,7 +1,7 @@
 /** The service over real records: the Grants.gov part of the demo's sample, with the history that its three publications make. */
 import { sample } from "../../src/cli/demo-sample.ts";
 import type { Asset } from "../../src/http/static-files.ts";
-import { grantsGov } from "../../src/import/formats/grants-gov.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { importFiles } from "../../src/import/run.ts";
 import { type TestApi, testApi } from "./api.ts";
 

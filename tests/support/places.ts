@@ -6,8 +6,8 @@
  */
 import { afterEach, beforeEach } from "bun:test";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
-import { openCatalog, openState } from "../../db/open.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { postgresServer } from "./postgres.ts";
 
 /** Each opening sees what another writes, but in memory. */

@@ -1,11 +1,11 @@
 /** Formats under test: real files, texts that stand for files, and what comes out of them. */
-import { openCatalog } from "../../db/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Format, Input, Item, Unread, Versions } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/input.ts";
-import { judgeRecord, Rejection } from "../../src/import/judge.ts";
 import type { Placed } from "../../src/import/placing.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { openStaging } from "../../src/import/staging.ts";
+import { judgeRecord, Rejection } from "../../src/import/validate.ts";
 import { EXCERPTS, realPath } from "./real-data.ts";
 
 export function realInput(name: string, directory = EXCERPTS): Promise<Input> {

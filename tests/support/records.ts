@@ -2,8 +2,8 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { atNextInstant, decide, findStored, insertRecord, updateRecord } from "../../src/changes/commit.ts";
 import { arrivalOf } from "../../src/changes/content.ts";
-import { judgeRecord } from "../../src/import/judge.ts";
 import type { Draft } from "../../src/import/record.ts";
+import { judgeRecord } from "../../src/import/validate.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 
 /** A small valid record; whole fields are replaced by those given. */

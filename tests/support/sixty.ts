@@ -2,9 +2,9 @@
 import { insertImportedEvent } from "../../src/changes/commit.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../src/events/event.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { formatInstant } from "../../src/instant.ts";
 import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
 import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
+import { formatInstant } from "../../src/text/instant.ts";
 import { type TestApi, testApi } from "./api.ts";
 import { anOpportunity, storeRecords } from "./records.ts";
 import { rawSql } from "./sql.ts";

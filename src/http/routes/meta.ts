@@ -1,6 +1,6 @@
 /** The service's own data. */
 import { Elysia } from "elysia";
-import { formatInstant } from "../../instant.ts";
+import { formatInstant } from "../../text/instant.ts";
 import { withoutKey } from "../admission.ts";
 import { operation } from "../operation.ts";
 import { API_VERSION, respondJson } from "../respond.ts";

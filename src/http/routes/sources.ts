@@ -1,6 +1,6 @@
 /** The source catalog. */
 import { Elysia } from "elysia";
-import { listSources } from "../../sources.ts";
+import { listSources } from "../../sources/source.ts";
 import { withKey } from "../admission.ts";
 import { operation } from "../operation.ts";
 import { parameters } from "../parameters.ts";

@@ -1,10 +1,10 @@
 /** Challenge.gov: the list of active prize competitions as JSON. */
-import { parseInstant } from "../../instant.ts";
-import { plainText } from "../../plain-text.ts";
+import { parseInstant } from "../../text/instant.ts";
+import type { JsonObject } from "../../text/json-value.ts";
+import { plainText } from "../../text/plain-text.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
 import { naming } from "../input.ts";
 import { jsonObjects } from "../json-elements.ts";
-import type { JsonObject } from "../json-value.ts";
 import type { Draft } from "../record.ts";
 
 const SOURCE = "CHALLENGE_GOV";

@@ -5,14 +5,14 @@
  * A file of questions does not say whose they are: they belong to the topic whose id or code stands in the file's name, else to the
  * topic of the details file named before it. One file of many topics' details may instead hold `questions` in each of them.
  */
-import { parseInstantMs } from "../../instant.ts";
-import { plainText, summaryOf } from "../../plain-text.ts";
+import { parseInstantMs } from "../../text/instant.ts";
+import { arrayOf, type JsonObject, objectOf, parsedJson, textOf } from "../../text/json-value.ts";
+import { plainText, summaryOf } from "../../text/plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
 import { naming } from "../input.ts";
 import { type Around, type Found, firstCharacter, jsonObjects } from "../json-elements.ts";
-import { arrayOf, type JsonObject, objectOf, parsedJson, textOf } from "../json-value.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 

@@ -1,8 +1,9 @@
 /** Records of one's own: NDJSON, one object a line, as `export` writes it. */
+
+import { arrayOf, isObject, type JsonObject, parsedJson } from "../../text/json-value.ts";
 import type { Context, Format, Input, Item, Mapped, Place, Refused } from "../format.ts";
 import { lines } from "../input.ts";
-import { arrayOf, isObject, type JsonObject, parsedJson } from "../json-value.ts";
-import { readNaturalKey } from "../judge.ts";
+import { readNaturalKey } from "../validate.ts";
 
 export const records: Format = {
   name: "records",

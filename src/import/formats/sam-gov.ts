@@ -2,14 +2,14 @@
  * SAM.gov contract opportunities: the bulk CSV `ContractOpportunitiesFullCSV.csv`, its rows as JSON objects (daily extracts),
  * and answers of Get Opportunities v2. All three become `Notice`s, and a notice becomes a draft.
  */
-import { parseInstantMs } from "../../instant.ts";
-import { summaryOf } from "../../plain-text.ts";
+import { parseInstantMs } from "../../text/instant.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
+import { summaryOf } from "../../text/plain-text.ts";
 import { csvRows, encodingOf } from "../csv-rows.ts";
 import { easternDate, easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item, Version } from "../format.ts";
 import { naming } from "../input.ts";
 import { type Around, firstCharacter, jsonObjects } from "../json-elements.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 

@@ -1,15 +1,15 @@
 /** Solicitations of SBIR.gov: the answer of its public API, one opportunity a topic, or the CSV export of its topic search. */
-import { parseInstantMs } from "../../instant.ts";
-import { plainText, summaryOf } from "../../plain-text.ts";
+import { parseInstantMs } from "../../text/instant.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
+import { plainText, summaryOf } from "../../text/plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item, Version } from "../format.ts";
-import { labelOf } from "../grants-gov-codes.ts";
 import { naming } from "../input.ts";
 import { type Found, firstCharacter, jsonObjects } from "../json-elements.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
+import { labelOf } from "./grants-gov/codes.ts";
 
 const SOURCE = "SBIR_GOV";
 

@@ -1,7 +1,7 @@
 /** Simpler.Grants.gov: the CSV that its search page exports. */
 import { csvRows } from "../csv-rows.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
-import { draftOfGrant, emptyGrant, type Grant } from "../grant.ts";
+import { naming } from "../input.ts";
 import {
   applicantTypes,
   type Coded,
@@ -10,8 +10,8 @@ import {
   fundingInstruments,
   labelOf,
   opportunityCategories,
-} from "../grants-gov-codes.ts";
-import { naming } from "../input.ts";
+} from "./grants-gov/codes.ts";
+import { draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";
 
 const SOURCE = "SIMPLER_GRANTS_GOV";
 

@@ -1,0 +1,138 @@
+/** `catalog.db`: what was imported. Text, 64-bit integers and bytes only, for a second engine's sake. Instants are milliseconds since 1970 UTC. */
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { bytes } from "./column-types.ts";
+
+/** The source catalogue: the *named* sources of D-13. */
+export const sources = sqliteTable("sources", {
+  code: text("code").primaryKey(),
+  name: text("name").notNull(),
+  description: text("description").notNull(),
+});
+
+/** Every distinct tuple that list filters look at. Rows are only ever added; an absent program type or agency is "". */
+export const facets = sqliteTable(
+  "facets",
+  {
+    id: integer("id").primaryKey(),
+    status: text("status").notNull(),
+    source: text("source").notNull(),
+    program_type: text("program_type").notNull(),
+    agency: text("agency").notNull(),
+  },
+  (table) => [uniqueIndex("facets_values").on(table.agency, table.status, table.source, table.program_type)],
+);
+
+/** One row a record; `document` is the opportunity as the API returns it, UTF-8 JSON rendered once by `changes/`. Rows are never deleted. */
+export const opportunities = sqliteTable(
+  "opportunities",
+  {
+    seq: integer("seq").primaryKey(),
+    id: text("id").notNull().unique(),
+    source: text("source").notNull(),
+    lineage: text("lineage").notNull(),
+    source_opportunity_id: text("source_opportunity_id").notNull(),
+    created_at: integer("created_at").notNull(),
+    updated_at: integer("updated_at").notNull(),
+    facet_id: integer("facet_id").notNull(),
+    /** `stated` or `dates` (D-37). */
+    status_basis: text("status_basis", { enum: ["stated", "dates"] }).notNull(),
+    /** When the clock next moves the status; null when it never will. */
+    due_at: integer("due_at"),
+    /** What it has in common with records of the same opportunity in another source (`changes/link.ts`). */
+    link_key: text("link_key"),
+    /** SHA-256 of the record's content: equal means unchanged (D-32). */
+    hash: bytes("hash").notNull(),
+    document: bytes("document").notNull(),
+    /** UTF-8 JSON of what is not served: attachments, questions. */
+    sidecar: bytes("sidecar").notNull(),
+  },
+  (table) => [
+    uniqueIndex("opportunities_natural_key").on(table.source, table.lineage),
+    index("opportunities_order").on(table.updated_at, table.id, table.facet_id),
+    index("opportunities_link").on(table.link_key, table.source).where(sql`link_key is not null`),
+    index("opportunities_due").on(table.due_at).where(sql`due_at is not null`),
+  ],
+);
+
+/** What a record was last read from, where its format can tell (`import/source-digest.ts`): the row stands as long as the record's hash does. */
+export const readings = sqliteTable("readings", {
+  opportunity_seq: integer("opportunity_seq").primaryKey(),
+  digest: bytes("digest").notNull(),
+});
+
+/** Every upstream id that a record bears or bore (D-14, D-30). */
+export const upstreamIds = sqliteTable(
+  "upstream_ids",
+  {
+    upstream_id: text("upstream_id").notNull(),
+    source: text("source").notNull(),
+    opportunity_seq: integer("opportunity_seq").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.upstream_id, table.source, table.opportunity_seq] }),
+    index("upstream_ids_of_record").on(table.opportunity_seq),
+  ],
+);
+
+/**
+ * A version of an opportunity whose upstream gives each of them an id of its own (D-30): which record it belongs to, and what a later
+ * version is compared with to tell whether it belongs to the same (`import/placing.ts`). A version is never given to another record.
+ */
+export const versions = sqliteTable(
+  "versions",
+  {
+    source: text("source").notNull(),
+    upstream_id: text("upstream_id").notNull(),
+    opportunity_seq: integer("opportunity_seq").notNull(),
+    /** What it shares with its revisions, and with all stages of its acquisition. */
+    revision_key: text("revision_key").notNull(),
+    series: text("series").notNull(),
+    title: text("title").notNull(),
+    posted_at: integer("posted_at"),
+  },
+  (table) => [primaryKey({ columns: [table.source, table.upstream_id] }), index("versions_of_series").on(table.source, table.series)],
+);
+
+/** The history. `type` and `severity` as given; `document` renders what the API knows of them. */
+export const events = sqliteTable(
+  "events",
+  {
+    seq: integer("seq").primaryKey(),
+    id: text("id").notNull().unique(),
+    opportunity_seq: integer("opportunity_seq").notNull(),
+    detected_at: integer("detected_at").notNull(),
+    type: text("type").notNull(),
+    severity: text("severity").notNull(),
+    /** `detected` by this program, or `imported` from a history kept elsewhere. */
+    origin: text("origin", { enum: ["detected", "imported"] }).notNull(),
+    /** The import that brought it; null when the clock did. */
+    import_id: integer("import_id"),
+    document: bytes("document").notNull(),
+  },
+  (table) => [index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity)],
+);
+
+/** Every import that got as far as writing; one that has no `finished_at` was killed or is running. */
+export const imports = sqliteTable("imports", {
+  id: integer("id").primaryKey(),
+  format: text("format").notNull(),
+  /** JSON: name, bytes and SHA-256 of each file. */
+  files: text("files").notNull(),
+  /** JSON: codes of the sources that the files hold. */
+  sources: text("sources").notNull(),
+  snapshot: integer("snapshot").notNull(),
+  as_of: integer("as_of"),
+  started_at: integer("started_at").notNull(),
+  finished_at: integer("finished_at"),
+  /** `updated_at` of its newest chunk; null while it changed nothing. */
+  last_instant: integer("last_instant"),
+  /** JSON: the summary. */
+  counts: text("counts").notNull(),
+});
+
+/** Secrets and settings of this catalogue: the cursor secret (D-15). */
+export const settings = sqliteTable("settings", {
+  name: text("name").primaryKey(),
+  value: bytes("value").notNull(),
+});

@@ -1,0 +1,161 @@
+/** Copies of both files that are consistent, checked and whole, or not there at all; and the way back. */
+import { Database } from "bun:sqlite";
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import { codeOf, reasonOf } from "../reason.ts";
+import { identityOf } from "./identity.ts";
+import { type CatalogFile, fileNames, refuseForeignFile, type StateFile } from "./open.ts";
+
+export type BackedUp = { name: string; bytes: number };
+
+const kinds = ["catalog", "state"] as const;
+type Kind = (typeof kinds)[number];
+
+/** A backup of what is committed in `data` now, in whatever version it is. An earlier backup in `directory` is replaced only once the new one is complete and checked. */
+export function backUp(databases: { catalog: CatalogFile; state: StateFile }, data: string, directory: string): BackedUp[] {
+  return naming(`Cannot back up to ${directory}`, () => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    refuseSame(directory, data);
+    using _ = holdBoth(directory, { mendsDamaged: false, orNothing: false });
+    replaceBoth(directory, (kind, partial) => {
+      const { sqlite } = databases[kind];
+      sqlite.run("pragma query_only = off"); // Or it would refuse to write the copy, too.
+      sqlite.query("vacuum into ?").run(partial);
+    });
+    return kinds.map((kind) => ({ name: fileNames[kind], bytes: statSync(join(directory, fileNames[kind])).size }));
+  });
+}
+
+/**
+ * Replaces both files of `data` with those of a backup. Throws, with nothing changed, when the backup is damaged or the files are in use.
+ * A server or an import that begins meanwhile waits (`openPresent` in `open.ts`).
+ */
+export function restore(directory: string, data: string, copy: (from: string, to: string) => void = copyFileSync): void {
+  naming(`Cannot restore from ${directory}`, () => {
+    for (const kind of kinds) refuseUnfinished(directory, fileNames[kind]);
+  });
+  naming(`Cannot restore ${data}`, () => {
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    refuseSame(directory, data);
+    using _ = holdBoth(data, { mendsDamaged: true, orNothing: true });
+    replaceBoth(data, (kind, partial) => copy(join(directory, fileNames[kind]), partial));
+  });
+}
+
+/** Both files or neither: each is made and checked beside the one that it replaces. */
+function replaceBoth(directory: string, make: (kind: Kind, partial: string) => void): void {
+  const paths = kinds.map((kind) => ({
+    kind,
+    path: join(directory, fileNames[kind]),
+    partial: join(directory, `${fileNames[kind]}.partial`),
+  }));
+  try {
+    for (const { kind, partial } of paths) {
+      rmSync(partial, { force: true }); // `vacuum into` refuses a file that is there.
+      make(kind, partial);
+      checkCopy(partial, kind);
+    }
+    for (const { path, partial } of paths) putInPlace(partial, path);
+  } finally {
+    for (const { partial } of paths) rmSync(partial, { force: true });
+  }
+}
+
+function refuseSame(backup: string, data: string): void {
+  if (realpathSync(backup) === realpathSync(data)) throw new Error("it is the data directory itself");
+}
+
+/** A backup is whole files. One that was served and not closed has its newest changes in a log beside them. */
+function refuseUnfinished(directory: string, name: string): void {
+  const path = join(directory, name);
+  if (!existsSync(path)) throw new Error(`it has no ${name}`);
+  if (existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0)
+    throw new Error(
+      `its ${name} is in use, or was not closed; make a whole copy of it with: fundfeed backup NEW --data ${directory}, and restore that`,
+    );
+}
+
+/** `mendsDamaged`: replaces damaged files. `orNothing`: also keeps others from making files where there are none. */
+type Holding = { mendsDamaged: boolean; orNothing: boolean };
+
+/** Keeps every other program out of both files, those that replace them excepted. */
+function holdBoth(directory: string, holding: Holding): DisposableStack {
+  using held = new DisposableStack();
+  for (const kind of kinds) held.defer(hold(directory, kind, holding));
+  return held.move();
+}
+
+/**
+ * Leaving write-ahead logging needs the file for oneself, so it fails while anybody else has it open; an exclusive transaction then keeps
+ * them out. Another program's file is never replaced.
+ */
+function hold(directory: string, kind: Kind, { mendsDamaged, orNothing }: Holding): () => void {
+  const path = join(directory, fileNames[kind]);
+  const isThere = existsSync(path);
+  if (!isThere && !orNothing) return () => undefined;
+  const sqlite = new Database(path, { create: true });
+  const placeholder = isThere ? undefined : identityOf(path);
+  const release = () => {
+    sqlite.close(true);
+    if (placeholder !== undefined && identityOf(path) === placeholder) rmSync(path);
+  };
+  try {
+    sqlite.run("pragma busy_timeout = 1000");
+    refuseForeignFile(sqlite, kind);
+    sqlite.run("pragma journal_mode = delete");
+    sqlite.run("begin exclusive");
+    // Somebody may have come in between the two.
+    const mode = sqlite.query<{ journal_mode: string }, []>("pragma journal_mode").get()?.journal_mode;
+    if (mode !== "delete") throw new Error(`${fileNames[kind]} is in use`);
+    return release;
+  } catch (error) {
+    release();
+    const code = codeOf(error);
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && mendsDamaged) return () => undefined; // Nobody else can open it either.
+    if (code.startsWith("SQLITE_BUSY"))
+      throw new Error(`${fileNames[kind]} is in use: a server or an import has it open; stop that first`, { cause: error });
+    throw new Error(`${fileNames[kind]} there must not be replaced: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function putInPlace(from: string, to: string): void {
+  chmodSync(from, 0o600); // A copy has the backup's mode.
+  for (const stale of [`${to}-wal`, `${to}-shm`]) rmSync(stale, { force: true }); // A stale log would be replayed into the new file.
+  const descriptor = openSync(from, "r+");
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+  renameSync(from, to);
+}
+
+function checkCopy(path: string, kind: Kind): void {
+  const sqlite = new Database(path, { readwrite: true });
+  try {
+    const result = sqlite.query<{ integrity_check: string }, []>("pragma integrity_check").get()?.integrity_check;
+    if (result !== "ok") throw new Error(result ?? "no answer");
+    refuseForeignFile(sqlite, kind);
+  } catch (error) {
+    throw new Error(`the copy of ${fileNames[kind]} cannot be trusted: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    sqlite.close();
+  }
+}
+
+function naming<T>(action: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new Error(`${action}: ${reasonOf(error)}`, { cause: error });
+  }
+}

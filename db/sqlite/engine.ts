@@ -1,0 +1,166 @@
+/** bun:sqlite behind the seam: everything answers at once, and one connection does one transaction after the other. */
+import { Database, type Statement } from "bun:sqlite";
+import { dirname, join } from "node:path";
+import { sqliteDialect } from "../dialect.ts";
+import { type DatabaseName, type Engine, PORTION, requireStorable, type Sql, type Value } from "../engine.ts";
+import { type Arguments, boundTo, type Query } from "../query.ts";
+import { codeOf } from "../reason.ts";
+import { commitMark } from "./commit-counter.ts";
+
+/** Pages that an import keeps in memory (KB): ids and hashes fall anywhere in their indexes, which at SQLite's 2 MB are read back again and again. */
+const WRITER_CACHE_KB = 32_000;
+
+/** An opened and migrated file as an engine. */
+export function sqliteEngine<Name extends DatabaseName>(sqlite: Database, name: Name): Engine<Name> {
+  return { ...engineOn(sqlite, name), commits: commitMark(sqlite) };
+}
+
+/** A file that was opened for reading. It takes no lock, which would be a file of its own: what changes nothing keeps nobody out. */
+export function sqliteReader<Name extends DatabaseName>(sqlite: Database, name: Name, finish: () => void): Engine<Name> {
+  const engine = engineOn(sqlite, name);
+  return {
+    ...engine,
+    tryLock: async () => async () => undefined,
+    close: () => engine.close().finally(finish),
+  };
+}
+
+function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name): Engine<Name> {
+  const statements = statementCache(sqlite);
+  const inside = sqlOf(sqlite, statements, name, (work) => work());
+  /** The transaction or snapshot under way; whatever else asks comes after it, and not in between. */
+  let underWay: Promise<unknown> | undefined;
+
+  async function whenFree<T>(work: () => T): Promise<T> {
+    while (underWay !== undefined) await underWay;
+    return work();
+  }
+
+  async function alone<T>(begin: string, work: () => Promise<T>): Promise<T> {
+    while (underWay !== undefined) await underWay;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    underWay = promise;
+    try {
+      return await bracketed(sqlite, begin, work);
+    } finally {
+      underWay = undefined;
+      resolve();
+    }
+  }
+
+  const outside = sqlOf(sqlite, statements, name, whenFree);
+  return {
+    ...outside,
+    each: (query, values, take) => alone("begin", () => inside.each(query, values, take)),
+    transaction: (write) => alone("begin immediate", () => write(inside)),
+    snapshot: (read) => alone("begin", () => read(inside)),
+    commits: () => Number.NaN,
+    tryLock: async (lock) => tryLock(sqlite.filename, lock),
+    makeRoomForWrites: () => whenFree(() => makeRoomForWrites(sqlite)),
+    storageFaults: () => whenFree(() => storageFaults(sqlite)),
+    mayDropUnusedPages: async () => true,
+    dropUnusedPages: () => whenFree(() => dropUnusedPages(sqlite)),
+    close: async () => sqlite.close(true), // With every statement on it: one left open would keep the file and its log.
+  };
+}
+
+async function bracketed<T>(sqlite: Database, begin: string, work: () => Promise<T>): Promise<T> {
+  sqlite.run(begin);
+  try {
+    const result = await work();
+    sqlite.run("commit");
+    return result;
+  } catch (error) {
+    if (sqlite.inTransaction) sqlite.run("rollback"); // A full disk has rolled back by itself.
+    throw error;
+  }
+}
+
+type Statements = (statement: string) => Statement<unknown, Value[]>;
+
+/** Keeps every statement: there are as many as the program spells, and `sqlite.query` keeps twenty. */
+function statementCache(sqlite: Database): Statements {
+  const prepared = new Map<string, Statement<unknown, Value[]>>();
+  return (statement) => {
+    const known = prepared.get(statement);
+    if (known !== undefined) return known;
+    const made = sqlite.prepare<unknown, Value[]>(statement);
+    prepared.set(statement, made);
+    return made;
+  };
+}
+
+type Turn = <T>(work: () => T) => Promise<T> | T;
+
+function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements, name: Name, turn: Turn): Sql<Name> {
+  const bound = <Values>(query: Query<Values, unknown>, values: Arguments<Values>): [string, Value[]] => {
+    const [text, all] = boundTo(sqliteDialect, query, values);
+    requireStorable(all);
+    return [text, all];
+  };
+  return {
+    name,
+    dialect: sqliteDialect,
+    get: async <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) => {
+      const [text, all] = bound(query, values);
+      return turn(() => (prepared(text).get(...all) as Row | null) ?? undefined);
+    },
+    all: async <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) => {
+      const [text, all] = bound(query, values);
+      return turn(() => prepared(text).all(...all) as Row[]);
+    },
+    insert: async (query, values) => {
+      const [text, all] = bound(query, [values] as never);
+      return turn(() => Number(prepared(text).run(...all).lastInsertRowid));
+    },
+    run: async (query, ...values) => {
+      const [text, all] = bound(query, values);
+      return turn(() => prepared(text).run(...all).changes);
+    },
+    each: async <Values, Row>(query: Query<Values, Row>, values: Values, take: (rows: Row[]) => void | Promise<void>) => {
+      const [text, all] = bound(query, [values] as never);
+      using rows = sqlite.prepare<Row, Value[]>(text); // Not the cached statement: it may run again before this one ends.
+      let portion: Row[] = [];
+      for (const row of rows.iterate(...all)) {
+        if (portion.push(row) < PORTION) continue;
+        await take(portion);
+        portion = [];
+      }
+      if (portion.length > 0) await take(portion);
+    },
+  };
+}
+
+/** An exclusive transaction on an empty file beside the database: the operating system ends it with the process. The file is never written. */
+function tryLock(path: string, name: string): (() => Promise<void>) | undefined {
+  if (path === "" || path === ":memory:") return async () => undefined;
+  const lock = new Database(join(dirname(path), `${name}.lock`), { create: true, strict: true });
+  try {
+    lock.run("begin exclusive");
+    return async () => lock.close();
+  } catch (error) {
+    lock.close();
+    if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
+    throw error;
+  }
+}
+
+/** Room for the indexes' pages, and memory instead of files for what a statement may undo. */
+function makeRoomForWrites(sqlite: Database): void {
+  sqlite.run(`pragma cache_size = -${WRITER_CACHE_KB}`);
+  sqlite.run("pragma temp_store = memory");
+}
+
+function storageFaults(sqlite: Database): string[] {
+  const damaged = sqlite.query<{ integrity_check: string }, []>("pragma integrity_check").all();
+  const dangling = sqlite.query<{ table: string; rowid: number }, []>("pragma foreign_key_check").all();
+  return [
+    ...damaged.map(({ integrity_check }) => integrity_check).filter((fault) => fault !== "ok"),
+    ...dangling.map(({ table, rowid }) => `row ${rowid} of ${table} refers to nothing`),
+  ];
+}
+
+function dropUnusedPages(sqlite: Database): boolean {
+  sqlite.run("vacuum");
+  return sqlite.query<{ busy: number }, []>("pragma wal_checkpoint(truncate)").get()?.busy === 0;
+}

@@ -1,0 +1,65 @@
+/** Brings a database to this program's schema: every migration once, in order, all or none. */
+import type { Database } from "bun:sqlite";
+import catalogInitial from "../migrations/sqlite/catalog/0000_initial.sql" with { type: "text" };
+import catalogNamedSources from "../migrations/sqlite/catalog/0001_named_sources.sql" with { type: "text" };
+import catalogReadings from "../migrations/sqlite/catalog/0002_readings.sql" with { type: "text" };
+import catalogVersions from "../migrations/sqlite/catalog/0003_versions.sql" with { type: "text" };
+import stateInitial from "../migrations/sqlite/state/0000_initial.sql" with { type: "text" };
+import stateFirstPlans from "../migrations/sqlite/state/0001_first_plans.sql" with { type: "text" };
+import stateRevisions from "../migrations/sqlite/state/0002_revisions.sql" with { type: "text" };
+
+export type Migration = { tag: string; sql: string };
+
+export const migrations: Record<"catalog" | "state", readonly Migration[]> = {
+  catalog: [
+    { tag: "0000_initial", sql: catalogInitial },
+    { tag: "0001_named_sources", sql: catalogNamedSources },
+    { tag: "0002_readings", sql: catalogReadings },
+    { tag: "0003_versions", sql: catalogVersions },
+  ],
+  state: [
+    { tag: "0000_initial", sql: stateInitial },
+    { tag: "0001_first_plans", sql: stateFirstPlans },
+    { tag: "0002_revisions", sql: stateRevisions },
+  ],
+};
+
+/** A migration that a database has not had, as the row of its table `migrations` and what is to be run. */
+type Step = { n: number; tag: string; hash: string; statements: readonly string[] };
+
+/** What is missing of all migrations, given those done. Throws when the database is newer than the program, or was migrated by another text. */
+export function missingOf(all: readonly Migration[], done: readonly { hash: string }[]): Step[] {
+  if (done.length > all.length) throw new Error("it was made by a newer version of fundfeed");
+  return all.flatMap(({ tag, sql }, index) => {
+    const hash = new Bun.CryptoHasher("sha256").update(sql).digest("hex");
+    const applied = done[index];
+    if (applied === undefined) return [{ n: index + 1, tag, hash, statements: sql.split("--> statement-breakpoint") }];
+    if (applied.hash !== hash) throw new Error(`its migration ${tag} differs from this program's`);
+    return [];
+  });
+}
+
+/** Applies what is missing in one transaction, and returns how many were applied before. Throws as `missingOf` does. */
+export function migrate(sqlite: Database, all: readonly Migration[], now: number): number {
+  const applied = appliedTo(sqlite);
+  if (missingOf(all, applied).length === 0) return applied.length; // The usual case takes no write lock.
+  return sqlite
+    .transaction(() => {
+      sqlite.run(
+        "create table if not exists migrations (n integer primary key, tag text not null, hash text not null, applied_at integer not null)",
+      );
+      const before = appliedTo(sqlite);
+      for (const { n, tag, hash, statements } of missingOf(all, before)) {
+        for (const statement of statements) sqlite.run(statement);
+        sqlite.query("insert into migrations values (?, ?, ?, ?)").run(n, tag, hash, now);
+      }
+      return before.length;
+    })
+    .immediate();
+}
+
+/** The migrations that a file has had; none where it is new. */
+export function appliedTo(sqlite: Database): { hash: string }[] {
+  const exists = sqlite.query("select 1 from sqlite_master where type = 'table' and name = 'migrations'").get() !== null;
+  return exists ? sqlite.query<{ hash: string }, []>("select hash from migrations order by n").all() : [];
+}

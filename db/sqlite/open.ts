@@ -1,0 +1,195 @@
+/** Opens the two files of a data directory. */
+import { Database } from "bun:sqlite";
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { CatalogDb, StateDb } from "../engine.ts";
+import { cannotOpen, isReading, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
+import { codeOf, reasonOf } from "../reason.ts";
+import { sqliteEngine, sqliteReader } from "./engine.ts";
+import { identityOf } from "./identity.ts";
+import { appliedTo, migrate, migrations, missingOf } from "./migrate.ts";
+import { openToRead, type ReadFile } from "./read-file.ts";
+
+/** For who is concerned with files themselves: backups, and tests. Everybody else asks the engine. */
+export type CatalogFile = CatalogDb & { sqlite: Database };
+export type StateFile = StateDb & { sqlite: Database };
+
+/** How long a writer waits for another, in milliseconds. A server waits for nobody: waiting would stall every request. */
+export const WRITER_WAITS_MS = 30_000;
+
+/** Of new files. Catalogues hold documents of some KB, which leave half of a page of 4 KB empty, and an import makes half as many system calls with 16 KB. */
+const PAGE_BYTES = { catalog: 16_384, state: 4096 };
+
+/** How much the write-ahead log holds before it is checkpointed: at SQLite's 4 MB each chunk of an import would be written twice at once, four times as slow. */
+const CHECKPOINT_BYTES = 64_000_000;
+
+/** "ffct" and "ffst" in ASCII: how SQLite's header says whose file it is. */
+const APPLICATION_IDS = { catalog: 0x66666374, state: 0x66667374 };
+
+export const fileNames = { catalog: "catalog.db", state: "state.db" };
+
+type Kind = keyof typeof fileNames;
+
+/** `waitMs` is how long a writer waits for another one. */
+export type FileOpening = Opening & { waitMs?: number };
+
+/** `directory` is a path, or ":memory:". Throws an Error with one sentence. */
+export function openCatalog(directory: string, now: number, opening: FileOpening = {}): CatalogFile {
+  const { mode = "create" } = opening;
+  if (isReading(mode)) return openReader(directory, "catalog", mode);
+  const sqlite = open(directory, "catalog", now, opening);
+  // Looked for first: even an insert that does nothing would wait for a writer.
+  if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() === null)
+    sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
+  return { ...sqliteEngine(sqlite, "catalog"), sqlite };
+}
+
+export function openState(directory: string, now: number, opening: FileOpening = {}): StateFile {
+  const { mode = "create" } = opening;
+  // Nobody has made a key or changed a plan yet: what a new state holds is the answer.
+  if (isReading(mode) && !isThere(directory, "state") && isThere(directory, "catalog")) return openState(":memory:", now);
+  if (isReading(mode)) return openReader(directory, "state", mode);
+  const sqlite = open(directory, "state", now, opening);
+  return { ...sqliteEngine(sqlite, "state"), sqlite };
+}
+
+function open(
+  directory: string,
+  kind: Kind,
+  now: number,
+  { mode = "create", waitMs = WRITER_WAITS_MS, onMigrated }: FileOpening,
+): Database {
+  const path = pathOf(directory, kind);
+  return naming(path, () => {
+    if (mode === "change") requireThere(directory, kind);
+    if (path !== ":memory:") makeFile(directory, path);
+    const opened = openPresent(path, kind, () => ({ sqlite: new Database(path, { create: true, strict: true }), finish: () => undefined }));
+    return closingOnFailure(opened, ({ sqlite, isMarked }) => {
+      useWriteAheadLog(sqlite);
+      if (!isMarked) sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`); // Before the first table, in case we are killed in between.
+      sqlite.run("pragma foreign_keys = on");
+      sqlite.run(`pragma synchronous = ${kind === "catalog" ? "full" : "normal"}`); // state.db may forget a second (D-25).
+      sqlite.run(`pragma wal_autocheckpoint = ${Math.floor(CHECKPOINT_BYTES / pageBytesOf(sqlite))}`);
+      const before = migrate(sqlite, migrations[kind], now);
+      const known = migrations[kind].length;
+      if (before > 0 && before < known) onMigrated?.(migrated(path, before, known));
+      sqlite.run(`pragma busy_timeout = ${waitMs}`);
+      return sqlite;
+    });
+  });
+}
+
+/** An engine that changes nothing, neither in the file nor beside it. */
+function openReader<Name extends Kind>(directory: string, kind: Name, mode: "read" | "inspect") {
+  const path = pathOf(directory, kind);
+  return naming(path, () => {
+    requireThere(directory, kind);
+    return closingOnFailure(
+      openPresent(path, kind, () => openToRead(path, WRITER_WAITS_MS)),
+      ({ sqlite, finish }) => {
+        const [applied, known] = [appliedTo(sqlite), migrations[kind].length];
+        const missing = missingOf(migrations[kind], applied).length;
+        if (applied.length === 0) throw noData(directory, kind); // A command that made it was killed at its beginning.
+        if (missing > 0 && mode === "read") throw olderVersion(applied.length, known);
+        return { ...sqliteReader(sqlite, kind, finish), sqlite };
+      },
+    );
+  });
+}
+
+/** Empty, and before SQLite opens it: so that `openPresent` can tell whether another file is put in its place. */
+function makeFile(directory: string, path: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (identityOf(path) === undefined) closeSync(openSync(path, "a", 0o600));
+}
+
+/**
+ * Opens the file that bears the name once it can be read. A restore keeps everybody waiting until another file bears the name: whoever
+ * waited has the former one open then, and has to open the new one.
+ */
+function openPresent(path: string, kind: Kind, open: () => ReadFile): ReadFile & { isMarked: boolean } {
+  for (;;) {
+    const identity = path === ":memory:" ? undefined : identityOf(path);
+    const file = closingOnFailure(open(), (opened) => {
+      opened.sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that a writer in another process is waited for from here on.
+      opened.sqlite.run(`pragma page_size = ${PAGE_BYTES[kind]}`); // Before anything is written, and of no effect later.
+      return { ...opened, isMarked: refuseForeignFile(opened.sqlite, kind) };
+    });
+    if (path === ":memory:" || identityOf(path) === identity) return file;
+    file.sqlite.close();
+    file.finish();
+  }
+}
+
+function pathOf(directory: string, kind: Kind): string {
+  return directory === ":memory:" ? directory : join(directory, fileNames[kind]);
+}
+
+function requireThere(directory: string, kind: Kind): void {
+  if (!isThere(directory, kind)) throw noData(directory, kind);
+}
+
+/** An empty file is what a command that was killed left behind. */
+function isThere(directory: string, kind: Kind): boolean {
+  try {
+    const file = statSync(join(directory, fileNames[kind]));
+    return !file.isFile() || file.size > 0;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function noData(directory: string, kind: Kind): NoData {
+  const [other, maker] = kind === "catalog" ? (["state", "fundfeed import"] as const) : (["catalog", "fundfeed keys create"] as const);
+  if (isThere(directory, other))
+    return new NoData(`${directory} has a ${fileNames[other]}, but no ${fileNames[kind]} yet; ${maker} or fundfeed serve makes it`);
+  return new NoData(
+    `no fundfeed data in ${directory}; name the right directory with --data or FUNDFEED_DATA, or make one with: fundfeed import`,
+  );
+}
+
+function naming<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw cannotOpen(path, reasonOf(error), error);
+  }
+}
+
+function closingOnFailure<File extends ReadFile, T>(file: File, work: (file: File) => T): T {
+  try {
+    return work(file);
+  } catch (error) {
+    file.sqlite.close();
+    file.finish();
+    throw error;
+  }
+}
+
+function pageBytesOf(sqlite: Database): number {
+  return sqlite.query<{ page_size: number }, []>("pragma page_size").get()?.page_size ?? PAGE_BYTES.catalog;
+}
+
+/** Whether the file bears our mark already; one that is empty may get it. */
+export function refuseForeignFile(sqlite: Database, kind: "catalog" | "state"): boolean {
+  const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };
+  if (application_id === APPLICATION_IDS[kind]) return true;
+  const tables = sqlite.query<{ count: number }, []>("select count(*) as count from sqlite_master").get();
+  if (application_id !== 0 || (tables !== null && tables.count > 0)) throw new Error(`it is not a fundfeed ${fileNames[kind]}`);
+  return false;
+}
+
+/** Two processes that switch a new file together can fail despite a busy timeout, so the mode is read first and the switch tried again. */
+function useWriteAheadLog(sqlite: Database): void {
+  for (let attempt = 1; ; attempt++) {
+    const mode = sqlite.query<{ journal_mode: string }, []>("pragma journal_mode").get()?.journal_mode;
+    if (mode === "wal" || mode === "memory") return;
+    try {
+      sqlite.run("pragma journal_mode = wal");
+    } catch (error) {
+      if (attempt === 5) throw error;
+      Bun.sleepSync(50);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+/** Opens a SQLite file for reading: no file that is there is changed, and none is left that was not there. */
+import { constants, Database } from "bun:sqlite";
+import { accessSync, copyFileSync, existsSync, constants as fs, mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { codeOf } from "../reason.ts";
+
+/** `finish` is called after `sqlite` was closed. Throws when what was read cannot be trusted. */
+export type ReadFile = { sqlite: Database; finish: () => void };
+
+/** A log's index has 32 KB to begin with. */
+const ROOM_FOR_INDEX_BYTES = 65_536;
+
+/** `waitMs`: how long to wait for somebody who has the file alone. */
+export function openToRead(path: string, waitMs: number): ReadFile {
+  const [hasLog, hasIndex] = [existsSync(`${path}-wal`), existsSync(`${path}-shm`)];
+  if (hasLog && hasIndex) return openInUse(path, waitMs);
+  // Copied together without their index, as by a file system's snapshot: SQLite would make one and leave it there.
+  if (hasLog) return openPrivateCopy(path);
+  return canMakeIndex(path) ? openBesideWriters(path) : openUnchanging(path);
+}
+
+/** A server or an import has it open, or was killed. A read-only connection leaves the log alone when it closes. */
+function openInUse(path: string, waitMs: number): ReadFile {
+  const sqlite = new Database(path, { readonly: true, strict: true });
+  sqlite.run(`pragma busy_timeout = ${waitMs}`);
+  try {
+    sqlite.query("select 1 from sqlite_master").get();
+    return { sqlite, finish: () => undefined };
+  } catch (error) {
+    sqlite.close(true);
+    // A full disk kept somebody from making the index, and keeps us from it.
+    if (!/^SQLITE_(FULL|IOERR|CANTOPEN)/.test(codeOf(error))) throw error;
+    return statSync(`${path}-wal`).size === 0 ? openUnchanging(path) : openPrivateCopy(path);
+  }
+}
+
+/** With the log and index that a writer who begins meanwhile needs to see. SQLite removes both when the last connection closes. */
+function openBesideWriters(path: string): ReadFile {
+  const sqlite = new Database(path, { readwrite: true, strict: true });
+  sqlite.run("pragma query_only = on");
+  return { sqlite, finish: () => undefined };
+}
+
+/** Without locks, log or index: nothing else is possible where we may not write, or the disk is full. */
+function openUnchanging(path: string): ReadFile {
+  const sqlite = new Database(`${pathToFileURL(path).href}?immutable=1`, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  return { sqlite, finish: requireUnchanged(path) };
+}
+
+function openPrivateCopy(path: string): ReadFile {
+  const directory = mkdtempSync(join(tmpdir(), "fundfeed-read-"));
+  const drop = () => rmSync(directory, { recursive: true, force: true });
+  try {
+    const check = requireUnchanged(path);
+    const copy = join(directory, basename(path));
+    for (const suffix of ["", "-wal"]) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
+    check();
+    return { sqlite: new Database(copy, { readwrite: true, strict: true }), finish: drop };
+  } catch (error) {
+    drop();
+    throw error;
+  }
+}
+
+/** Notes the state of a file; the function it returns throws once the file has another. */
+function requireUnchanged(path: string): () => void {
+  const state = () => {
+    const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
+    return [dev, ino, size, mtimeNs].join();
+  };
+  const before = state();
+  return () => {
+    if (state() !== before) throw new Error(`Cannot trust what was read from ${path}: it was written to meanwhile; run the command again`);
+  };
+}
+
+function canMakeIndex(path: string): boolean {
+  try {
+    for (const each of [path, dirname(path)]) accessSync(each, fs.W_OK);
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize >= ROOM_FOR_INDEX_BYTES;
+  } catch {
+    return false;
+  }
+}

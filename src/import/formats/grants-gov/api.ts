@@ -1,0 +1,337 @@
+/** Answers of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
+import { parseInstantMs } from "../../../text/instant.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
+import { easternInstant } from "../../eastern.ts";
+import type { Context, Input, Item, Revision } from "../../format.ts";
+import { jsonObjects } from "../../json-elements.ts";
+import type { Draft } from "../../record.ts";
+import { createUtf8Decoder } from "../../utf8.ts";
+import {
+  applicantTypes,
+  type Coded,
+  type Codes,
+  fundingActivities,
+  fundingInstruments,
+  GRANTS_GOV,
+  labelOf,
+  pageOf,
+  readListings,
+} from "./codes.ts";
+import { draftOfGrant, emptyGrant, type Grant, isOver } from "./grant.ts";
+
+/** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+/** The most revisions of an opportunity are some forty. */
+const REVISIONS_MAX = 1000;
+
+/** One answer, with its envelope or without; or an array of answers. */
+export async function* grantsGovAnswers(input: Input, first: string, context: Context): AsyncIterable<Item> {
+  let line = 0;
+  for await (const answer of first === "[" ? jsonObjects(input.bytes(), "", { faultOf: answerFault }) : [await wholeAnswer(input)]) {
+    if ("reason" in answer) {
+      yield { input, ...answer, line: ++line, source: GRANTS_GOV };
+      continue;
+    }
+    for (const { raw, grant, part } of grantsOf(contentOf(answer.raw), context)) {
+      line++;
+      const item = { input, line, raw };
+      if (grant.id === "") yield { ...item, source: GRANTS_GOV, reason: "id must not be blank" };
+      else if (part) yield { ...item, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
+      else yield { ...item, record: draftOfGrant(grant, context), ...revisionsOf(objectOf(raw), context) };
+    }
+  }
+}
+
+type Found = {
+  raw: unknown;
+  grant: Grant;
+  /** It is a hit, which says little of its opportunity. */
+  part: boolean;
+};
+
+/** Failure is told inside of the answer, whatever the HTTP status was. */
+function answerFault(answer: JsonObject): string | undefined {
+  if (answer.errorcode !== undefined && answer.errorcode !== 0)
+    return `is an error message of Grants.gov: ${textOf(answer.errorcode)} ${textOf(answer.msg)}`.trim();
+  const content = contentOf(answer);
+  if (Array.isArray(content.oppHits) || "synopsis" in content || "forecast" in content) return undefined;
+  return "has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)";
+}
+
+/** What the envelope holds. */
+function contentOf(answer: JsonObject): JsonObject {
+  return "data" in answer ? objectOf(answer.data) : answer;
+}
+
+function grantsOf(content: JsonObject, context: Context): Found[] {
+  if (!Array.isArray(content.oppHits)) return [{ raw: content, grant: grantOfDetails(content, context), part: false }];
+  warnOfMissing(content, content.oppHits.length, context);
+  return content.oppHits.map((hit) => ({ raw: hit, grant: grantOfHit(objectOf(hit), context), part: true }));
+}
+
+function warnOfMissing({ hitCount }: JsonObject, hits: number, { warn }: Context): void {
+  if (typeof hitCount === "number" && hits < hitCount)
+    warn(`The search found ${hitCount} opportunities, and the file holds ${hits} of them`);
+}
+
+/* Hits */
+
+/** A hit has no amounts, no text, no eligibility: what the extract or the details have said of them stays. */
+function partOf(
+  grant: Grant,
+  { source, title, status, status_display = null, organization, program, dates, classifications }: Draft,
+): Draft {
+  const { type, solicitation_id = null, solicitation_title = null } = program ?? {};
+  const { posted_at = null, opens_at = null, closes_at = null } = dates ?? {};
+  const { tech_taxonomy = [] } = classifications ?? {};
+  const forecast = grant.status === "forecast";
+  return {
+    source,
+    title,
+    ...(status ? { status } : {}),
+    status_display,
+    organization: { agency: organization?.agency ?? null },
+    program: { solicitation_id, solicitation_title, ...(type ? { type } : {}) },
+    // Of a forecast the hit has only the day of its own publication.
+    dates: { posted_at, ...(forecast ? {} : { opens_at }), ...(forecast && closes_at === null ? {} : { closes_at }) },
+    ...(tech_taxonomy.length > 0 ? { classifications: { tech_taxonomy } } : {}),
+  };
+}
+
+function grantOfHit(hit: JsonObject, { warn }: Context): Grant {
+  const id = textOf(hit.id);
+  return {
+    ...emptyGrant,
+    source: GRANTS_GOV,
+    id,
+    url: pageOf(id),
+    number: textOf(hit.number),
+    title: textOf(hit.title),
+    agency: textOf(hit.agency) || textOf(hit.agencyName),
+    status: statusOf(textOf(hit.oppStatus), textOf(hit.docType)),
+    listings: readListings(arrayOf(hit.cfdaList ?? hit.alnist).map(textOf), warn),
+    posted: isoDate(textOf(hit.openDate)),
+    opens: isoDate(textOf(hit.openDate)),
+    closes: isoDate(textOf(hit.closeDate)),
+  };
+}
+
+function statusOf(status: string, kind: string): Grant["status"] {
+  if (status === "archived" || status === "closed") return status;
+  return status === "forecasted" || kind === "forecast" ? "forecast" : "posted";
+}
+
+/** `07/31/2026` as `2026-07-31`. */
+function isoDate(text: string): string {
+  return text.replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, "$3-$1-$2");
+}
+
+/* Details */
+
+function grantOfDetails(details: JsonObject, { warn }: Context): Grant {
+  const forecast = isForecast(details);
+  const body = objectOf(forecast ? details.forecast : details.synopsis);
+  const id = textOf(details.id);
+  const agency = textOf(objectOf(details.agencyDetails ?? body.agencyDetails).agencyName);
+  const topAgency = textOf(objectOf(details.topAgencyDetails ?? body.topAgencyDetails).agencyName);
+  const listings = arrayOf(details.cfdas ?? details.alns).map(objectOf);
+  const date = (member: string) => dateOf(textOf(body[`${member}Str`]), textOf(body[member]), warn);
+  const coded = (member: string, codes: Codes) => codedOf(arrayOf(body[member]), codes);
+  return {
+    ...emptyGrant,
+    source: GRANTS_GOV,
+    id,
+    url: pageOf(id),
+    number: textOf(details.opportunityNumber),
+    title: textOf(details.opportunityTitle),
+    // The body's own `agencyName` can hold a person.
+    agency: topAgency || agency,
+    subAgency: agency === topAgency || topAgency === "" ? "" : agency,
+    status: statusOf(textOf(details.ost).toLowerCase(), forecast ? "forecast" : "synopsis"),
+    category: textOf(objectOf(details.opportunityCategory).description),
+    categoryNote: textOf(details.opportunityCategoryExplanation),
+    instruments: coded("fundingInstruments", fundingInstruments),
+    activities: coded("fundingActivityCategories", fundingActivities),
+    activitiesNote: textOf(body.fundingActivityCategoryDesc),
+    listings: listings.map(({ cfdaNumber, alnNumber, programTitle }) => ({
+      number: textOf(cfdaNumber) || textOf(alnNumber),
+      title: textOf(programTitle),
+    })),
+    applicants: coded("applicantTypes", applicantTypes).map(({ label }) => label),
+    eligibility: textOf(body.applicantEligibilityDesc),
+    costSharing: body.costSharing === true ? "Yes" : body.costSharing === false ? "No" : "",
+    posted: date("postingDate"),
+    opens: date(forecast ? "estSynopsisPostingDate" : "postingDate"),
+    closes: date(forecast ? "estApplicationResponseDate" : "responseDate"),
+    closesNote: textOf(forecast ? body.estApplicationResponseDateDesc : body.responseDateDesc),
+    archives: date("archiveDate"),
+    awardFloor: textOf(body.awardFloor),
+    awardCeiling: textOf(body.awardCeiling),
+    totalFunding: textOf(body.estimatedFunding),
+    awards: textOf(body.numberOfAwards),
+    awardDate: forecast ? date("estAwardDate") : "",
+    startDate: forecast ? date("estProjectStartDate") : "",
+    fiscalYear: forecast ? textOf(body.fiscalYear) : "",
+    description: textOf(forecast ? body.forecastDesc : body.synopsisDesc),
+    contact: {
+      name: textOf(body.agencyContactName),
+      email: textOf(body.agencyContactEmail),
+      phone: textOf(body.agencyContactPhone),
+      text: textOf(body.agencyContactDesc),
+    },
+    attachments: attachmentsOf(details, body),
+  };
+}
+
+function isForecast({ docType, synopsis }: JsonObject): boolean {
+  return docType === "forecast" || synopsis == null;
+}
+
+/* The upstream's own history */
+
+const kinds = ["forecast", "synopsis"] as const;
+type Kind = (typeof kinds)[number];
+
+/** A forecast or a synopsis as it was from an instant on (ms; 0 where that of the first one is unknown). */
+type Version = { kind: Kind; body: JsonObject; since: number };
+
+/** Details that were superseded, and when (ms). */
+type Superseded = { details: JsonObject; until: number };
+
+/**
+ * What the upstream has shown of an opportunity, revision by revision. A forecast and its synopsis are revised each on its own, the forecast
+ * also after the synopsis has taken its place. Nothing where a revision is missing or undated.
+ */
+function revisionsOf({ opportunityHistoryDetails, ...present }: JsonObject, context: Context): { revisions?: Revision[] } {
+  const past = supersededIn(arrayOf(opportunityHistoryDetails).map(objectOf));
+  const [forecasts, synopses] = kinds.map((kind) => versionsOf(kind, past ?? [], present));
+  if (past === undefined || forecasts === undefined || synopses === undefined) return {};
+  const versions = [...forecasts, ...(isForecast(present) ? [] : synopses)]; // A synopsis hides the forecast.
+  const instants = [...versions.map(({ since }) => since), ...past.map(({ until }) => until)].sort((one, other) => one - other);
+  const revisions = [...new Set(instants)].flatMap((since) => {
+    const version = versions.findLast((each) => each.since <= since);
+    const details = past.find(({ until }) => until > since)?.details ?? present;
+    return version === undefined ? [] : [{ record: draftOfRevision(version, details, present, since, context), since }];
+  });
+  return revisions.length < 2 ? {} : { revisions };
+}
+
+/** The oldest first, or `undefined` where one is undated. */
+function supersededIn(revisions: readonly JsonObject[]): Superseded[] | undefined {
+  if (revisions.length > REVISIONS_MAX) return undefined;
+  const dated = revisions.flatMap((details) => {
+    const until = instantOf(objectOf(details.synopsis ?? details.forecast).actionDate);
+    return until === undefined ? [] : [{ details, until }];
+  });
+  return dated.length < revisions.length ? undefined : dated.toSorted((one, other) => one.until - other.until);
+}
+
+/** All versions of a kind that could be seen, the oldest first, or `undefined` where one is missing. */
+function versionsOf(kind: Kind, past: readonly Superseded[], present: JsonObject): Version[] | undefined {
+  const superseded = past.filter(({ details }) => details[kind] != null);
+  const last = objectOf(present[kind]);
+  if (typeof last.version === "number" && last.version !== superseded.length + 1) return undefined;
+  const bodies = [...superseded.map(({ details }) => objectOf(details[kind])), ...(present[kind] == null ? [] : [last])];
+  return bodies.flatMap((body, index) => {
+    const written = index === 0 ? instantOf(body.createdDate) : superseded[index - 1]?.until;
+    const since = written === undefined ? 0 : kind === "forecast" ? written : Math.max(written, postedAt(body));
+    return since < (superseded[index]?.until ?? Number.POSITIVE_INFINITY) ? [{ kind, body, since }] : [];
+  });
+}
+
+/** A synopsis is not shown before the day of its posting, whenever it was written. */
+function postedAt({ postingDate, postingDateStr }: JsonObject): number {
+  const date = dateOf(textOf(postingDateStr), textOf(postingDate), () => undefined);
+  return parseInstantMs(easternInstant(date, "00:00:00") ?? "") ?? Number.NEGATIVE_INFINITY;
+}
+
+/**
+ * A revision as it would have been imported when it appeared. Its status followed from its dates then. The upstream keeps no past names of
+ * agencies, so those are today's, and no past attachments, so none are compared.
+ */
+function draftOfRevision({ kind, body }: Version, details: JsonObject, present: JsonObject, now: number, context: Context): Draft {
+  const { id, ost, opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns } = present;
+  const today = objectOf(isForecast(present) ? present.forecast : present.synopsis);
+  const { agencyDetails = today.agencyDetails, topAgencyDetails = today.topAgencyDetails } = present;
+  const unlessStated = { opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns };
+  const shown = {
+    id,
+    docType: kind,
+    synopsis: undefined,
+    forecast: undefined,
+    [kind]: body,
+    agencyDetails,
+    topAgencyDetails,
+    ost: undefined,
+  };
+  const grant = grantOfDetails({ ...unlessStated, ...details, ...shown }, context);
+  const isClosed = kind === "synopsis" && textOf(ost) !== "" && isOver(grant.closes, now);
+  return draftOfGrant({ ...grant, status: isClosed ? "closed" : grant.status, attachments: [] }, { ...context, now });
+}
+
+/** `Feb 03, 2025 09:44:28 AM EST` in milliseconds since 1970 UTC. */
+function instantOf(words: unknown): number | undefined {
+  const [, date = "", clock = "", half = "", zone = ""] =
+    /^(\S+ \d\d?, \d{4}) (\d\d:\d\d:\d\d) ([AP]M) (E[SD]T)$/.exec(textOf(words)) ?? [];
+  const day = dateOf("", date, () => undefined);
+  if (day === "") return undefined;
+  const hour = (Number(clock.slice(0, 2)) % 12) + (half === "PM" ? 12 : 0);
+  return parseInstantMs(`${day}T${String(hour).padStart(2, "0")}${clock.slice(2)}${zone === "EDT" ? "-04:00" : "-05:00"}`);
+}
+
+/** `2025-01-17-00-00-00`, else `Jan 17, 2025 12:00:00 AM EST`: the hour is padding. */
+function dateOf(digits: string, words: string, warn: Context["warn"]): string {
+  if (/^\d{4}-\d\d-\d\d/.test(digits)) return digits.slice(0, 10);
+  const [, month = "", day = "", year = ""] = /^([A-Z][a-z]{2}) (\d\d?), (\d{4})\b/.exec(words) ?? [];
+  const number = MONTHS.indexOf(month) + 1;
+  if (number > 0) return `${year}-${String(number).padStart(2, "0")}-${day.padStart(2, "0")}`;
+  if (words !== "") warn(`A date of an unknown kind is left out: "${words}"`);
+  return "";
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** The label as the extract would have it, so that one opportunity reads the same from both. */
+function codedOf(items: readonly unknown[], codes: Codes): Coded[] {
+  return items.map(objectOf).map(({ id, description }) => ({ code: textOf(id), label: labelOf(textOf(id), codes) ?? textOf(description) }));
+}
+
+function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachments"] {
+  const files = arrayOf(details.synopsisAttachmentFolders)
+    .flatMap((folder) => arrayOf(objectOf(folder).synopsisAttachments))
+    .map(objectOf);
+  const links = arrayOf(details.synopsisDocumentURLs).map(objectOf);
+  return [
+    { name: textOf(body.fundingDescLinkDesc), url: textOf(body.fundingDescLinkUrl) },
+    ...links.map(({ description, docUrl, url }) => ({ name: textOf(description), url: textOf(docUrl) || textOf(url) })),
+    ...files.map(({ id, fileName, fileDescription }) => ({
+      name: [textOf(fileName), textOf(fileDescription)].filter(Boolean).join(": "),
+      url: `https://apply07.grants.gov/grantsws/rest/opportunity/att/download/${textOf(id)}`,
+    })),
+  ];
+}
+
+/* JSON */
+
+async function wholeAnswer(input: Input): Promise<{ raw: JsonObject }> {
+  const raw = objectOf(await wholeDocument(input));
+  const fault = answerFault(raw);
+  if (fault !== undefined) throw new Error(`it ${fault}`);
+  return { raw };
+}
+
+async function wholeDocument(input: Input): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of input.bytes()) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`it has more than ${ANSWER_BYTES_MAX} bytes, as no answer has`);
+    chunks.push(new Uint8Array(chunk));
+  }
+  try {
+    const decode = createUtf8Decoder();
+    return JSON.parse(decode(Buffer.concat(chunks)) + decode());
+  } catch {
+    throw new Error("it is not JSON");
+  }
+}

@@ -1,0 +1,241 @@
+/** A grant opportunity as all layouts of Grants.gov and Simpler.Grants.gov state it, and the draft that it becomes. */
+import { decodeEntities, plainText, summaryOf } from "../../../text/plain-text.ts";
+import { easternDate, easternInstant } from "../../eastern.ts";
+import type { Context } from "../../format.ts";
+import { programType } from "../../program-type.ts";
+import type { Draft } from "../../record.ts";
+import type { Coded } from "./codes.ts";
+
+/** Texts as the upstream has them, "" where it says nothing; dates as `2026-07-31`. */
+export type Grant = {
+  source: string;
+  id: string;
+  url: string | null;
+  number: string;
+  title: string;
+  agency: string;
+  subAgency: string;
+  /** The upstream's own word, where the layout has one. Archive and close dates count beside it. */
+  status: "forecast" | "posted" | "closed" | "archived";
+  category: string;
+  categoryNote: string;
+  instruments: readonly Coded[];
+  activities: readonly Coded[];
+  activitiesNote: string;
+  /** Assistance listing numbers and titles. */
+  listings: readonly { number: string; title: string }[];
+  applicants: readonly string[];
+  eligibility: string;
+  costSharing: "Yes" | "No" | "";
+  posted: string;
+  /** Of a forecast: estimates. */
+  opens: string;
+  closes: string;
+  closesNote: string;
+  archives: string;
+  awardFloor: string;
+  awardCeiling: string;
+  totalFunding: string;
+  awards: string;
+  awardDate: string;
+  startDate: string;
+  fiscalYear: string;
+  description: string;
+  contact: { name: string; email: string; phone: string; text: string };
+  attachments: readonly { name: string; url: string }[];
+};
+
+/** A grant that states nothing: what a layout does not have stays as it is here. */
+export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
+  url: null,
+  number: "",
+  title: "",
+  agency: "",
+  subAgency: "",
+  category: "",
+  categoryNote: "",
+  instruments: [],
+  activities: [],
+  activitiesNote: "",
+  listings: [],
+  applicants: [],
+  eligibility: "",
+  costSharing: "",
+  posted: "",
+  opens: "",
+  closes: "",
+  closesNote: "",
+  archives: "",
+  awardFloor: "",
+  awardCeiling: "",
+  totalFunding: "",
+  awards: "",
+  awardDate: "",
+  startDate: "",
+  fiscalYear: "",
+  description: "",
+  contact: { name: "", email: "", phone: "", text: "" },
+  attachments: [],
+};
+
+const ROLE = "Grantor contact";
+
+export function draftOfGrant(grant: Grant, { now, warn }: Context): Draft {
+  const title = oneLine(grant.title) || grant.number || "Untitled";
+  return {
+    source: { code: grant.source, opportunity_id: grant.id, url: grant.url },
+    title,
+    summary: summaryOf(grant.description),
+    description: grant.description || null,
+    ...statusOf(grant, now),
+    organization: { agency: oneLine(grant.agency) || null, sub_agency: oneLine(grant.subAgency) || null },
+    program: programOf(grant, title),
+    funding: fundingOf(grant, warn),
+    dates: {
+      posted_at: dateOf(grant, grant.posted, "00:00:00", warn),
+      opens_at: dateOf(grant, grant.opens, "00:00:00", warn),
+      closes_at: dateOf(grant, grant.closes, "23:59:59", warn),
+    },
+    classifications: classificationsOf(grant),
+    eligibility: { requirements: requirementsOf(grant) },
+    contacts: contactsOf(grant),
+    attachments: attachmentsOf(grant),
+  };
+}
+
+/** Archived before forecast before the dates; a status that follows from the dates is not stated, and has no word that could grow old. */
+function statusOf({ status, archives }: Grant, now: number): Pick<Draft, "status" | "status_display"> {
+  if (status === "archived" || isOver(archives, now)) return { status: "archived", status_display: "Archived" };
+  if (status === "closed") return { status: "closed", status_display: "Closed" };
+  return status === "forecast" ? { status: "forecast", status_display: "Forecasted" } : {};
+}
+
+/** Whether a day such as `2026-07-31` has passed in the East. Of an archive date, this is all that a draft knows of the clock. */
+export function isOver(date: string, now: number): boolean {
+  return date !== "" && date < easternDate(now);
+}
+
+function programOf(grant: Grant, title: string): NonNullable<Draft["program"]> {
+  return {
+    type: typeOf(grant, title),
+    solicitation_id: grant.number || null,
+    solicitation_title: oneLine(grant.title) || null,
+    contract_class: grant.instruments.map(({ label }) => label).join("; ") || null,
+  };
+}
+
+/** Where no instrument is stated, as in search hits, nothing says that a grant is none: only what its title says counts. */
+function typeOf({ number, instruments }: Grant, title: string): string | null {
+  const type = programType({ title, number, instruments: instruments.map(({ code }) => code) });
+  return type === "OTHER" && instruments.length === 0 ? null : type;
+}
+
+function dateOf({ id }: Grant, date: string, time: string, warn: Context["warn"]): string | null {
+  if (date === "") return null;
+  const instant = easternInstant(date, time);
+  if (instant === undefined) warn(`Opportunity ${id} has a date that does not exist, ${date}: it is left out`);
+  return instant ?? null;
+}
+
+function fundingOf(grant: Grant, warn: Context["warn"]): NonNullable<Draft["funding"]> | null {
+  const [floor, ceiling, total, awards] = [grant.awardFloor, grant.awardCeiling, grant.totalFunding, grant.awards].map((text) =>
+    amountOf(text, grant.id, warn),
+  );
+  // A ceiling of nothing says that none was stated, and so does a floor of nothing without a ceiling.
+  const amount_max = isZero(ceiling) ? undefined : ceiling;
+  const amount_min = amount_max === undefined && isZero(floor) ? undefined : floor;
+  const display = [
+    amount_max === undefined
+      ? amount_min && !isZero(amount_min) && `At least ${dollars(amount_min)} per award`
+      : `Up to ${dollars(amount_max)} per award`,
+    total && !isZero(total) && `${dollars(total)} total`,
+    awards && !isZero(awards) && `${dollars(awards).slice(1)} ${/^1(\.0+)?$/.test(awards) ? "award" : "awards"} expected`,
+    grant.fiscalYear && `fiscal year ${grant.fiscalYear}`,
+    grant.awardDate && `awards estimated for ${grant.awardDate}`,
+    grant.startDate && `projects estimated to start on ${grant.startDate}`,
+  ].filter(Boolean);
+  if (amount_min === undefined && amount_max === undefined && display.length === 0) return null;
+  return { currency: "USD", amount_min: amount_min ?? null, amount_max: amount_max ?? null, display: display.join("; ") || null };
+}
+
+/** Most characters of an amount (D-36). */
+const AMOUNT_MAX = 100;
+
+/** Two decimals; `undefined` where nothing is stated. Never through a float (D-36). */
+function amountOf(text: string, id: string, warn: Context["warn"]): string | undefined {
+  const digits = text.replace(/[$,\s]/g, "");
+  if (digits === "" || /^(none|notavailable|n\/a)$/i.test(digits)) return undefined;
+  const [, whole = "", cents = ""] = (digits.length <= AMOUNT_MAX && /^0*(\d{1,20})(?:\.(\d{1,2}))?$/.exec(digits)) || [];
+  if (whole !== "") return `${whole}.${cents.padEnd(2, "0")}`;
+  warn(`Opportunity ${id} has an amount that is no number, "${text}": it is left out`);
+  return undefined;
+}
+
+function isZero(amount: string | undefined): boolean {
+  return amount !== undefined && /^0\.00$/.test(amount);
+}
+
+function dollars(amount: string): string {
+  return `$${amount.replace(/\.00$/, "").replace(/\B(?=(\d{3})+(?!\d))/g, ",")}`;
+}
+
+/** What is no answer: blanks and the words that forms put into an empty field. */
+const NO_NOTE = /^(undefined|no explanation|none|n\/?a|not available|null)?\.?$/i;
+
+function requirementsOf({ applicants, eligibility, costSharing, closesNote }: Grant): string | null {
+  const [text, note] = [plainText(eligibility), plainText(closesNote)];
+  const parts = [
+    applicants.join("; "),
+    NO_NOTE.test(text) ? "" : text,
+    costSharing && `Cost sharing or matching required: ${costSharing}`,
+    NO_NOTE.test(note) ? "" : `Deadline note: ${note}`,
+  ];
+  return parts.filter(Boolean).join("\n") || null;
+}
+
+function classificationsOf({ category, categoryNote, activities, activitiesNote, listings }: Grant): NonNullable<Draft["classifications"]> {
+  return {
+    keywords: distinct([
+      category,
+      plainText(categoryNote),
+      ...activities.map(({ label }) => label),
+      plainText(activitiesNote),
+      ...listings.map(({ title }) => title),
+    ]),
+    tech_taxonomy: distinct([
+      ...activities.map(({ code }) => `FAC:${code}`),
+      ...listings.map(({ number }) => (number === "" ? "" : `ALN:${number}`)),
+    ]),
+  };
+}
+
+// Each begins where a word begins, and is bounded (RFC 5321 has 64 and 255 characters): else a long word without "@" is searched from each of its characters.
+const EMAIL = /(?<![^\s@<>()",;:])[^\s@<>()",;:]{1,64}@[^\s@<>()",;:]{1,255}\.[a-z]{2,63}/i;
+const LABELLED_PHONE = /(?:\b|tele)phone(?: number)?[:\s]*([+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
+const US_PHONE = /((?:\+?1[-. ])?\(?\b\d{3}\)?[-. ]{0,2}\d{3}[-. ]?\d{4}\b(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
+
+function contactsOf({ contact }: Grant): NonNullable<Draft["contacts"]> {
+  const text = plainText(contact.text);
+  const name = oneLine(contact.name) || null;
+  const email = EMAIL.exec(contact.email)?.[0] ?? EMAIL.exec(text)?.[0] ?? null;
+  const phone = oneLine(contact.phone) || (LABELLED_PHONE.exec(text) ?? US_PHONE.exec(text))?.[1] || null;
+  return name === null && email === null && phone === null ? [] : [{ name, email, phone, role: ROLE }];
+}
+
+function attachmentsOf({ attachments }: Grant): NonNullable<Draft["attachments"]> {
+  return attachments.filter(({ url }) => isWebAddress(url)).map(({ name, url }) => ({ name: plainText(name) || null, url }));
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+function oneLine(text: string): string {
+  return decodeEntities(text)
+    .replace(/\s{2,}|[^\S ]/g, " ")
+    .trim();
+}
+
+function distinct(texts: readonly string[]): string[] {
+  return [...new Set(texts)].filter((text) => !NO_NOTE.test(text));
+}

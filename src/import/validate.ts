@@ -1,0 +1,281 @@
+/** Judges one record of an import: every field in its place, or a Rejection that names the field and the wanted state. */
+import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
+import { Unstorable } from "../../db/engine.ts";
+import type { Incoming, StatusBasis } from "../changes/content.ts";
+import { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
+import { lastAnswer } from "../runtime/memoize.ts";
+import { closest } from "../text/closest.ts";
+import { parseInstant, parseStoredMs } from "../text/instant.ts";
+import { isObject } from "../text/json-value.ts";
+import { hasStrayByte } from "./utf8.ts";
+
+/** Why a record is rejected, as a sentence for the rejects file. */
+export class Rejection extends Error {
+  /** The same for all records that have this fault: without the value that was found, and without places in lists. */
+  readonly kind: string;
+
+  constructor(reason: string, found = "") {
+    super(reason + found);
+    this.kind = reason.replaceAll(/\[\d+\]/g, "[]");
+  }
+}
+
+/** The error as a rejection of the one record that caused it. Throws whatever is no fault of that record. */
+export function rejectionOf(error: unknown): Rejection {
+  if (error instanceof Rejection) return error;
+  if (error instanceof Unstorable) return new Rejection(error.message);
+  if (error instanceof RangeError) return new Rejection(`the record cannot be read: ${error.message}`);
+  throw error;
+}
+
+const {
+  id: _id,
+  source,
+  title,
+  summary,
+  description,
+  status: _status,
+  created_at: _created,
+  updated_at: _updated,
+  ...rest
+} = Opportunity.properties;
+const optionalText = Type.Union([Type.String(), Type.Null()]);
+const optionalInstant = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
+
+/** A line of `import records`: the resource's fields in the resource's order, then those that are not served. */
+export const RecordLine = Type.Object({
+  source: Type.Object({ ...source.properties, name: optionalText }),
+  title,
+  summary,
+  description,
+  status: optionalText,
+  ...rest,
+  attachments: Type.Array(Attachment),
+  questions: Type.Array(Question),
+  lineage: optionalText,
+  earlier_ids: Type.Array(Type.String()),
+  status_basis: Type.Union([Type.Literal("stated"), Type.Literal("dates"), Type.Null()]),
+  id: Type.Unknown(),
+  created_at: optionalInstant,
+  updated_at: optionalInstant,
+});
+
+/** Most characters of one text, and most items of one list. The longest real description has some 100,000 characters. */
+const TEXT_MAX = 2_000_000;
+const ITEMS_MAX = 10_000;
+/** Deepest nesting of a value that may be any JSON. */
+const NESTING_MAX = 100;
+
+/** Most characters of what records are found by. The longest real agency has 118, lineage 101, solicitation number 75. */
+const CODE_MAX = 64;
+const UPSTREAM_ID_MAX = 256;
+const LINEAGE_MAX = 512;
+const SOLICITATION_ID_MAX = 256;
+const AGENCY_MAX = 500;
+/** Of a status or type, also of an event: as long as a source code. */
+export const WORD_MAX = 64;
+
+const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Static<typeof RecordLine>;
+
+/** The record with absent fields as null or [], or a Rejection. `names`: the catalogue's name of each source code. */
+export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>): Incoming {
+  const { lineage, earlier_ids, status_basis, id: _ignored, created_at, updated_at, ...content } = readLine(record, "");
+  const code = content.source.code.toUpperCase();
+  requireName(code, "source.code", CODE_MAX);
+  if (/[\s,]/.test(code)) throw new Rejection("source.code must not contain blanks or commas");
+  for (const id of [content.source.opportunity_id, ...earlier_ids]) requireName(id, "source.opportunity_id", UPSTREAM_ID_MAX);
+  refuseBlank(content.title, "title");
+  if (lineage !== null) requireName(lineage, "lineage", LINEAGE_MAX);
+  if (content.status !== null) requireName(content.status, "status", WORD_MAX);
+  if (content.program.type !== null) requireName(content.program.type, "program.type", WORD_MAX);
+  refuseLong(content.program.solicitation_id, "program.solicitation_id", SOLICITATION_ID_MAX);
+  refuseLong(content.organization.agency, "organization.agency", AGENCY_MAX);
+  if (status_basis === "stated" && content.status === null) throw new Rejection('status is required where status_basis is "stated"');
+  const basis: StatusBasis = status_basis ?? (content.status === null ? "dates" : "stated");
+  const incoming: Incoming = {
+    lineage: lineage ?? content.source.opportunity_id,
+    earlier_ids,
+    status_basis: basis,
+    content: {
+      ...content,
+      source: { ...content.source, code, name: content.source.name ?? names.get(code) ?? code },
+      status: content.status ?? "",
+    },
+  };
+  const [created, updated] = [created_at, updated_at].map((instant) => (instant === null ? undefined : parseStoredMs(instant)));
+  if (created === undefined || updated === undefined || created > updated) return incoming; // Not what `export` writes.
+  return { ...incoming, restored: { created_at: created, updated_at: updated } };
+}
+
+export type NaturalKey = { source: string; lineage: string | undefined; upstreamId: string | undefined };
+
+/** Natural key of a record that was not judged, as far as it can be read and looked up. */
+export function readNaturalKey(record: unknown): NaturalKey | undefined {
+  if (!isObject(record) || !isObject(record.source)) return undefined;
+  const { code, opportunity_id } = record.source;
+  return usableKey(code, record.lineage, opportunity_id);
+}
+
+/** The parts of a natural key that could be stored; `undefined` without a source. */
+export function usableKey(code: unknown, lineage: unknown, upstreamId: unknown): NaturalKey | undefined {
+  const source = usableName(code, CODE_MAX)?.toUpperCase();
+  if (source === undefined) return undefined;
+  return { source, lineage: usableName(lineage, LINEAGE_MAX), upstreamId: usableName(upstreamId, UPSTREAM_ID_MAX) };
+}
+
+function usableName(name: unknown, lengthMax: number): string | undefined {
+  return typeof name === "string" && nameFault(name, lengthMax) === undefined ? name : undefined;
+}
+
+export type Reader = (value: unknown, path: string) => unknown;
+
+/** A reader made from a schema once: absent is null, [] or a refusal, as the schema allows; what is unknown or ill-formed is refused. */
+export function readerOf(schema: TSchema): Reader {
+  if (TypeGuard.IsObject(schema))
+    return objectReader(Object.entries(schema.properties).map(([name, property]) => [name, readerOf(property)]));
+  if (TypeGuard.IsArray(schema)) return arrayReader(readerOf(schema.items));
+  if (TypeGuard.IsUnion(schema)) return nullableReader(schema.anyOf.filter((option) => !TypeGuard.IsNull(option)));
+  if (TypeGuard.IsLiteral(schema)) return constantReader([schema.const]);
+  if (TypeGuard.IsNull(schema)) return constantReader([null]);
+  if (TypeGuard.IsUnknown(schema)) return readAnything;
+  if (typeof schema.pattern === "string") return amountReader(new RegExp(schema.pattern), schema.maxLength);
+  return required(schema.format === "date-time" ? readInstant : readText);
+}
+
+function objectReader(properties: [name: string, read: Reader][]): Reader {
+  const names = properties.map(([name]) => name);
+  const known = new Set(names);
+  const readers = properties.map(([, reader]) => reader);
+  const pathsIn = lastAnswer((path: string) => names.map((name) => join(path, name)));
+  return (value, path) => {
+    const object = value ?? {};
+    if (!isObject(object)) throw new Rejection(`${path === "" ? "a record" : path} must be an object`);
+    // Before a field is missed: it may be there under a mistyped name.
+    for (const name of Object.keys(object)) if (!known.has(name)) throw unknownField(name, names, path);
+    const paths = pathsIn(path);
+    const read: Record<string, unknown> = {};
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as string;
+      read[name] = (readers[index] as Reader)(object[name], paths[index] as string);
+    }
+    return read;
+  };
+}
+
+function unknownField(name: string, names: readonly string[], path: string): Rejection {
+  const meant = closest(name, names);
+  return new Rejection(`unknown field ${shown(join(path, name))}${meant === undefined ? "" : ` (did you mean "${join(path, meant)}"?)`}`);
+}
+
+function arrayReader(readItem: Reader): Reader {
+  return (value, path) => {
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) throw new Rejection(`${path} must be an array`);
+    if (value.length > ITEMS_MAX) throw new Rejection(`${path} must have at most ${ITEMS_MAX} items`);
+    return value.map((item, index) => {
+      if (item === null) throw new Rejection(`${path}[${index}] must not be null`);
+      return readItem(item, `${path}[${index}]`);
+    });
+  };
+}
+
+function nullableReader(options: TSchema[]): Reader {
+  const [first] = options;
+  const read = options.length === 1 && first !== undefined ? readerOf(first) : constantReader(options.map((option) => option.const));
+  return (value, path) => (value === undefined || value === null ? null : read(value, path));
+}
+
+/** `null` among the constants allows absence; a single constant is filled in where it is absent. */
+function constantReader(constants: unknown[]): Reader {
+  return (value, path) => {
+    if (value === undefined && constants.length === 1) return constants[0];
+    if (constants.includes(value ?? null)) return value ?? null;
+    throw new Rejection(`${path} must be ${constants.map((constant) => JSON.stringify(constant)).join(" or ")}`);
+  };
+}
+
+function required(read: (text: string, path: string) => string): Reader {
+  return (value, path) => {
+    if (value === undefined || value === null) throw new Rejection(`${path} is required`);
+    if (typeof value !== "string") throw new Rejection(`${path} must be a string`);
+    return read(value, path);
+  };
+}
+
+/** Any JSON value, its texts and names judged as every text is. */
+function readAnything(value: unknown, path: string): unknown {
+  judgeAnything(value, path, NESTING_MAX);
+  return value ?? null;
+}
+
+function judgeAnything(value: unknown, path: string, levels: number): void {
+  if (typeof value === "string") readText(value, path);
+  if (typeof value !== "object" || value === null) return;
+  if (levels === 0) throw new Rejection(`${path} must not be nested more than ${NESTING_MAX} deep`);
+  for (const [name, inner] of Object.entries(value)) {
+    readText(name, path);
+    judgeAnything(inner, path, levels - 1);
+  }
+}
+
+function readText(text: string, path: string): string {
+  if (text.includes("\0")) throw new Rejection(`${path} must not contain NUL`);
+  if (!text.isWellFormed()) throw new Rejection(`${path} ${illFormed(text)}`);
+  refuseLong(text, path, TEXT_MAX);
+  return text;
+}
+
+function readInstant(text: string, path: string): string {
+  if (parseInstant(text) !== undefined) return text;
+  throw new Rejection(`${path} must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00`, `, not ${shown(text)}`);
+}
+
+function amountReader(pattern: RegExp, maxLength: number): Reader {
+  const read = required((text, path) => {
+    refuseLong(text, path, maxLength);
+    if (pattern.test(text)) return text;
+    throw new Rejection(`${path} must be a decimal string such as "2500.00"`, `, not ${shown(text)}`);
+  });
+  return (value, path) => {
+    if (typeof value === "number") throw new Rejection(`${path} must be a decimal string such as "2500.00"`, ", not a number");
+    return read(value, path);
+  };
+}
+
+/** Of what records are found by: a filter can name no control characters (D-7). */
+export function requireName(name: string, path: string, lengthMax: number): void {
+  const fault = nameFault(name, lengthMax);
+  if (fault !== undefined) throw new Rejection(`${path} ${fault}`);
+}
+
+function nameFault(name: string, lengthMax: number): string | undefined {
+  if (name.trim() === "") return "must not be blank";
+  if (isLonger(name, lengthMax)) return `must have at most ${lengthMax} characters`;
+  if (/\p{Cc}/u.test(name)) return "must not contain control characters";
+  return name.isWellFormed() ? undefined : illFormed(name);
+}
+
+function illFormed(text: string): string {
+  return hasStrayByte(text) ? "must be UTF-8" : "must be well-formed Unicode: it has a lone surrogate";
+}
+
+function refuseLong(text: string | null, path: string, lengthMax: number): void {
+  if (text !== null && isLonger(text, lengthMax)) throw new Rejection(`${path} must have at most ${lengthMax} characters`);
+}
+
+/** Characters are Unicode's code points, as in filters (D-12). */
+function isLonger(text: string, lengthMax: number): boolean {
+  return text.length > lengthMax && (text.length > lengthMax * 2 || [...text].length > lengthMax);
+}
+
+function refuseBlank(text: string, path: string): void {
+  if (text.trim() === "") throw new Rejection(`${path} must not be blank`);
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text);
+}
+
+function join(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}

@@ -1,0 +1,258 @@
+/** Metrics in Prometheus's text format, version 0.0.4. No label names a key, an account or a record. */
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isNotNull, ne, type SQL, sql } from "drizzle-orm";
+import type { CatalogDb } from "../../db/engine.ts";
+import { query, select } from "../../db/query.ts";
+import { imports } from "../../db/schema/sqlite/catalog.ts";
+import { fileNames } from "../../db/sqlite/open.ts";
+import type { Refreshed } from "../changes/refresh.ts";
+import type { SharedQuotas } from "../quota/redis.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { version } from "../runtime/version.ts";
+import type { Log, RequestEntry } from "./log.ts";
+
+/** What a server counts while it runs. */
+export type Metrics = {
+  startedAt: number;
+  routes: Map<string, RouteUse>;
+  failures: number;
+  refreshes: number;
+  statusChanges: number;
+};
+
+type RouteUse = { statuses: Map<number, number>; durations: number[]; totalMs: number };
+
+/** Upper bounds in milliseconds; one more bucket takes what is longer. */
+const DURATIONS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000];
+
+export function createMetrics(startedAt: number): Metrics {
+  return { startedAt, routes: new Map(), failures: 0, refreshes: 0, statusChanges: 0 };
+}
+
+/** The same log, with what it is told counted. */
+export function countingLog(metrics: Metrics, log: Log): Log {
+  return {
+    ...log,
+    request: (entry) => {
+      countRequest(metrics, entry);
+      log.request(entry);
+    },
+    failure: (...failure) => {
+      metrics.failures++;
+      log.failure(...failure);
+    },
+    recurring: (...failure) => {
+      metrics.failures++;
+      log.recurring(...failure);
+    },
+  };
+}
+
+export function countRefresh(metrics: Metrics, { changed }: Refreshed): void {
+  metrics.refreshes++;
+  metrics.statusChanges += changed;
+}
+
+function countRequest({ routes }: Metrics, { route, status, duration_ms }: RequestEntry): void {
+  const name = route ?? "unknown";
+  let use = routes.get(name);
+  if (use === undefined) {
+    use = { statuses: new Map(), durations: new Array(DURATIONS_MS.length + 1).fill(0), totalMs: 0 };
+    routes.set(name, use);
+  }
+  use.statuses.set(status, (use.statuses.get(status) ?? 0) + 1);
+  let bucket = 0;
+  while (duration_ms > (DURATIONS_MS[bucket] ?? Number.POSITIVE_INFINITY)) bucket++;
+  use.durations[bucket] = (use.durations[bucket] ?? 0) + 1;
+  use.totalMs += duration_ms;
+}
+
+export type Observed = {
+  catalog: CatalogDb;
+  /** The data directory, where the databases are files in it. */
+  directory?: string | undefined;
+  machine: Pick<Machine, "now" | "usage">;
+  /** Where quotas are shared with other servers. */
+  quotas?: Pick<SharedQuotas, "isShared" | "countedAlone"> | undefined;
+};
+
+/** All that a scrape is answered with. */
+export async function metricsText(metrics: Metrics, { catalog, directory, machine, quotas }: Observed): Promise<string> {
+  const families = [
+    ...requestFamilies(metrics),
+    ...(quotas === undefined ? [] : quotaFamilies(quotas)),
+    ...clockFamilies(metrics),
+    ...(await catalogFamilies(catalog, machine.now())),
+    ...(directory === undefined ? [] : fileFamilies(directory)),
+    ...processFamilies(metrics, machine),
+  ];
+  return families.map(familyText).join("");
+}
+
+type Sample = { suffix?: string; labels?: Readonly<Record<string, string | number>>; value: number };
+type Family = { name: string; type: "counter" | "gauge" | "histogram"; help: string; samples: readonly Sample[] };
+
+function familyText({ name, type, help, samples }: Family): string {
+  const lines = samples.map(({ suffix = "", labels = {}, value }) => `${name}${suffix}${labelText(labels)} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
+}
+
+function labelText(labels: Readonly<Record<string, string | number>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(String(value))}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join()}}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}
+
+const gauge = (name: string, help: string, value: number): Family => ({ name, type: "gauge", help, samples: [{ value }] });
+const counter = (name: string, help: string, value: number): Family => ({ name, type: "counter", help, samples: [{ value }] });
+
+function requestFamilies({ routes, failures }: Metrics): Family[] {
+  const byStatus = [...routes].flatMap(([route, { statuses }]) =>
+    Array.from(statuses, ([status, value]) => ({ labels: { route, status }, value })),
+  );
+  const refused = byStatus.reduce((total, { labels, value }) => total + (labels.status === 429 ? value : 0), 0);
+  return [
+    { name: "fundfeed_requests_total", type: "counter", help: "Requests answered.", samples: byStatus },
+    {
+      name: "fundfeed_request_duration_seconds",
+      type: "histogram",
+      help: "Time from a request to its answer, in whole milliseconds.",
+      samples: [...routes].flatMap(([route, use]) => histogram(route, use)),
+    },
+    counter("fundfeed_quota_refusals_total", "Requests refused because a key had used up its day or minute.", refused),
+    counter("fundfeed_failures_total", "Failures of requests and of the server's own work, logged or left out.", failures),
+  ];
+}
+
+function quotaFamilies({ isShared, countedAlone }: NonNullable<Observed["quotas"]>): Family[] {
+  return [
+    gauge("fundfeed_quotas_shared", "1, or 0 while Redis is away and this server counts by itself.", isShared() ? 1 : 0),
+    counter("fundfeed_quotas_counted_alone_total", "Requests that this server counted by itself, because Redis was away.", countedAlone()),
+  ];
+}
+
+function histogram(route: string, { durations, totalMs }: RouteUse): Sample[] {
+  let count = 0;
+  const buckets = durations.map((inBucket, index) => {
+    count += inBucket;
+    const bound = DURATIONS_MS[index];
+    return { suffix: "_bucket", labels: { route, le: bound === undefined ? "+Inf" : bound / 1000 }, value: count };
+  });
+  return [...buckets, { suffix: "_sum", labels: { route }, value: totalMs / 1000 }, { suffix: "_count", labels: { route }, value: count }];
+}
+
+function clockFamilies({ refreshes, statusChanges }: Metrics): Family[] {
+  return [
+    counter("fundfeed_refreshes_total", "Times that the server looked for statuses whose date has passed.", refreshes),
+    counter("fundfeed_refreshed_records_total", "Records whose status it moved.", statusChanges),
+  ];
+}
+
+/** What the imports left in the catalogue; without it, where it cannot be read. */
+async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
+  const readable = (value: number) => gauge("fundfeed_catalog_readable", "1, or 0 while the catalogue cannot be read.", value);
+  try {
+    return [readable(1), ...(await importFamilies(db)), await ageFamily(db, now)];
+  } catch {
+    return [readable(0)];
+  }
+}
+
+const outcomes = ["read", "added", "changed", "unchanged", "merged", "rejected", "removed", "linked"] as const;
+
+const importsByFormat = query({}, (_, { jsonMember }) => {
+  const finished = sql<number>`count(${imports.finished_at})`;
+  const totals = outcomes.map((outcome) => {
+    const total = sql<number>`coalesce(sum(cast(${jsonMember(imports.counts, outcome)} as bigint)), 0)`;
+    return [outcome, total] as const;
+  });
+  return select({
+    format: imports.format,
+    finished,
+    unfinished: sql<number>`count(*) - ${finished}`,
+    ...(Object.fromEntries(totals) as Record<(typeof outcomes)[number], SQL<number>>),
+  })
+    .from(imports)
+    .groupBy(imports.format)
+    .orderBy(imports.format);
+});
+
+const lastImports = query(
+  {},
+  (_, { jsonElements }) => sql<{ source: string; at: number }>`
+    select value as source, max(${imports.finished_at}) as at from ${imports}, ${jsonElements(imports.sources)}
+    where ${ne(imports.format, "events")} and ${isNotNull(imports.finished_at)} group by value`,
+);
+
+async function importFamilies(db: CatalogDb): Promise<Family[]> {
+  const rows = await db.all(importsByFormat);
+  return [
+    {
+      name: "fundfeed_imports_total",
+      type: "counter",
+      help: "Imports that finished.",
+      samples: rows.map(({ format, finished }) => ({ labels: { format }, value: finished })),
+    },
+    {
+      name: "fundfeed_imports_unfinished",
+      type: "gauge",
+      help: "Imports that are running or were killed.",
+      samples: rows.map(({ format, unfinished }) => ({ labels: { format }, value: unfinished })),
+    },
+    {
+      name: "fundfeed_imported_records_total",
+      type: "counter",
+      help: "Records of all imports, by what became of them; `read` is all of them.",
+      samples: rows.flatMap((row) => outcomes.map((outcome) => ({ labels: { format: row.format, outcome }, value: row[outcome] }))),
+    },
+  ];
+}
+
+async function ageFamily(db: CatalogDb, now: number): Promise<Family> {
+  const rows = await db.all(lastImports);
+  return {
+    name: "fundfeed_source_age_seconds",
+    type: "gauge",
+    help: "Time since an import of the source last finished.",
+    samples: rows.map(({ source, at }) => ({ labels: { source }, value: (now - at) / 1000 })),
+  };
+}
+
+/** Each file with its write-ahead log; what is not there is left out. */
+function fileFamilies(directory: string): Family[] {
+  const names = Object.values(fileNames).flatMap((name) => [name, `${name}-wal`]);
+  const samples = names.flatMap((file) => {
+    const size = statSync(join(directory, file), { throwIfNoEntry: false })?.size;
+    return size === undefined ? [] : [{ labels: { file }, value: size }];
+  });
+  return [{ name: "fundfeed_database_bytes", type: "gauge", help: "Size of the database files.", samples }];
+}
+
+function processFamilies({ startedAt }: Metrics, machine: Pick<Machine, "usage">): Family[] {
+  const { residentBytes, cpuSeconds } = machine.usage();
+  return [
+    {
+      name: "fundfeed_build_info",
+      type: "gauge",
+      help: "1; the label says which version runs.",
+      samples: [{ labels: { version }, value: 1 }],
+    },
+    gauge("process_start_time_seconds", "When the server started, as a Unix timestamp.", startedAt / 1000),
+    counter("process_cpu_seconds_total", "Computing time used.", cpuSeconds),
+    gauge("process_resident_memory_bytes", "Memory held.", residentBytes),
+    ...openFiles(),
+  ];
+}
+
+/** Told by Linux alone. */
+function openFiles(): Family[] {
+  try {
+    return [gauge("process_open_fds", "Files and connections that are open.", readdirSync("/proc/self/fd").length)];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,97 @@
+/** The databases as a server holds them: opened, loaded into memory, and on files watched for being replaced. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { CatalogDb, StateDb } from "../../db/engine.ts";
+import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
+import { NoData, OlderVersion } from "../../db/opening.ts";
+import { fileNames } from "../../db/sqlite/open.ts";
+import { type Access, createAccess } from "../accounts/access.ts";
+import { readSnapshot, SNAPSHOT_NAME } from "../opportunities/index-snapshot.ts";
+import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } from "../opportunities/read-model.ts";
+
+/** How long the server's own small writes wait for another writer of the state's file: for that long it answers nobody. */
+const OWN_WRITES_WAIT_MS = 40;
+/** How long a request waits for a statement of PostgreSQL's. The clock waits longer: for an import's chunk. */
+const ANSWERS_WITHIN_MS = 3_000;
+/** PostgreSQL's connections for the clock and for the state; the catalogue has its client's own number. */
+const CLOCK = { waitMs: 0, postgres: { connections: 2 } };
+const CATALOG = { postgres: { answersWithinMs: ANSWERS_WITHIN_MS } };
+const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, answersWithinMs: ANSWERS_WITHIN_MS } };
+
+export type Stores = {
+  model: ReadModel;
+  /** Where the index snapshot is; on PostgreSQL there is none, for want of a directory of its own. */
+  snapshotPath: string | undefined;
+  access: Access;
+  /** The clock writes through a connection of its own: what it commits is then seen like any other process's commit. */
+  clock: CatalogDb;
+  /** Whether other files bear the names by now; never on PostgreSQL. Throws when none do. */
+  areReplaced: () => boolean;
+  close: () => Promise<void>;
+};
+
+/** `readDatabase` is the URL of a replica of `database`, from which the catalogue is read. */
+export type ServedLocation = DatabaseLocation & { readDatabase?: string | undefined };
+
+/** `notice` is called with what an operator should know. */
+export async function openStores(
+  { readDatabase, ...location }: ServedLocation,
+  now: number,
+  notice: (text: string) => void,
+): Promise<Stores> {
+  await using opened = new AsyncDisposableStack();
+  const keep = <Db extends CatalogDb | StateDb>(db: Db): Db => opened.adopt(db, (each) => each.close());
+  const clock = keep(await openCatalogAt(location, now, { ...CLOCK, onMigrated: notice })); // First: it migrates what a replica then has.
+  const catalog = keep(
+    readDatabase === undefined
+      ? await openCatalogAt(location, now, CATALOG)
+      : await openReplica({ ...location, database: readDatabase }, location, clock, now),
+  );
+  const state = keep(await openStateAt(location, now, { ...STATE, onMigrated: notice }));
+  const snapshotPath = location.database === undefined ? join(location.data, SNAPSHOT_NAME) : undefined;
+  const stores = {
+    model: await createReadModel(catalog, {
+      ...(snapshotPath !== undefined && { readSnapshot: (db, secret, sizes) => readSnapshot(snapshotPath, db, secret, sizes) }),
+    }),
+    snapshotPath,
+    access: await createAccess(state),
+    clock,
+    areReplaced: location.database === undefined ? watch(location.data) : () => false,
+  };
+  const closing = opened.move(); // Only now: what fails above closes what was opened.
+  return { ...stores, close: () => closing.disposeAsync() };
+}
+
+/** The catalogue in the replica `from` of `primary`, whose `clock` is open. */
+async function openReplica(from: DatabaseLocation, primary: DatabaseLocation, clock: CatalogDb, now: number): Promise<CatalogDb> {
+  const refusal = (reason: string) =>
+    new Error(
+      `Cannot read from ${locationName(from)}: --read-database must be a replica of --database, ${locationName(primary)}, and ${reason}`,
+    );
+  const notYet = () => refusal("has not followed it yet; try again");
+  const replica = await openCatalogAt({ ...from, mode: "read" }, now, CATALOG).catch((error: unknown) => {
+    throw error instanceof NoData || error instanceof OlderVersion ? notYet() : error;
+  });
+  try {
+    // Each catalogue makes a cursor secret of its own, and a replica has its primary's. Without one it has not followed, or never will.
+    const secret = await findCursorSecret(replica);
+    if (secret === undefined) throw notYet();
+    if (!Buffer.from(secret).equals(await readCursorSecret(clock))) throw refusal("holds another catalogue");
+    return replica;
+  } catch (error) {
+    await replica.close();
+    throw error;
+  }
+}
+
+function watch(directory: string): () => boolean {
+  const files = identityOf(directory);
+  return () => identityOf(directory) !== files;
+}
+
+function identityOf(directory: string): string {
+  return Object.values(fileNames)
+    .map((name) => statSync(join(directory, name), { bigint: true }))
+    .map(({ dev, ino }) => `${dev}:${ino}`)
+    .join();
+}

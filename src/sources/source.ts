@@ -1,0 +1,101 @@
+/** The source catalogue: the named sources (D-13). */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { asc, eq, sql as fragment, inArray, max, ne, sum } from "drizzle-orm";
+import type { CatalogDb } from "../../db/engine.ts";
+import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
+import { facets, imports, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
+import { didYouMean } from "../text/closest.ts";
+
+export const SourceEntry = Type.Object(
+  {
+    code: Type.String({ description: "Source code, as in an opportunity's `source.code` and the `source` filter." }),
+    name: Type.String({ description: "Display name." }),
+    description: Type.String({ description: "What the source publishes." }),
+  },
+  { additionalProperties: false },
+);
+
+export type SourceEntry = Static<typeof SourceEntry>;
+
+const allSources = query({}, () => selectAll(sources).orderBy(asc(sources.code)));
+const storeSource = insertInto(sources, { onConflict: orUpdate(sources.code, sources.name, sources.description) });
+const deleteSource = query({ code: sources.code }, ({ code }) => deleteFrom(sources).where(eq(sources.code, code)));
+
+/** All named sources, by code. */
+export async function listSources(db: CatalogDb): Promise<SourceEntry[]> {
+  return db.all(allSources);
+}
+
+/** Adds a source, or updates the one that bears the code. `OTHER` is never a catalogue entry. */
+export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<SourceEntry> {
+  const code = entry.code.trim().toUpperCase();
+  if (!/^[A-Z0-9][A-Z0-9_.-]{0,63}$/.test(code)) {
+    throw new Error(`Cannot add source "${entry.code}": a code is 1 to 64 letters, digits, "_", "-" or "."`);
+  }
+  if (code === "OTHER") throw new Error("Cannot add source OTHER: it means every source that the catalogue does not name");
+  const { name, description } = entry;
+  if (name.trim() === "") throw new Error(`Cannot add source ${code}: its name is blank`);
+  await db.run(storeSource, { code, name, description });
+  return { code, name, description };
+}
+
+/** Whether there was such a source. Its records stay, and count as `OTHER` from then on. */
+export async function removeSource(db: CatalogDb, code: string): Promise<boolean> {
+  return (await db.run(deleteSource, { code: code.trim().toUpperCase() })) > 0;
+}
+
+const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(facets).groupBy(facets.source));
+
+/** Refuses a code that neither the catalogue names nor any record bears: a typo, which would otherwise choose nothing. */
+export async function requireSources(db: CatalogDb, codes: readonly string[], action: string): Promise<void> {
+  const known = [...(await listSources(db)).map(({ code }) => code), ...(await db.all(sourcesOfRecords)).map(({ source }) => source)];
+  for (const code of codes) {
+    if (!known.includes(code)) throw new Error(`Cannot ${action} source ${code}: there is none of that code${didYouMean(code, known)}`);
+  }
+}
+
+/** Counts records by facet first, from an index: a catalog has few facets. */
+const countByFacet = select({ facet_id: opportunities.facet_id, records: fragment<number>`count(*)`.as("records") })
+  .from(opportunities)
+  .groupBy(opportunities.facet_id)
+  .as("counts");
+/** Submissions are taken. */
+const ACCEPTING = ["open", "closing_soon"];
+const statuses = query({}, (_, { jsonElements }) => {
+  const lastImport = fragment<number | null>`(select max(${imports.finished_at}) from ${imports}
+    where ${ne(imports.format, "events")} and ${facets.source} in (select value from ${jsonElements(imports.sources)}))`;
+  return select({
+    source: facets.source,
+    records: fragment<number>`${sum(countByFacet.records)}`.as("records"),
+    open: fragment<number>`coalesce(sum(${countByFacet.records}) filter (where ${inArray(facets.status, ACCEPTING)}), 0)`.as("open"),
+    live: fragment<number>`coalesce(sum(${countByFacet.records}) filter (where ${ne(facets.status, "archived")}), 0)`.as("live"),
+    last_import_at: lastImport.as("last_import_at"),
+  })
+    .from(countByFacet)
+    .innerJoin(facets, eq(facets.id, countByFacet.facet_id))
+    .groupBy(facets.source)
+    .orderBy(asc(facets.source));
+});
+
+export type SourceStatus = RowsOf<typeof statuses>;
+
+/** Every source that has records: how many, how many of them open, how many not archived, and when an import of it last finished. */
+export async function sourceStatuses(db: CatalogDb): Promise<SourceStatus[]> {
+  return db.all(statuses);
+}
+
+/** The date of `posted_at`, cut out of the document: to parse each would take ten times as long. No string in JSON has these quotes. */
+const newestPosted = query({ today: parameter<string>(), member: parameter<string>() }, ({ today, member }, { textBehind }) => {
+  const posted = textBehind(opportunities.document, member, "2026-01-31".length);
+  return select({ source: opportunities.source, date: max(posted).as("date") })
+    .from(opportunities)
+    .where(fragment`${posted} <= ${today}`)
+    .groupBy(opportunities.source);
+});
+
+/** The newest date, up to `today`, on which each source posted a record. Reads every record. */
+export async function newestPostedDates(db: CatalogDb, today: string): Promise<Map<string, string>> {
+  const rows = await db.all(newestPosted, { today, member: '"posted_at":"' });
+  return new Map(rows.flatMap(({ source, date }) => (date === null ? [] : [[source, date] as const])));
+}

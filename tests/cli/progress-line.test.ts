@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createProgressLine } from "../../src/cli/progress-line.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const CLEAR = "\r\u001b[2K";
+
+function aLine(columns: number) {
+  const written: string[] = [];
+  const size = { columns };
+  return {
+    ...createProgressLine(
+      (text) => void written.push(text),
+      () => size.columns,
+    ),
+    written,
+    size,
+  };
+}
+
+describe("a progress line", () => {
+  test("replaces the one before it, and is cleared once", () => {
+    const { show, clear, written } = aLine(80);
+    clear();
+    show("");
+    show("one");
+    show("two");
+    clear();
+    clear();
+    expect(written).toEqual([`${CLEAR}one`, `${CLEAR}two`, CLEAR]);
+  });
+
+  test.each([
+    [8, "1234567"],
+    [7, "12345…"],
+    [2, "…"],
+  ])("is cut to a terminal of %i columns", (columns, shown) => {
+    const { show, written } = aLine(columns);
+    show("1234567");
+    expect(written).toEqual([CLEAR + shown]);
+  });
+
+  test("counts columns, not characters, follows a terminal that is made smaller, and passes no control character on", () => {
+    const { show, written, size } = aLine(9);
+    show("日本e\u0301日本語");
+    size.columns = 5;
+    show("日本語");
+    show("\u001b[2J");
+    expect(written).toEqual([`${CLEAR}日本e\u0301日…`, `${CLEAR}日…`, `${CLEAR}\\u0…`]);
+  });
+});
+
+/** Rows of a terminal of 40 columns after a command, which `script` plays; what is on a row is what was written to it last. */
+function onTerminal(args: readonly string[]): { written: string; rows: string[] } {
+  const command = `stty cols 40 rows 20; '${process.execPath}' '${join(import.meta.dir, "../../src/main.ts")}' ${args.join(" ")}`;
+  const { stdout } = Bun.spawnSync(["script", "-qc", command, "/dev/null"], {
+    env: { PATH: process.env.PATH ?? "", TERM: "xterm", NO_COLOR: "1", TMPDIR: aDirectory() },
+  });
+  const written = stdout.toString();
+  return { written, rows: written.split("\r\n").map((row) => row.split(CLEAR).at(-1) ?? "") };
+}
+
+test("an import shows how far it is on one row, and leaves only its result", () => {
+  const file = join(aDirectory(), "many.ndjson");
+  const record = (n: number) =>
+    JSON.stringify({ source: { code: "OWN", opportunity_id: `${n}` }, title: `Title ${n}`, description: "x".repeat(2000) });
+  writeFileSync(file, Array.from({ length: 6000 }, (_, n) => `${record(n)}\n`).join(""));
+  const { written, rows } = onTerminal(["import", "records", file, "--data", join(aDirectory(), "data")]);
+  const drawn = written.split(CLEAR).slice(1, -1);
+  expect(drawn.length).toBeGreaterThan(1);
+  for (const line of drawn) expect(line).toMatch(/^(reading|writing) \d+ %, .{1,30}$/);
+  expect(rows).toEqual([expect.stringMatching(/^6,000 read: 6,000 added, /), ""]);
+});

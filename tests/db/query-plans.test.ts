@@ -1,0 +1,98 @@
+/** No request, no turn of the clock and no imported record reads a table from end to end. */
+import { afterAll, expect, test } from "bun:test";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
+import { refresh, replayClock } from "../../src/changes/refresh.ts";
+import { listOpportunityEvents } from "../../src/events/list.ts";
+import { findOpportunity } from "../../src/opportunities/find.ts";
+import { opportunityId } from "../../src/opportunities/identity.ts";
+import { listOpportunities } from "../../src/opportunities/list.ts";
+import { createReadModel } from "../../src/opportunities/read-model.ts";
+import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+/** Every statement that is asked while `work` runs, in transactions and snapshots too. */
+async function statementsOf(db: CatalogDb, work: () => Promise<unknown>): Promise<Set<string>> {
+  const statements = new Set<string>();
+  const noting = ({ get, all, run, each }: CatalogSql) => {
+    const noted = <F>(method: F): F =>
+      ((statement: string, ...given: unknown[]) => {
+        statements.add(statement);
+        return (method as (...all: unknown[]) => unknown)(statement, ...given);
+      }) as F;
+    return { get: noted(get), all: noted(all), run: noted(run), each: noted(each) };
+  };
+  const { transaction, snapshot } = db;
+  const plain = { get: db.get, all: db.all, run: db.run, each: db.each, transaction, snapshot };
+  Object.assign(db, noting(db), {
+    transaction: <T>(write: (sql: CatalogSql) => Promise<T>) => transaction((sql) => write({ ...sql, ...noting(sql) })),
+    snapshot: <T>(read: (sql: CatalogSql) => Promise<T>) => snapshot((sql) => read({ ...sql, ...noting(sql) })),
+  });
+  try {
+    await work();
+  } finally {
+    Object.assign(db, plain);
+  }
+  return statements;
+}
+
+const GROWS = /^SCAN (opportunities|events|facets|upstream_ids)/;
+const SORTS = /USE TEMP B-TREE/;
+
+/** The plans that read from end to end, or sort, something that grows. The few records of one upstream id may be sorted. */
+function scansOf({ sqlite }: CatalogFile, statements: ReadonlySet<string>): string[] {
+  return [...statements]
+    .filter((statement) => /^\s*(select|update|insert|delete)/i.test(statement))
+    .flatMap((statement) =>
+      (sqlite.query(`explain query plan ${statement}`).all() as { detail: string }[])
+        .filter(({ detail }) => GROWS.test(detail) || (SORTS.test(detail) && !statement.includes("upstream_id = ?")))
+        .map(({ detail }) => `${detail}: ${statement.replace(/\s+/g, " ")}`),
+    );
+}
+
+const record = (n: number, fields: object = {}) => ({
+  source: { code: n % 2 ? "A" : "B", opportunity_id: `N${n}` },
+  title: `T${n}`,
+  dates: { closes_at: new Date(NOON + (n + 20) * DAY).toISOString() },
+  ...fields,
+});
+
+test("lists, finds and histories are searches", async () => {
+  const db = openCatalog(":memory:", NOON);
+  const { take } = await aCatalog(db);
+  await take(Array.from({ length: 30 }, (_, n) => record(n)));
+  const statements = await statementsOf(db, async () => {
+    const model = await createReadModel(db);
+    const since = { ms: NOON - 1, beyond: "" };
+    const all = { status: ["open"], source: ["A", "OTHER"], agency: "n", program_type: ["GRANT"], updated_since: since };
+    const { next } = await listOpportunities(model, {}, 5, null);
+    for (const filter of [{}, all, { source: ["A"], source_opportunity_id: "N1" }]) {
+      await listOpportunities(model, filter, 5, null);
+      await listOpportunities(model, filter, 5, next);
+    }
+    await take([record(99)]);
+    await listOpportunities(model, {}, 5, null);
+    await findOpportunity(model, opportunityId("A", "N1"));
+    await listOpportunityEvents(model, opportunityId("A", "N1"), { type: ["date_changed"], since, include_insignificant: false }, 5, {
+      time: NOON,
+      id: "x",
+    });
+  });
+  expect(statements.size).toBeGreaterThan(15);
+  expect(scansOf(db, statements)).toEqual([]);
+});
+
+test("the clock finds what is due, and an import finds each record, by an index", async () => {
+  const db = openCatalog(":memory:", NOON);
+  const { take, takeEvents } = await aCatalog(db);
+  await take(Array.from({ length: 30 }, (_, n) => record(n)));
+  const statements = await statementsOf(db, async () => {
+    await refresh(db, NOON + 10 * DAY);
+    await replayClock(db, NOON + 12 * DAY);
+    await take([record(1, { title: "New", earlier_ids: ["M1"] }), record(99), { ...record(3), title: null }]);
+    await takeEvents([{ source: { code: "A", opportunity_id: "N1" }, type: "x", severity: "x", detected_at: "2026-01-01T00:00:00Z" }]);
+  });
+  expect(statements.size).toBeGreaterThan(15);
+  expect(scansOf(db, statements)).toEqual([]);
+});

@@ -1,0 +1,172 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { backUp, restore } from "../../../db/sqlite/backup.ts";
+import { openCatalog, openState } from "../../../db/sqlite/open.ts";
+import { overwriteRoot } from "../../support/damage.ts";
+import { aDirectory, contentsOf, dropScratch, NOON } from "../../support/imports.ts";
+import { anOpportunity, storeRecords } from "../../support/records.ts";
+
+afterAll(dropScratch);
+
+/** A data directory with one record, and its backup. */
+async function backedUp() {
+  const [data, copy] = [aDirectory(), aDirectory()];
+  const [catalog, state] = [openCatalog(data, NOON), openState(data, NOON)];
+  await storeRecords(catalog, [anOpportunity()], NOON);
+  const contents = await contentsOf(catalog);
+  const made = backUp({ catalog, state }, data, copy);
+  const close = async () => {
+    await catalog.close();
+    await state.close();
+  };
+  return { data, copy, catalog, state, contents, made, close };
+}
+
+async function contentsIn(directory: string): Promise<string> {
+  const db = openCatalog(directory, NOON);
+  const contents = await contentsOf(db);
+  await db.close();
+  return contents;
+}
+
+describe("backUp()", () => {
+  test("makes whole copies while the files are in use, which serve as a data directory", async () => {
+    const { copy, catalog, contents, made, close } = await backedUp();
+    expect(made.map(({ name, bytes }) => [name, bytes > 10_000])).toEqual([
+      ["catalog.db", true],
+      ["state.db", true],
+    ]);
+    expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db"]);
+    await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
+    expect(await contentsIn(copy)).toBe(contents);
+    await close();
+  });
+
+  test("sees what is committed, not what another is writing", async () => {
+    const { data, catalog, state, contents, close } = await backedUp();
+    const writer = openCatalog(data, NOON);
+    writer.sqlite.run("begin immediate");
+    writer.sqlite.run("delete from opportunities");
+    const copy = aDirectory();
+    backUp({ catalog, state }, data, copy);
+    expect(await contentsIn(copy)).toBe(contents);
+    writer.sqlite.run("rollback");
+    await writer.close();
+    await close();
+  });
+
+  test("replaces an earlier backup, and leaves it as it was when it fails", async () => {
+    const { data, copy, catalog, state, contents, close } = await backedUp();
+    await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
+    writeFileSync(join(copy, "catalog.db.partial"), "what a killed one left");
+    await state.close();
+    expect(() => backUp({ catalog, state }, data, copy)).toThrow();
+    expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db"]);
+    expect(await contentsIn(copy)).toBe(contents);
+    await catalog.close();
+    await close();
+  });
+});
+
+describe("backUp() refuses, and changes nothing,", () => {
+  test("the data directory itself, by whatever name", async () => {
+    const { data, catalog, state, contents, close } = await backedUp();
+    const alias = join(aDirectory(), "alias");
+    symlinkSync(data, alias);
+    for (const directory of [data, alias]) {
+      expect(() => backUp({ catalog, state }, data, directory)).toThrow(`Cannot back up to ${directory}: it is the data directory itself`);
+    }
+    await close();
+    expect(await contentsIn(data)).toBe(contents);
+  });
+
+  test("a backup that is being served", async () => {
+    const { data, copy, catalog, state, contents, close } = await backedUp();
+    const served = openCatalog(copy, NOON);
+    expect(() => backUp({ catalog, state }, data, copy)).toThrow(`Cannot back up to ${copy}: catalog.db is in use`);
+    await served.close();
+    expect(await contentsIn(copy)).toBe(contents);
+    await close();
+  });
+
+  test.each<[string, (path: string) => void]>([
+    ["a file that is no database", (path) => writeFileSync(path, "a letter ".repeat(1000))],
+    ["another program's database", (path) => new Database(path, { create: true }).run("create table t (a)")],
+    ["a directory of that name", (path) => mkdirSync(path)],
+  ])("over %s", async (_, make) => {
+    const { data, catalog, state, close } = await backedUp();
+    const directory = aDirectory();
+    make(join(directory, "state.db"));
+    expect(() => backUp({ catalog, state }, data, directory)).toThrow(`Cannot back up to ${directory}: `);
+    expect(readdirSync(directory)).toEqual(["state.db"]);
+    await close();
+  });
+});
+
+describe("restore()", () => {
+  test("puts both files back where they are damaged, which is what it is for", async () => {
+    for (const damage of [
+      (path: string) => truncateSync(path, 5000),
+      (path: string) => writeFileSync(path, "not a database at all ".repeat(100)),
+      (path: string) => overwriteRoot(path, "opportunities"),
+    ]) {
+      const { data, copy, contents, close } = await backedUp();
+      await close();
+      damage(join(data, "catalog.db"));
+      restore(copy, data);
+      expect(await contentsIn(data)).toBe(contents);
+    }
+  });
+
+  test("refuses the backup itself as the data directory", async () => {
+    const { copy, contents, close } = await backedUp();
+    await close();
+    expect(() => restore(copy, copy)).toThrow(`Cannot restore ${copy}: it is the data directory itself`);
+    expect(await contentsIn(copy)).toBe(contents);
+  });
+
+  test("puts both files back, and drops the log of what it replaces", async () => {
+    const { data, copy, catalog, contents, close } = await backedUp();
+    await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
+    await close();
+    writeFileSync(join(data, "catalog.db-wal"), "what a killed one left");
+    restore(copy, data);
+    expect(await contentsIn(data)).toBe(contents);
+    const elsewhere = join(aDirectory(), "new");
+    restore(copy, elsewhere);
+    expect(await contentsIn(elsewhere)).toBe(contents);
+  });
+
+  test("refuses while a server has the files open, even one that does nothing", async () => {
+    const { data, copy, contents, close } = await backedUp();
+    expect(() => restore(copy, data)).toThrow(`Cannot restore ${data}: catalog.db is in use: a server or an import has it open`);
+    await close();
+    const state = openState(data, NOON);
+    expect(() => restore(copy, data)).toThrow(`Cannot restore ${data}: state.db is in use`);
+    await state.close();
+    expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
+    expect(await contentsIn(data)).toBe(contents);
+  });
+
+  test.each<[string, (copy: string) => void, string]>([
+    ["a part of the backup is missing", (copy) => rmSync(join(copy, "state.db")), "it has no state.db"],
+    ["a file is cut off", (copy) => truncateSync(join(copy, "state.db"), 8192), "the copy of state.db cannot be trusted"],
+    ["a page is damaged", (copy) => overwriteRoot(join(copy, "catalog.db"), "opportunities"), "the copy of catalog.db cannot be trusted"],
+    ["a file is another one", (copy) => cpSync(join(copy, "state.db"), join(copy, "catalog.db")), "it is not a fundfeed catalog.db"],
+    [
+      "it was served and is not closed",
+      (copy) => writeFileSync(join(copy, "catalog.db-wal"), "x"),
+      "its catalog.db is in use, or was not closed",
+    ],
+  ])("refuses when %s, and changes nothing", async (_, damage, reason) => {
+    const { data, copy, contents, close } = await backedUp();
+    await close();
+    damage(copy);
+    expect(() => restore(copy, data)).toThrow(reason);
+    expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
+    expect(await contentsIn(data)).toBe(contents);
+    expect(existsSync(join(data, "catalog.db.partial"))).toBe(false);
+  });
+});

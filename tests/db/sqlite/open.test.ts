@@ -1,0 +1,161 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { migrations } from "../../../db/sqlite/migrate.ts";
+import { openCatalog, openState } from "../../../db/sqlite/open.ts";
+import { listSources } from "../../../src/sources/source.ts";
+import { aDirectory, dropScratch, NOON } from "../../support/imports.ts";
+
+afterAll(dropScratch);
+
+const secretOf = ({ sqlite }: { sqlite: Database }) =>
+  sqlite.query<{ value: Uint8Array }, []>("select value from settings where name = 'cursor_secret'").get()?.value.toHex();
+const tablesOf = (sqlite: Database) =>
+  sqlite.query("select name from sqlite_master where type = 'table' order by name").values().flat() as string[];
+
+describe("openCatalog() and openState()", () => {
+  test("make both files with all their tables, and find them as they were", () => {
+    const directory = join(aDirectory(), "new", "deeper");
+    const first = openCatalog(directory, NOON);
+    const secret = secretOf(first);
+    expect(secret).toHaveLength(64);
+    expect(tablesOf(first.sqlite)).toEqual([
+      "events",
+      "facets",
+      "imports",
+      "migrations",
+      "opportunities",
+      "readings",
+      "settings",
+      "sources",
+      "upstream_ids",
+      "versions",
+    ]);
+    first.sqlite.close();
+    openState(directory, NOON).sqlite.close();
+    expect(readdirSync(directory).sort()).toEqual(["catalog.db", "state.db"]);
+    const second = openCatalog(directory, NOON);
+    expect(secretOf(second)).toBe(secret);
+    second.sqlite.close();
+  });
+
+  test("are whole files again once they are closed, whatever was asked of them", async () => {
+    const directory = aDirectory();
+    const db = openCatalog(directory, NOON);
+    await listSources(db);
+    await db.close();
+    expect(readdirSync(directory)).toEqual(["catalog.db"]);
+  });
+
+  test("two that open a new directory together have the same secret", () => {
+    const directory = aDirectory();
+    const [first, second] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
+    expect(secretOf(first)).toBe(secretOf(second));
+    for (const { sqlite } of [first, second]) sqlite.close();
+  });
+
+  test("do not wait for a writer once the file is there", () => {
+    const directory = aDirectory();
+    for (const open of [openCatalog, openState]) {
+      const writer = open(directory, NOON);
+      writer.sqlite.run("begin immediate");
+      const started = performance.now();
+      open(directory, NOON).sqlite.close();
+      expect(performance.now() - started).toBeLessThan(20_000); // It would wait for 30 s.
+      writer.sqlite.run("rollback");
+      writer.sqlite.close();
+    }
+  });
+
+  test("take up what a killed one left, at whatever step it died", () => {
+    const empty = aDirectory();
+    writeFileSync(join(empty, "catalog.db"), "");
+    const inLog = aDirectory();
+    new Database(join(inLog, "catalog.db"), { create: true }).run("pragma journal_mode = wal");
+    const marked = aDirectory();
+    const sqlite = new Database(join(marked, "catalog.db"), { create: true });
+    sqlite.run("pragma application_id = 0x66666374");
+    sqlite.close();
+    const halfMigrated = aDirectory();
+    openCatalog(halfMigrated, NOON).sqlite.close();
+    const half = new Database(join(halfMigrated, "catalog.db"));
+    half.run("delete from migrations where n >= 2");
+    half.run("delete from sources");
+    half.run("drop table readings");
+    half.run("drop table versions");
+    half.close();
+    for (const directory of [empty, inLog, marked, halfMigrated]) {
+      const opened = openCatalog(directory, NOON);
+      expect(tablesOf(opened.sqlite)).toContain("opportunities");
+      expect(opened.sqlite.query("select count(*) from sources").values()).toEqual([[6]]);
+      opened.sqlite.close();
+    }
+  });
+
+  test("mark the file before its first table is made, so that no kill leaves a file that looks foreign", () => {
+    const sqlite = openCatalog(aDirectory(), NOON).sqlite;
+    const pages = sqlite.query("pragma application_id").values();
+    expect(pages).toEqual([[0x66666374]]);
+    sqlite.close();
+  });
+});
+
+describe("openCatalog() refuses, with one sentence,", () => {
+  const refusal = (make: (path: string) => void) => {
+    const directory = aDirectory();
+    make(join(directory, "catalog.db"));
+    try {
+      openCatalog(directory, NOON).sqlite.close();
+    } catch (error) {
+      return error instanceof Error ? error.message.replace(directory, "…") : String(error);
+    }
+    return "nothing";
+  };
+  const edited = (statement: string) => (path: string) => {
+    openCatalog(join(path, ".."), NOON).sqlite.close();
+    const sqlite = new Database(path);
+    sqlite.run(statement);
+    sqlite.close();
+  };
+
+  test.each<[string, (path: string) => void, string]>([
+    [
+      "a file that is no database",
+      (path) => writeFileSync(path, "some text, long enough to be read as a header ".repeat(20)),
+      "it is not a database file",
+    ],
+    [
+      "another program's database",
+      (path) => new Database(path, { create: true }).run("create table t (a)"),
+      "it is not a fundfeed catalog.db",
+    ],
+    [
+      "another program's mark",
+      (path) => new Database(path, { create: true }).run("pragma application_id = 7"),
+      "it is not a fundfeed catalog.db",
+    ],
+    [
+      "the state in the catalogue's place",
+      (path) => openState(join(path, ".."), NOON) && new Database(path.replace("catalog", "state")).run("vacuum into ?", [path]),
+      "it is not a fundfeed catalog.db",
+    ],
+    [
+      "one that a newer program made",
+      edited(`insert into migrations values (${migrations.catalog.length + 1}, 'x', 'x', 0)`),
+      "it was made by a newer version of fundfeed",
+    ],
+    [
+      "one that another text migrated",
+      edited("update migrations set hash = 'x' where n = 1"),
+      "its migration 0000_initial differs from this program's",
+    ],
+    [
+      "a directory in its place",
+      (path) => mkdirSync(path),
+      "it cannot be opened: the directory and its files must be readable and writable",
+    ],
+  ])("%s", (_, make, reason) => {
+    expect(refusal(make)).toBe(`Cannot open …/catalog.db: ${reason}`);
+  });
+});

@@ -1,0 +1,43 @@
+/** Numbers that code, tests and documents cite stand for something: a rule of docs/contract.md, or a row of docs/requests.md. */
+import { describe, expect, test } from "bun:test";
+import { textOf, trackedFiles } from "../support/tracked-files.ts";
+
+/** The first cells of a page's table rows. */
+const numbersIn = (page: string) => [...textOf(page).matchAll(/^\| (D-\d+|\d+) \|/gm)].map(([, number = ""]) => number);
+
+describe("docs/contract.md", () => {
+  const rules = numbersIn("docs/contract.md");
+
+  test("has each rule once", () => {
+    expect(rules.length).toBeGreaterThan(30);
+    expect(new Set(rules).size).toBe(rules.length);
+  });
+
+  test("has every rule that a file cites", () => {
+    const cited = trackedFiles(/\.(ts|md)$/).flatMap((path) => [...textOf(path).matchAll(/\bD-\d+\b/g)].map(([rule]) => ({ path, rule })));
+    expect(cited.length).toBeGreaterThan(100);
+    expect(cited.filter(({ rule }) => !rules.includes(rule))).toEqual([]);
+  });
+});
+
+describe("docs/requests.md", () => {
+  const rows = numbersIn("docs/requests.md").map(Number);
+
+  test("numbers its rows without a gap", () => {
+    expect(rows.length).toBeGreaterThan(300);
+    expect(rows).toEqual(rows.map((_, index) => index + 1));
+  });
+
+  test("has every row that a test's name or table cites", () => {
+    const cited = trackedFiles(/^tests\/(http\/.*|process)\.test\.ts$/).flatMap((path) => {
+      const text = textOf(path);
+      const names = [...text.matchAll(/\btest(?:\.\w+)?\(["`](\d+(?:, \d+)*): /g)].flatMap(([, numbers = ""]) => numbers.split(", "));
+      const tables = [...text.matchAll(/test\.each\(\[\n([\s\S]*?)\n {2}\]\)\("%i: /g)].flatMap(([, table = ""]) =>
+        [...table.matchAll(/^ {4}\[(\d+),/gm)].map(([, number = ""]) => number),
+      );
+      return [...names, ...tables].map((number) => ({ path, row: Number(number) }));
+    });
+    expect(cited.length).toBeGreaterThan(250);
+    expect(cited.filter(({ row }) => !rows.includes(row))).toEqual([]);
+  });
+});

@@ -1,0 +1,346 @@
+/** The documents keep their word: every command line in them is run, every option and variable exists, every link leads somewhere. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Command } from "commander";
+import { openCatalog, openState } from "../../db/sqlite/open.ts";
+import manifest from "../../package.json";
+import { createProgram } from "../../src/cli/command-line.ts";
+import { guideText } from "../../src/http/docs/guide.ts";
+import { upstreams } from "../../src/pull/upstreams.ts";
+import { machineOf } from "../support/command-line.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+import { realFile } from "../support/real-data.ts";
+import { zipped } from "../support/zipped.ts";
+
+const root = join(import.meta.dir, "../..");
+/** As the documents write it; here a demo's stands in for it, whose port is free. */
+const BASE = "http://127.0.0.1:8080/v1";
+const STARTED_WITHIN_MS = 60_000;
+const GUIDE = "src/http/docs/guide.md";
+
+type Document = { path: string; text: string };
+
+const documents: readonly Document[] = ["*.md", "{docs,src,tests,examples}/**/*.md", "bench/*.md"]
+  .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)])
+  .sort()
+  .map((path) => ({ path, text: path === GUIDE ? guideText(BASE) : readFileSync(join(root, path), "utf8") }));
+
+const program = createProgram({ machine: machineOf({}, { print: () => undefined, tell: () => undefined }), exitCode: 0 });
+
+// ---- Every command line is run.
+
+/** What the examples' files stand for. */
+const samples: Readonly<Record<string, () => Uint8Array>> = {
+  "GrantsDBExtract20261121v2.zip": extract,
+  "ContractOpportunitiesFullCSV.csv": notices,
+};
+
+type Place = { directory: string; base: string; env: Record<string, string> };
+type Line = { where: string; text: string };
+type Trial = (line: string, place: Place) => void | Promise<void>;
+
+/** How a line is tried: by the first that fits. Who writes a line of another kind says here how. */
+const trials: readonly (readonly [kind: RegExp, trial: Trial])[] = [
+  [/^fundfeed (\S+ )+(…|.*\[--)/, checkNames], // A synopsis.
+  [/^(npx bun@1\.4\.5|bun) run /, checkScript],
+  [/^bun test tests\/\w+$/, (line) => expect(existsSync(join(root, line.split(" ")[2] ?? ""))).toBe(true)],
+  [/^bun src\/main\.ts …$/, () => expect(existsSync(join(root, "src/main.ts"))).toBe(true)],
+  [
+    /^npx bun@1\.4\.5 src\/main\.ts mirror .*--every /,
+    (line, place) => startAndStop(line.replace("npx bun@1.4.5 src/main.ts", "fundfeed"), place),
+  ],
+  [/^export FUNDFEED_KEY=ffk_live_…$/, () => undefined],
+  [/^cd "\$\(mktemp -d\)" && bun add |^gzip .*node_modules/, () => undefined], // How a bundled file was fetched, once.
+  [/^(sudo|docker|systemctl|journalctl) /, checkNames], // What is not this machine's to run.
+  [/^alias fundfeed=/, () => undefined],
+  [/^([A-Z_]+=\S+ )*fundfeed (serve|demo)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
+  [/^curl /, run],
+  [/^([A-Z_]+=\S+ )*fundfeed /, run],
+];
+
+describe("the command lines of", () => {
+  let demo: Awaited<ReturnType<typeof startDemo>>;
+  let upstream: ReturnType<typeof playUpstreams>;
+
+  beforeAll(async () => {
+    upstream = playUpstreams();
+    demo = await startDemo();
+  }, 300_000);
+
+  afterAll(async () => {
+    await demo.stop();
+    await upstream.stop(true);
+    dropScratch();
+  });
+
+  const shown = documents.map(({ path, text }) => ({ path, lines: linesOf({ path, text }) })).filter(({ lines }) => lines.length > 0);
+
+  test.each(shown.map(({ path, lines }) => [path, lines] as const))(
+    "%s",
+    async (_, lines) => {
+      const place = aPlace(demo, `${upstream.url}`);
+      for (const line of lines) await tryLine(line, place);
+    },
+    300_000,
+  );
+});
+
+async function tryLine({ where, text }: Line, place: Place): Promise<void> {
+  const [, trial] = trials.find(([kind]) => kind.test(text)) ?? [];
+  if (trial === undefined)
+    throw new Error(`${where}: nobody has said how to try "${text}": add it to the trials in tests/docs/documents.test.ts`);
+  try {
+    await trial(text, place);
+  } catch (error) {
+    throw new Error(`${where}: "${text}" does not do what it promises: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The lines of all `sh` blocks, without comments; a line that goes on after `\` is one. */
+function linesOf({ path, text }: Document): Line[] {
+  return [...text.matchAll(/^```sh\b.*\n([\s\S]*?)^```$/gm)].flatMap(({ 1: block = "", index }) => {
+    const where = path === GUIDE ? path : `${path}:${text.slice(0, index).split("\n").length}`;
+    return block
+      .replace(/\\\n\s*/g, "")
+      .split("\n")
+      .map((line) => ({ where, text: line.replace(/(^|\s+)# .*$/, "").trim() }))
+      .filter((line) => line.text !== "");
+  });
+}
+
+/** A directory with the examples' files, the data directory of an installed server, and a `fundfeed` on the path that is this checkout's. */
+function aPlace({ base, key, id }: { base: string; key: string; id: string }, upstream: string): Place {
+  const directory = aDirectory();
+  for (const [name, content] of Object.entries(samples)) writeFileSync(join(directory, name), content());
+  for (const open of [openCatalog, openState]) open(join(directory, "fundfeed-data"), Date.now()).sqlite.close();
+  const bin = join(directory, "bin");
+  mkdirSync(bin);
+  const program = join(bin, "fundfeed");
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(root, "src/main.ts")}' "$@"\n`, { mode: 0o755 });
+  const addresses = upstreams.map(({ name }) => [`FUNDFEED_${variable(name)}_URL`, upstream]);
+  return {
+    directory,
+    base,
+    env: {
+      ...Object.fromEntries(addresses),
+      PATH: `${bin}:${process.env.PATH}`,
+      FUNDFEED_KEY: key,
+      FUNDFEED_PORT: "0",
+      FUNDFEED_HEALTH_URL: base,
+      ID: id,
+    },
+  };
+}
+
+function start(line: string, { directory, base, env }: Place) {
+  const filled = line
+    .replaceAll(BASE, base)
+    .replace("ffk_live_…", env.FUNDFEED_KEY ?? "")
+    .replace("key_…", () => aKeyIn(directory))
+    .replace(/^curl -s/, "curl -sf")
+    .replace(/--port \d+/, "--port 0")
+    .replace(/\bfundfeed pull .*/, (pull) => `${pull} --allow-http`) // The stand-ins have no certificate.
+    .replace(/(?<=\s)\/(?=(var|srv|mnt|backups?)\/)/g, `${directory}/`);
+  return Bun.spawn(["sh", "-c", `exec env ${filled}`], { cwd: directory, env, stdout: "pipe", stderr: "pipe" });
+}
+
+async function run(line: string, place: Place): Promise<void> {
+  checkNames(line);
+  const child = start(line, place);
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (code !== 0 || out === "") throw new Error(`it ends with ${code}, and says ${out}${err}`);
+}
+
+async function startAndStop(line: string, place: Place): Promise<void> {
+  checkNames(line);
+  const child = start(line, place);
+  const errors = child.stderr.text();
+  const timer = setTimeout(() => child.kill(), STARTED_WITHIN_MS);
+  const { value } = await child.stdout.getReader().read();
+  clearTimeout(timer);
+  child.kill("SIGTERM");
+  const code = await child.exited;
+  if (value === undefined || code !== 0) throw new Error(`it ends with ${code}, and says ${await errors}`);
+}
+
+function checkScript(line: string): void {
+  const [, name = ""] = / run (\S+)/.exec(line) ?? [];
+  expect(Object.keys(manifest.scripts)).toContain(name);
+}
+
+function aKeyIn(directory: string): string {
+  const { stdout } = Bun.spawnSync([process.execPath, join(root, "src/main.ts"), "keys", "list", "--json"], { cwd: directory });
+  const keys: { id: string; revoked_at: string | null }[] = JSON.parse(stdout.toString());
+  return keys.find(({ revoked_at }) => revoked_at === null)?.id ?? "none";
+}
+
+async function startDemo() {
+  const child = Bun.spawn([process.execPath, join(root, "src/main.ts"), "demo", "--port", "0"], { stdout: "pipe", stderr: "ignore" });
+  let printed = "";
+  for await (const piece of child.stdout) {
+    printed += Buffer.from(piece).toString();
+    if (printed.includes("listening on")) break;
+  }
+  const [, base = ""] = /listening on (\S+)/.exec(printed) ?? [];
+  const [, key = ""] = /FUNDFEED_KEY=(\S+)/.exec(printed) ?? [];
+  const answer = await fetch(`${base}/opportunities?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
+  const { data } = (await answer.json()) as { data: { id: string }[] };
+  const stop = () => {
+    child.kill("SIGTERM");
+    return child.exited;
+  };
+  return { base, key, id: data[0]?.id ?? "", stop };
+}
+
+/** What the upstreams publish, whatever the day. */
+function playUpstreams() {
+  return Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) => {
+      if (/GrantsDBExtract\d+v2\.zip/.test(url)) return new Response(extract());
+      if (/\.csv/.test(url)) return new Response(notices());
+      return new Response("", { status: 404 });
+    },
+  });
+}
+
+function extract(): Buffer<ArrayBuffer> {
+  const xml = realFile("grants-gov/derived/GrantsDBExtract20260803v2.reconstructed.xml.gz");
+  return Buffer.from(zipped("GrantsDBExtract20260803v2.xml", xml));
+}
+
+function notices(): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(realFile("sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz"));
+}
+
+// ---- Every name exists.
+
+/** Each call of the program in a text, named: `keys create --account "Acme"` is ["keys", "create", "--account", …]. */
+function callsIn(text: string): string[][] {
+  return [...text.matchAll(/(?:^|[\s/])fundfeed (?!fundfeed )([a-z]+(?=\s|$)[^|;&#\n]*)/g)].map(([, words = ""]) => words.split(/\s+/));
+}
+
+/** Refuses a line whose commands or options the program does not have. */
+function checkNames(line: string): void {
+  for (const call of callsIn(line)) {
+    const { command, rest } = commandOf(call);
+    const options = rest.flatMap((word) => /^\[?(--[a-z-]+)/.exec(word)?.[1] ?? []);
+    const known = [...optionsOf(command), "--help"];
+    for (const option of options) if (!known.includes(option)) throw new Error(`fundfeed ${command.name()} has no option ${option}`);
+  }
+}
+
+function commandOf(words: readonly string[]): { command: Command; rest: readonly string[] } {
+  let command = program;
+  let rest = words;
+  while (command.commands.length > 0 && rest.length > 0 && !rest[0]?.startsWith("-")) {
+    const next = command.commands.find((each) => each.name() === rest[0]);
+    if (next === undefined) throw new Error(`There is no command "${rest[0]}" in "fundfeed ${words.join(" ")}"`);
+    [command, rest] = [next, rest.slice(1)];
+  }
+  return { command, rest };
+}
+
+function optionsOf(command: Command): string[] {
+  return command.options.map(({ long }) => long ?? "");
+}
+
+const everyCommand = program.commands.flatMap((command) => [command, ...command.commands]);
+const readme = documents.find(({ path }) => path === "README.md")?.text ?? "";
+
+describe("the names in the documents", () => {
+  test.each(documents.map(({ path, text }) => [path, text] as const))("of %s exist", (_, text) => {
+    for (const [, code = ""] of text.matchAll(/`([^`\n]+)`/g)) checkNames(code);
+  });
+
+  test("of the commands that systemd runs exist", () => {
+    const units = [...new Bun.Glob("docs/operate/*.service").scanSync(root)].map((path) => readFileSync(join(root, path), "utf8"));
+    const blocks = documents.flatMap(({ text }) => [...text.matchAll(/^```ini\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block));
+    const lines = [...units, ...blocks].flatMap((text) => text.match(/^Exec\w+=.*$/gm) ?? []);
+    expect(lines.length).toBeGreaterThan(3);
+    for (const line of lines) checkNames(line);
+  });
+
+  test("of the examples in every help exist", () => {
+    for (const command of everyCommand) {
+      const help: string[] = [];
+      command.configureOutput({ writeOut: (text) => void help.push(text) }).outputHelp();
+      for (const line of help.join("").split("\n")) if (!line.startsWith("Usage:")) checkNames(line);
+    }
+  });
+
+  test("of environment variables are read by the program", async () => {
+    const sources = await Promise.all(
+      ["src/**/*.ts", "bench/*.ts", "tests/support/*.ts"]
+        .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)])
+        .map((path) => Bun.file(join(root, path)).text()),
+    );
+    const known = new Set([
+      ...sources.flatMap((text) => text.match(/FUNDFEED_[A-Z_]*[A-Z]\b/g) ?? []),
+      ...upstreams.map(({ name }) => `FUNDFEED_${variable(name)}_URL`),
+    ]);
+    for (const { text } of documents) for (const [name] of text.matchAll(/FUNDFEED_[A-Z_]*[A-Z]\b/g)) expect([...known]).toContain(name);
+  });
+
+  test("of all commands are in the README, and its table's options are theirs", () => {
+    const codes = [...readme.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code.split(" ")[0]);
+    for (const command of program.commands) expect(codes).toContain(command.name());
+
+    const all = new Set(everyCommand.flatMap(optionsOf));
+    for (const row of readme.match(/^\|.*\|$/gm) ?? [])
+      for (const [option] of row.matchAll(/--[a-z-]+[a-z]/g)) expect([...all]).toContain(option);
+  });
+
+  test("of the README's settings are all of `serve`, with their variables and defaults", () => {
+    const rows = [...readme.matchAll(/^\| `(--[a-z-]+)` \| `(FUNDFEED_\w+)` \| (?:none|off|`([^`]+)`) \|/gm)];
+    const { command } = commandOf(["serve"]);
+    const settings = command.options.flatMap(({ long, envVar }) => (envVar === undefined ? [] : [`${long} ${envVar}`]));
+    expect(rows.map(([, long, variable]) => `${long} ${variable}`)).toEqual(expect.arrayContaining(settings));
+    for (const [, long, , stated] of rows) {
+      const fallback = command.options.find((option) => option.long === long)?.defaultValue ?? stated;
+      expect([long, `${fallback}`]).toEqual([long, `${stated}`]);
+    }
+  });
+});
+
+function variable(source: string): string {
+  return source.replaceAll("-", "_").toUpperCase();
+}
+
+// ---- Units fit what they start.
+
+test("systemd starts an importer in a directory that it may write: rejects of a pull into PostgreSQL stay there", () => {
+  const unit = readFileSync(join(root, "docs/operate/fundfeed-pull@.service"), "utf8");
+  const [, state] = /^StateDirectory=(.*)$/m.exec(unit) ?? [];
+  expect(unit.match(/^WorkingDirectory=.*$/m)?.[0]).toBe(`WorkingDirectory=/var/lib/${state}`);
+});
+
+// ---- Every link leads somewhere.
+
+test.each(documents.filter(({ path }) => path !== GUIDE).map(({ path, text }) => [path, text] as const))(
+  "the links of %s lead to files and headings",
+  (path, text) => {
+    for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const [file = "", heading] = target.split("#");
+      const linked = file === "" ? path : join(dirname(path), file);
+      expect([target, existsSync(join(root, linked))]).toEqual([target, true]);
+      if (heading !== undefined && linked.endsWith(".md")) expect(headingsOf(readFileSync(join(root, linked), "utf8"))).toContain(heading);
+    }
+  },
+);
+
+/** As GitHub makes anchors of them. */
+function headingsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replaceAll(" ", "-"),
+  );
+}

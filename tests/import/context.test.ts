@@ -1,0 +1,56 @@
+/** One import at a time, whatever the engine. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { openCatalog } from "../../db/sqlite/open.ts";
+import { withStaging } from "../../src/import/context.ts";
+import { engines } from "../support/engines.ts";
+import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+
+setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
+
+afterAll(dropScratch);
+
+describe.each(engines)("withStaging() on %s", (kind, isThere, emptyCatalog) => {
+  const testIf = test.if(isThere);
+
+  /** A catalogue that others can reach: not one in memory. */
+  async function aPlace() {
+    const directory = aDirectory();
+    const db = kind === "SQLite" ? openCatalog(directory, NOON) : await emptyCatalog();
+    const told: string[] = [];
+    return { db, directory, told, tell: (message: string) => void told.push(message), [Symbol.asyncDispose]: () => db.close() };
+  }
+
+  testIf("lets one import at a time in, and says so to the one that waits", async () => {
+    await using place = await aPlace();
+    const order: string[] = [];
+    const firstEnds = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const first = withStaging(place, async () => {
+      begun.resolve();
+      await firstEnds.promise;
+      order.push("first");
+    });
+    await begun.promise;
+    await expect(withStaging(place, async () => expect.unreachable(), 0)).rejects.toThrow("another import is still writing");
+    expect(place.told).toEqual([]);
+    const second = withStaging(place, async () => void order.push("second"));
+    while (place.told.length === 0) await Bun.sleep(1);
+    firstEnds.resolve();
+    await Promise.all([first, second]);
+    expect(order).toEqual(["first", "second"]);
+    expect(place.told).toEqual(["Waiting for another import to finish"]);
+  });
+
+  testIf("lets the next one in when an import failed, and leaves no file behind", async () => {
+    await using place = await aPlace();
+    const failed = withStaging(place, async (staging) => {
+      staging.put("A", "1", "{}");
+      expect(readdirSync(place.directory)).toContain("import.staging");
+      throw new Error("on purpose");
+    });
+    await expect(failed).rejects.toThrow("on purpose");
+    expect(await withStaging(place, async (staging) => staging.counts(), 0)).toEqual({ toWrite: 0, unchanged: 0 });
+    expect(readdirSync(place.directory)).not.toContain("import.staging");
+  });
+});

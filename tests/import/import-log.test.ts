@@ -1,0 +1,48 @@
+/** What the catalogue remembers of imports. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  type Begun,
+  beginImport,
+  emptySummary,
+  findUnfinished,
+  finishImport,
+  listImports,
+  recordProgress,
+} from "../../src/import/import-log.ts";
+import { engines } from "../support/engines.ts";
+import { NOON } from "../support/imports.ts";
+
+setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
+
+const SUMMARY = { ...emptySummary, read: 3, added: 2, changed: 1, events: 3 };
+
+describe.each(engines)("an import on %s", (_, isThere, emptyCatalog) => {
+  test.if(isThere)("is the same one when it is run again, until it has finished or another has begun", async () => {
+    const db = await emptyCatalog();
+    const files = [{ name: "a.ndjson", bytes: 3, sha256: "ab" }];
+    const begun: Begun = { format: "records", files, sources: ["A", "B"], snapshot: true, asOf: NOON, startedAt: NOON + 1 };
+    const id = await beginImport(db, begun);
+    await db.transaction((sql) => recordProgress(sql, id, SUMMARY, NOON + 2));
+    expect(await beginImport(db, { ...begun, startedAt: NOON + 9, files: [{ ...files[0], name: "b" } as (typeof files)[0]] })).toBe(id);
+    expect(await findUnfinished(db, begun)).toMatchObject({ id, last_instant: NOON + 2, started_at: NOON + 1 });
+    const others: Partial<Begun>[] = [{ format: "dsip" }, { asOf: undefined }, { snapshot: false }, { files: [] }];
+    for (const other of others) expect(await findUnfinished(db, { ...begun, ...other })).toBeUndefined();
+
+    await finishImport(db, id, SUMMARY, NOON + 3);
+    expect(await findUnfinished(db, begun)).toBeUndefined();
+    const next = await beginImport(db, { ...begun, asOf: undefined, snapshot: false });
+    expect(next).toBeGreaterThan(id);
+    expect(await listImports(db)).toEqual([
+      expect.objectContaining({ id: next, as_of: null, snapshot: 0, finished_at: null, last_instant: null, counts: "{}" }),
+      expect.objectContaining({
+        id,
+        as_of: NOON,
+        snapshot: 1,
+        finished_at: NOON + 3,
+        counts: JSON.stringify(SUMMARY),
+        sources: '["A","B"]',
+      }),
+    ]);
+    await db.close();
+  });
+});

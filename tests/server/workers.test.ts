@@ -1,0 +1,267 @@
+/** `serve --workers`: processes that share one port and one Redis, as clients and their operator meet them. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { aRedis, type RedisServer, redisIsInstalled } from "../quota/redis-server.ts";
+import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { busy, load } from "../support/load.ts";
+
+afterAll(dropHomes);
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
+
+const PASSWORD = "workers-secret";
+
+/** The processes that one started, by Linux's account. */
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+}
+
+const runs = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** Asked over a connection of its own: a kept one would stay with one worker. */
+const status = async (server: Server, path: string, key?: string): Promise<number> => {
+  const headers = { Connection: "close", ...(key !== undefined && { Authorization: `Bearer ${key}` }) };
+  return (await fetch(server.base + path, { headers, keepalive: false })).status;
+};
+
+const records = (more: object, count: number) =>
+  Array.from(
+    { length: count },
+    (_, n) => `${JSON.stringify({ source: { code: "OWN", opportunity_id: `${n}` }, title: `T ${n}`, ...more })}\n`,
+  ).join("");
+
+describe("without a Redis", () => {
+  test("several workers are refused with what to do", async () => {
+    const { code, out, err } = await aHome().run(["serve", "--workers", "2", "--port", "0"]);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toStartWith("error: --workers needs --quotas redis://…: without a Redis, each worker would grant a key its whole quota\n");
+  });
+
+  test("one worker is a server as ever, whose port is its own", async () => {
+    const home = aHome();
+    const server = await home.serve(["serve", "--workers", "1", "--port", "0"]);
+    expect(childrenOf(server.pid)).toEqual([]);
+    expect((await home.run(["serve", "--port", `${server.port}`])).err).toContain("the port is in use");
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: there is no redis-server here", () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await aRedis(() => ["--requirepass", PASSWORD]);
+  });
+  afterAll(() => redis.stop());
+
+  const address = () => `redis://:${PASSWORD}@127.0.0.1:${redis.port}/0`;
+  const begin = (home: Home, workers: number, ...more: string[]) =>
+    home.serve(["serve", "--port", "0", ...more], { env: { FUNDFEED_WORKERS: `${workers}`, FUNDFEED_QUOTAS: address() } });
+  const metric = async (port: number, name: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, "gm"))].reduce((sum, [, value]) => sum + Number(value), 0);
+  };
+  const metricsPorts = (server: Server) =>
+    [...server.log().matchAll(/metrics are at http:\/\/127\.0\.0\.1:(\d+)/g)].map(([, port]) => Number(port));
+
+  describe("three, while they serve", () => {
+    let home: Home;
+    let server: Server;
+    beforeAll(async () => {
+      home = aHome();
+      server = await begin(home, 3, "--metrics-port", "0");
+    });
+    afterAll(async () => {
+      const workers = childrenOf(server.pid);
+      expect(await server.stop()).toBe(0);
+      expect([server.log().includes(PASSWORD), workers.some(runs)]).toEqual([false, false]);
+    });
+    const aKey = async (perMinute: number) => {
+      await home.run(["plans", "set", `p${perMinute}`, "--daily", "100000", "--per-minute", `${perMinute}`]);
+      return (await home.run(["keys", "create", "--account", `A${perMinute}`, "--plan", `p${perMinute}`])).out.trim();
+    };
+
+    test("say once that they listen, on one port, and share its requests", async () => {
+      expect(server.printed()).toBe(`listening on http://127.0.0.1:${server.port}/v1\n`);
+      expect(childrenOf(server.pid)).toHaveLength(3);
+      for (let n = 0; n < 150; n++) expect(await status(server, "/meta")).toBe(200);
+      const shares = await Promise.all(metricsPorts(server).map((port) => metric(port, "fundfeed_requests_total")));
+      expect([shares.length, shares.reduce((sum, share) => sum + share, 0)]).toEqual([3, 150]);
+      expect(Math.min(...shares)).toBeGreaterThan(15);
+    });
+
+    test("grant exactly the minute's number of 240 requests at once", async () => {
+      const key = await aKey(12);
+      const from = performance.now();
+      const seen = await Promise.all(Array.from({ length: 240 }, () => status(server, "/sources", key)));
+      const [granted = 0, refused = 0] = [200, 429].map((each) => seen.filter((one) => one === each).length);
+      const back = Math.floor((performance.now() - from) / 5000); // Tokens that a slow machine has got back meanwhile.
+      expect([granted + refused, granted >= 12 && granted <= 12 + back]).toEqual([240, true]);
+    });
+
+    test("move a status once, though each looks at the clock", async () => {
+      await home.run(["sources", "add", "OWN", "--name", "Own", "--description", "Ours"]);
+      const closesAt = new Date(Date.now() + 8000).toISOString();
+      expect((await home.run(["import", "records", "-"], { stdin: records({ dates: { closes_at: closesAt } }, 300) })).code).toBe(0);
+      const key = await aKey(100_000);
+      const closed = async () =>
+        ((await (await server.get("/opportunities?status=closed&limit=100", key)).json()) as { data: { id: string }[] }).data;
+      const [one] = await until("the clock moves them", async () => ((await closed()).length === 100 ? closed() : undefined));
+      const { data } = (await (await server.get(`/opportunities/${one?.id}/events`, key)).json()) as { data: { type: string }[] };
+      expect(data.filter(({ type }) => type === "status_changed")).toHaveLength(1);
+      const moved = await until("all are counted", async () => {
+        const counts = await Promise.all(metricsPorts(server).map((port) => metric(port, "fundfeed_refreshed_records_total")));
+        const sum = counts.reduce((total, count) => total + count, 0);
+        return sum >= 300 ? sum : undefined;
+      });
+      expect(moved).toBe(300);
+      expect((await home.run(["check"])).out).toBe("Everything holds\n");
+    });
+
+    test("show the password in no list of processes", () => {
+      const lines = [server.pid, ...childrenOf(server.pid)].map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+      expect(lines).toHaveLength(4);
+      for (const line of lines) expect(line).not.toContain(PASSWORD);
+    });
+
+    test("write whole lines into one log", async () => {
+      await Promise.all(Array.from({ length: 2000 }, () => status(server, "/meta")));
+      const lines = await until("all are written", () => {
+        const written = server.log().trim().split("\n");
+        return written.filter((line) => line.includes('"/meta"')).length >= 2150 ? written : undefined;
+      });
+      for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
+    });
+
+    test.each([["1"], ["2"]])("keep their port from another server of %s workers", async (workers) => {
+      const env = { FUNDFEED_QUOTAS: address() };
+      const { code, err } = await home.run(["serve", "--workers", workers, "--port", `${server.port}`], { env });
+      expect([code, err]).toEqual([1, `Cannot listen on 127.0.0.1:${server.port}: the port is in use\n`]);
+    });
+  });
+
+  describe("two", () => {
+    test("answer and log all that they accepted before SIGTERM ends them", async () => {
+      const home = aHome();
+      await home.run(["import", "records", "-"], { stdin: records({}, 50) });
+      const [server, key] = [await begin(home, 2), await home.key()];
+      const under = load(server, key);
+      await busy(under, 300);
+      expect(await server.stop()).toBe(0);
+      await under.stop();
+      expect([...under.statuses]).toEqual([200]);
+      // A connection that one no longer takes may wait at the other, which closes it unaccepted a moment later.
+      for (const refusal of under.refusals) expect(["ECONNREFUSED", "ECONNRESET"]).toContain(refusal);
+      const [use] = await home.json<{ used_today: number }[]>(["keys", "list"]);
+      const lines = server.log().trim().split("\n");
+      expect([lines.filter((line) => line.includes('"request_id"')).length, use?.used_today]).toEqual([under.answered, under.answered]);
+      expect(lines.filter((line) => line.includes("The API reference is at"))).toHaveLength(1);
+    });
+
+    test("a signal that all get at once, as systemd and terminals send it, cuts nothing", async () => {
+      const home = aHome();
+      await home.run(["import", "records", "-"], { stdin: records({ description: "word ".repeat(60_000) }, 100) });
+      const [server, key] = [await begin(home, 2), await home.key()];
+      const socket = connect(server.port, "127.0.0.1");
+      socket.write(`GET /v1/opportunities?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`);
+      await once(socket, "readable"); // Nothing more is read for now: 30 MB are far more than the sockets' buffers hold.
+      for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGTERM");
+      const ended = server.stop();
+      await until("nobody takes connections", async () => ((await status(server, "/meta").catch(() => 0)) === 0 ? true : undefined));
+      await Bun.sleep(300); // For a second signal to do its harm.
+      let bytes = 0;
+      for await (const piece of socket) bytes += (piece as Buffer).length;
+      expect(bytes).toBeGreaterThan(30_000_000);
+      expect(await ended).toBe(0);
+    });
+
+    test("a killed one is replaced, said in the log, and the other's connections go on", async () => {
+      const home = aHome();
+      await home.run(["import", "records", "-"], { stdin: records({}, 50) });
+      const [server, key] = [await begin(home, 2), await home.key()];
+      const under = load(server, key);
+      await busy(under, 300);
+      const [killed = 0, other = 0] = childrenOf(server.pid);
+      process.kill(killed, "SIGKILL");
+      const replaced = () => childrenOf(server.pid).filter((pid) => pid !== killed);
+      await until("it is replaced", () => (replaced().length === 2 ? true : undefined));
+      expect(replaced()).toContain(other);
+      await busy(under, 300);
+      await under.stop();
+      expect([...under.statuses]).toEqual([200]);
+      expect(under.refusals.length).toBeLessThanOrEqual(8); // Only what was under way with the one that died.
+      expect(server.log()).toMatch(/Worker \d ended \(SIGKILL\): another one starts in 0\.1 s/);
+      expect(await server.stop()).toBe(0);
+    });
+
+    test("end when the process that started them is killed", async () => {
+      const server = await begin(aHome(), 2);
+      const workers = childrenOf(server.pid);
+      server.kill("SIGKILL");
+      await until("no worker is left", () => (workers.some(runs) ? undefined : true));
+      expect(workers).toHaveLength(2);
+    });
+
+    test("what the first refuses is said once, and the command fails", async () => {
+      const home = aHome();
+      home.file("not-a-directory", "");
+      const { code, out, err } = await home.run(["serve", "--workers", "2", "--port", "0", "--data", "not-a-directory"], {
+        env: { FUNDFEED_QUOTAS: address() },
+      });
+      expect([code, out, err.trim().split("\n").length]).toEqual([1, "", 1]);
+      expect(err).toStartWith("Cannot ");
+    });
+
+    test("end in good order at SIGHUP when there is no certificate to read again", async () => {
+      const server = await begin(aHome(), 2);
+      for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGHUP"); // As a terminal does that is closed.
+      server.kill("SIGHUP");
+      expect(await server.ended).toBe(0);
+      expect(server.log().split("SIGHUP: the server stops").length).toBe(2);
+    });
+
+    test("serve over TLS, and at SIGHUP all give the new certificate", async () => {
+      const home = aHome();
+      const certify = (name: string) => {
+        const subject = ["-subj", `/CN=${name}`, "-addext", "subjectAltName=IP:127.0.0.1"];
+        const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", home.at("server.key")];
+        Bun.spawnSync(["openssl", "req", "-x509", ...key, "-out", home.at("server.crt"), "-days", "2", ...subject]);
+        return readFileSync(home.at("server.crt"));
+      };
+      const first = certify("first");
+      const server = await begin(home, 2, "--tls-cert", "server.crt", "--tls-key", "server.key");
+      const accepted = async (ca: Buffer) => {
+        const answers = Array.from({ length: 20 }, () => fetch(`${server.base}/meta`, { keepalive: false, tls: { ca } }));
+        return (await Promise.allSettled(answers)).filter(({ status }) => status === "fulfilled").length;
+      };
+      expect(await accepted(first)).toBe(20);
+      const second = certify("second");
+      server.kill("SIGHUP");
+      await until("both read it", () => (server.log().split("The certificate was read again").length === 3 ? true : undefined));
+      expect([await accepted(first), await accepted(second)]).toEqual([0, 20]);
+      expect(await server.stop()).toBe(0);
+    });
+
+    test("run from the source, too", async () => {
+      const data = aHome().at("data");
+      const main = join(import.meta.dir, "../../src/main.ts");
+      const child = Bun.spawn([process.execPath, main, "serve", "--workers", "2", "--port", "0", "--data", data], {
+        env: { ...process.env, FUNDFEED_QUOTAS: address() },
+        stdout: "pipe",
+        stderr: "ignore",
+      });
+      const { value } = await child.stdout.getReader().read();
+      const [, base = ""] = /listening on (\S+)/.exec(new TextDecoder().decode(value)) ?? [];
+      expect([(await fetch(`${base}/meta`)).status, childrenOf(child.pid).length]).toEqual([200, 2]);
+      child.kill("SIGTERM");
+      expect(await child.exited).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { decodeEntities, plainText, readAlike, summaryOf } from "../../src/text/plain-text.ts";
+import { processorMs } from "../support/processor-time.ts";
+
+describe("decodeEntities()", () => {
+  test.each([
+    ["AI &amp; Digital", "AI & Digital"],
+    ["&amp;amp;lt;b&amp;gt;", "<b>"],
+    ["it&#8217;s &#x2019; &#x92;", "it’s ’ ’"],
+    ["&nbsp;&yuml;&omega;&bull;&apos;", "\u00a0ÿω•'"],
+    ["R&D; &unknown; &#0; &#xD800; &", "R&D; &unknown; &#0; &#xD800; &"],
+  ])("reads %p as %p", (text, decoded) => {
+    expect(decodeEntities(text)).toBe(decoded);
+  });
+});
+
+describe("plainText()", () => {
+  test.each([
+    ["<p>One</p><p>two</p>", "One two"],
+    ["<b>w</b>ord, H<sub>2</sub>O", "word, H2O"],
+    ["&lt;p class=&quot;x&quot;&gt;escaped&lt;/p&gt;", "escaped"],
+    ["a<!-- hidden -->b<style>p { color: red }</style>c", "a b c"],
+    ["2 < 3, write to <jane@agency.gov>", "2 < 3, write to <jane@agency.gov>"],
+    [" soft\u00adhyphen\u200b and \u00a0 blanks\r\n", "softhyphen and blanks"],
+    ["e\u0301", "é"],
+  ])("reads %p as %p", (text, plain) => {
+    expect(plainText(text)).toBe(plain);
+  });
+
+  test.each(["<!--", "<a<", "<style", "<a ", "&amp;", "&#", "</", "\u00a0 ", "<!-- -- "])(
+    "takes its time in proportion to a text of a million characters made of %p",
+    async (piece) => {
+      const text = piece.repeat(1_000_000 / piece.length);
+      expect(await processorMs(() => readAlike(text, `${text}é`))).toBeLessThan(4000);
+    },
+  );
+});
+
+describe("readAlike()", () => {
+  test("is what is left being equal, for any texts", () => {
+    const left = (text: string) =>
+      plainText(text)
+        .toUpperCase()
+        .toLowerCase()
+        .replace(/[\p{P}\s]+/gu, "");
+    const pieces = [
+      "a",
+      "A",
+      "b",
+      "e",
+      "\u0301",
+      "é",
+      "ß",
+      "ss",
+      "ﬁ",
+      "fi",
+      "Σ",
+      "σ",
+      "ς",
+      "İ",
+      "i",
+      " ",
+      "-",
+      "—",
+      "$",
+      "&amp;",
+      "<b>",
+      "😀",
+      "\ud800",
+    ];
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((some) => some.join(""));
+    let [alike, unlike] = [0, 0];
+    fc.assert(
+      fc.property(text, text, text, (head, one, other) => {
+        const [a, b] = [head + one, head + other];
+        const expected = left(a) === left(b);
+        expected ? alike++ : unlike++;
+        expect([a, b, readAlike(a, b)]).toEqual([a, b, expected]);
+      }),
+      { numRuns: 20_000, seed: 20260301 },
+    );
+    expect(Math.min(alike, unlike)).toBeGreaterThan(500);
+  });
+
+  test.each([
+    ["<p>Research &amp; Development</p>", "RESEARCH & development"],
+    ["up to $5 million.", "Up to  $5 million"],
+    ["“Quoted” text — with dashes", '"quoted" text - with dashes'],
+  ])("takes %p and %p for the same", (left, right) => {
+    expect(readAlike(left, right)).toBe(true);
+  });
+
+  test.each([
+    ["> 5 years", "< 5 years"],
+    ["café", "cafe"],
+  ])("tells %p and %p apart", (left, right) => {
+    expect(readAlike(left, right)).toBe(false);
+  });
+});
+
+describe("summaryOf()", () => {
+  const words = "word ".repeat(200).trim();
+
+  test("ends with a whole word after some 500 characters", () => {
+    expect(summaryOf(words)).toBe(`${"word ".repeat(100).trim()}…`);
+  });
+
+  test.each([
+    ["is the text itself when that is short", "<p>Short</p>", "Short"],
+    ["is null for nothing but mark-up", "<p><br/></p>", null],
+    ["is null for nothing", null, null],
+  ])("%s", (_, text, summary) => {
+    expect(summaryOf(text)).toBe(summary);
+  });
+
+  test("is the same whether a long text's head was enough or mark-up takes most of it", () => {
+    expect(summaryOf(`${words} <i>more</i>`.repeat(50))).toBe(summaryOf(words));
+    expect(summaryOf(words.replaceAll("word", '<span style="color: rgb(230, 0, 0)">word</span>'))).toBe(summaryOf(words));
+  });
+});
