@@ -12,6 +12,8 @@ const CHROMIUM = "/usr/bin/chromium";
 const isThere = existsSync(CHROMIUM);
 if (!isThere) process.stderr.write(`SKIPPED: the tests of /docs in a browser need ${CHROMIUM} (apt-get install chromium)\n`);
 
+/** Playwright's 30 s are too few on a machine that does much else. */
+const PATIENCE_MS = 240_000;
 const FLAGS =
   "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 const widths = { desktop: { width: 1360, height: 900 }, phone: { width: 390, height: 844 } };
@@ -25,7 +27,8 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     server = await listen({ fetch: (request) => app.fetch(request) }, { hostname: "127.0.0.1", port: 0 });
     origin = `http://127.0.0.1:${server.port}`;
     const app = await testApi({ assets: descriptionAssets(`${origin}/v1`) });
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" ") });
+    // The first start after an installation reads 300 MB from a cold disk.
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: PATIENCE_MS });
   });
 
   afterAll(async () => {
@@ -112,6 +115,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
   /** A fresh page, and what it says and asks for. */
   async function open(options: Parameters<Browser["newContext"]>[0]) {
     const page = await (await browser.newContext(options)).newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     const complaints: string[] = [];
     const foreign: string[] = [];
     page.on("console", (message) => /error|warning/.test(message.type()) && complaints.push(message.text()));
