@@ -1,5 +1,5 @@
-/** Over HTTP: what a page far from the first costs, and a catalogue that is ten times as large. */
-import { catalogueOf, warm } from "./catalogue.ts";
+/** Over HTTP: what a page far from the first costs, and a catalog that is ten times as large. */
+import { catalogOf, warm } from "./catalog.ts";
 import { generatedId } from "./generate.ts";
 import { createBenchKey, medians } from "./load.ts";
 import { measure, type Pressure } from "./pressure.ts";
@@ -34,7 +34,7 @@ export async function flatBenchmark(): Promise<Section> {
       "µs computed": each.computedUs,
     }));
     return {
-      title: "What does not grow with the catalogue",
+      title: "What does not grow with the catalog",
       text: table(rows),
       bars: [
         atMost("page 1,000 against page 1", last.computedUs / first.computedUs, 1.2, " ×"),
@@ -49,7 +49,7 @@ export async function flatBenchmark(): Promise<Section> {
 }
 
 async function start(records: number): Promise<Target> {
-  const directory = await catalogueOf(records);
+  const directory = await catalogOf(records);
   await warm(directory);
   const headers = { Authorization: `Bearer ${await createBenchKey(directory)}` };
   return { server: await serve([...product, "serve", "--port", "0", "--data", directory]), headers };

@@ -1,7 +1,7 @@
 /**
- * A seeded, real-shaped catalogue as `import records` takes it: `bun bench/generate.ts --records 100000 --seed 1 [--changed] > records.ndjson`.
+ * A seeded, real-shaped catalog as `import records` takes it: `bun bench/generate.ts --records 100000 --seed 1 [--changed] > records.ndjson`.
  *
- * Its shape is that of the real sources together: documents of 2 to 4 KB, 26 sources of which 20 are not in the catalogue, 600 agencies
+ * Its shape is that of the real sources together: documents of 2 to 4 KB, 26 sources of which 20 are not in the catalog, 600 agencies
  * that each publish through one or two of them, some 1,200 distinct (status, source, program type) and 36,000 with the agency at a million.
  */
 import { parseArgs } from "node:util";
@@ -36,11 +36,11 @@ const WORDS =
     " ",
   );
 
-/** Where the calendar of the generated catalogue stands: its last day. */
+/** Where the calendar of the generated catalog stands: its last day. */
 export const GENERATED_UNTIL = Date.UTC(2026, 7, 1);
 const DAY_MS = 86_400_000;
 
-/** Record `index` of the catalogue that `seed` names, as one line of `import records`. Each can be made without those before it. */
+/** Record `index` of the catalog that `seed` names, as one line of `import records`. Each can be made without those before it. */
 export function generateRecord(seed: number, index: number, changed = false) {
   const random = randomOf(seed, index);
   const agency = Math.floor(600 * random() ** 2);
@@ -52,7 +52,7 @@ export function generateRecord(seed: number, index: number, changed = false) {
   const ceiling = Math.ceil(400 * random()) * 25_000;
   const department = `Department of ${DEPARTMENTS[agency % DEPARTMENTS.length]}`;
   const bureau = BUREAUS[Math.floor(agency / DEPARTMENTS.length)] as string;
-  const title = capitalised(words(random, 6 + Math.floor(6 * random())));
+  const title = capitalized(words(random, 6 + Math.floor(6 * random())));
   const description = text(random, 600 + Math.floor(1500 * random()));
   const amount = (changed ? ceiling * 2 : ceiling).toFixed(2);
   return {
@@ -86,7 +86,7 @@ export function generateRecord(seed: number, index: number, changed = false) {
     },
     eligibility: { requirements: text(random, 150 + Math.floor(450 * random())) },
     contacts: [
-      { name: capitalised(words(random, 2)), email: `office${agency}@example.gov`, phone: "202-555-0100", role: "Grantor contact" },
+      { name: capitalized(words(random, 2)), email: `office${agency}@example.gov`, phone: "202-555-0100", role: "Grantor contact" },
     ],
   };
 }
@@ -136,7 +136,7 @@ const prose = proseOf(randomOf(0, 0));
 
 function proseOf(random: Random): string {
   let made = "";
-  while (made.length < PROSE_LENGTH) made += `${capitalised(words(random, 8 + Math.floor(14 * random())))}. `;
+  while (made.length < PROSE_LENGTH) made += `${capitalized(words(random, 8 + Math.floor(14 * random())))}. `;
   return made;
 }
 
@@ -151,7 +151,7 @@ function words(random: Random, count: number): string {
   return Array.from({ length: count }, () => WORDS[Math.floor(random() * WORDS.length)]).join(" ");
 }
 
-function capitalised(text: string): string {
+function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -20,7 +20,7 @@ import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
 import { createReadModel, type ReadModel } from "../src/opportunities/read-model.ts";
 import { randomOf } from "./generate.ts";
 import { atMost, printAlone, quantile, type Section, table } from "./report.ts";
-import { shortCatalogueOf } from "./short-catalogue.ts";
+import { shortCatalogOf } from "./short-catalog.ts";
 
 const SIZES = (process.env.FUNDFEED_BENCH_RECORDS ?? "1000000,10000000").split(",").map(Number);
 const LISTS = 3000;
@@ -54,7 +54,7 @@ export async function growthBenchmark(): Promise<Section> {
 type Measured = { records: number } & Awaited<ReturnType<typeof measure>>;
 
 async function measure(records: number) {
-  const directory = await shortCatalogueOf(records);
+  const directory = await shortCatalogOf(records);
   const path = join(directory, SNAPSHOT_NAME);
   rmSync(path, { force: true });
   const db = openCatalog(directory, Date.now());

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { plugin } from "bun";
-import { catalogueOf } from "./catalogue.ts";
+import { catalogOf } from "./catalog.ts";
 import { generatedId } from "./generate.ts";
 import { createBenchKey, medians } from "./load.ts";
 import { measure, type Pressure } from "./pressure.ts";
@@ -45,7 +45,7 @@ const variants: Record<string, Replacements> = {
 };
 
 export async function hooksBenchmark(): Promise<Section> {
-  const directory = await catalogueOf(RECORDS);
+  const directory = await catalogOf(RECORDS);
   const headers = { Authorization: `Bearer ${await createBenchKey(directory)}` };
   const paths = { list: "/opportunities", detail: `/opportunities/${generatedId(1, 4711)}` };
   const servers: [string, Server][] = [];

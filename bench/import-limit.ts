@@ -1,6 +1,6 @@
 /**
- * What a first import could reach at most: the rows of a catalogue, ready in memory, written by SQLite alone into the same tables and indexes
- * of an empty one, by as many transactions. Prints what that took. `bun bench/import-limit.ts <catalogue> <empty directory>`
+ * What a first import could reach at most: the rows of a catalog, ready in memory, written by SQLite alone into the same tables and indexes
+ * of an empty one, by as many transactions. Prints what that took. `bun bench/import-limit.ts <catalog> <empty directory>`
  */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { catalogueOf } from "./catalogue.ts";
+import { catalogOf } from "./catalog.ts";
 import { generateRecord } from "./generate.ts";
 import { createBenchKey } from "./load.ts";
 import { LOAD_CORE, measured, product, run, serve, type Used, workDirectory } from "./processes.ts";
@@ -47,7 +47,7 @@ export async function importBenchmark(): Promise<Section> {
 /** Something that wrote so many records. */
 type Write = Omit<Used, "peakBytes"> & { name: string; records: number; peakBytes?: number };
 
-/** Into an empty catalogue, then with every record changed, then the same again; and what SQLite alone needs for the rows of the first. */
+/** Into an empty catalog, then with every record changed, then the same again; and what SQLite alone needs for the rows of the first. */
 async function importThrice(
   what: string,
   format: string,
@@ -129,7 +129,7 @@ async function writeLines(name: string, count: number, line: (index: number) => 
 /** p99 of a light, steady load on a server before, and while another process writes changes of every record. */
 async function readersMeanwhile(changed: string): Promise<{ idleMs: number; busyMs: number }> {
   const directory = emptyDirectory("readers");
-  cpSync(await catalogueOf(RECORDS), directory, { recursive: true });
+  cpSync(await catalogOf(RECORDS), directory, { recursive: true });
   const headers = { Authorization: `Bearer ${await createBenchKey(directory)}` };
   const server = await serve([...product, "serve", "--port", "0", "--data", directory]);
   try {

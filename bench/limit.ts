@@ -1,5 +1,5 @@
 /**
- * The limit: what a bare server on this machine reaches with the same catalogue, `bun bench/limit.ts rows|static <data directory>`.
+ * The limit: what a bare server on this machine reaches with the same catalog, `bun bench/limit.ts rows|static <data directory>`.
  *
  * `rows` reads ready documents from the database and joins them as bytes; `static` answers from memory and touches no database. Neither
  * knows keys, quotas, headers, filters, cursors or logs.

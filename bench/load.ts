@@ -1,7 +1,7 @@
 /** Requests a second over HTTP: the product with everything on, beside the limit and the peer. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { catalogueOf } from "./catalogue.ts";
+import { catalogOf } from "./catalog.ts";
 import { generatedId } from "./generate.ts";
 import { measure, type Pressure } from "./pressure.ts";
 import { product, run, SERVER_CORE, type Server, serve } from "./processes.ts";
@@ -14,7 +14,7 @@ type Target = { name: string; server: Server; headers: Record<string, string> };
 type Request = { name: string; path: string; headers?: Record<string, string>; skip?: readonly string[] };
 
 export async function loadBenchmark(): Promise<Section> {
-  const directory = await catalogueOf(RECORDS);
+  const directory = await catalogOf(RECORDS);
   const targets = await startTargets(directory);
   try {
     return report(await measureAll(targets, await requestsTo(targets, generatedId(1, 4711))));

@@ -2,7 +2,7 @@
  * Runs a command and prints what it used: `bun bench/measured.ts <command…>`.
  *
  * In a small process of its own, because Linux counts the memory of the process that starts a program as that program's own peak: a benchmark
- * that has made a catalogue would report more than a gigabyte for everything it measures afterwards.
+ * that has made a catalog would report more than a gigabyte for everything it measures afterwards.
  */
 import { spawn } from "bun";
 

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Where catalogues, inputs and the peer's database stay between runs. */
+/** Where catalogs, inputs and the peer's database stay between runs. */
 export const workDirectory = process.env.FUNDFEED_BENCH ?? join(tmpdir(), "fundfeed-bench");
 mkdirSync(workDirectory, { recursive: true });
 

@@ -7,7 +7,7 @@ import { bytesInUse } from "../src/opportunities/list-index.ts";
 import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
 import type { Page, Position } from "../src/opportunities/page.ts";
 import { createReadModel, type ReadModel } from "../src/opportunities/read-model.ts";
-import { catalogueOf, warm } from "./catalogue.ts";
+import { catalogOf, warm } from "./catalog.ts";
 import { randomOf } from "./generate.ts";
 import { atMost, printAlone, quantile, round, type Section, table } from "./report.ts";
 import { createScan, type Expected } from "./scan.ts";
@@ -28,7 +28,7 @@ type Seen = { seq: number; id: string; updated_at: number; status: string; sourc
 const SEEN = "select seq, o.id, updated_at, status, f.source, program_type, agency from opportunities o join facets f on f.id = facet_id";
 
 export async function queriesBenchmark(): Promise<Section> {
-  const directory = await catalogueOf(RECORDS);
+  const directory = await catalogOf(RECORDS);
   await warm(directory);
   const db = openCatalog(directory, Date.now());
   const started = performance.now();
@@ -70,7 +70,7 @@ export async function queriesBenchmark(): Promise<Section> {
   };
 }
 
-/** One question to the catalogue, and how it is asked. */
+/** One question to the catalog, and how it is asked. */
 type Question<Filtered> = { filter: Filtered; limit: number; after: Position | null };
 type Asked<Filtered> = Question<Filtered> & Expected & { ms: number; expected: (Expected & { ms: number }) | undefined };
 

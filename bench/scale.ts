@@ -11,7 +11,7 @@ import { aRedis } from "../tests/quota/redis-server.ts";
 import { configFor } from "../tests/scale/haproxy-server.ts";
 import { freePort } from "../tests/support/free-port.ts";
 import { rawSql } from "../tests/support/sql.ts";
-import { catalogueOf } from "./catalogue.ts";
+import { catalogOf } from "./catalog.ts";
 import { generatedId } from "./generate.ts";
 import { createBenchKey } from "./load.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
@@ -57,7 +57,7 @@ if (parts.length === 0 || parts.includes("keys")) await measureKeys();
 async function measureRecords(): Promise<void> {
   const targets: { records: number; target: Target }[] = [];
   for (const records of [SMALL, LARGE]) {
-    const [directory, database] = [await catalogueOf(records), postgres.url(await filled(postgres, records))];
+    const [directory, database] = [await catalogOf(records), postgres.url(await filled(postgres, records))];
     const keys = { files: await createBenchKey(directory), database: await createBenchKey(database, "--database") };
     const postgresPid = { PostgreSQL: [postgres.pid] };
     const add = (target: Target) => void targets.push({ records, target });
@@ -215,9 +215,9 @@ async function startRedis(): Promise<{ address: string; pid: number }> {
   return { address: server.address, pid: Number(/process_id:(\d+)/.exec(info)?.[1]) };
 }
 
-/** The database with a copy of the catalogue of so many records; its name tells which. */
+/** The database with a copy of the catalog of so many records; its name tells which. */
 async function filled({ command, url }: Postgres, records: number): Promise<string> {
-  const directory = await catalogueOf(records);
+  const directory = await catalogOf(records);
   const name = directory.slice(directory.lastIndexOf("/") + 1).replaceAll("-", "_");
   if ((await command(`select 1 from pg_database where datname = '${name}'`)).length > 0) return name;
   const unfinished = `${name}_unfinished`;

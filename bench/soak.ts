@@ -10,7 +10,7 @@
  */
 import { cpSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { catalogueOf, warm } from "./catalogue.ts";
+import { catalogOf, warm } from "./catalog.ts";
 import { generateRecord } from "./generate.ts";
 import { createBenchKey } from "./load.ts";
 import { LOAD_CORE, product, residentBytes, run, serve, workDirectory } from "./processes.ts";
@@ -35,7 +35,7 @@ Bun.spawnSync(["taskset", "-a", "-p", "-c", String(LOAD_CORE), String(process.pi
 const inputs = await Promise.all(["one turn", "the other turn"].map(writeInput)); // Beforehand: it takes a tenth of a second.
 const directory = join(workDirectory, "soak");
 rmSync(directory, { recursive: true, force: true });
-cpSync(await catalogueOf(RECORDS), directory, { recursive: true });
+cpSync(await catalogOf(RECORDS), directory, { recursive: true });
 await warm(directory);
 const key = await createBenchKey(directory);
 const server = await serve([...product, "serve", "--port", "0", "--data", directory]);

@@ -1,6 +1,6 @@
 /** From the command to `listening`, and memory at rest. */
 import { join } from "node:path";
-import { catalogueOf } from "./catalogue.ts";
+import { catalogOf } from "./catalog.ts";
 import { LOAD_CORE, product, residentBytes, run, SERVER_CORE, serve, workDirectory } from "./processes.ts";
 import { median, megabytes, printAlone, type Section, table } from "./report.ts";
 
@@ -20,7 +20,7 @@ export async function startBenchmark(): Promise<Section> {
   ];
   const rows = [];
   for (const [name, program] of programs) {
-    for (const records of [SMALLER, RECORDS]) rows.push({ Program: name, records, ...(await starts(program, await catalogueOf(records))) });
+    for (const records of [SMALLER, RECORDS]) rows.push({ Program: name, records, ...(await starts(program, await catalogOf(records))) });
     rows.push({ Program: name, records: "version", "listening, ms": (await versionSeconds(program)) * 1000, "resident, MB": "–" });
   }
   return { title: "Start", text: table(rows), bars: [] };

@@ -1,7 +1,7 @@
-/** Copies catalogue and state from one engine to another: every row of every table as it is, or nothing. */
+/** Copies catalog and state from one engine to another: every row of every table as it is, or nothing. */
 import { type Column, sql } from "drizzle-orm";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type CatalogDb, type DatabaseName, type Engine, PORTION, type Sql, type StateDb, type Value } from "./engine.ts";
+import { BATCH_ROWS, type CatalogDb, type DatabaseName, type Engine, type Sql, type StateDb, type Value } from "./engine.ts";
 import { deleteFrom, insertInto, type Query, query, select } from "./query.ts";
 import * as catalogTables from "./schema/sqlite/catalog.ts";
 import * as stateTables from "./schema/sqlite/state.ts";
@@ -26,9 +26,9 @@ export async function copyDatabases(from: Databases, to: Databases, progress: Pr
     const catalogRows = await copyTables(from.catalog, catalog, catalogs, progress);
     const stateRows = await to.state.transaction(async (state) => {
       await requireUnused(state, states);
-      return copyTables(from.state, state, states, async (...portion) => {
+      return copyTables(from.state, state, states, async (...batch) => {
         await catalog.get(ping); // PostgreSQL ends a transaction in which nobody asks for a minute.
-        progress(...portion);
+        progress(...batch);
       });
     });
     return { catalog: catalogRows, state: stateRows };
@@ -84,7 +84,7 @@ function tableOf(table: SQLiteTable): Table {
       select(fields(columns.filter((column) => column.getSQLType() !== "blob")))
         .from(table)
         .orderBy(...key)
-        .limit(PORTION),
+        .limit(BATCH_ROWS),
     ),
   };
 }
@@ -107,11 +107,11 @@ export async function copyTables<Name extends DatabaseName>(
   from: Engine<Name>,
   target: Sql<Name>,
   kind: Kind<Name>,
-  progress: (...portion: Parameters<Progress>) => void | Promise<void>,
+  progress: (...batch: Parameters<Progress>) => void | Promise<void>,
 ): Promise<Copied> {
   for (const { clear } of kind.tables.toReversed()) await target.run(clear); // A new database has what its migrations inserted.
   const copied: Copied = {};
-  await from.snapshot(async (source) => {
+  await from.readTransaction(async (source) => {
     for (const { name, count, read, insert } of kind.tables) {
       const { rows: total = 0 } = (await source.get(count)) ?? {};
       let done = 0;

@@ -12,7 +12,7 @@ export type Value = string | number | null | Uint8Array;
 export type DatabaseName = "catalog" | "state";
 
 /** Rows in one batch of `each`. */
-export const PORTION = 1000;
+export const BATCH_ROWS = 1000;
 
 /** Integers come back as numbers, booleans as 1 or 0, bytes as a Uint8Array. */
 export type Sql<Name extends DatabaseName> = {
@@ -33,14 +33,14 @@ export type Sql<Name extends DatabaseName> = {
 export type Patience = { forMs: number; onWait: () => void };
 
 /**
- * A database. Within `transaction` and `snapshot` whoever asks must ask the `sql` that is handed in: on SQLite, with its one connection,
+ * A database. Within `transaction` and `readTransaction` whoever asks must ask the `sql` that is handed in: on SQLite, with its one connection,
  * asking the engine itself would wait for ever.
  */
 export type Engine<Name extends DatabaseName> = Sql<Name> & {
   /** All of `write` or none of it. The write lock is taken before anything is read, so writers come one after the other (D-31). */
   transaction<T>(write: (sql: Sql<Name>) => Promise<T>): Promise<T>;
   /** One state of the database for several reads. */
-  snapshot<T>(read: (sql: Sql<Name>) => Promise<T>): Promise<T>;
+  readTransaction<T>(read: (sql: Sql<Name>) => Promise<T>): Promise<T>;
   /** A number that differs from before when anybody has committed since. NaN, which differs from itself, where only asking would tell. */
   commits(): number;
   /**
@@ -52,15 +52,15 @@ export type Engine<Name extends DatabaseName> = Sql<Name> & {
   makeRoomForWrites(): Promise<void>;
   /** What is wrong with the storage itself: pages, indexes, references. Faults of the content are `check`'s. */
   storageFaults(): Promise<string[]>;
-  /** Whether `dropUnusedPages` is allowed to whoever asks: to be asked before anything is erased. */
-  mayDropUnusedPages(): Promise<boolean>;
+  /** Whether `vacuum` is allowed to whoever asks: to be asked before anything is erased. */
+  mayVacuum(): Promise<boolean>;
   /** Rewrites what is stored, so that what was erased is in no unused page. False where a reader keeps it from being complete. */
-  dropUnusedPages(patience?: Patience): Promise<boolean>;
+  vacuum(patience?: Patience): Promise<boolean>;
   close(): Promise<void>;
 };
 
 export type CatalogDb = Engine<"catalog">;
-/** The catalog, or a transaction or snapshot of it. */
+/** The catalog, or a transaction of it. */
 export type CatalogSql = Sql<"catalog">;
 export type StateDb = Engine<"state">;
 export type StateSql = Sql<"state">;

@@ -203,7 +203,7 @@ describe("a data directory with real records", () => {
     const key = await home.key();
     const others = async () => (await page(await server.get("/opportunities?source=OTHER", key))).data.length;
     expect(await others()).toBe(2);
-    expect((await home.run(["sources", "add", "own", "--name", "Own", "--description", "Ours"])).out).toBe("OWN is in the catalogue\n");
+    expect((await home.run(["sources", "add", "own", "--name", "Own", "--description", "Ours"])).out).toBe("OWN is in the catalog\n");
     expect(await others()).toBe(0);
     expect(await home.json(["sources", "remove", "own"])).toEqual({ code: "OWN" });
     expect(await others()).toBe(2);
@@ -384,7 +384,7 @@ describe("a key", () => {
     return { ...seen, "standard output": server.printed(), "standard error": server.log() };
   }
 
-  test("is in no log, argument, file or output but the one that made it; the cursor secret is in the catalogue alone", async () => {
+  test("is in no log, argument, file or output but the one that made it; the cursor secret is in the catalog alone", async () => {
     const home = aHome();
     await home.run(["import", "records", "-"], { stdin: `${record("1")}\n${record("2")}\n` });
     const server = await home.serve();

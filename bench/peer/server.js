@@ -1,5 +1,5 @@
 /**
- * The peer: the same catalogue behind Fastify and better-sqlite3, as one writes it in a weekend: `node server.js text|bytes <catalog.db> <peer.db>`.
+ * The peer: the same catalog behind Fastify and better-sqlite3, as one writes it in a weekend: `node server.js text|bytes <catalog.db> <peer.db>`.
  *
  * It is kind to the peer: documents are stored ready-made and never parsed, columns are indexed, statements prepared. `text` keeps
  * documents as TEXT and joins strings; `bytes` uses our own trick, BLOBs joined as bytes. Keys are looked up by hash, quotas counted
@@ -10,7 +10,7 @@ import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
 import Fastify from "fastify";
 
-const [kind, catalogue, path] = process.argv.slice(2);
+const [kind, catalog, path] = process.argv.slice(2);
 const KEY = "bench";
 
 if (!existsSync(path)) convert();
@@ -79,18 +79,18 @@ function listOf(conditions) {
   return statements.get(sql);
 }
 
-/** The catalogue as a table of the usual kind. */
+/** The catalog as a table of the usual kind. */
 function convert() {
   const made = new Database(path);
   made.pragma("synchronous = off");
   made.exec(`
-    attach '${catalogue}' as catalogue;
+    attach '${catalog}' as catalog;
     create table keys (name text, hash text primary key, daily integer);
     insert into keys values ('bench', '${createHash("sha256").update(KEY).digest("hex")}', 1000000000);
     create table opportunities (id text primary key, updated_at integer, status text, source text, ${kind === "text" ? "text text" : "bytes blob"});
     insert into opportunities
       select o.id, o.updated_at, f.status, f.source, ${kind === "text" ? "cast(o.document as text)" : "o.document"}
-      from catalogue.opportunities o join catalogue.facets f on f.id = o.facet_id order by o.seq;
+      from catalog.opportunities o join catalog.facets f on f.id = o.facet_id order by o.seq;
     create index newest on opportunities (updated_at, id);
     create index by_status on opportunities (status, updated_at, id);
     create index by_source on opportunities (source, updated_at, id);`);

@@ -145,7 +145,7 @@ async function unlimited<T>(answer: Promise<T>): Promise<T> {
   return answer;
 }
 
-/** Types by their number in PostgreSQL's catalogue: pg_type.dat. */
+/** Types by their number in PostgreSQL's catalog: pg_type.dat. */
 const [BOOL, INT8, NUMERIC] = [16, 20, 1700];
 
 /** By the columns of a statement, which are the same object at each of its runs on a connection. */

@@ -1,7 +1,7 @@
 /** PostgreSQL behind the seam. */
 import { crc32 } from "node:zlib";
 import { postgresDialect } from "../dialect.ts";
-import { type DatabaseName, type Engine, PORTION, type Sql } from "../engine.ts";
+import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
 import { type Arguments, boundTo, type Query } from "../query.ts";
 import type { Asking, Client } from "./client.ts";
 import { rewriteTables } from "./rewrite.ts";
@@ -23,12 +23,12 @@ const NOT_TO_BE_VACUUMED = `
 const BEGIN_SNAPSHOT = "begin isolation level repeatable read, read only; set local idle_in_transaction_session_timeout = 0";
 
 export function postgresEngine<Name extends DatabaseName>(client: Client, name: Name): Engine<Name> {
-  const snapshot = <T>(read: (sql: Sql<Name>) => Promise<T>) =>
+  const readTransaction = <T>(read: (sql: Sql<Name>) => Promise<T>) =>
     client.bracketed(BEGIN_SNAPSHOT, (connection) => read(sqlOf(connection, name)));
   return {
     ...sqlOf(client, name),
-    each: (query, values, take) => snapshot((sql) => sql.each(query, values, take)),
-    snapshot,
+    each: (query, values, take) => readTransaction((sql) => sql.each(query, values, take)),
+    readTransaction,
     transaction: (write) =>
       client.bracketed("begin isolation level read committed", async (connection) => {
         await connection.rows(WRITE_LOCK, []);
@@ -37,8 +37,8 @@ export function postgresEngine<Name extends DatabaseName>(client: Client, name: 
     commits: () => Number.NaN,
     makeRoomForWrites: async () => undefined,
     storageFaults: async () => [], // References are enforced; for pages and indexes there are pg_checksums and pg_amcheck.
-    mayDropUnusedPages: async () => (await client.rows(NOT_TO_BE_VACUUMED, [])).length === 0,
-    async dropUnusedPages(patience = { forMs: 0, onWait: () => undefined }) {
+    mayVacuum: async () => (await client.rows(NOT_TO_BE_VACUUMED, [])).length === 0,
+    async vacuum(patience = { forMs: 0, onWait: () => undefined }) {
       const connection = await client.apart();
       try {
         return await rewriteTables(connection, patience);
@@ -86,9 +86,9 @@ function sqlOf<Name extends DatabaseName>(asking: Asking, name: Name): Sql<Name>
       const cursor = cursorFor(text);
       await asking.rows(`declare ${cursor} no scroll cursor for ${text}`, all);
       for (;;) {
-        const rows = await asking.rows<Row>(`fetch ${PORTION} from ${cursor}`, []);
+        const rows = await asking.rows<Row>(`fetch ${BATCH_ROWS} from ${cursor}`, []);
         if (rows.length > 0) await take(rows);
-        if (rows.length < PORTION) break;
+        if (rows.length < BATCH_ROWS) break;
       }
       await asking.rows(`close ${cursor}`, []);
     },

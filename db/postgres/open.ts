@@ -1,4 +1,4 @@
-/** Opens the catalogue or the state in a PostgreSQL database. */
+/** Opens the catalog or the state in a PostgreSQL database. */
 import type { CatalogDb, StateDb } from "../engine.ts";
 import { cannotOpen, isReading, type Mode, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
 import { reasonOf, sqlStateOf } from "../reason.ts";

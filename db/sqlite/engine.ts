@@ -2,7 +2,7 @@
 import { Database, type Statement } from "bun:sqlite";
 import { dirname, join } from "node:path";
 import { sqliteDialect } from "../dialect.ts";
-import { type DatabaseName, type Engine, PORTION, requireStorable, type Sql, type Value } from "../engine.ts";
+import { BATCH_ROWS, type DatabaseName, type Engine, requireStorable, type Sql, type Value } from "../engine.ts";
 import { type Arguments, boundTo, type Query } from "../query.ts";
 import { codeOf } from "../reason.ts";
 import { commitMark } from "./commit-counter.ts";
@@ -28,7 +28,7 @@ export function sqliteReader<Name extends DatabaseName>(sqlite: Database, name: 
 function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name): Engine<Name> {
   const statements = statementCache(sqlite);
   const inside = sqlOf(sqlite, statements, name, (work) => work());
-  /** The transaction or snapshot under way; whatever else asks comes after it, and not in between. */
+  /** The transaction under way; whatever else asks comes after it, and not in between. */
   let underWay: Promise<unknown> | undefined;
 
   async function whenFree<T>(work: () => T): Promise<T> {
@@ -53,13 +53,13 @@ function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name): Engi
     ...outside,
     each: (query, values, take) => alone("begin", () => inside.each(query, values, take)),
     transaction: (write) => alone("begin immediate", () => write(inside)),
-    snapshot: (read) => alone("begin", () => read(inside)),
+    readTransaction: (read) => alone("begin", () => read(inside)),
     commits: () => Number.NaN,
     tryLock: async (lock) => tryLock(sqlite.filename, lock),
     makeRoomForWrites: () => whenFree(() => makeRoomForWrites(sqlite)),
     storageFaults: () => whenFree(() => storageFaults(sqlite)),
-    mayDropUnusedPages: async () => true,
-    dropUnusedPages: () => whenFree(() => dropUnusedPages(sqlite)),
+    mayVacuum: async () => true,
+    vacuum: () => whenFree(() => vacuum(sqlite)),
     close: async () => sqlite.close(true), // With every statement on it: one left open would keep the file and its log.
   };
 }
@@ -120,13 +120,13 @@ function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements
     each: async <Values, Row>(query: Query<Values, Row>, values: Values, take: (rows: Row[]) => void | Promise<void>) => {
       const [text, all] = bound(query, [values] as never);
       using rows = sqlite.prepare<Row, Value[]>(text); // Not the cached statement: it may run again before this one ends.
-      let portion: Row[] = [];
+      let batch: Row[] = [];
       for (const row of rows.iterate(...all)) {
-        if (portion.push(row) < PORTION) continue;
-        await take(portion);
-        portion = [];
+        if (batch.push(row) < BATCH_ROWS) continue;
+        await take(batch);
+        batch = [];
       }
-      if (portion.length > 0) await take(portion);
+      if (batch.length > 0) await take(batch);
     },
   };
 }
@@ -160,7 +160,7 @@ function storageFaults(sqlite: Database): string[] {
   ];
 }
 
-function dropUnusedPages(sqlite: Database): boolean {
+function vacuum(sqlite: Database): boolean {
   sqlite.run("vacuum");
   return sqlite.query<{ busy: number }, []>("pragma wal_checkpoint(truncate)").get()?.busy === 0;
 }

@@ -17,7 +17,7 @@ export type StateFile = StateDb & { sqlite: Database };
 /** How long a writer waits for another, in milliseconds. A server waits for nobody: waiting would stall every request. */
 export const WRITER_WAITS_MS = 30_000;
 
-/** Of new files. Catalogues hold documents of some KB, which leave half of a page of 4 KB empty, and an import makes half as many system calls with 16 KB. */
+/** Of new files. Catalogs hold documents of some KB, which leave half of a page of 4 KB empty, and an import makes half as many system calls with 16 KB. */
 const PAGE_BYTES = { catalog: 16_384, state: 4096 };
 
 /** How much the write-ahead log holds before it is checkpointed: at SQLite's 4 MB each chunk of an import would be written twice at once, four times as slow. */

@@ -10,7 +10,7 @@ import { pick, query, select } from "../../db/query.ts";
 import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { type Allowance, ownQuotas, type Quotas, type Taken, type Use, unused } from "../quota/allowance.ts";
 import { dayOf } from "../quota/daily-window.ts";
-import { sharedRun } from "../runtime/single-flight.ts";
+import { singleFlight } from "../runtime/single-flight.ts";
 import { hashOfKey, isWellFormedKey } from "./key.ts";
 import { findRevisions, type Revisions } from "./revisions.ts";
 import { addUse, findUse, type Sums } from "./use.ts";
@@ -62,8 +62,8 @@ export async function createAccess(db: StateDb): Promise<Access> {
     overdue: [],
     leaving: [],
     seen: { commits: Number.NaN, keys: -1, use: -1 },
-    look: sharedRun(() => takeInChanges(access)),
-    save: sharedRun(() => writeUse(access)),
+    look: singleFlight(() => takeInChanges(access)),
+    save: singleFlight(() => writeUse(access)),
   };
   await keepUp(access);
   return access;

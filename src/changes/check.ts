@@ -1,7 +1,7 @@
 /** `check`: whatever can be told from the data alone about the promises of contract section 3. */
 import { and, asc, desc, eq, gt, inArray, isNotNull, notExists, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { type CatalogDb, type CatalogSql, PORTION } from "../../db/engine.ts";
+import { BATCH_ROWS, type CatalogDb, type CatalogSql } from "../../db/engine.ts";
 import { exists, listOf, pick, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { events, facets, imports, opportunities, settings, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
@@ -23,7 +23,7 @@ type EventRow = RowsOf<typeof eventsOfRows>;
 
 const allFacets = query({}, () => selectAll(facets));
 const opportunitiesAfter = query({ after: opportunities.seq }, ({ after }) =>
-  selectAll(opportunities).where(gt(opportunities.seq, after)).orderBy(asc(opportunities.seq)).limit(PORTION),
+  selectAll(opportunities).where(gt(opportunities.seq, after)).orderBy(asc(opportunities.seq)).limit(BATCH_ROWS),
 );
 const upstreamIdsOfRows = query({ seqs: listOf(upstreamIds.opportunity_seq) }, ({ seqs }) =>
   selectAll(upstreamIds).where(inArray(upstreamIds.opportunity_seq, seqs)),
@@ -68,11 +68,11 @@ type Stored = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: Upst
 const END_OF_TIME = 8.64e15;
 
 /**
- * Faults of the catalogue's content, some `atMost` of them: each record with its history, then what belongs to no record. Sees one state.
+ * Faults of the catalog's content, some `atMost` of them: each record with its history, then what belongs to no record. Sees one state.
  * Without `now` (ms), nothing lies in the future.
  */
 export async function checkCatalog(db: CatalogDb, atMost = Number.POSITIVE_INFINITY, now = Number.POSITIVE_INFINITY): Promise<Fault[]> {
-  return db.snapshot(async (sql) => {
+  return db.readTransaction(async (sql) => {
     const faults: Fault[] = [];
     const facets = new Map((await sql.all(allFacets)).map((each) => [each.id, each]));
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
@@ -84,11 +84,11 @@ export async function checkCatalog(db: CatalogDb, atMost = Number.POSITIVE_INFIN
     const secret = await sql.get(cursorSecretLength);
     const whole = (await orphans(sql)).filter(({ count }) => count > 0).map(({ count, what }) => `${count} ${what}`);
     if (secret?.length !== 32) whole.push("the cursor secret is missing or not 32 bytes long");
-    return [...faults, ...whole.map((what) => ({ where: "the catalogue", what }))];
+    return [...faults, ...whole.map((what) => ({ where: "the catalog", what }))];
   });
 }
 
-/** Asked for by the portion: a record at a time would be three questions each. */
+/** Asked for by the batch: a record at a time would be three questions each. */
 async function withAllOf(sql: CatalogSql, rows: readonly OpportunityRow[], facets: ReadonlyMap<number, Facet>): Promise<Stored[]> {
   const seqs = rows.map(({ seq }) => seq);
   const upstreamIds = await sql.all(upstreamIdsOfRows, { seqs });

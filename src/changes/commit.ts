@@ -184,7 +184,7 @@ export async function nextInstant(sql: CatalogSql, wanted: number): Promise<numb
   return Math.max(wanted, ((await newestInstant(sql)) ?? Number.NEGATIVE_INFINITY) + 1);
 }
 
-/** The newest `updated_at` in the catalogue (ms), or `undefined` while it is empty. */
+/** The newest `updated_at` in the catalog (ms), or `undefined` while it is empty. */
 export async function newestInstant(sql: CatalogSql): Promise<number | undefined> {
   return (await sql.get(newestUpdate))?.newest ?? undefined;
 }
@@ -197,7 +197,7 @@ export async function isStored(sql: CatalogSql, source: string, lineage: string)
   return (await sql.get(keyIsStored, { source, lineage })) !== undefined;
 }
 
-/** The record of a row number that was read from the catalogue: rows are never deleted. */
+/** The record of a row number that was read from the catalog: rows are never deleted. */
 export async function getStored(sql: CatalogSql, seq: number): Promise<Stored> {
   const stored = await sql.get(storedBySeq, { seq });
   if (stored === undefined) throw new Error(`Cannot find the record of row ${seq}; fundfeed check says what else is wrong`);

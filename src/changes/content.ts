@@ -21,7 +21,7 @@ export type Incoming = {
   revisions?: Revision[];
   /** Its contacts were kept out, and are to be kept out of its history. */
   redacted?: true;
-  /** Of a record that `export` wrote: restored into an empty catalogue, otherwise ignored. */
+  /** Of a record that `export` wrote: restored into an empty catalog, otherwise ignored. */
   restored?: { created_at: number; updated_at: number };
 };
 

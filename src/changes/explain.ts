@@ -42,7 +42,7 @@ const importById = query({ id: imports.id }, ({ id }) =>
 
 /** The explanation of an event, or `undefined` when there is none of that id. */
 export async function explain(db: CatalogDb, eventId: string): Promise<Explanation | undefined> {
-  return db.snapshot(async (sql) => {
+  return db.readTransaction(async (sql) => {
     const row = await sql.get(eventById, { id: eventId.toLowerCase() });
     if (row === undefined) return undefined;
     const event = parseStored<OpportunityEvent>(row.document);

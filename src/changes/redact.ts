@@ -1,4 +1,4 @@
-/** `redact`: the contacts of stored records and of their whole history are erased. Unused pages still hold them: `Engine.dropUnusedPages`. */
+/** `redact`: the contacts of stored records and of their whole history are erased. Unused pages still hold them: `Engine.vacuum`. */
 import { and, asc, eq, inArray, not, or, type Placeholder } from "drizzle-orm";
 import type { Dialect } from "../../db/dialect.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
@@ -26,7 +26,7 @@ export async function redactStored(db: CatalogDb, sources: readonly string[] | u
 
 /** What `redactStored` would return, with nothing changed. */
 export async function rehearseRedaction(db: CatalogDb, sources: readonly string[] | undefined): Promise<Redacted> {
-  return db.snapshot(async (sql) => {
+  return db.readTransaction(async (sql) => {
     const counted: Redacted = { records: 0, events: 0 };
     for (const seq of await listNaming(sql, sources)) {
       counted.events += await countNaming(sql, seq);

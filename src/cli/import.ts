@@ -139,14 +139,14 @@ function untilStopped<T>(
   return Promise.race([work(stopping), cut.promise]);
 }
 
-/** The catalogue, and a directory for the work's own files: that of the data, or a temporary one where these are in PostgreSQL. */
+/** The catalog, and a directory for the work's own files: that of the data, or a temporary one where these are in PostgreSQL. */
 export async function withWorkplace<T>(cli: Cli, options: CommonOptions, work: (place: Workplace) => Promise<T>): Promise<T> {
   if (options.database !== undefined)
     return inTemporary((directory) => withCatalog(cli, options, (db) => work(workplaceOf(cli, db, directory))));
   return withCatalog(cli, options, (db) => work(workplaceOf(cli, db, options.data)));
 }
 
-/** The same for what changes nothing: the catalogue is only read, and where there is none, an empty one in memory stands for it. */
+/** The same for what changes nothing: the catalog is only read, and where there is none, an empty one in memory stands for it. */
 async function withRehearsal<T>(cli: Cli, options: CommonOptions, work: (place: Workplace) => Promise<T>): Promise<T> {
   return inTemporary(async (directory) => {
     const db = await openCatalogAt({ ...options, mode: "read" }, cli.machine.now()).catch((error: unknown) => {

@@ -136,7 +136,7 @@ async function keepOn(cli: Cli, options: MirrorOptions, turn: () => Promise<Summ
 function report({ machine }: Cli, { json, into }: MirrorOptions, summary: Summary, time?: string): void {
   const { records, events, mark } = summary;
   const say = into === "-" ? machine.tell : machine.print;
-  const sentence = `${counted(records, "record")}, ${counted(events, "event")}; in step with ${mark ?? "an empty catalogue"}`;
+  const sentence = `${counted(records, "record")}, ${counted(events, "event")}; in step with ${mark ?? "an empty catalog"}`;
   say(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
 }
 

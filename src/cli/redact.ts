@@ -29,11 +29,11 @@ export function redactCommand(cli: Cli): Command {
       const redacted = await withWorkplace(cli, options, async (place) => {
         const { db } = place;
         await requireSources(db, codes ?? [], "redact");
-        if (!(await db.mayDropUnusedPages()))
+        if (!(await db.mayVacuum()))
           throw new Error(`Cannot redact ${locationName(options)}: that rewrites tables, so it takes their owner's role`);
         // An import under way goes first; what a killed one left is gone.
         return withStaging(place, async () => {
-          const stored = { ...(await redactStored(db, codes, now())), complete: await dropUnusedPages(cli, db) };
+          const stored = { ...(await redactStored(db, codes, now())), complete: await vacuum(cli, db) };
           await redactFiles(place);
           return stored;
         });
@@ -62,7 +62,7 @@ const LEFT_IN_LOG = "A reader kept the log from being emptied: it still holds th
 const LEFT_IN_TABLES =
   "A dump, an export or another long read kept tables from being rewritten: their unused space still holds them until redact runs again when that has ended.";
 
-/** Files beside the catalogue that may hold records as they came. They name no source, so all are meant. */
+/** Files beside the catalog that may hold records as they came. They name no source, so all are meant. */
 async function redactFiles(place: Workplace): Promise<void> {
   const { directory, tell } = place;
   for (const file of await withholdRecords(directory)) tell(`${file} keeps line and reason of each rejected record, and not the record`);
@@ -72,10 +72,10 @@ async function redactFiles(place: Workplace): Promise<void> {
   for (const name of Object.values(fileNames)) rmSync(join(directory, `${name}.partial`), { force: true }); // Of a killed restore.
 }
 
-async function dropUnusedPages({ machine }: Cli, db: CatalogDb): Promise<boolean> {
+async function vacuum({ machine }: Cli, db: CatalogDb): Promise<boolean> {
   const onWait = () => machine.tell("Contacts are erased. Waiting for a long read, such as a dump or an export, to end, to rewrite tables");
   try {
-    return await db.dropUnusedPages({ forMs: WAIT_MS, onWait });
+    return await db.vacuum({ forMs: WAIT_MS, onWait });
   } catch (error) {
     throw new Error(`Cannot rewrite what held the contacts, which are erased but for unused space; run redact again: ${reasonOf(error)}`, {
       cause: error,

@@ -17,10 +17,10 @@ import {
 } from "./command.ts";
 
 export function sourcesCommand(cli: Cli): Command {
-  const list = command("list", "The source catalogue").action(async (options: CommonOptions) => {
+  const list = command("list", "The source catalog").action(async (options: CommonOptions) => {
     const sources = await withCatalog(cli, options, listSources);
     const lines = sources.map(({ code, ...about }) => ({ code, import_as: importNameOf(code) ?? null, ...about }));
-    answer(cli, options, sources, table(lines, "The catalogue names no source"));
+    answer(cli, options, sources, table(lines, "The catalog names no source"));
   });
 
   const add = command("add", "Name a source, or change the name and description of one")
@@ -29,18 +29,18 @@ export function sourcesCommand(cli: Cli): Command {
     .requiredOption("--description <text>", "what it publishes")
     .action(async (code: string, options: CommonOptions & { name: string; description: string }) => {
       const source = await withCatalog(cli, options, (db) => addSource(db, { code, name: options.name, description: options.description }));
-      answer(cli, options, source, `${source.code} is in the catalogue`);
+      answer(cli, options, source, `${source.code} is in the catalog`);
     });
 
-  const remove = command("remove", "Take a source out of the catalogue; its records stay and count as OTHER")
+  const remove = command("remove", "Take a source out of the catalog; its records stay and count as OTHER")
     .argument("<code>", "its code")
     .action(async (code: string, options: CommonOptions) => {
       await withCatalog(cli, options, async (db) => {
         if (await removeSource(db, code)) return;
         const known = (await listSources(db)).map((source) => source.code);
-        throw new Error(`Cannot remove source ${code.toUpperCase()}: the catalogue does not name it${didYouMean(code, known)}`);
+        throw new Error(`Cannot remove source ${code.toUpperCase()}: the catalog does not name it${didYouMean(code, known)}`);
       });
-      answer(cli, options, { code: code.toUpperCase() }, `${code.toUpperCase()} is no longer in the catalogue`);
+      answer(cli, options, { code: code.toUpperCase() }, `${code.toUpperCase()} is no longer in the catalog`);
     });
 
   const status = command("status", "How many records each source has, how new its newest is, and when it was last imported")
@@ -76,7 +76,7 @@ export function sourcesCommand(cli: Cli): Command {
       if (options.maxAge !== undefined) tellStale(cli, statuses, options.maxAge);
     });
 
-  return commandGroup("sources", "The source catalogue and how fresh each source is", [list, status, add, remove]);
+  return commandGroup("sources", "The source catalog and how fresh each source is", [list, status, add, remove]);
 }
 
 const DAY_MS = 86_400_000;

@@ -103,7 +103,7 @@ async function tellLikeness({ tell }: Workplace, input: OpenInput, { name }: Pic
   if (hint !== "") tell(`No record of ${input.name} could be taken${hint}`);
 }
 
-/** Runs `work` with an empty staging file while no other import writes to the catalogue; waits at most `waitMs` for one that does. */
+/** Runs `work` with an empty staging file while no other import writes to the catalog; waits at most `waitMs` for one that does. */
 export async function withStaging<T>(place: Lockable, work: (staging: Staging) => Promise<T>, waitMs = WAIT_MS): Promise<T> {
   const release = await takeLock(place, waitMs);
   try {
@@ -122,7 +122,7 @@ async function takeLock({ db, tell }: Lockable, waitMs: number): Promise<() => P
   for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
     const release = await db.tryLock("import");
     if (release !== undefined) return release;
-    if (waitedMs >= waitMs) throw new Error("another import is still writing to this catalogue");
+    if (waitedMs >= waitMs) throw new Error("another import is still writing to this catalog");
     if (waitedMs === 0) tell("Waiting for another import to finish");
     await Bun.sleep(LOOK_EVERY_MS);
   }

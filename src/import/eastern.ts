@@ -1,5 +1,5 @@
 /** US Eastern dates: federal dates without a zone are meant so, by the rules of the time zone and not a fixed offset. */
-import { keptAnswers, lastAnswer } from "../runtime/memoize.ts";
+import { memoize, memoizeLast } from "../runtime/memoize.ts";
 
 /** The RFC 3339 date-time of a wall clock in the eastern time zone (`2026-07-01`, `23:59:59`); `undefined` when the date does not exist. */
 export function easternInstant(date: string, time: string): string | undefined {
@@ -7,7 +7,7 @@ export function easternInstant(date: string, time: string): string | undefined {
 }
 
 /** Asking `Intl` is slow, and one extract repeats a few thousand dates. */
-const instantOf = keptAnswers(50_000, (wallClock) => {
+const instantOf = memoize(50_000, (wallClock) => {
   const utc = Date.parse(`${wallClock}Z`);
   const date = wallClock.slice(0, wallClock.lastIndexOf("T"));
   if (Number.isNaN(utc) || !new Date(utc).toISOString().startsWith(date)) return undefined;
@@ -17,7 +17,7 @@ const instantOf = keptAnswers(50_000, (wallClock) => {
 });
 
 /** The calendar date in the eastern time zone (`2026-07-01`) at an instant in milliseconds since 1970 UTC. An import has one `now`. */
-export const easternDate = lastAnswer((ms: number) => calendarDate.format(ms));
+export const easternDate = memoizeLast((ms: number) => calendarDate.format(ms));
 
 function offsetAt(ms: number): string {
   const name = zone.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";

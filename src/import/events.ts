@@ -52,7 +52,7 @@ export async function importEvents(place: Workplace, options: Options): Promise<
     summary.unchanged = summary.read - summary.rejected - toWrite; // Repeats within the files; repeats of stored ones join them below.
     const files = await digestsOf(inputs);
     const begun = { format: "events", files, sources: [...sources].sort(), snapshot: false, asOf: undefined, startedAt: place.now() };
-    const store = options.dryRun ? place.db.snapshot : place.db.transaction;
+    const store = options.dryRun ? place.db.readTransaction : place.db.transaction;
     const importId = options.dryRun ? 0 : await beginImport(place.db, begun);
     for (const chunk of staging.chunks(CHUNK)) {
       await store(async (sql) => {

@@ -53,7 +53,7 @@ export async function judgeAll(
   for await (const read of together(format.read(files, context), JUDGED_TOGETHER)) {
     for (const item of read) lastOf.set(item.input, item);
     const items = read.filter((item) => item.isSuperseded !== true);
-    await db.snapshot(async (sql) => {
+    await db.readTransaction(async (sql) => {
       const digests = await digestsToRead(sql, items, digestOf, isFirst);
       const arrived: (Arrival | Unread)[] = [];
       const placed = new Map<Arrival, Placed>();

@@ -12,7 +12,7 @@ import type { Placed } from "./placing.ts";
 import type { Staging } from "./staging.ts";
 
 /** Series that are looked up by one statement. */
-const PORTION = 200;
+const BATCH_ROWS = 200;
 
 type Known = { format: Pick<Format, "versions">; staging: Staging; isFirst: boolean };
 
@@ -41,9 +41,9 @@ export async function listNewLinks(db: CatalogDb, known: Known): Promise<NewLink
 async function listNewParents(db: CatalogDb, known: Known): Promise<NewLink[]> {
   const found: NewLink[] = [];
   for (const [source, series] of known.staging.placements.begunSeries()) {
-    for (let first = 0; first < series.length; first += PORTION) {
-      await db.snapshot(async (sql) => {
-        for (const stage of await listStages(sql, source, series.slice(first, first + PORTION))) {
+    for (let first = 0; first < series.length; first += BATCH_ROWS) {
+      await db.readTransaction(async (sql) => {
+        for (const stage of await listStages(sql, source, series.slice(first, first + BATCH_ROWS))) {
           if (known.staging.isToWrite(source, stage.lineage)) continue;
           const parent_id = await nearest(sql, source, stage.series, stage.revision_key, known);
           if (parent_id !== undefined && parent_id !== stage.parent_id) found.push({ seq: stage.seq, parent_id });
@@ -57,7 +57,7 @@ async function listNewParents(db: CatalogDb, known: Known): Promise<NewLink[]> {
 async function listTwins(db: CatalogDb, { staging }: Known): Promise<NewLink[]> {
   const found: NewLink[] = [];
   for (const twins of staging.placements.twins()) {
-    await db.snapshot(async (sql) => {
+    await db.readTransaction(async (sql) => {
       for (const { source, lineage, twin } of twins) {
         const stored = await findStored(sql, source, twin);
         if (stored === undefined || readContent(stored.document, stored.sidecar).relationships.canonical_id !== null) continue;

@@ -1,6 +1,6 @@
 /**
  * Which record each version of an opportunity belongs to, where the upstream gives each version an id of its own (D-30). It is decided
- * before anything is judged, and by what the catalogue knows: a version whose id a record bears stays with that record. The others are
+ * before anything is judged, and by what the catalog knows: a version whose id a record bears stays with that record. The others are
  * placed one by one, the oldest first, as if each came in an import of its own (`threads.ts` has the rule).
  */
 import type { Database } from "bun:sqlite";
@@ -37,7 +37,7 @@ export type Placements = {
   hasRecord: (source: string, lineage: string) => boolean;
   /** Forgets one whose record was rejected. */
   drop: (source: string, id: string) => void;
-  /** Those of a record of which the catalogue knows less. */
+  /** Those of a record of which the catalog knows less. */
   unnotedOf: (source: string, lineage: string) => Placed[];
   /** Those of all records that are not written themselves, some at a time. */
   unnoted: () => Iterable<Placed[]>;
@@ -60,11 +60,11 @@ export function openPlacements(sqlite: Database): Placements {
     drop: table.drop,
     unnotedOf: (source, lineage) => table.unnotedOf(source, lineage).map(placedOf),
     *unnoted() {
-      for (const portion of table.unnoted()) yield portion.map(placedOf);
+      for (const batch of table.unnoted()) yield batch.map(placedOf);
     },
     *twins() {
-      for (const portion of table.twins())
-        yield portion.map(({ source, id, lineage, twin }) => ({ source, lineage: lineage ?? id, twin: twin ?? id }));
+      for (const batch of table.twins())
+        yield batch.map(({ source, id, lineage, twin }) => ({ source, lineage: lineage ?? id, twin: twin ?? id }));
     },
     begunSeries() {
       const bySource = Map.groupBy(table.begun(), ({ source }) => source);
@@ -80,17 +80,17 @@ function placedOf({ source, id, lineage, revision_key, series, title, posted_at,
 
 async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncIterable<Version>, isFirst: boolean): Promise<void> {
   for await (const version of versions) add(table, version);
-  if (!isFirst) for (const rows of table.unplaced()) await db.snapshot((sql) => placeKnown(sql, table, rows));
+  if (!isFirst) for (const rows of table.unplaced()) await db.readTransaction((sql) => placeKnown(sql, table, rows));
   table.placeByIds();
   for (const keys of table.unplacedKeys()) {
-    const known = isFirst ? undefined : await db.snapshot((sql) => threadsOf(sql, keys));
+    const known = isFirst ? undefined : await db.readTransaction((sql) => threadsOf(sql, keys));
     for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
       const names = ofSource.map(({ revision_key }) => revision_key);
       for (const [key, rows] of Map.groupBy(table.ofKeys(source, names), ({ revision_key }) => revision_key ?? ""))
         placeByKey(table, rows, key, known?.get(nameOf({ source, revision_key: key })) ?? []);
     }
   }
-  if (!isFirst) for (const rows of table.others()) await db.snapshot((sql) => compare(sql, table, rows));
+  if (!isFirst) for (const rows of table.others()) await db.readTransaction((sql) => compare(sql, table, rows));
 }
 
 /** A version that comes twice keeps what was said of it first, and the more exact time. */

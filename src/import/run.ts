@@ -75,7 +75,7 @@ async function refuseEarlierInstant(db: CatalogDb, begun: Begun): Promise<void> 
   if (begun.asOf === undefined || newest === undefined || begun.asOf > newest) return;
   if (((await findUnfinished(db, begun))?.last_instant ?? Number.NEGATIVE_INFINITY) >= newest) return;
   throw new Error(
-    `Cannot import as of ${formatInstant(begun.asOf)}: the catalogue holds changes up to ${formatInstant(newest)}, and --as-of must be later`,
+    `Cannot import as of ${formatInstant(begun.asOf)}: the catalog holds changes up to ${formatInstant(newest)}, and --as-of must be later`,
   );
 }
 
@@ -100,7 +100,7 @@ type Work = { begun: Begun; judged: Judged; staging: Staging; missing: readonly 
 
 /** The summary that the import would have: the same decisions at the same instant, stored nowhere. */
 async function rehearse(place: Workplace, { begun, judged, staging, missing, links }: Work): Promise<Summary> {
-  return place.db.snapshot(async (sql) => {
+  return place.db.readTransaction(async (sql) => {
     const summary = summaryOf(judged, staging);
     const total = staging.counts().toWrite;
     let done = 0;
@@ -142,14 +142,14 @@ async function store(place: Workplace, { begun, judged, staging, missing, links 
     countLinked(summary, events.length);
   };
 
-  // A restored catalogue is one transaction (D-31): its instants are its own.
+  // A restored catalog is one transaction (D-31): its instants are its own.
   const transactions = judged.newestRestored === undefined ? inChunks(staging) : [everyOne(staging)];
   let done = 0;
   for (const chunk of transactions) {
     const committed = done;
     await write(async (sql, instant) => {
       if (judged.newestRestored !== undefined && (await newestInstant(sql)) !== undefined)
-        throw new Error("Cannot restore these records: the catalogue was empty, and somebody has written to it meanwhile");
+        throw new Error("Cannot restore these records: the catalog was empty, and somebody has written to it meanwhile");
       for (const arrival of chunk) {
         const before = judged.isFirst ? undefined : await stored(sql, arrival); // None is staged twice, and no other import writes meanwhile.
         const decision = await storeOne(sql, before, arrival, staging, instant, importId);

@@ -16,7 +16,7 @@ export type Staging = {
   placements: Placements;
   /**
    * Keeps a record by its natural key. A later one of the same key takes its place, unless `rank` says that it is an older version.
-   * `text` is `null` when the catalogue says the same.
+   * `text` is `null` when the catalog says the same.
    */
   put: (source: string, lineage: string, text: string | null, beside?: Beside) => void;
   /** Notes that a record is there although nothing of it is to be stored (a rejected one, D-34). */

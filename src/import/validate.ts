@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/engine.ts";
 import type { Incoming, StatusBasis } from "../changes/content.ts";
 import { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
-import { lastAnswer } from "../runtime/memoize.ts";
+import { memoizeLast } from "../runtime/memoize.ts";
 import { closest } from "../text/closest.ts";
 import { parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
@@ -77,7 +77,7 @@ export const WORD_MAX = 64;
 
 const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Static<typeof RecordLine>;
 
-/** The record with absent fields as null or [], or a Rejection. `names`: the catalogue's name of each source code. */
+/** The record with absent fields as null or [], or a Rejection. `names`: the catalog's name of each source code. */
 export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>): Incoming {
   const { lineage, earlier_ids, status_basis, id: _ignored, created_at, updated_at, ...content } = readLine(record, "");
   const code = content.source.code.toUpperCase();
@@ -146,7 +146,7 @@ function objectReader(properties: [name: string, read: Reader][]): Reader {
   const names = properties.map(([name]) => name);
   const known = new Set(names);
   const readers = properties.map(([, reader]) => reader);
-  const pathsIn = lastAnswer((path: string) => names.map((name) => join(path, name)));
+  const pathsIn = memoizeLast((path: string) => names.map((name) => join(path, name)));
   return (value, path) => {
     const object = value ?? {};
     if (!isObject(object)) throw new Rejection(`${path === "" ? "a record" : path} must be an object`);

@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 
 /** Rows, and keys, that are looked up together. */
-const PORTION = 200;
+const BATCH_ROWS = 200;
 
 export type Row = {
   n: number;
@@ -28,7 +28,7 @@ export type Row = {
   is_foreign: number;
   /** It begins the record that is named after its key. */
   begins: number;
-  /** The catalogue knows all this of it. */
+  /** The catalog knows all this of it. */
   is_noted: number;
 };
 
@@ -56,25 +56,25 @@ export function openVersionTable(sqlite: Database) {
     `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, lineage = ?, twin = ?, is_other = ?, is_older = ?,
        is_foreign = ?, begins = ?, is_noted = ? where n = ?`,
   );
-  const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${PORTION}`);
-  const others = rows<[number]>(`n > ? and is_other order by n limit ${PORTION}`);
+  const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${BATCH_ROWS}`);
+  const others = rows<[number]>(`n > ? and is_other order by n limit ${BATCH_ROWS}`);
   const unnoted = rows<[number]>(
     `n > ? and not is_noted and not exists (
        select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
-     ) order by n limit ${PORTION}`,
+     ) order by n limit ${BATCH_ROWS}`,
   );
   const place = sqlite.prepare<unknown, [string, number, number, number]>(
     "update versions set lineage = ?, begins = ?, is_other = ? where n = ?",
   );
   const unplacedKeys = sqlite.prepare<Key, [string, string]>(
     `select source, revision_key, min(series) as series from versions where (source, revision_key) > (?, ?) and lineage is null
-     group by source, revision_key order by source, revision_key limit ${PORTION}`,
+     group by source, revision_key order by source, revision_key limit ${BATCH_ROWS}`,
   );
   const ofKeys = rows<[string, string]>("source = ? and revision_key in (select value from json_each(?)) order by posted_at, id");
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
   const unnotedOf = rows<[string, string]>("source = ? and lineage = ? and not is_noted order by posted_at, id");
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
-  const twins = rows<[number]>(`n > ? and twin is not null order by n limit ${PORTION}`);
+  const twins = rows<[number]>(`n > ? and twin is not null order by n limit ${BATCH_ROWS}`);
   const begun = sqlite.prepare<Key, []>("select distinct source, series from versions where begins order by source, series");
 
   return {
@@ -97,14 +97,14 @@ export function openVersionTable(sqlite: Database) {
         row.is_noted,
         row.n,
       ),
-    unplaced: () => portions(unplaced),
-    others: () => portions(others),
-    twins: () => portions(twins),
+    unplaced: () => batches(unplaced),
+    others: () => batches(others),
+    twins: () => batches(twins),
     place: (n: number, lineage: string, { begins, isOther }: { begins: boolean; isOther: boolean }) =>
       void place.run(lineage, begins ? 1 : 0, isOther ? 1 : 0, n),
     unnotedOf: (source: string, lineage: string): Row[] => unnotedOf.all(source, lineage),
     /** Those of records that are not written themselves. */
-    unnoted: () => portions(unnoted),
+    unnoted: () => batches(unnoted),
     /** Those that have no key belong to a record that is named after their id. */
     placeByIds: () => void sqlite.run("update versions set lineage = id where lineage is null and revision_key is null"),
     /** Keys of versions that have no place yet. */
@@ -112,7 +112,7 @@ export function openVersionTable(sqlite: Database) {
       for (let last: Key = { source: "", revision_key: "", series: "" }; ; ) {
         const keys = unplacedKeys.all(last.source, last.revision_key);
         if (keys.length > 0) yield keys;
-        if (keys.length < PORTION) return;
+        if (keys.length < BATCH_ROWS) return;
         last = keys.at(-1) ?? last;
       }
     },
@@ -124,11 +124,11 @@ export function openVersionTable(sqlite: Database) {
   };
 }
 
-function* portions(statement: { all: (after: number) => Row[] }): Iterable<Row[]> {
+function* batches(statement: { all: (after: number) => Row[] }): Iterable<Row[]> {
   for (let after = 0; ; ) {
     const rows = statement.all(after);
     if (rows.length > 0) yield rows;
-    if (rows.length < PORTION) return;
+    if (rows.length < BATCH_ROWS) return;
     after = rows.at(-1)?.n ?? after;
   }
 }

@@ -152,9 +152,9 @@ function clockFamilies({ refreshes, statusChanges }: Metrics): Family[] {
   ];
 }
 
-/** What the imports left in the catalogue; without it, where it cannot be read. */
+/** What the imports left in the catalog; without it, where it cannot be read. */
 async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
-  const readable = (value: number) => gauge("fundfeed_catalog_readable", "1, or 0 while the catalogue cannot be read.", value);
+  const readable = (value: number) => gauge("fundfeed_catalog_readable", "1, or 0 while the catalog cannot be read.", value);
   try {
     return [readable(1), ...(await importFamilies(db)), await ageFamily(db, now)];
   } catch {

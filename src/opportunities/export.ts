@@ -1,4 +1,4 @@
-/** The catalogue as `records` NDJSON: all that `import records` needs to make the same opportunities again. */
+/** The catalog as `records` NDJSON: all that `import records` needs to make the same opportunities again. */
 import { asc, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
@@ -24,7 +24,7 @@ type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
 /** Hands over one line a record, the least recently updated first; `codes` (upper case) keeps only those sources. One snapshot of the database. */
 export async function exportLines(db: CatalogDb, codes: readonly string[] | undefined, take: (line: string) => void): Promise<void> {
-  await db.snapshot(async (sql) => {
+  await db.readTransaction(async (sql) => {
     const takeRows = async (rows: Row[]) => {
       const ids = await upstreamIdsOf(sql, rows);
       for (const row of rows) take(lineOf(row, ids.get(row.seq) ?? []));

@@ -131,7 +131,7 @@ function judge({ values }: Column, allows: ((value: string, number: number) => b
   return Uint8Array.from(values, (value, number) => (number > 0 && (allows === undefined || allows(value, number)) ? 1 : 0));
 }
 
-/** Codes in the source catalogue (D-13) where the filter asks for `OTHER`: read each time, since the operator may rename sources. */
+/** Codes in the source catalog (D-13) where the filter asks for `OTHER`: read each time, since the operator may rename sources. */
 export async function namedSources(db: CatalogDb, { source }: FacetFilter): Promise<string[] | undefined> {
   if (!source?.includes("OTHER")) return undefined;
   return (await db.all(sourceCodes)).map(({ code }) => code);

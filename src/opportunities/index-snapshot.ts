@@ -1,8 +1,8 @@
 /**
- * The index snapshot: the list index in a file beside the catalogue, so that a server of millions of records starts sooner.
+ * The index snapshot: the list index in a file beside the catalog, so that a server of millions of records starts sooner.
  *
- * It may be deleted at any time. A server reads it at its start, and only where it is whole and of this very catalogue; otherwise, and
- * for all that is newer, it reads the catalogue. What a server reads from the catalogue later never comes from here.
+ * It may be deleted at any time. A server reads it at its start, and only where it is whole and of this very catalog; otherwise, and
+ * for all that is newer, it reads the catalog. What a server reads from the catalog later never comes from here.
  *
  * The file is a sequence of blocks: length of the content (8 bytes), its xxHash64 (8), content. The first block has the header as JSON,
  * each other one times (8 bytes each), rows and facets (4 each) of some records, oldest first; the last one is empty.
@@ -28,15 +28,15 @@ const NEWER_SHARE = 16;
 const BLOCK_RECORDS = 16_384;
 const BYTES_PER_RECORD = 16;
 const BLOCK_HEAD_BYTES = 16;
-/** How many of the newest records, and how many of all, are compared with the catalogue. */
+/** How many of the newest records, and how many of all, are compared with the catalog. */
 const COMPARED = 100;
 
 type Header = {
   format: 1;
-  /** From the catalogue's secret, which nobody learns from this. */
-  catalogue: string;
+  /** From the catalog's secret, which nobody learns from this. */
+  catalog: string;
   readUntil: Position;
-  /** The newest import when the snapshot was written: a catalogue that was restored from a backup has another one under that number. */
+  /** The newest import when the snapshot was written: a catalog that was restored from a backup has another one under that number. */
   lastImport: { id: number; started_at: number } | null;
 };
 
@@ -53,7 +53,7 @@ const rowsBySeq = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
     .where(inArray(opportunities.seq, seqs)),
 );
 
-const catalogueOf = (cursorSecret: Uint8Array) => createHmac("sha256", cursorSecret).update("index snapshot").digest("hex");
+const catalogOf = (cursorSecret: Uint8Array) => createHmac("sha256", cursorSecret).update("index snapshot").digest("hex");
 
 /** Writes a snapshot if the last one is missing or too old to be of use. */
 export async function keepSnapshot(model: ReadModel, path: string, fewRecords = FEW_RECORDS): Promise<void> {
@@ -69,7 +69,7 @@ export async function writeSnapshot(model: ReadModel, path: string): Promise<voi
   const { index, readUntil } = model;
   const { end } = index; // What is appended from here on is newer than `readUntil`, and is not part of the snapshot.
   const lastImport = (await model.db.get(newestImport)) ?? null; // Last, so that no import is missing that the index knows.
-  const header: Header = { format: 1, catalogue: catalogueOf(model.cursorSecret), readUntil, lastImport };
+  const header: Header = { format: 1, catalog: catalogOf(model.cursorSecret), readUntil, lastImport };
   const file = await open(partial, "wx", 0o600);
   try {
     await writeBlock(file, Buffer.from(JSON.stringify(header)));
@@ -130,7 +130,7 @@ export async function readSnapshot(
   if (file === undefined) return undefined;
   try {
     const header = JSON.parse(Buffer.from((await readBlock(file)) ?? []).toString()) as Header;
-    if (header.format !== 1 || header.catalogue !== catalogueOf(cursorSecret) || !(await hasImport(db, header))) return undefined;
+    if (header.format !== 1 || header.catalog !== catalogOf(cursorSecret) || !(await hasImport(db, header))) return undefined;
     const index = createListIndex(sizes);
     const isWhole = await readRecords(file, index);
     return isWhole && (await agrees(db, index, header)) ? { index, readUntil: header.readUntil } : undefined;
@@ -178,7 +178,7 @@ async function hasImport(db: CatalogDb, { lastImport }: Header): Promise<boolean
   return (await db.get(importById, { id: lastImport.id }))?.started_at === lastImport.started_at;
 }
 
-/** Whether the newest records, and some others, are in the catalogue as they are in the snapshot, or have changed since. */
+/** Whether the newest records, and some others, are in the catalog as they are in the snapshot, or have changed since. */
 async function agrees(db: CatalogDb, { end, times, rows, facets }: ListIndex, { readUntil }: Header): Promise<boolean> {
   const places = Array.from({ length: Math.min(COMPARED, end - 1) }, (_, number) => [
     end - 1 - number,

@@ -11,7 +11,7 @@ import { firstAfter, isNewest, newestFirst, newestTime, placeOf } from "./list-i
 import type { Page, Position } from "./page.ts";
 import { type ReadModel, refresh, reload } from "./read-model.ts";
 
-/** Source codes are upper-cased; `OTHER` means every code that the catalogue does not name (D-13). */
+/** Source codes are upper-cased; `OTHER` means every code that the catalog does not name (D-13). */
 export type Filter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
 
 const nextOfInstant = query(pick(opportunities, "updated_at", "id"), ({ updated_at, id }) =>

@@ -1,16 +1,16 @@
-/** The catalogue as a server reads it: the database, and in memory the list index, the facets and documents, in step with every commit. */
+/** The catalog as a server reads it: the database, and in memory the list index, the facets and documents, in step with every commit. */
 import { asc, eq, max, sql } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { parameter, pick, query, select, selectBy } from "../../db/query.ts";
 import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
-import { sharedRun } from "../runtime/single-flight.ts";
+import { singleFlight } from "../runtime/single-flight.ts";
 import { createDocuments, type Documents } from "./documents.ts";
 import { addFacets, createFacets, type Facets, readFacets } from "./facets.ts";
 import { append, compact, createListIndex, type ListIndex, needsCompaction, newestTime, recordCount, type Sizes } from "./list-index.ts";
 import type { Position } from "./page.ts";
 
 /** Rows read at a time: some 3 ms, after which other requests get their turn. */
-const PORTION = 5000;
+const BATCH_ROWS = 5000;
 /** From so many rows on, places are reserved for so many times as many. */
 const FEW_ROWS = 250_000;
 const GROWTH = 4;
@@ -28,7 +28,7 @@ type Contents = {
 export type ReadModel = Contents & {
   db: CatalogDb;
   documents: Documents;
-  /** Signs cursors. It lives in the catalogue, so that cursors outlive restarts and work on copies (D-15). */
+  /** Signs cursors. It lives in the catalog, so that cursors outlive restarts and work on copies (D-15). */
   cursorSecret: Uint8Array;
   /** What `db.commits()` returned before the newest commit that is in the contents was read. */
   lastSeenCommit: number;
@@ -48,7 +48,7 @@ type Loading = {
   readSnapshot?: (db: CatalogDb, cursorSecret: Uint8Array, sizes: Partial<Sizes>) => Promise<Beginning | undefined>;
 };
 
-/** Opens the catalogue for reading. Loading takes half a second for a million records, in portions that do not hold up the event loop. */
+/** Opens the catalog for reading. Loading takes half a second for a million records, in batches that do not hold up the event loop. */
 export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot }: Loading = {}): Promise<ReadModel> {
   const cursorSecret = await readCursorSecret(db);
   const model: ReadModel = {
@@ -57,8 +57,8 @@ export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot 
     documents: createDocuments(),
     cursorSecret,
     lastSeenCommit: Number.NaN,
-    refreshOnce: sharedRun(() => readNewer(model)),
-    reloadOnce: sharedRun(() => loadAll(model, sizes)),
+    refreshOnce: singleFlight(() => readNewer(model)),
+    reloadOnce: singleFlight(() => loadAll(model, sizes)),
     snapshotUntil: newestTime(createListIndex({ capacity: 1 })),
     stepping: undefined,
   };
@@ -109,7 +109,7 @@ async function loadAll(model: ReadModel, sizes: Partial<Sizes>, snapshot?: Begin
   Object.assign(model, contents, { lastSeenCommit });
 }
 
-/** Whether each row of the catalogue is in the index: rows are numbered without gaps, and never deleted. */
+/** Whether each row of the catalog is in the index: rows are numbered without gaps, and never deleted. */
 async function isComplete({ db, index, facets }: ReadModel): Promise<boolean> {
   return recordCount(index) === (await rowsOf(db)) && index.facetEnd <= facets.end;
 }
@@ -148,17 +148,17 @@ const idOfRow = query(pick(opportunities, "seq"), ({ seq }) =>
 );
 
 /**
- * Appends everything after `readUntil`, in portions with a pause after each. A commit between two portions does no harm: what it changes
- * comes after all that was there (D-31). A portion is read whole before it is appended, so that a failure leaves nothing half done.
+ * Appends everything after `readUntil`, in batches with a pause after each. A commit between two batches does no harm: what it changes
+ * comes after all that was there (D-31). A batch is read whole before it is appended, so that a failure leaves nothing half done.
  */
 async function readInto(db: CatalogDb, contents: Contents, isCurrent: () => boolean): Promise<void> {
   const { index, facets } = contents;
   for (;;) {
     const { time, id } = contents.readUntil;
-    const entries = await db.all(entriesAfter, { updated_at: time, id, limit: PORTION });
+    const entries = await db.all(entriesAfter, { updated_at: time, id, limit: BATCH_ROWS });
     const last = entries.at(-1);
     if (last === undefined) return;
-    const isLast = entries.length < PORTION;
+    const isLast = entries.length < BATCH_ROWS;
     const lastId = isLast ? AFTER_ALL_IDS : ((await db.get(idOfRow, { seq: last.seq }))?.id ?? AFTER_ALL_IDS);
     await readNewFacets(db, facets); // After the records: it has all that they refer to.
     if (!isCurrent()) return;
@@ -171,9 +171,9 @@ async function readInto(db: CatalogDb, contents: Contents, isCurrent: () => bool
 
 async function readNewFacets(db: CatalogDb, facets: Facets): Promise<void> {
   for (;;) {
-    const added = await readFacets(db, facets, PORTION);
+    const added = await readFacets(db, facets, BATCH_ROWS);
     addFacets(facets, added);
-    if (added.length < PORTION) return;
+    if (added.length < BATCH_ROWS) return;
     await pause();
   }
 }
@@ -182,11 +182,11 @@ const settingByName = selectBy(settings, "name");
 
 export async function readCursorSecret(db: CatalogDb): Promise<Uint8Array> {
   const secret = await findCursorSecret(db);
-  if (secret === undefined) throw new Error("The catalogue has no cursor secret");
+  if (secret === undefined) throw new Error("The catalog has no cursor secret");
   return secret;
 }
 
-/** Each catalogue makes one when it is made; its copies and replicas have the same. */
+/** Each catalog makes one when it is made; its copies and replicas have the same. */
 export async function findCursorSecret(db: CatalogDb): Promise<Uint8Array | undefined> {
   return (await db.get(settingByName, { name: "cursor_secret" }))?.value;
 }

@@ -103,7 +103,7 @@ export async function dropDownloads({ db, directory }: Workplace, { name }: Upst
   return true;
 }
 
-/* What was imported last is remembered in the catalogue itself, so that it is restored, copied and thrown away together with it. */
+/* What was imported last is remembered in the catalog itself, so that it is restored, copied and thrown away together with it. */
 
 const settingByName = selectBy(settings, "name");
 const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, settings.value) });

@@ -1,7 +1,7 @@
 /** Answers that are kept, where the same is asked again and again and looking up costs less than answering. */
 
 /** The last answer again while the question is the same. */
-export function lastAnswer<Question, Answer>(answer: (question: Question) => Answer): (question: Question) => Answer {
+export function memoizeLast<Question, Answer>(answer: (question: Question) => Answer): (question: Question) => Answer {
   let last: { question: Question; value: Answer } | undefined;
   return (question) => {
     if (last?.question !== question) last = { question, value: answer(question) };
@@ -13,7 +13,7 @@ export function lastAnswer<Question, Answer>(answer: (question: Question) => Ans
 const QUESTION_MAX = 40;
 
 /** Some `atMost` answers, then all of them are forgotten. An `undefined` is not kept. */
-export function keptAnswers<Answer>(
+export function memoize<Answer>(
   atMost: number,
   answer: (question: string) => Answer | undefined,
 ): (question: string) => Answer | undefined {

@@ -4,7 +4,7 @@
  * The answer runs `work` and resolves when that is done; one run at a time. Whoever asks while one is under way shares the next, which
  * begins after all of them have asked: what was true when they asked is seen. A failure reaches those who share the run that failed.
  */
-export function sharedRun(work: () => Promise<void>): () => Promise<void> {
+export function singleFlight(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   const begin = () => {

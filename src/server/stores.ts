@@ -13,7 +13,7 @@ import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } f
 const OWN_WRITES_WAIT_MS = 40;
 /** How long a request waits for a statement of PostgreSQL's. The clock waits longer: for an import's chunk. */
 const ANSWERS_WITHIN_MS = 3_000;
-/** PostgreSQL's connections for the clock and for the state; the catalogue has its client's own number. */
+/** PostgreSQL's connections for the clock and for the state; the catalog has its client's own number. */
 const CLOCK = { waitMs: 0, postgres: { connections: 2 } };
 const CATALOG = { postgres: { answersWithinMs: ANSWERS_WITHIN_MS } };
 const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, answersWithinMs: ANSWERS_WITHIN_MS } };
@@ -30,7 +30,7 @@ export type Stores = {
   close: () => Promise<void>;
 };
 
-/** `readDatabase` is the URL of a replica of `database`, from which the catalogue is read. */
+/** `readDatabase` is the URL of a replica of `database`, from which the catalog is read. */
 export type ServedLocation = DatabaseLocation & { readDatabase?: string | undefined };
 
 /** `notice` is called with what an operator should know. */
@@ -62,7 +62,7 @@ export async function openStores(
   return { ...stores, close: () => closing.disposeAsync() };
 }
 
-/** The catalogue in the replica `from` of `primary`, whose `clock` is open. */
+/** The catalog in the replica `from` of `primary`, whose `clock` is open. */
 async function openReplica(from: DatabaseLocation, primary: DatabaseLocation, clock: CatalogDb, now: number): Promise<CatalogDb> {
   const refusal = (reason: string) =>
     new Error(
@@ -73,10 +73,10 @@ async function openReplica(from: DatabaseLocation, primary: DatabaseLocation, cl
     throw error instanceof NoData || error instanceof OlderVersion ? notYet() : error;
   });
   try {
-    // Each catalogue makes a cursor secret of its own, and a replica has its primary's. Without one it has not followed, or never will.
+    // Each catalog makes a cursor secret of its own, and a replica has its primary's. Without one it has not followed, or never will.
     const secret = await findCursorSecret(replica);
     if (secret === undefined) throw notYet();
-    if (!Buffer.from(secret).equals(await readCursorSecret(clock))) throw refusal("holds another catalogue");
+    if (!Buffer.from(secret).equals(await readCursorSecret(clock))) throw refusal("holds another catalog");
     return replica;
   } catch (error) {
     await replica.close();

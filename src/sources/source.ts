@@ -1,4 +1,4 @@
-/** The source catalogue: the named sources (D-13). */
+/** The source catalog: the named sources (D-13). */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { asc, eq, sql as fragment, inArray, max, ne, sum } from "drizzle-orm";
@@ -27,13 +27,13 @@ export async function listSources(db: CatalogDb): Promise<SourceEntry[]> {
   return db.all(allSources);
 }
 
-/** Adds a source, or updates the one that bears the code. `OTHER` is never a catalogue entry. */
+/** Adds a source, or updates the one that bears the code. `OTHER` is never a catalog entry. */
 export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<SourceEntry> {
   const code = entry.code.trim().toUpperCase();
   if (!/^[A-Z0-9][A-Z0-9_.-]{0,63}$/.test(code)) {
     throw new Error(`Cannot add source "${entry.code}": a code is 1 to 64 letters, digits, "_", "-" or "."`);
   }
-  if (code === "OTHER") throw new Error("Cannot add source OTHER: it means every source that the catalogue does not name");
+  if (code === "OTHER") throw new Error("Cannot add source OTHER: it means every source that the catalog does not name");
   const { name, description } = entry;
   if (name.trim() === "") throw new Error(`Cannot add source ${code}: its name is blank`);
   await db.run(storeSource, { code, name, description });
@@ -47,7 +47,7 @@ export async function removeSource(db: CatalogDb, code: string): Promise<boolean
 
 const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(facets).groupBy(facets.source));
 
-/** Refuses a code that neither the catalogue names nor any record bears: a typo, which would otherwise choose nothing. */
+/** Refuses a code that neither the catalog names nor any record bears: a typo, which would otherwise choose nothing. */
 export async function requireSources(db: CatalogDb, codes: readonly string[], action: string): Promise<void> {
   const known = [...(await listSources(db)).map(({ code }) => code), ...(await db.all(sourcesOfRecords)).map(({ source }) => source)];
   for (const code of codes) {

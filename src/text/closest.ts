@@ -24,7 +24,7 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return meant === undefined ? "" : ` (did you mean "${meant}"?)`;
 }
 
-/** Optimal string alignment: insertions, deletions, substitutions and neighbours that changed places, one row of the table at a time. */
+/** Optimal string alignment: insertions, deletions, substitutions and neighbors that changed places, one row of the table at a time. */
 function editDistance(left: string, right: string): number {
   let before: number[] = [];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);

@@ -1,5 +1,5 @@
 /** RFC 3339 date-times in and out (D-10, D-28): strict where `Date.parse` is not, exact to any number of fractional digits. */
-import { keptAnswers, lastAnswer } from "../runtime/memoize.ts";
+import { memoize, memoizeLast } from "../runtime/memoize.ts";
 
 /** A point in time: whole milliseconds since 1970 UTC, and the digits beyond them (without trailing zeros). */
 export type Instant = Readonly<{ ms: number; beyond: string }>;
@@ -10,7 +10,7 @@ const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:
  * The instant that an RFC 3339 date-time with an offset names, or `undefined`. A leap second counts as the second after it. Kept, since an
  * import repeats a few thousand dates and asks for each of a record's several times.
  */
-export const parseInstant = keptAnswers(20_000, readInstant);
+export const parseInstant = memoize(20_000, readInstant);
 
 function readInstant(text: string): Instant | undefined {
   const match = DATE_TIME.exec(text);
@@ -67,7 +67,7 @@ export function compareInstants(left: Instant, right: Instant): number {
 }
 
 /** UTC with milliseconds and `Z` (D-28). A transaction writes its one instant into every document and event. */
-export const formatInstant = lastAnswer((ms: number) => new Date(ms).toISOString());
+export const formatInstant = memoizeLast((ms: number) => new Date(ms).toISOString());
 
 /** 400 years, after which the calendar repeats itself. */
 const CYCLE_MS = 146_097 * 24 * 60 * 60 * 1000;

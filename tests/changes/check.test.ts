@@ -16,7 +16,7 @@ afterAll(dropScratch);
 
 let sound: string;
 
-/** A catalogue with additions, changes, a removal, turns of the clock and an imported event. */
+/** A catalog with additions, changes, a removal, turns of the clock and an imported event. */
 beforeAll(async () => {
   const directory = aDirectory();
   const catalog = await aCatalog(openCatalog(directory, NOON));
@@ -41,14 +41,14 @@ function copied(): string {
   return directory;
 }
 
-/** A copy of the sound catalogue that was damaged. */
+/** A copy of the sound catalog that was damaged. */
 function damaged(damage: (db: CatalogFile) => void): CatalogDb {
   const db = openCatalog(copied(), NOON);
   damage(db);
   return db;
 }
 
-/** Of a data directory's catalogue; a file that is damaged so far that it cannot be opened has one. */
+/** Of a data directory's catalog; a file that is damaged so far that it cannot be opened has one. */
 async function storageFaultsOf(directory: string): Promise<string[]> {
   try {
     await using opened = new AsyncDisposableStack();
@@ -86,7 +86,7 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     return faults.map(({ what }) => what);
   }
 
-  testIf("finds nothing wrong with a sound catalogue", async () => {
+  testIf("finds nothing wrong with a sound catalog", async () => {
     expect(await faultsAfter(() => undefined)).toEqual([]);
   });
 

@@ -129,7 +129,7 @@ describe("--database", () => {
 });
 
 describe.if(hasPostgres)("serve --database --read-database", () => {
-  /** A role that may read the catalogue, and nothing else; the URL of the same database for it. */
+  /** A role that may read the catalog, and nothing else; the URL of the same database for it. */
   async function aReader(url: string): Promise<string> {
     await using sql = new SQL(url, { max: 1 });
     await sql.unsafe("drop role if exists reader");
@@ -139,7 +139,7 @@ describe.if(hasPostgres)("serve --database --read-database", () => {
     return url.replace("fundfeed@", "reader@");
   }
 
-  test("reads the catalogue there, with no right to write, and counts here", async () => {
+  test("reads the catalog there, with no right to write, and counts here", async () => {
     const server = await postgresServer();
     const [url, home] = [await server.freshDatabase(), aHome()];
     const env = { FUNDFEED_DATABASE: url, FUNDFEED_READ_DATABASE: await aReader(url) };
@@ -165,9 +165,9 @@ describe.if(hasPostgres)("serve --database --read-database", () => {
 
   test.each([
     [
-      "has another's catalogue",
+      "has another's catalog",
       "select 1",
-      "Cannot read from THERE: --read-database must be a replica of --database, HERE, and holds another catalogue",
+      "Cannot read from THERE: --read-database must be a replica of --database, HERE, and holds another catalog",
     ],
     [
       "has no cursor secret yet",
@@ -175,7 +175,7 @@ describe.if(hasPostgres)("serve --database --read-database", () => {
       "Cannot read from THERE: --read-database must be a replica of --database, HERE, and has not followed it yet; try again",
     ],
     [
-      "has no catalogue yet",
+      "has no catalog yet",
       "drop schema fundfeed_catalog cascade",
       "Cannot read from THERE: --read-database must be a replica of --database, HERE, and has not followed it yet; try again",
     ],

@@ -152,7 +152,7 @@ describe("where there are no data, and nothing comes to be,", () => {
     expect([code, existsSync(data)]).toEqual([words in extra ? 1 : 0, false]);
   });
 
-  test("a rehearsal of an import counts as if the catalogue were new", async () => {
+  test("a rehearsal of an import counts as if the catalog were new", async () => {
     const data = join(aDirectory(), "data");
     const files = [aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]), aFile([])];
     for (const [args, added] of [

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { join } from "node:path";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
 import { copyDatabases, type Databases } from "../../db/copy.ts";
-import { type DatabaseName, type Engine, PORTION } from "../../db/engine.ts";
+import { BATCH_ROWS, type DatabaseName, type Engine } from "../../db/engine.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
 import * as stateTables from "../../db/schema/sqlite/state.ts";
@@ -53,13 +53,13 @@ async function rowsOf({ catalog, state }: Databases): Promise<Record<string, str
   return rows;
 }
 
-/** More records than a portion has, with a history, in a data directory that keys have used. */
+/** More records than a batch has, with a history, in a data directory that keys have used. */
 let directory: string;
 beforeAll(async () => {
   directory = aDirectory();
   const place = ["--data", directory];
   const odd = anOpportunity({ title: 'O\'Brien "q" \\ ? $1 é 😀 \u2028 {NULL}', description: "x".repeat(200_000) });
-  const many = Array.from({ length: PORTION + 100 }, (_, n) => ({
+  const many = Array.from({ length: BATCH_ROWS + 100 }, (_, n) => ({
     source: { code: "OWN", opportunity_id: `m${n}` },
     title: `Number ${n}`,
   }));
@@ -84,16 +84,16 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     const rows = await rowsOf(from);
     for (const name of [...tableNames(catalogTables), ...tableNames(stateTables)])
       expect([name, rows[name]?.length]).not.toEqual([name, 0]);
-    expect(rows.opportunities?.length).toBe(PORTION + 109);
+    expect(rows.opportunities?.length).toBe(BATCH_ROWS + 109);
 
     const shown: [string, number, number][] = [];
-    const copied = await copyDatabases(from, over, (...portion) => void shown.push(portion));
+    const copied = await copyDatabases(from, over, (...batch) => void shown.push(batch));
     expect(await rowsOf(over)).toEqual(rows);
     const counts = Object.fromEntries(Object.entries(rows).map(([name, each]) => [name, each.length]));
     expect({ ...copied.catalog, ...copied.state }).toEqual(counts);
     expect(shown.filter(([name]) => name === "opportunities")).toEqual([
-      ["opportunities", PORTION, PORTION + 109],
-      ["opportunities", PORTION + 109, PORTION + 109],
+      ["opportunities", BATCH_ROWS, BATCH_ROWS + 109],
+      ["opportunities", BATCH_ROWS + 109, BATCH_ROWS + 109],
     ]);
 
     await copyDatabases(over, back, told);

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { and, eq, inArray, sql } from "drizzle-orm";
-import { type CatalogDb, PORTION, type StateDb } from "../../db/engine.ts";
+import { BATCH_ROWS, type CatalogDb, type StateDb } from "../../db/engine.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import {
   deleteFrom,
@@ -63,14 +63,14 @@ test("an engine on SQLite takes the write lock before it reads", async () => {
   const [one, other] = [NOON, NOON].map((now) => sqliteEngine(openCatalog(directory, now, { waitMs: 0 }).sqlite, "catalog"));
   await one?.transaction(async () => {
     await expect(other?.transaction(async () => 1)).rejects.toThrow("database is locked");
-    expect(await other?.snapshot((sql) => sql.get(rawSql("select 1 as one")))).toEqual({ one: 1 });
+    expect(await other?.readTransaction((sql) => sql.get(rawSql("select 1 as one")))).toEqual({ one: 1 });
   });
   expect(await other?.transaction(async () => 1)).toBe(1);
   await Promise.all([one?.close(), other?.close()]);
 });
 
 describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
-  /** Two openings of one new catalogue. */
+  /** Two openings of one new catalog. */
   async function opened() {
     const { catalog } = await makePlace();
     const [one, other] = [await catalog(), await catalog()];
@@ -267,7 +267,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     await Bun.sleep(1);
     const seen = await Promise.all([
       namesIn(one),
-      one.snapshot((sql) => sql.all(rawSql<{ name: string }>(names))),
+      one.readTransaction((sql) => sql.all(rawSql<{ name: string }>(names))),
       one.all(query({}, () => selectAll(settings))),
     ]);
     await writing;
@@ -291,7 +291,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     await using place = await opened();
     const { one, other } = place;
     await other.run(rawSql(put, "before", bytes(".")));
-    const seen = await one.snapshot(async (sql) => {
+    const seen = await one.readTransaction(async (sql) => {
       const first = await sql.all(rawSql(names));
       await other.run(rawSql(put, "meanwhile", bytes(".")));
       return [first, await sql.all(rawSql(names))];
@@ -300,14 +300,14 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect(await namesIn(one)).toEqual(["before", "meanwhile"]);
   });
 
-  testIf("hands over many rows in portions, of one state, with other questions in between", async () => {
+  testIf("hands over many rows in batches, of one state, with other questions in between", async () => {
     await using place = await opened();
     const { one, other } = place;
     const numbers = "with recursive n (i) as (select 1 union all select i + 1 from n where i < ?) select i from n";
     await one.run(
       rawSql(
         `insert into imports (format, files, sources, snapshot, started_at, counts) select 'x', '[]', '[]', 0, i, '{}' from (${numbers}) as all_of_them`,
-        2 * PORTION + 1,
+        2 * BATCH_ROWS + 1,
       ),
     );
     const sizes: number[] = [];
@@ -316,14 +316,14 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     await one.each(later, {}, async (rows) => {
       sizes.push(rows.length);
       for (const { started_at } of rows) sum += started_at;
-      await other.run(rawSql("delete from imports where started_at > ?", PORTION));
+      await other.run(rawSql("delete from imports where started_at > ?", BATCH_ROWS));
     });
-    expect(sizes).toEqual([PORTION, PORTION, 1]);
-    expect(sum).toBe(((2 * PORTION + 1) * (2 * PORTION + 2)) / 2);
+    expect(sizes).toEqual([BATCH_ROWS, BATCH_ROWS, 1]);
+    expect(sum).toBe(((2 * BATCH_ROWS + 1) * (2 * BATCH_ROWS + 2)) / 2);
 
     const found: number[] = [];
     const statement = "select id, started_at from imports where started_at <= ? order by id";
-    await one.snapshot((sql) =>
+    await one.readTransaction((sql) =>
       sql.each(rawSql<{ id: number }>(statement, 3), {}, async ([first]) => {
         found.push((await sql.all(rawSql(statement, 2))).length, first?.id ?? 0);
         await sql.each(rawSql("select code from sources"), {}, (rows) => void found.push(rows.length));
@@ -408,7 +408,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     await using place = await opened();
     await place.one.run(rawSql(put, "x", bytes(".")));
     expect(await place.one.storageFaults()).toEqual([]);
-    expect(await place.one.dropUnusedPages()).toBe(true);
+    expect(await place.one.vacuum()).toBe(true);
     expect(await namesIn(place.other)).toEqual(["x"]);
   });
 });

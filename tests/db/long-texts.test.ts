@@ -56,7 +56,7 @@ async function storeLongRecord(db: CatalogDb): Promise<void> {
 }
 
 describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
-  test.if(isThere)("a catalogue with long texts is copied, checked and kept up to date", async () => {
+  test.if(isThere)("a catalog with long texts is copied, checked and kept up to date", async () => {
     const [from, to] = [await inDirectory(":memory:").catalog(NOON), await emptyCatalog()];
     await storeLongRecord(from);
     await copyCatalog(from, to);

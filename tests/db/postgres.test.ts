@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
-import { PORTION } from "../../db/engine.ts";
+import { BATCH_ROWS } from "../../db/engine.ts";
 import { POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import { postgresMigrations } from "../../db/postgres/migrate.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
@@ -212,15 +212,15 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     const url = await (await postgresServer()).freshDatabase();
     const db = await openPostgresCatalog(url, NOON, { connections: 1, answersWithinMs: 1000 });
     const [taken, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const holding = db.snapshot(async () => {
+    const holding = db.readTransaction(async () => {
       taken.resolve();
       await refused.promise;
     });
     await taken.promise;
-    expect(isUnavailable(await failureOf(db.snapshot((sql) => sql.get(rawSql("select 1")))))).toBe(true);
+    expect(isUnavailable(await failureOf(db.readTransaction((sql) => sql.get(rawSql("select 1")))))).toBe(true);
     refused.resolve();
     await holding;
-    expect(await db.snapshot((sql) => sql.get(rawSql("select 1 as one")))).toEqual({ one: 1 });
+    expect(await db.readTransaction((sql) => sql.get(rawSql("select 1 as one")))).toEqual({ one: 1 });
     await db.close();
   });
 
@@ -245,21 +245,21 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     expect(isUnavailable(await failureOf(db.get(rawSql("select 1"))))).toBe(true);
   });
 
-  test("reads a big catalogue in portions, one after the other", async () => {
+  test("reads a big catalog in batches, one after the other", async () => {
     const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
     await db.run(
       rawSql("insert into settings (name, value) select 'n' || i, convert_to('x', 'UTF8') from generate_series(1, 2500) as g (i)"),
     );
-    const portions: number[] = [];
+    const batches: number[] = [];
     let isTaking = false;
-    await db.each(rawSql("select name from settings where name <> 'cursor_secret'"), {}, async (portion) => {
+    await db.each(rawSql("select name from settings where name <> 'cursor_secret'"), {}, async (batch) => {
       expect(isTaking).toBe(false);
       isTaking = true;
       await Bun.sleep(20);
       isTaking = false;
-      portions.push(portion.length);
+      batches.push(batch.length);
     });
-    expect(portions).toEqual([PORTION, PORTION, 500]);
+    expect(batches).toEqual([BATCH_ROWS, BATCH_ROWS, 500]);
     await db.close();
   });
 });

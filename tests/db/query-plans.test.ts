@@ -23,11 +23,11 @@ async function statementsOf(db: CatalogDb, work: () => Promise<unknown>): Promis
       }) as F;
     return { get: noted(get), all: noted(all), run: noted(run), each: noted(each) };
   };
-  const { transaction, snapshot } = db;
-  const plain = { get: db.get, all: db.all, run: db.run, each: db.each, transaction, snapshot };
+  const { transaction, readTransaction } = db;
+  const plain = { get: db.get, all: db.all, run: db.run, each: db.each, transaction, readTransaction };
   Object.assign(db, noting(db), {
     transaction: <T>(write: (sql: CatalogSql) => Promise<T>) => transaction((sql) => write({ ...sql, ...noting(sql) })),
-    snapshot: <T>(read: (sql: CatalogSql) => Promise<T>) => snapshot((sql) => read({ ...sql, ...noting(sql) })),
+    readTransaction: <T>(read: (sql: CatalogSql) => Promise<T>) => readTransaction((sql) => read({ ...sql, ...noting(sql) })),
   });
   try {
     await work();

@@ -68,7 +68,7 @@ function kindOf(column: Column): string {
 }
 
 test.each([
-  ["catalogue", sqliteCatalog, postgresCatalog],
+  ["catalog", sqliteCatalog, postgresCatalog],
   ["state", sqliteState, postgresState],
 ])("the %s has the same tables, columns, keys and indexes on both engines", (_, sqlite, postgres) => {
   const onSqlite = Object.values(sqlite).filter((table) => is(table, SQLiteTable));

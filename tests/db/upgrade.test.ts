@@ -61,7 +61,7 @@ describe("a migration", () => {
   const slow: Migration = {
     tag: "9999_slow",
     sql: [
-      "alter table sources add column colour text",
+      "alter table sources add column color text",
       "create table numbers (n integer primary key, text text not null)",
       "insert into numbers with recursive n(n) as (select 1 union all select n + 1 from n where n < 20000000) select n, hex(randomblob(50)) from n",
     ].join("--> statement-breakpoint\n"),

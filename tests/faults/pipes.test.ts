@@ -12,7 +12,7 @@ import { rawSql } from "../support/sql.ts";
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
-/** More than one portion of a database, and more than a pipe holds. */
+/** More than one batch of a database, and more than a pipe holds. */
 const RECORDS = 3000;
 const records = Array.from(
   { length: RECORDS },

@@ -12,8 +12,8 @@ function replaceAll(home: Home): void {
   renameSync(home.at("copy"), home.at("fundfeed-data"));
 }
 
-/** The same for the catalogue alone: the state and its log stay the same files. */
-function replaceCatalogue(home: Home): void {
+/** The same for the catalog alone: the state and its log stay the same files. */
+function replaceCatalog(home: Home): void {
   renameSync(home.at("fundfeed-data"), home.at("old"));
   mkdirSync(home.at("next"), { mode: 0o700 });
   for (const name of readdirSync(home.at("old")))
@@ -24,7 +24,7 @@ function replaceCatalogue(home: Home): void {
 
 test.each([
   ["all files", replaceAll, ["old", "fundfeed-data"]],
-  ["the catalogue alone", replaceCatalogue, ["fundfeed-data"]],
+  ["the catalog alone", replaceCatalog, ["fundfeed-data"]],
 ] as const)("requests during the replacement of %s are all counted", async (_, replace, places) => {
   const home = aHome();
   await home.run(["plans", "set", "test", "--daily", "1000000", "--per-minute", "1000000"]);

@@ -39,7 +39,7 @@ function hasOpen(pid: number, directory: string): boolean {
   });
 }
 
-/** Puts the backup back, and begins something as soon as the first file is being copied, until that has the catalogue open. */
+/** Puts the backup back, and begins something as soon as the first file is being copied, until that has the catalog open. */
 function restoreWhile<T>(home: Home, data: string, begin: () => T): T {
   const begun: T[] = [];
   restore(home.at("copy"), home.at(data), (from, to) => {

@@ -69,7 +69,7 @@ async function answers(api: TestApi): Promise<unknown> {
   return { operations, problems: refused };
 }
 
-/** Cursors are signed with each catalogue's own secret; request ids are random. */
+/** Cursors are signed with each catalog's own secret; request ids are random. */
 function masked(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (name, member) => {

@@ -64,7 +64,7 @@ describe.each(engines)("imports on %s", (_, isThere, emptyCatalog) => {
       expect(await rowsOf(here.db)).toEqual(await rowsOf(inFiles.db));
 
       const copy = await aCatalog(await emptyCatalog());
-      copy.clock.now = AFTER + DAY; // The catalogue was changed until then.
+      copy.clock.now = AFTER + DAY; // The catalog was changed until then.
       const exported = await exportOf(here.db);
       expect(await copy.take(exported)).toMatchObject({ added: exported.length });
       expect(await exportOf(copy.db)).toEqual(exported);

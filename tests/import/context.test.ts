@@ -13,7 +13,7 @@ afterAll(dropScratch);
 describe.each(engines)("withStaging() on %s", (kind, isThere, emptyCatalog) => {
   const testIf = test.if(isThere);
 
-  /** A catalogue that others can reach: not one in memory. */
+  /** A catalog that others can reach: not one in memory. */
   async function aPlace() {
     const directory = aDirectory();
     const db = kind === "SQLite" ? openCatalog(directory, NOON) : await emptyCatalog();

@@ -1,4 +1,4 @@
-/** Instants of an export are restored into an empty catalogue only where they have passed: every later change must follow them (D-31). */
+/** Instants of an export are restored into an empty catalog only where they have passed: every later change must follow them (D-31). */
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { openCatalog } from "../../db/sqlite/open.ts";

@@ -1,4 +1,4 @@
-/** What the catalogue remembers of imports. */
+/** What the catalog remembers of imports. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   type Begun,

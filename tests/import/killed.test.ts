@@ -46,7 +46,7 @@ const SECOND_AS_OF = "2026-05-02T00:00:00.000Z";
 /** Whether the second import has finished. Killed between that and its exit, it is done: its instant would be refused (D-31). */
 async function isFinished(...place: readonly string[]): Promise<boolean> {
   const { code, out, err } = await run(["imports", "list", "--json", ...place]);
-  if (code === 1 && err.includes("no fundfeed data in")) return false; // Killed before it had made a catalogue.
+  if (code === 1 && err.includes("no fundfeed data in")) return false; // Killed before it had made a catalog.
   const listed = JSON.parse(out) as { as_of: string; finished_at: string | null }[];
   return listed.some(({ as_of, finished_at }) => as_of === SECOND_AS_OF && finished_at !== null);
 }

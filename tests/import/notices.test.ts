@@ -15,7 +15,7 @@ afterAll(dropScratch);
 const format = samGov;
 const NOW = Date.parse("2026-04-25T12:00:00Z");
 
-/** A catalogue whose clock stands at the day of the newest file. */
+/** A catalog whose clock stands at the day of the newest file. */
 async function atNow(): Promise<TestCatalog> {
   const catalog = await aCatalog();
   catalog.clock.now = NOW;
@@ -71,7 +71,7 @@ const layoutOf = (random: () => number) => (random() < 0.5 ? "csv" : "rows");
 function properties(rows: readonly Row[], runs: number, subsets: number): void {
   const nameless = new Set(idsOf(rows.filter((row) => SEVERAL.has(String(row["Sol#"])))));
 
-  test("of a catalogue that has them all, any of them in any order change nothing", async () => {
+  test("of a catalog that has them all, any of them in any order change nothing", async () => {
     const catalog = await atNow();
     await catalog.takeFiles([samGovFiles.csv(rows)], { format });
     const before = await contentsOf(catalog.db);
@@ -90,7 +90,7 @@ function properties(rows: readonly Row[], runs: number, subsets: number): void {
     );
   });
 
-  test("wherever the first of them are placed, none ever moves, and in the end the catalogue is the same", async () => {
+  test("wherever the first of them are placed, none ever moves, and in the end the catalog is the same", async () => {
     const whole = await atNow();
     await whole.takeFiles([samGovFiles.rows(rows)], { format });
     const expected = await recordsOf(whole.db, nameless);
@@ -323,7 +323,7 @@ describe("a number under which more than a hundred notices are known", () => {
   });
 });
 
-describe("a catalogue that knows only which notices its records bear", () => {
+describe("a catalog that knows only which notices its records bear", () => {
   const rows = [
     notice("aaaa"),
     notice("bbbb", { PostedDate: at(21), Title: "Renamed at once" }),

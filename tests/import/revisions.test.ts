@@ -1,4 +1,4 @@
-/** The history that Grants.gov's revisions give, compared with the one that a catalogue records which imports each revision when it appears. */
+/** The history that Grants.gov's revisions give, compared with the one that a catalog records which imports each revision when it appears. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { easternInstant } from "../../src/import/eastern.ts";
@@ -43,7 +43,7 @@ async function backfilled(details: Details, now = NOW): Promise<Event[]> {
 }
 
 /**
- * What a catalogue records that imports the answer at each of these instants, its clock running in between. Left out is what the revisions
+ * What a catalog records that imports the answer at each of these instants, its clock running in between. Left out is what the revisions
  * do not tell: the clock's own turns, which lie between the instants, and the files of a past revision.
  */
 async function recorded(answers: readonly { at: number; details: Details }[]): Promise<Event[]> {
@@ -92,7 +92,7 @@ describe("the history of real revisions", () => {
   test.each([
     [358302, ["field_updated material eligibility.requirements 2025-02-03T14:44:28.000Z"]],
     [327723, ["date_changed material dates.closes_at 2020-06-16T14:59:15.000Z"]],
-  ])("%d is what a catalogue would have recorded", async (id, expected) => {
+  ])("%d is what a catalog would have recorded", async (id, expected) => {
     const details = realJson<Details>(`grants-gov/opportunity-details-${id}.json`);
     const events = await backfilled(details);
     expect(events).toEqual(await recorded(answersOf(details)));
@@ -245,7 +245,7 @@ function answersThroughTime(upstream: Upstream): { at: number; details: Details 
 describe("the history of generated revisions", () => {
   const compared = new Map<string, number>();
 
-  test.each(Array.from({ length: 80 }, (_, index) => index + 1))("is what a catalogue would have recorded: upstream %d", async (seed) => {
+  test.each(Array.from({ length: 80 }, (_, index) => index + 1))("is what a catalog would have recorded: upstream %d", async (seed) => {
     const upstream = anUpstream(seed);
     const details = detailsAt(upstream, NOW);
     if (details === undefined) throw new Error("The upstream shows nothing at the end");

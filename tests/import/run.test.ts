@@ -175,7 +175,7 @@ describe("import", () => {
     expect(await catalog.takeFiles([path])).toEqual({ ...NOTHING, read: 2, added: 2, events: 2 });
   });
 
-  test("names a source by the catalogue at the import", async () => {
+  test("names a source by the catalog at the import", async () => {
     const catalog = await aCatalog();
     await addSource(catalog.db, { code: "a", name: "Alpha", description: "" });
     await catalog.take([record("N1")]);
@@ -483,7 +483,7 @@ describe("status (D-37)", () => {
 describe("rejects (D-35)", () => {
   test("a bad record is rejected alone, and kept with its line and the reason", async () => {
     const catalog = await aCatalog();
-    const bad = { source: { code: "A", opportunity_id: "N2" }, title: "T", colour: "red" };
+    const bad = { source: { code: "A", opportunity_id: "N2" }, title: "T", color: "red" };
     const path = aFile([record("N1"), "", bad, "{not json", record("N3"), "[]"], "mixed.ndjson");
     expect(await catalog.takeFiles([path])).toEqual({
       ...NOTHING,
@@ -493,12 +493,12 @@ describe("rejects (D-35)", () => {
       rejected: 3,
       reasons: [
         { reason: "the line must be a JSON object", records: 2, file: path, line: 4 },
-        { reason: 'unknown field "colour"', records: 1, file: path, line: 3 },
+        { reason: 'unknown field "color"', records: 1, file: path, line: 3 },
       ],
       rejects: [`${path}.rejects.ndjson`],
     });
     expect(rejectsOf(`${path}.rejects.ndjson`)).toEqual([
-      { line: 3, reason: 'unknown field "colour"', record: bad },
+      { line: 3, reason: 'unknown field "color"', record: bad },
       { line: 4, reason: "the line must be a JSON object", record: "{not json" },
       { line: 6, reason: "the line must be a JSON object", record: "[]" },
     ]);
@@ -670,7 +670,7 @@ describe("export and import again", () => {
     expect((await documentOf(copy.db, "N1")).updated_at).toBe(formatInstant(NOON + 2));
   });
 
-  test("into a catalogue that has records, created_at and updated_at are its own", async () => {
+  test("into a catalog that has records, created_at and updated_at are its own", async () => {
     const catalog = await aCatalog();
     await catalog.take(many(2));
     const copy = await aCatalog();
@@ -683,7 +683,7 @@ describe("export and import again", () => {
     });
   });
 
-  test("a restore is refused when somebody has written to the catalogue meanwhile, which was empty", async () => {
+  test("a restore is refused when somebody has written to the catalog meanwhile, which was empty", async () => {
     const catalog = await aCatalog();
     await catalog.take(many(2));
     const copy = await aCatalog();
@@ -790,7 +790,7 @@ async function faults({ db }: TestCatalog): Promise<unknown[]> {
   return checkCatalog(db);
 }
 
-test("a catalogue that was filled in memory holds what check promises", async () => {
+test("a catalog that was filled in memory holds what check promises", async () => {
   const catalog = await aCatalog(openCatalog(":memory:", NOON));
   await catalog.take(many(3));
   expect(await faults(catalog)).toEqual([]);

@@ -35,7 +35,7 @@ function watched(): { format: Format; taken: () => string[] } {
   return { format: { name: "watched", about: "", read: items }, taken };
 }
 
-/** A catalogue that holds `1 One` and `2 Two`, read by a format that is watched. */
+/** A catalog that holds `1 One` and `2 Two`, read by a format that is watched. */
 async function filled() {
   const catalog = await aCatalog();
   const { format, taken } = watched();

@@ -14,7 +14,7 @@ afterAll(dropScratch);
 const grants = "grants-gov/derived";
 const sam = "sam-gov/daily";
 
-/** Imports one after the other into one catalogue. */
+/** Imports one after the other into one catalog. */
 const imports: Record<string, string[][]> = {
   "grants-gov": [
     [`${grants}/GrantsDBExtract20260726v2.reconstructed.xml.gz`],

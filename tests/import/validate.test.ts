@@ -40,7 +40,7 @@ const whole = {
 };
 
 describe("judgeRecord()", () => {
-  test("fills absent fields with null and [], the source's name from the catalogue, the lineage from the upstream id", () => {
+  test("fills absent fields with null and [], the source's name from the catalog, the lineage from the upstream id", () => {
     expect(judge(with_({}))).toEqual({
       lineage: "N0",
       earlier_ids: [],
@@ -86,7 +86,7 @@ describe("judgeRecord()", () => {
     expect(Object.keys(content.contacts[0] ?? {})).toEqual(["name", "email", "phone", "role"]);
   });
 
-  test("upper-cases the source code and names a source that the catalogue does not know by its code", () => {
+  test("upper-cases the source code and names a source that the catalog does not know by its code", () => {
     expect(judge(with_({ source: { code: "sam", opportunity_id: "1" } })).content.source).toMatchObject({ code: "SAM", name: "SAM.gov" });
     expect(judge(with_({ source: { code: "mine", opportunity_id: "1" } })).content.source).toMatchObject({ code: "MINE", name: "MINE" });
     expect(judge(with_({ source: { code: "sam", opportunity_id: "1", name: "Own" } })).content.source.name).toBe("Own");
@@ -159,8 +159,8 @@ describe("judgeRecord() rejects", () => {
     ["another status basis", with_({ status_basis: "guessed" }), 'status_basis must be "stated" or "dates"'],
     ["a source that is text", with_({ source: "SAM" }), "source must be an object"],
     ["an organization that is a list", with_({ organization: [] }), "organization must be an object"],
-    ["an unknown field", with_({ colour: "red" }), 'unknown field "colour"'],
-    ["an unknown field that is null", with_({ colour: null }), 'unknown field "colour"'],
+    ["an unknown field", with_({ color: "red" }), 'unknown field "color"'],
+    ["an unknown field that is null", with_({ color: null }), 'unknown field "color"'],
     ["an unknown inner field", with_({ dates: { closed_at: null } }), 'unknown field "dates.closed_at" (did you mean "dates.closes_at"?)'],
     ["an unknown field of an item", with_({ contacts: [{}, { fax: "1" }] }), 'unknown field "contacts[1].fax"'],
     [

@@ -1,4 +1,4 @@
-/** Copies of a catalogue, kept through the real app: what was served, what the copy has, and a network that can end a client anywhere. */
+/** Copies of a catalog, kept through the real app: what was served, what the copy has, and a network that can end a client anywhere. */
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

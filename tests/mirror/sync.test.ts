@@ -80,7 +80,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     expect(place.contents()).toEqual(await served(api));
   });
 
-  test("is nothing of an empty catalogue, and goes on from there", async () => {
+  test("is nothing of an empty catalog, and goes on from there", async () => {
     const api = await testApi();
     const place = aPlace(kind);
     expect(await sync(aClient(api), place)).toEqual({ records: 0, events: 0, mark: null });

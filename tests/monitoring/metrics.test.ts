@@ -121,7 +121,7 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
     }
   });
 
-  testIf("goes on without the catalogue where it cannot be read", async () => {
+  testIf("goes on without the catalog where it cannot be read", async () => {
     const closed = await emptyCatalog();
     await closed.close();
     const all = await metricsText(metrics, { catalog: closed, machine });

@@ -1,6 +1,6 @@
 /** `export` prints the same bytes whatever the engine. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { PORTION } from "../../db/engine.ts";
+import { BATCH_ROWS } from "../../db/engine.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, documentsOf, dropScratch, exportOf } from "../support/imports.ts";
 
@@ -13,7 +13,7 @@ const record = (code: string, id: string, fields: object = {}) => ({ source: { c
 describe.each(engines)("exportLines() on %s", (_, isThere, emptyCatalog) => {
   test.if(isThere)("has each record whole, with its earlier ids in order, the least recently updated first", async () => {
     const { db: filled, clock, take } = await aCatalog();
-    await take(Array.from({ length: PORTION + 1 }, (_, n) => record("A", `N${n}`)));
+    await take(Array.from({ length: BATCH_ROWS + 1 }, (_, n) => record("A", `N${n}`)));
     clock.now += 1000;
     await take([
       record("A", "N7", { lineage: "N7", title: "New" }),
@@ -25,14 +25,14 @@ describe.each(engines)("exportLines() on %s", (_, isThere, emptyCatalog) => {
     const lines = await exportOf(db);
     const parsed = lines.map((line) => JSON.parse(line));
     expect(parsed.map(({ id }) => id)).toEqual((await documentsOf(filled)).map(({ id }) => id));
-    expect(parsed).toHaveLength(PORTION + 2);
+    expect(parsed).toHaveLength(BATCH_ROWS + 2);
     const [last] = await exportOf(db, ["B", "C"]);
     expect(lines).toContain(last as string);
     expect(last).toStartWith('{"id":"');
     expect(last).toEndWith(
       `"lineage":${JSON.stringify("L \u2028")},"earlier_ids":${JSON.stringify(["B", 'quote"\\', "z", "é", "\uffee", "\u{1f600}"])},"status_basis":"stated"}`,
     );
-    expect(await exportOf(db, ["A"])).toHaveLength(PORTION + 1);
+    expect(await exportOf(db, ["A"])).toHaveLength(BATCH_ROWS + 1);
     expect(await exportOf(db, [])).toEqual([]);
     expect(lines).toEqual(await exportOf(filled));
     await db.close();

@@ -30,7 +30,7 @@ function openFast(directory: string): CatalogFile {
 const aRecord = (n: number, version: number) =>
   anOpportunity({ source: { code: `S${n % 4}`, opportunity_id: `N${n}` }, title: `T${n}, version ${version}` });
 
-/** Rows that the catalogue returned, to see what was read from it. */
+/** Rows that the catalog returned, to see what was read from it. */
 function countingRows(db: CatalogFile): { db: CatalogFile; rows: () => number } {
   let rows = 0;
   return {
@@ -114,7 +114,7 @@ test("a damaged snapshot is not used", async () => {
   await db.close();
 }, 300_000);
 
-test("another catalogue's snapshot is not used", async () => {
+test("another catalog's snapshot is not used", async () => {
   const [one, other] = [aPlace(), aPlace()];
   for (const { db } of [one, other])
     await storeRecords(
@@ -169,7 +169,7 @@ test("a snapshot is not used where another import has the number of its newest o
   await db.close();
 });
 
-test("whatever was written, restored and snapshot in any order, the index is that of the catalogue", async () => {
+test("whatever was written, restored and snapshot in any order, the index is that of the catalog", async () => {
   let used = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const random = randomOf(SEED, round);

@@ -89,7 +89,7 @@ afterAll(async () => {
   dropScratch();
 });
 
-/** Of one catalogue, as two processes have it. */
+/** Of one catalog, as two processes have it. */
 async function twoOpenings(): Promise<[CatalogDb, CatalogDb]> {
   if (onPostgres) {
     const place = await usualPlace();

@@ -53,7 +53,7 @@ test("a read that fails in the middle of a commit loses nothing of it", async ()
   }
 });
 
-test("the cursor secret is one of the catalogue's, whoever opens it", async () => {
+test("the cursor secret is one of the catalog's, whoever opens it", async () => {
   const directory = aDirectory();
   const [first, second] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
   expect((await createReadModel(first)).cursorSecret).toEqual((await createReadModel(second)).cursorSecret);

@@ -12,7 +12,7 @@ setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs 
 
 const solicitation = (title: string) => ({ solicitation_number: "26.1", solicitation_title: title, agency: "NASA", program: "SBIR" });
 
-/** A pull as a process of its own makes it, which has its own opening of the catalogue. */
+/** A pull as a process of its own makes it, which has its own opening of the catalog. */
 function start(db: CatalogDb, source: string, base: string) {
   const upstream = upstreams.find(({ name }) => name === source);
   if (upstream === undefined) throw new Error(`There is no upstream ${source}`);

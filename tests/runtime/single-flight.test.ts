@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { sharedRun } from "../../src/runtime/single-flight.ts";
+import { singleFlight } from "../../src/runtime/single-flight.ts";
 
 test("whoever asks while a run is under way shares the next one, which begins after they asked", async () => {
   const ends: (() => void)[] = [];
-  const ask = sharedRun(async () => {
+  const ask = singleFlight(async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     ends.push(resolve);
     await promise;
@@ -27,7 +27,7 @@ test("whoever asks while a run is under way shares the next one, which begins af
 
 test("a failure reaches those who share the run, and nobody after them", async () => {
   let runs = 0;
-  const ask = sharedRun(async () => {
+  const ask = singleFlight(async () => {
     await Bun.sleep(0);
     if (++runs === 2) throw new Error("disk I/O error");
   });
@@ -39,7 +39,7 @@ test("a failure reaches those who share the run, and nobody after them", async (
 
 test("work that answers at once is done before another begins", async () => {
   let at = 0;
-  const ask = sharedRun(async () => {
+  const ask = singleFlight(async () => {
     const before = at;
     at++;
     expect(at).toBe(before + 1);

@@ -1,4 +1,4 @@
-/** A commit between any two steps of a list: the page is of the catalogue before it or after it, never of both. */
+/** A commit between any two steps of a list: the page is of the catalog before it or after it, never of both. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
@@ -16,7 +16,7 @@ afterAll(dropScratch);
 
 type Opening = () => Promise<CatalogDb>;
 
-/** What opens one and the same new catalogue again and again. */
+/** What opens one and the same new catalog again and again. */
 const settings: [string, boolean, () => Promise<Opening>][] = [
   [
     "SQLite",

@@ -1,4 +1,4 @@
-/** The source catalogue, and what is told of each source that has records. */
+/** The source catalog, and what is told of each source that has records. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { addSource, listSources, newestPostedDates, removeSource, requireSources, sourceStatuses } from "../../src/sources/source.ts";
 import { copyCatalog, engines } from "../support/engines.ts";

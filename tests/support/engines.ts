@@ -5,7 +5,7 @@ import { aDirectory, NOON } from "./imports.ts";
 import { aPostgresPlace, inDirectory, onPostgres, type Place } from "./places.ts";
 import { hasPostgres } from "./postgres.ts";
 
-/** For `describe.each`: the engine's name, whether it is installed, and what makes an empty catalogue on it. */
+/** For `describe.each`: the engine's name, whether it is installed, and what makes an empty catalog on it. */
 export const engines: [string, boolean, () => Promise<CatalogDb>][] = onPostgres
   ? []
   : [
@@ -21,7 +21,7 @@ export const places: [string, boolean, () => Promise<Place>][] = onPostgres
       ["PostgreSQL", hasPostgres, aPostgresPlace],
     ];
 
-/** Makes a catalogue equal to another, row numbers included. */
+/** Makes a catalog equal to another, row numbers included. */
 export async function copyCatalog(from: CatalogDb, to: CatalogDb): Promise<void> {
   await to.transaction((sql) => copyTables(from, sql, catalogs, () => undefined));
 }

@@ -1,4 +1,4 @@
-/** Imports as an operator runs them, from files, into a catalogue that a test can look into. */
+/** Imports as an operator runs them, from files, into a catalog that a test can look into. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ export function aFile(content: readonly unknown[] | string, name = `file-${++fil
 export type Imported = Outcome & { told: string[] };
 type Given = Partial<Omit<Options, "files">> & { now?: number; format?: Format };
 
-/** A catalogue of its own, unless one is given, and what is done to it; its clock stands at `clock.now`. */
+/** A catalog of its own, unless one is given, and what is done to it; its clock stands at `clock.now`. */
 export async function aCatalog(given?: CatalogDb) {
   const db = given ?? (await (await usualPlace()).catalog(NOON));
   const clock = { now: NOON };

@@ -1,7 +1,7 @@
 /**
  * `../catalog.ts` for PostgreSQL, in a schema of its own. What the tables mean is said there.
  *
- * Rows of a B-tree end at 2,704 bytes. Texts that may be longer, as in catalogues from before imports had limits, are indexed by hash.
+ * Rows of a B-tree end at 2,704 bytes. Texts that may be longer, as in catalogs from before imports had limits, are indexed by hash.
  */
 import { sql } from "drizzle-orm";
 import { index, pgSchema, primaryKey } from "drizzle-orm/pg-core";

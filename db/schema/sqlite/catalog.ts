@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { bytes } from "./column-types.ts";
 
-/** The source catalogue: the *named* sources of D-13. */
+/** The source catalog: the *named* sources of D-13. */
 export const sources = sqliteTable("sources", {
   code: text("code").primaryKey(),
   name: text("name").notNull(),
@@ -131,7 +131,7 @@ export const imports = sqliteTable("imports", {
   counts: text("counts").notNull(),
 });
 
-/** Secrets and settings of this catalogue: the cursor secret (D-15). */
+/** Secrets and settings of this catalog: the cursor secret (D-15). */
 export const settings = sqliteTable("settings", {
   name: text("name").primaryKey(),
   value: bytes("value").notNull(),

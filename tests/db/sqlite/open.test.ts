@@ -136,7 +136,7 @@ describe("openCatalog() refuses, with one sentence,", () => {
       "it is not a fundfeed catalog.db",
     ],
     [
-      "the state in the catalogue's place",
+      "the state in the catalog's place",
       (path) => openState(join(path, ".."), NOON) && new Database(path.replace("catalog", "state")).run("vacuum into ?", [path]),
       "it is not a fundfeed catalog.db",
     ],

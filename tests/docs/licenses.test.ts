@@ -1,4 +1,4 @@
-/** Every package that the binary contains is listed with its licence, and none of them asks for more than to be named. */
+/** Every package that the binary contains is listed with its license, and none of them asks for more than to be named. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 const root = join(import.meta.dir, "../..");
 const PERMISSIVE = /^(MIT|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0)$/;
 
-test("docs/operate/licences.md lists what the binary contains", async () => {
+test("docs/operate/licenses.md lists what the binary contains", async () => {
   const bundle = await Bun.build({ entrypoints: [join(root, "src/main.ts")], target: "bun", metafile: true });
   const paths = Object.keys(bundle.metafile?.inputs ?? {});
   const names = new Set(paths.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
@@ -14,8 +14,8 @@ test("docs/operate/licences.md lists what the binary contains", async () => {
     const { license } = JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")) as { license: string };
     return [name, license] as const;
   });
-  const page = readFileSync(join(root, "docs/operate/licences.md"), "utf8");
-  const listed = [...page.matchAll(/^\| (\S+) \| (\S+) \|/gm)].map(([, name, licence]) => [name, licence] as const);
+  const page = readFileSync(join(root, "docs/operate/licenses.md"), "utf8");
+  const listed = [...page.matchAll(/^\| (\S+) \| (\S+) \|/gm)].map(([, name, license]) => [name, license] as const);
   expect(listed.filter(([name]) => name !== "Package")).toEqual(bundled);
-  for (const [, licence] of bundled) expect(licence).toMatch(PERMISSIVE);
+  for (const [, license] of bundled) expect(license).toMatch(PERMISSIVE);
 });

@@ -1,5 +1,5 @@
 /**
- * Makes a catalogue of millions of records whose documents are short: what filters look at is as in the generated records, but a document
+ * Makes a catalog of millions of records whose documents are short: what filters look at is as in the generated records, but a document
  * takes some 300 bytes, so that ten million records fit on a small disk. Written by plain inserts, with one event for each record.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
@@ -16,10 +16,10 @@ const BEGAN = Date.UTC(2024, 0, 1);
 const CHUNK_RECORDS = 500;
 const CHUNK_EVERY_MS = 60_000;
 
-/** The data directory of such a catalogue; made when it is not there yet. */
-export async function shortCatalogueOf(records: number): Promise<string> {
+/** The data directory of such a catalog; made when it is not there yet. */
+export async function shortCatalogOf(records: number): Promise<string> {
   const shape = Bun.hash.crc32(migrations.catalog.map(({ sql }) => sql).join()).toString(36);
-  const directory = join(workDirectory, `short-catalogue-${records}-${shape}`);
+  const directory = join(workDirectory, `short-catalog-${records}-${shape}`);
   if (existsSync(directory)) return directory;
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -104,4 +104,4 @@ function idOf(number: number, kind: string): string {
   return `${number.toString(16).padStart(8, "0")}-0000-4000-8000-00000000000${kind}`;
 }
 
-if (import.meta.main) process.stdout.write(`${await shortCatalogueOf(Number(Bun.argv[2] ?? 1_000_000))}\n`);
+if (import.meta.main) process.stdout.write(`${await shortCatalogOf(Number(Bun.argv[2] ?? 1_000_000))}\n`);

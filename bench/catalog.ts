@@ -1,6 +1,6 @@
 /**
- * Makes a catalogue of the generated records and their histories through the product's own writer, faster than by imports: one transaction,
- * no fsync. `bun bench/catalogue.ts <empty directory> <records>`
+ * Makes a catalog of the generated records and their histories through the product's own writer, faster than by imports: one transaction,
+ * no fsync. `bun bench/catalog.ts <empty directory> <records>`
  */
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -25,9 +25,9 @@ const CHUNK_EVERY_MS = 600_000;
 /** How many of a record's events there are beside its addition, at most, save for the first record's. */
 const LONG_HISTORY = 5000;
 
-/** The data directory of the catalogue with so many records and twice as many events; made when it is not there yet. */
-export async function catalogueOf(records: number): Promise<string> {
-  const directory = join(workDirectory, `catalogue-${records}-${shape}`);
+/** The data directory of the catalog with so many records and twice as many events; made when it is not there yet. */
+export async function catalogOf(records: number): Promise<string> {
+  const directory = join(workDirectory, `catalog-${records}-${shape}`);
   if (existsSync(directory)) return directory;
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -41,7 +41,7 @@ export async function warm(directory: string): Promise<void> {
   for await (const chunk of Bun.file(join(directory, fileNames.catalog)).stream()) chunk.byteLength;
 }
 
-/** What a catalogue's content depends on; when it changes, catalogues are made anew. */
+/** What a catalog's content depends on; when it changes, catalogs are made anew. */
 const shape = Bun.hash
   .crc32(
     [...migrations.catalog, ...migrations.state].map(({ sql }) => sql).join() + readFileSync(join(import.meta.dir, "generate.ts"), "utf8"),
