@@ -1,6 +1,9 @@
 /** RFC 3339 date-times in and out (D-10, D-28): strict where `Date.parse` is not, exact to any number of fractional digits. */
 import { memoize, memoizeLast } from "../runtime/memoize.ts";
 
+/** Milliseconds since 1970-01-01T00:00:00Z, as `Date.now()` returns them. */
+export type EpochMs = number;
+
 /** A point in time: whole milliseconds since 1970 UTC, and the digits beyond them (without trailing zeros). */
 export type Instant = Readonly<{ ms: number; beyond: string }>;
 
