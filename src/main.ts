@@ -37,8 +37,8 @@ const machine: Machine = {
   env: process.env,
   now: Date.now,
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-  print: (text) => (worker === undefined ? writeLine(1, safeLines(text)) : void process.send?.(text)),
-  tell: (text) =>
+  printLine: (text) => (worker === undefined ? writeLine(1, safeLines(text)) : void process.send?.(text)),
+  printError: (text) =>
     writeLine(
       2,
       oneLine(text).replace(REFUSAL, (what) => styleText("red", what, { stream: process.stderr })),

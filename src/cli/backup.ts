@@ -17,7 +17,7 @@ export function backupCommand(cli: Cli): Command {
         { directory, files },
         `Backed up to ${directory}: ${files.map(({ name, bytes }) => `${name} ${bytes.toLocaleString("en-US")} bytes`).join(", ")}`,
       );
-      cli.machine.tell("The copy holds key hashes and the cursor secret: keep it as private as the original.");
+      cli.machine.printError("The copy holds key hashes and the cursor secret: keep it as private as the original.");
     });
 }
 

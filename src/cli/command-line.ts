@@ -50,7 +50,7 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     machine.showProgress("");
-    machine.tell(sentenceOf(argv[0] ?? "", error));
+    machine.printError(sentenceOf(argv[0] ?? "", error));
     return 1;
   }
 }
@@ -86,8 +86,8 @@ function speakThrough(command: Command, machine: Machine, argv: readonly string[
     .showHelpAfterError("(--help shows what there is)")
     .configureHelp({ subcommandTerm, visibleOptions: ownOptionsFirst })
     .configureOutput({
-      writeOut: (text) => machine.print(text.trimEnd()),
-      writeErr: (text) => text.trimEnd().split("\n").forEach(machine.tell),
+      writeOut: (text) => machine.printLine(text.trimEnd()),
+      writeErr: (text) => text.trimEnd().split("\n").forEach(machine.printError),
       outputError: (text, write) => write(withoutSecrets(text, [...argv, ...Object.values(machine.env)])),
     });
 }

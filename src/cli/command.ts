@@ -60,7 +60,7 @@ export function commandGroup(name: string, about: string, members: readonly Comm
 }
 
 export async function withCatalog<T>({ machine }: Cli, location: DatabaseLocation, work: (db: CatalogDb) => Promise<T>): Promise<T> {
-  const db = await openCatalogAt(location, machine.now(), { onMigrated: machine.tell });
+  const db = await openCatalogAt(location, machine.now(), { onMigrated: machine.printError });
   try {
     return await work(db);
   } finally {
@@ -69,7 +69,7 @@ export async function withCatalog<T>({ machine }: Cli, location: DatabaseLocatio
 }
 
 export async function withState<T>({ machine }: Cli, location: DatabaseLocation, work: (db: StateDb) => Promise<T>): Promise<T> {
-  const db = await openStateAt(location, machine.now(), { onMigrated: machine.tell });
+  const db = await openStateAt(location, machine.now(), { onMigrated: machine.printError });
   try {
     return await work(db);
   } finally {
@@ -90,7 +90,7 @@ export function redactsContacts({ machine }: Cli, { redactContacts }: { redactCo
 
 /** Answers with the value as JSON where that is asked for, with the text otherwise. */
 export function answer({ machine }: Cli, { json }: AnyOptions, value: unknown, text: string): void {
-  machine.print(json ? JSON.stringify(value, null, 2) : text);
+  machine.printLine(json ? JSON.stringify(value, null, 2) : text);
 }
 
 /** Columns aligned under their names; numbers to the right. */

@@ -31,7 +31,7 @@ export function copyCommand(cli: Cli): Command {
     });
     const rows = [...rowsOf("catalog", copied.catalog), ...rowsOf("state", copied.state)];
     answer(cli, options, { from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);
-    cli.machine.tell("The copy holds key hashes and the cursor secret: keep it as private as the original.");
+    cli.machine.printError("The copy holds key hashes and the cursor secret: keep it as private as the original.");
   });
 }
 
@@ -42,7 +42,7 @@ function locationOf(to: string): DatabaseLocation {
 
 async function copyTo(machine: Machine, source: DatabaseLocation, target: DatabaseLocation): Promise<{ catalog: Copied; state: Copied }> {
   await using opened = new AsyncDisposableStack();
-  const opening = { onMigrated: machine.tell };
+  const opening = { onMigrated: machine.printError };
   const open = async (location: DatabaseLocation): Promise<Databases> => ({
     catalog: opened.adopt(await openCatalogAt(location, machine.now(), opening), (db) => db.close()),
     state: opened.adopt(await openStateAt(location, machine.now(), opening), (db) => db.close()),

@@ -27,7 +27,7 @@ export function demoCommand(cli: Cli): Command {
         if (interrupted.signal.aborted) return;
         const machine = {
           ...cli.machine,
-          print: (line: string) => {
+          printLine: (line: string) => {
             const base_url = line.replace("listening on ", "");
             const text = `${introduction(base_url, key, records, directory)}\n${line}`;
             answer(cli, { json }, { base_url, key, records, directory }, text);

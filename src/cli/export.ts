@@ -13,7 +13,7 @@ export function exportCommand(cli: Cli): Command {
         await requireSources(db, codes ?? [], "export");
         let printed = 0;
         const print = (line: string) => {
-          cli.machine.print(line);
+          cli.machine.printLine(line);
           printed++;
         };
         await exportLines(db, codes, print).catch((error: unknown) => {

@@ -87,15 +87,15 @@ export function importCommand(cli: Cli): Command {
     const { rejects: _, ...summary } = outcome;
     answer(cli, options, summary, inSentences(outcome, options.dryRun === true));
     if (outcome.rejected > 0) cli.exitCode = 3;
-    tellRejects(cli.machine, outcome);
+    printRejects(cli.machine, outcome);
   });
 }
 
 /** The commonest reasons, and where all of them are. */
-export function tellRejects({ tell }: Machine, { reasons = [], rejects }: Pick<Outcome, "reasons" | "rejects">): void {
+export function printRejects({ printError }: Machine, { reasons = [], rejects }: Pick<Outcome, "reasons" | "rejects">): void {
   for (const { reason, records, file, line } of reasons)
-    tell(`${records.toLocaleString("en-US")} rejected: ${reason}; the first is ${file === "-" ? "standard input" : file}:${line}`);
-  for (const file of rejects) tell(`Rejected records and the reasons are in ${file}`);
+    printError(`${records.toLocaleString("en-US")} rejected: ${reason}; the first is ${file === "-" ? "standard input" : file}:${line}`);
+  for (const file of rejects) printError(`Rejected records and the reasons are in ${file}`);
 }
 
 /** A file in its place is let through: `missingFormat` says more about it than a list of formats does. */
@@ -162,7 +162,7 @@ async function withRehearsal<T>(cli: Cli, options: CommonOptions, work: (place: 
 }
 
 function workplaceOf(cli: Cli, db: CatalogDb, directory: string): Workplace {
-  const { now, tell } = cli.machine;
+  const { now, printError } = cli.machine;
   const report = progressReporter(cli.machine);
   let heardAt = now();
   const progress = async (made: Progress) => {
@@ -171,7 +171,7 @@ function workplaceOf(cli: Cli, db: CatalogDb, directory: string): Workplace {
     await Bun.sleep(0); // Without a turn of the event loop, no signal is heard.
     heardAt = now();
   };
-  return { db, directory, now, tell, progress };
+  return { db, directory, now, tell: printError, progress };
 }
 
 async function inTemporary<T>(work: (directory: string) => Promise<T>): Promise<T> {

@@ -76,7 +76,7 @@ export function keysCommand(cli: Cli): Command {
       const rotated = await withState(cli, options, (db) => rotateKey(db, id, terms, machine.randomBytes, machine.now()));
       const expires_at = formatInstant(rotated.replaced.expires_at);
       showOnce(cli, options, { ...rotated, replaced: { id, expires_at } });
-      if (!options.json) machine.tell(`The old key, ${id}, stops working at ${expires_at}.`);
+      if (!options.json) machine.printError(`The old key, ${id}, stops working at ${expires_at}.`);
     });
 
   const usage = command("usage", "Requests of each key and UTC day; a running server adds to them within a second")
@@ -105,7 +105,7 @@ function showOnce(cli: Cli, options: CommonOptions & { expires?: number }, creat
   if (options.json) return;
   const { id, account, plan } = created;
   const until = end === undefined ? "" : ` until ${end}`;
-  cli.machine.tell(`Key ${id} of account "${account}" on plan ${plan}${until}. It is shown only now: keep it safe.`);
+  cli.machine.printError(`Key ${id} of account "${account}" on plan ${plan}${until}. It is shown only now: keep it safe.`);
 }
 
 function expiryOption({ machine }: Cli): Option {

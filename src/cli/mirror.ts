@@ -75,7 +75,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     random: () => Buffer.from(machine.randomBytes(4)).readUInt32BE() / 2 ** 32,
     stop: stop.signal,
     ...(timeoutMs !== undefined && { timeoutMs }),
-    waiting: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.tell)(`waiting ${inWords(ms)}: ${reason}`),
+    waiting: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${inWords(ms)}: ${reason}`),
   };
   const store = openStore(machine, format, options.into, scope);
   const warnOnce = sourceWarning(feed, scope.source, machine);
@@ -101,7 +101,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
 }
 
 /** Warns of sources that the server does not name, which most often are mistyped and copy nothing; once, as soon as the server answers. */
-function sourceWarning(feed: Feed, sources: readonly string[], { tell }: Machine): () => Promise<void> {
+function sourceWarning(feed: Feed, sources: readonly string[], { printError }: Machine): () => Promise<void> {
   const wanted = new Set(sources).difference(new Set(["OTHER"]));
   return async () => {
     if (wanted.size === 0) return;
@@ -109,7 +109,7 @@ function sourceWarning(feed: Feed, sources: readonly string[], { tell }: Machine
     for (const code of wanted.difference(new Set(known))) {
       const meant = closest(code, known);
       const advice = meant === undefined ? `It names ${known.map(withImportName).join(", ")}.` : `Did you mean ${withImportName(meant)}?`;
-      tell(`The server names no source ${code}: only records with that very code are copied. ${advice}`);
+      printError(`The server names no source ${code}: only records with that very code are copied. ${advice}`);
     }
     wanted.clear();
   };
@@ -128,14 +128,14 @@ async function keepOn(cli: Cli, options: MirrorOptions, turn: () => Promise<Summ
   } catch (error) {
     if (stop.aborted) return;
     if (!(error instanceof Error) || error.cause instanceof Refused) throw error;
-    cli.machine.tell(`${time} ${error.message}`);
+    cli.machine.printError(`${time} ${error.message}`);
   }
 }
 
 /** On standard output, unless the records themselves go there. */
 function report({ machine }: Cli, { json, into }: MirrorOptions, summary: Summary, time?: string): void {
   const { records, events, mark } = summary;
-  const say = into === "-" ? machine.tell : machine.print;
+  const say = into === "-" ? machine.printError : machine.printLine;
   const sentence = `${counted(records, "record")}, ${counted(events, "event")}; in step with ${mark ?? "an empty catalog"}`;
   say(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
 }
@@ -145,7 +145,7 @@ function counted(count: number, name: string): string {
 }
 
 function openStore(machine: Machine, format: Format, into: string, scope: Scope): Store {
-  if (into === "-") return openPrintingStore(machine.print);
+  if (into === "-") return openPrintingStore(machine.printLine);
   return format === "sqlite" ? openSqliteStore(into, scope) : openNdjsonStore(into, scope);
 }
 

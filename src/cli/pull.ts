@@ -9,7 +9,7 @@ import { type Upstream, upstreams } from "../pull/upstreams.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { formatInstant } from "../text/instant.ts";
 import { answer, type Cli, type CommonOptions, command, durationFrom, oneOf, redactContactsOption, redactsContacts } from "./command.ts";
-import { inSentences, tellRejects, withWorkplace } from "./import.ts";
+import { inSentences, printRejects, withWorkplace } from "./import.ts";
 import { progressReporter } from "./progress.ts";
 
 type PullOptions = CommonOptions & {
@@ -80,7 +80,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
   if (options.every === undefined) {
     const outcome = await turn();
     answer(cli, options, summaryOf(upstream, outcome), sentenceOf(upstream, outcome));
-    if (outcome !== undefined) tellRejects(machine, outcome);
+    if (outcome !== undefined) printRejects(machine, outcome);
     if (outcome !== undefined && outcome.rejected > 0) cli.exitCode = 3;
     return;
   }
@@ -88,10 +88,10 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
     const time = formatInstant(machine.now());
     try {
       const outcome = await turn();
-      machine.print(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${sentenceOf(upstream, outcome)}`);
-      if (outcome !== undefined) tellRejects(machine, outcome);
+      machine.printLine(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${sentenceOf(upstream, outcome)}`);
+      if (outcome !== undefined) printRejects(machine, outcome);
     } catch (error) {
-      if (!patient.stop.aborted) machine.tell(`${time} ${messageOf(error)}`);
+      if (!patient.stop.aborted) machine.printError(`${time} ${messageOf(error)}`);
     }
   });
 }

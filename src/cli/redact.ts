@@ -23,7 +23,7 @@ export function redactCommand(cli: Cli): Command {
     .option("--source <code...>", "only these sources; repeated or with commas")
     .option("--dry-run", "say what would be erased, which cannot be undone, and erase nothing")
     .action(async (options: CommonOptions & { source?: string[]; dryRun?: true }) => {
-      const { now, tell } = cli.machine;
+      const { now, printError } = cli.machine;
       const codes = sourceCodes(options.source);
       if (options.dryRun) return rehearse(cli, options, codes);
       const redacted = await withWorkplace(cli, options, async (place) => {
@@ -40,7 +40,7 @@ export function redactCommand(cli: Cli): Command {
       });
       const { records, events, complete } = redacted;
       answer(cli, options, redacted, `Contacts erased from ${inWords({ records, events })}`);
-      if (!complete) tell(options.database === undefined ? LEFT_IN_LOG : LEFT_IN_TABLES);
+      if (!complete) printError(options.database === undefined ? LEFT_IN_LOG : LEFT_IN_TABLES);
     });
 }
 
@@ -51,7 +51,7 @@ async function rehearse(cli: Cli, options: CommonOptions, codes: readonly string
   });
   answer(cli, options, counted, `Contacts would be erased from ${inWords(counted)}`);
   const files = options.database === undefined ? await filesWithRecords(options.data) : [];
-  for (const file of files) cli.machine.tell(`${file} would keep line and reason of each rejected record, and not the record`);
+  for (const file of files) cli.machine.printError(`${file} would keep line and reason of each rejected record, and not the record`);
 }
 
 function inWords({ records, events }: Redacted): string {
@@ -73,7 +73,7 @@ async function redactFiles(place: Workplace): Promise<void> {
 }
 
 async function vacuum({ machine }: Cli, db: CatalogDb): Promise<boolean> {
-  const onWait = () => machine.tell("Contacts are erased. Waiting for a long read, such as a dump or an export, to end, to rewrite tables");
+  const onWait = () => machine.printError("Contacts are erased. Waiting for a long read, such as a dump or an export, to end, to rewrite tables");
   try {
     return await db.vacuum({ forMs: WAIT_MS, onWait });
   } catch (error) {

@@ -205,7 +205,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     ];
     if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
     else renewCertificate(machine, server, log, () => readCertificateOf(options) ?? certificate);
-    machine.print(options.json ? JSON.stringify({ base_url: baseUrl }) : `listening on ${baseUrl}`);
+    machine.printLine(options.json ? JSON.stringify({ base_url: baseUrl }) : `listening on ${baseUrl}`);
     if ((machine.worker?.number ?? 1) === 1) {
       log.notice(now(), `The API reference is at ${baseUrl}/docs`);
       if (options.baseUrl === undefined && loopbackFor(server.address) !== undefined) log.notice(now(), onlyHere(baseUrl));

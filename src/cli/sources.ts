@@ -73,7 +73,7 @@ export function sourcesCommand(cli: Cli): Command {
         last_import: row.last_import_age_seconds === null ? null : `${inWords(row.last_import_age_seconds * 1000)} ago`,
       }));
       answer(cli, options, rows, table(lines, "Nothing has been imported yet"));
-      if (options.maxAge !== undefined) tellStale(cli, statuses, options.maxAge);
+      if (options.maxAge !== undefined) reportStale(cli, statuses, options.maxAge);
     });
 
   return commandGroup("sources", "The source catalog and how fresh each source is", [list, status, add, remove]);
@@ -91,11 +91,11 @@ function daysAgo(days: number): string {
   return days === 0 ? "today" : days === 1 ? "1 day ago" : `${days.toLocaleString("en-US")} days ago`;
 }
 
-function tellStale(cli: Cli, statuses: readonly SourceStatus[], maxAge: number): void {
+function reportStale(cli: Cli, statuses: readonly SourceStatus[], maxAge: number): void {
   const earliest = cli.machine.now() - maxAge;
   const stale = statuses.filter(({ last_import_at }) => last_import_at === null || last_import_at < earliest);
   if (statuses.length > 0 && stale.length === 0) return;
   const codes = stale.map(({ source }) => source).join(", ");
-  cli.machine.tell(statuses.length === 0 ? "Nothing has been imported yet" : `Not imported for ${inWords(maxAge)}: ${codes}`);
+  cli.machine.printError(statuses.length === 0 ? "Nothing has been imported yet" : `Not imported for ${inWords(maxAge)}: ${codes}`);
   cli.exitCode = 1;
 }

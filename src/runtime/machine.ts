@@ -7,9 +7,9 @@ export type Machine = {
   now: () => number;
   randomBytes: (count: number) => Uint8Array;
   /** Results, on standard output, without control characters. Ends the line. */
-  print: (text: string) => void;
+  printLine: (text: string) => void;
   /** A message of one line on standard error, without control characters. */
-  tell: (text: string) => void;
+  printError: (text: string) => void;
   /** Overwrites one line on standard error that a person watches; "" clears it. Does nothing where nobody watches. */
   showProgress: (line: string) => void;
   /** Lines of the log on standard error, without control characters. */

@@ -12,7 +12,7 @@ export type WorkerProcess = {
   /** Its exit code or the signal that killed it, once all of its log is passed on. */
   ended: Promise<string>;
   /** Heard once it listens. */
-  tell: (order: Order) => void;
+  send: (order: Order) => void;
 };
 
 /** By this variable a worker knows its place. */
@@ -45,7 +45,7 @@ export function startWorker(
   return {
     listening: listening.promise,
     ended: end(),
-    tell: async (order) => {
+    send: async (order) => {
       if ((await listening.promise) !== undefined && child.exitCode === null && child.signalCode === null) child.send(order);
     },
   };

@@ -41,7 +41,7 @@ async function supervise(machine: Machine, options: ServeOptions): Promise<numbe
   const stopped = Promise.withResolvers<void>();
   let stopping = false;
   const tellAll = (order: Order) => {
-    for (const worker of running) worker.tell(order);
+    for (const worker of running) worker.send(order);
   };
   const stopAll = () => {
     stopping = true;
@@ -84,7 +84,7 @@ async function supervise(machine: Machine, options: ServeOptions): Promise<numbe
   const addresses = await Promise.all(workers.map(({ listening }) => listening));
   await held.stop(true);
   if (stopping || address === undefined || addresses.includes(undefined)) stopAll();
-  else machine.print(address);
+  else machine.printLine(address);
 
   const ends = await Promise.all(workers.map((worker, index) => keep(worker, index + 1)));
   return ends.every((end) => end === "0") ? 0 : 1;

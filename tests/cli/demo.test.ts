@@ -64,11 +64,11 @@ test("a signal that comes twice at once, as `bun run` may send it, is no failure
   const stop = () => {
     for (const handle of handlers) handle();
   };
-  const print = (text: string) => {
+  const printLine = (text: string) => {
     if (!text.includes("listening on")) return;
     stop();
     stop();
   };
-  const machine = { ...machineOf({}, { print, tell: () => undefined }), onStopSignal: (handle: () => void) => void handlers.push(handle) };
+  const machine = { ...machineOf({}, { printLine, printError: () => undefined }), onStopSignal: (handle: () => void) => void handlers.push(handle) };
   expect(await runCommandLine(["demo", "--port", "0"], machine)).toBe(0);
 });

@@ -8,7 +8,7 @@ import { fundfeed, machineOf } from "../support/command-line.ts";
 
 afterAll(dropHomes);
 
-const program = createProgram({ machine: machineOf({}, { print: () => undefined, tell: () => undefined }), exitCode: 0 });
+const program = createProgram({ machine: machineOf({}, { printLine: () => undefined, printError: () => undefined }), exitCode: 0 });
 const leaves = program.commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command]));
 const wordsOf = (command: Command): string => (command.parent === program ? command.name() : `${command.parent?.name()} ${command.name()}`);
 

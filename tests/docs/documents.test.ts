@@ -26,7 +26,7 @@ const documents: readonly Document[] = ["*.md", "{docs,src,tests,examples}/**/*.
   .sort()
   .map((path) => ({ path, text: path === GUIDE ? guideText(BASE) : readFileSync(join(root, path), "utf8") }));
 
-const program = createProgram({ machine: machineOf({}, { print: () => undefined, tell: () => undefined }), exitCode: 0 });
+const program = createProgram({ machine: machineOf({}, { printLine: () => undefined, printError: () => undefined }), exitCode: 0 });
 
 // ---- Every command line is run.
 

@@ -17,12 +17,12 @@ let key = "";
 let ended: Promise<number>;
 
 /** The real service on a real port, whose clock is ours to set. */
-const machine = (print: (text: string) => void): Machine => ({
+const machine = (printLine: (text: string) => void): Machine => ({
   env: {},
   now: () => clock.now,
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-  print,
-  tell: () => undefined,
+  printLine,
+  printError: () => undefined,
   showProgress: () => undefined,
   writeLog: () => undefined,
   onReloadSignal: () => undefined,

@@ -114,7 +114,7 @@ function run(name: string, base: string) {
   const cli: Cli = {
     machine: machineOf(
       { FUNDFEED_SAM_GOV_KEY: used, FUNDFEED_KEY: used },
-      { print: (text) => void told.push(text), tell: (text) => void told.push(text) },
+      { printLine: (text) => void told.push(text), printError: (text) => void told.push(text) },
     ),
     exitCode: 0,
   };

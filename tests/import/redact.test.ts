@@ -217,7 +217,7 @@ describe("fundfeed redact", () => {
       const said: string[] = [];
       const say = (text: string) => void said.push(text);
       let isErasing = true;
-      const erasing = runCommandLine(["redact", "--database", url], machineOf({}, { print: say, tell: say })).finally(() => {
+      const erasing = runCommandLine(["redact", "--database", url], machineOf({}, { printLine: say, printError: say })).finally(() => {
         isErasing = false;
       });
       let longestMs = 0;

@@ -9,15 +9,15 @@ export async function fundfeed(args: readonly string[], env: Record<string, stri
   const err: string[] = [];
   const code = await runCommandLine(
     args,
-    machineOf(env, { print: (text) => void out.push(`${text}\n`), tell: (text) => void err.push(`${text}\n`) }),
+    machineOf(env, { printLine: (text) => void out.push(`${text}\n`), printError: (text) => void err.push(`${text}\n`) }),
   );
   return { code, out: out.join(""), err: err.join("") };
 }
 
 /** This machine, but for its environment and what is said. */
-export function machineOf(env: Record<string, string>, voice: Pick<Machine, "print" | "tell">): Machine {
+export function machineOf(env: Record<string, string>, output: Pick<Machine, "printLine" | "printError">): Machine {
   return {
-    ...voice,
+    ...output,
     env,
     now: Date.now,
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
