@@ -5,7 +5,7 @@ import { codeOf, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import { createProgressLine } from "./cli/progress-line.ts";
 import type { Machine } from "./runtime/machine.ts";
-import { type Order, startWorker, workerPlace } from "./server/worker-process.ts";
+import { type Order, startWorker, workerPlace } from "./runtime/worker-process.ts";
 import { oneLine, safeLines } from "./text/terminal-text.ts";
 
 /** Characters of the log that wait to be written, and how long the end of the program waits for them. */

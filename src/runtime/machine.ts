@@ -1,4 +1,4 @@
-import type { WorkerPlace, WorkerProcess } from "../server/worker-process.ts";
+import type { WorkerPlace, WorkerProcess } from "./worker-process.ts";
 
 /** All that a command may reach outside itself. `main.ts` makes the real one; a test makes one whose clock stands. */
 export type Machine = {

@@ -4,7 +4,7 @@ import type { ServeOptions } from "../cli/serve.ts";
 import { type Listener, listen } from "../http/listen.ts";
 import { createLog } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
-import type { Order, WorkerPlace, WorkerProcess } from "./worker-process.ts";
+import type { Order, WorkerPlace, WorkerProcess } from "../runtime/worker-process.ts";
 
 /** How long the next worker waits for one that died: twice as long each time, until one has lived for a while. */
 const PAUSE_MS = 100;
