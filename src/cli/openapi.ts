@@ -10,5 +10,7 @@ export function openapiCommand(cli: Cli): Command {
         .default("http://127.0.0.1:8080/v1")
         .argParser(baseAddress),
     )
-    .action((options: AnyOptions & { baseUrl: string }) => cli.machine.printLine(JSON.stringify(openapiDocument(options.baseUrl), null, 2)));
+    .action((options: AnyOptions & { baseUrl: string }) =>
+      cli.machine.printLine(JSON.stringify(openapiDocument(options.baseUrl), null, 2)),
+    );
 }

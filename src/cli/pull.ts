@@ -88,7 +88,9 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
     const time = formatInstant(machine.now());
     try {
       const outcome = await turn();
-      machine.printLine(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${sentenceOf(upstream, outcome)}`);
+      machine.printLine(
+        options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${sentenceOf(upstream, outcome)}`,
+      );
       if (outcome !== undefined) printRejects(machine, outcome);
     } catch (error) {
       if (!patient.stop.aborted) machine.printError(`${time} ${messageOf(error)}`);

@@ -73,7 +73,8 @@ async function redactFiles(place: Workplace): Promise<void> {
 }
 
 async function vacuum({ machine }: Cli, db: CatalogDb): Promise<boolean> {
-  const onWait = () => machine.printError("Contacts are erased. Waiting for a long read, such as a dump or an export, to end, to rewrite tables");
+  const onWait = () =>
+    machine.printError("Contacts are erased. Waiting for a long read, such as a dump or an export, to end, to rewrite tables");
   try {
     return await db.vacuum({ forMs: WAIT_MS, onWait });
   } catch (error) {

@@ -69,6 +69,9 @@ test("a signal that comes twice at once, as `bun run` may send it, is no failure
     stop();
     stop();
   };
-  const machine = { ...machineOf({}, { printLine, printError: () => undefined }), onStopSignal: (handle: () => void) => void handlers.push(handle) };
+  const machine = {
+    ...machineOf({}, { printLine, printError: () => undefined }),
+    onStopSignal: (handle: () => void) => void handlers.push(handle),
+  };
   expect(await runCommandLine(["demo", "--port", "0"], machine)).toBe(0);
 });

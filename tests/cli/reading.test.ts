@@ -25,7 +25,9 @@ afterAll(dropHomes);
 /** Every command of the program that does something, by its words. */
 const leaves = (command: Command): string[] =>
   command.commands.length > 0 ? command.commands.flatMap(leaves) : command.name() === "help" ? [] : [wordsOf(command)];
-const commands = leaves(createProgram({ machine: machineOf({}, { printLine: () => undefined, printError: () => undefined }), exitCode: 0 }));
+const commands = leaves(
+  createProgram({ machine: machineOf({}, { printLine: () => undefined, printError: () => undefined }), exitCode: 0 }),
+);
 
 const ofMode = (...wanted: string[]) => Object.keys(modes).filter((words) => wanted.includes(modes[words] ?? ""));
 
