@@ -23,14 +23,14 @@ import { dueAt, statusAt } from "../opportunities/status.ts";
 import { additionEvent, classify, removalEvent } from "./classify.ts";
 import { erasure, withheld } from "./contacts.ts";
 import {
-  type Arrival,
-  type Brief,
   type Content,
   contentOf,
   documentOf,
+  type IndexedFields,
   isSameHash,
+  type PreparedRecord,
   parseStored,
-  type Rendered,
+  type RenderedContent,
   readContent,
   render,
   type StatusBasis,
@@ -61,10 +61,10 @@ export type Decision = {
   outcome: "added" | "changed" | "unchanged";
   id: string;
   /** Its status and dates are what is stored with the text: a date that only changes its offset stays as it is written. */
-  brief: Brief;
-  rendered: Rendered;
+  indexed: IndexedFields;
+  rendered: RenderedContent;
   status_basis: StatusBasis;
-  reading?: Uint8Array | undefined;
+  source_digest?: Uint8Array | undefined;
   events: OpportunityEvent[];
 };
 
@@ -118,7 +118,7 @@ const hashesByKeys = query({ source: opportunities.source, lineages: listOf(oppo
     .from(opportunities)
     .where(and(eq(opportunities.source, source), inArray(opportunities.lineage, lineages))),
 );
-const readingsByKeys = query({ source: opportunities.source, lineages: listOf(opportunities.lineage) }, ({ source, lineages }) =>
+const sourceDigestsByKeys = query({ source: opportunities.source, lineages: listOf(opportunities.lineage) }, ({ source, lineages }) =>
   select({ lineage: opportunities.lineage, digest: readings.digest })
     .from(opportunities)
     .innerJoin(readings, eq(readings.opportunity_seq, opportunities.seq))
@@ -158,8 +158,10 @@ const updateUnserved = query(pick(opportunities, "seq", "status_basis", "due_at"
 );
 const insertFacet = insertInto(facets, { key: "id" });
 const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
-const storeReading = insertInto(readings, { onConflict: orUpdate(readings.opportunity_seq, readings.digest) });
-const deleteReading = query({ seq: readings.opportunity_seq }, ({ seq }) => deleteFrom(readings).where(eq(readings.opportunity_seq, seq)));
+const upsertSourceDigest = insertInto(readings, { onConflict: orUpdate(readings.opportunity_seq, readings.digest) });
+const deleteSourceDigest = query({ seq: readings.opportunity_seq }, ({ seq }) =>
+  deleteFrom(readings).where(eq(readings.opportunity_seq, seq)),
+);
 const insertEventRow = insertInto(events, { key: "seq", onConflict: orIgnore });
 const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, document }) =>
   update(events).set({ document }).where(eq(events.seq, seq)),
@@ -230,9 +232,9 @@ export async function lineagesOfUpstreamId(sql: CatalogSql, source: string, upst
 }
 
 /** Those of some records that say nothing which is not stored already (D-32), their earlier ids included. Reads no document. */
-export async function findUnchanged(sql: CatalogSql, records: readonly Arrival[]): Promise<Set<Arrival>> {
-  const unchanged = new Set<Arrival>();
-  for (const [source, ofSource] of Map.groupBy(records, ({ brief }) => brief.source.code)) {
+export async function findUnchanged(sql: CatalogSql, records: readonly PreparedRecord[]): Promise<Set<PreparedRecord>> {
+  const unchanged = new Set<PreparedRecord>();
+  for (const [source, ofSource] of Map.groupBy(records, ({ indexed }) => indexed.source.code)) {
     const lineages = ofSource.map(({ lineage }) => lineage);
     const stored = await storedHashes(sql, source, lineages);
     for (const record of ofSource) {
@@ -252,24 +254,24 @@ async function storedHashes(sql: CatalogSql, source: string, lineages: readonly 
   return new Map(rows.map((row) => [row.lineage, row]));
 }
 
-/** What records of a source were last read from, by lineage. Touches no row of theirs but in the index. */
-export async function findReadings(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, Uint8Array>> {
-  const rows = await sql.all(readingsByKeys, { source, lineages });
+/** The source digests of a source's records, by lineage. Reads no record, only indexes. */
+export async function findSourceDigests(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, Uint8Array>> {
+  const rows = await sql.all(sourceDigestsByKeys, { source, lineages });
   return new Map(rows.map(({ lineage, digest }) => [lineage, digest]));
 }
 
-/** Notes what a record was read from that says what is stored, unless it was changed since it was judged. */
-export async function noteReading(sql: CatalogSql, { source, lineage, hash, reading }: Unchanged): Promise<void> {
+/** Saves the new source digest of an unchanged record, unless the record was changed after its validation. */
+export async function saveSourceDigest(sql: CatalogSql, { source, lineage, hash, source_digest }: Reread): Promise<void> {
   const stored = await findStored(sql, source, lineage);
-  if (stored !== undefined && isSameHash(stored.hash, hash)) await replaceReading(sql, stored.seq, reading);
+  if (stored !== undefined && isSameHash(stored.hash, hash)) await setSourceDigest(sql, stored.seq, source_digest);
 }
 
-/** A record that says what is stored, but was read from something else than before. */
-export type Unchanged = { source: string; lineage: string; hash: Uint8Array; reading: Uint8Array };
+/** A record whose source text changed and whose content did not. */
+export type Reread = { source: string; lineage: string; hash: Uint8Array; source_digest: Uint8Array };
 
-async function replaceReading(sql: CatalogSql, seq: number, reading: Uint8Array | undefined): Promise<void> {
-  if (reading === undefined) await sql.run(deleteReading, { seq });
-  else await sql.run(storeReading, { opportunity_seq: seq, digest: reading });
+async function setSourceDigest(sql: CatalogSql, seq: number, source_digest: Uint8Array | undefined): Promise<void> {
+  if (source_digest === undefined) await sql.run(deleteSourceDigest, { seq });
+  else await sql.run(upsertSourceDigest, { opportunity_seq: seq, digest: source_digest });
 }
 
 async function bearsAll(sql: CatalogSql, seq: number, upstreamIds: readonly string[]): Promise<boolean> {
@@ -278,25 +280,25 @@ async function bearsAll(sql: CatalogSql, seq: number, upstreamIds: readonly stri
 }
 
 /** What the arrival of a record comes to at an instant (ms). Reads and writes nothing. */
-export function decide(stored: Stored | undefined, arrival: Arrival, instant: number): Decision {
-  const { lineage, status_basis, rendered, reading, restored } = arrival;
-  const isGiven = status_basis === "stated" || (restored !== undefined && arrival.brief.status !== "");
-  const status = isGiven ? arrival.brief.status : statusAt(arrival.brief.dates, instant);
-  const brief = { ...arrival.brief, status };
+export function decide(stored: Stored | undefined, prepared: PreparedRecord, instant: number): Decision {
+  const { lineage, status_basis, rendered, source_digest, restored } = prepared;
+  const isGiven = status_basis === "stated" || (restored !== undefined && prepared.indexed.status !== "");
+  const status = isGiven ? prepared.indexed.status : statusAt(prepared.indexed.dates, instant);
+  const indexed = { ...prepared.indexed, status };
   if (stored === undefined) {
-    const id = opportunityId(brief.source.code, lineage);
+    const id = opportunityId(indexed.source.code, lineage);
     const events = [additionEvent(id, restored?.created_at ?? instant)];
-    return { outcome: "added", id, brief, rendered, status_basis, reading, events };
+    return { outcome: "added", id, indexed, rendered, status_basis, source_digest, events };
   }
   const previous = readContent(stored.document, stored.sidecar);
-  const changes = detect(previous, contentOf(rendered, brief));
+  const changes = detect(previous, contentOf(rendered, indexed));
   return {
     outcome: changes.length === 0 ? "unchanged" : "changed",
     id: stored.id,
-    brief: apply(previous, changes),
+    indexed: apply(previous, changes),
     rendered,
     status_basis,
-    reading,
+    source_digest,
     events: classify(stored.id, changes, instant),
   };
 }
@@ -316,9 +318,14 @@ export function decideRedaction(stored: Stored, instant: number): Decision {
 }
 
 /** The change set of a record's arrival. One that keeps its contacts out and changes nothing may still erase those of its history. */
-export async function decideArrival(sql: CatalogSql, before: Stored | undefined, arrival: Arrival, instant: number): Promise<Decision> {
-  const decision = decide(before, arrival, instant);
-  if (before === undefined || decision.outcome === "changed" || !arrival.redacted) return decision;
+export async function decideImport(
+  sql: CatalogSql,
+  before: Stored | undefined,
+  prepared: PreparedRecord,
+  instant: number,
+): Promise<Decision> {
+  const decision = decide(before, prepared, instant);
+  if (before === undefined || decision.outcome === "changed" || !prepared.redacted) return decision;
   if ((await listNaming(sql, before.seq)).length === 0) return decision;
   return { ...decision, outcome: "changed", events: classify(before.id, [erasure], instant) };
 }
@@ -346,7 +353,7 @@ function decided(
 ): Decision {
   const content = apply(previous, changes);
   const outcome = changes.length === 0 ? "unchanged" : "changed";
-  return { outcome, id, brief: content, rendered: render(content, status_basis), status_basis, events };
+  return { outcome, id, indexed: content, rendered: render(content, status_basis), status_basis, events };
 }
 
 /** A stored record as the clock will have left it at an instant (ms). */
@@ -355,20 +362,20 @@ export function turned(stored: Stored, instant: number): Stored {
   return { ...stored, document: documentIn(decideStatus(stored, instant), stored.created_at, instant) };
 }
 
-function documentIn({ id, brief, rendered }: Decision, createdAt: number, updatedAt: number): Buffer {
-  return documentOf(rendered, { id, status: brief.status, dates: brief.dates, createdAt, updatedAt });
+function documentIn({ id, indexed, rendered }: Decision, createdAt: number, updatedAt: number): Buffer {
+  return documentOf(rendered, { id, status: indexed.status, dates: indexed.dates, createdAt, updatedAt });
 }
 
 /** Stores a record that is not there yet, with its events. Returns its row number. */
 export async function insertRecord(
   sql: CatalogSql,
   decision: Decision,
-  { lineage, earlier_ids, restored }: Arrival,
+  { lineage, earlier_ids, restored }: PreparedRecord,
   instant: number,
   importId: number,
 ): Promise<number> {
-  const { id, brief, rendered, status_basis } = decision;
-  const { code, opportunity_id } = brief.source;
+  const { id, indexed, rendered, status_basis } = decision;
+  const { code, opportunity_id } = indexed.source;
   const [createdAt, updatedAt] = restored === undefined ? [instant, instant] : [restored.created_at, restored.updated_at];
   const seq = await sql.insert(insertOpportunity, {
     id,
@@ -377,16 +384,16 @@ export async function insertRecord(
     source_opportunity_id: opportunity_id,
     created_at: createdAt,
     updated_at: updatedAt,
-    facet_id: await facetOf(sql, brief),
+    facet_id: await facetOf(sql, indexed),
     status_basis,
     due_at: dueOf(decision, instant),
-    link_key: linkKeyOf(brief),
+    link_key: linkKeyOf(indexed),
     hash: rendered.hash,
     document: documentIn(decision, createdAt, updatedAt),
     sidecar: sidecarOf(rendered),
   });
   for (const upstreamId of new Set([opportunity_id, ...earlier_ids])) await addUpstreamId(sql, upstreamId, code, seq);
-  if (decision.reading !== undefined) await replaceReading(sql, seq, decision.reading);
+  if (decision.source_digest !== undefined) await setSourceDigest(sql, seq, decision.source_digest);
   await storeEvents(sql, seq, decision.events, importId);
   return seq;
 }
@@ -400,12 +407,12 @@ export async function updateRecord(
   instant: number,
   importId: number | null,
 ): Promise<void> {
-  const { brief, rendered, status_basis, reading } = decision;
-  const { code, opportunity_id } = brief.source;
+  const { indexed, rendered, status_basis, source_digest } = decision;
+  const { code, opportunity_id } = indexed.source;
   for (const upstreamId of new Set([opportunity_id, ...earlierIds])) await addUpstreamId(sql, upstreamId, code, stored.seq);
   const due = dueOf(decision, instant);
   const { hash } = rendered;
-  if (reading !== undefined || !isSameHash(stored.hash, hash)) await replaceReading(sql, stored.seq, reading);
+  if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, stored.seq, source_digest);
   if (decision.outcome === "unchanged") {
     await sql.run(updateUnserved, { seq: stored.seq, status_basis, due_at: due, hash });
     return;
@@ -414,10 +421,10 @@ export async function updateRecord(
     seq: stored.seq,
     source_opportunity_id: opportunity_id,
     updated_at: instant,
-    facet_id: await facetOf(sql, brief),
+    facet_id: await facetOf(sql, indexed),
     status_basis,
     due_at: due,
-    link_key: linkKeyOf(brief),
+    link_key: linkKeyOf(indexed),
     hash,
     document: documentIn(decision, stored.created_at, instant),
     sidecar: sidecarOf(rendered),
@@ -426,21 +433,21 @@ export async function updateRecord(
 }
 
 /** How many events `storePast` would store of a record that would be stored at an instant (ms). */
-export async function countNewPast(sql: CatalogSql, arrival: Arrival, instant: number): Promise<number> {
-  if (arrival.revisions === undefined) return 0;
-  const { code } = arrival.brief.source;
-  const knownSince = (await findStored(sql, code, arrival.lineage))?.created_at ?? instant;
+export async function countNewPast(sql: CatalogSql, prepared: PreparedRecord, instant: number): Promise<number> {
+  if (prepared.revisions === undefined) return 0;
+  const { code } = prepared.indexed.source;
+  const knownSince = (await findStored(sql, code, prepared.lineage))?.created_at ?? instant;
   let count = 0;
-  for (const { id } of pastEvents(opportunityId(code, arrival.lineage), arrival, knownSince)) if (!(await hasEvent(sql, id))) count++;
+  for (const { id } of pastEvents(opportunityId(code, prepared.lineage), prepared, knownSince)) if (!(await hasEvent(sql, id))) count++;
   return count;
 }
 
-/** Stores the history that the upstream keeps of a record (`Arrival.revisions`), each event once. Returns how many were new. */
-export async function storePast(sql: CatalogSql, arrival: Arrival, importId: number): Promise<number> {
-  const stored = arrival.revisions === undefined ? undefined : await findStored(sql, arrival.brief.source.code, arrival.lineage);
+/** Stores the history that the upstream keeps of a record (`PreparedRecord.revisions`), each event once. Returns how many were new. */
+export async function storePast(sql: CatalogSql, prepared: PreparedRecord, importId: number): Promise<number> {
+  const stored = prepared.revisions === undefined ? undefined : await findStored(sql, prepared.indexed.source.code, prepared.lineage);
   if (stored === undefined) return 0;
   let count = 0;
-  for (const event of pastEvents(stored.id, arrival, stored.created_at)) {
+  for (const event of pastEvents(stored.id, prepared, stored.created_at)) {
     const { type, severity } = event;
     const given = { type, severity, detected_at: Date.parse(event.detected_at) };
     if (await insertImportedEvent(sql, stored.seq, event, given, importId)) count++;
@@ -508,11 +515,11 @@ async function insertEvent(
   return written === 1;
 }
 
-function dueOf({ brief, status_basis }: Decision, instant: number): number | null {
-  return status_basis === "dates" ? dueAt(brief.status, brief.dates, instant) : null;
+function dueOf({ indexed, status_basis }: Decision, instant: number): number | null {
+  return status_basis === "dates" ? dueAt(indexed.status, indexed.dates, instant) : null;
 }
 
-async function facetOf(sql: CatalogSql, { status, source, program, organization }: Brief): Promise<number> {
+async function facetOf(sql: CatalogSql, { status, source, program, organization }: IndexedFields): Promise<number> {
   const facet = { agency: organization.agency ?? "", status, source: source.code, program_type: program.type ?? "" };
   return (await sql.get(facetByValues, facet))?.id ?? (await sql.insert(insertFacet, facet));
 }

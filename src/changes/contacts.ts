@@ -1,7 +1,7 @@
 /** Contacts are personal data: how a record is imported without them, and how an event is kept without them. */
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import { summaryOf } from "./classify.ts";
-import type { Content, Incoming } from "./content.ts";
+import type { Content, ValidRecord } from "./content.ts";
 
 const FIELD = "contacts";
 
@@ -11,8 +11,8 @@ const OF_CONTACTS = /contact|e-?mail|phone|fax|@/i;
 const OF_ONE = /e-?mail|phone|fax/i;
 
 /** A record that names nobody, neither now nor in its past. What is stored of its history will name nobody either. */
-export function withoutContacts({ revisions, ...incoming }: Incoming): Incoming {
-  return { ...blank(incoming), ...(revisions === undefined ? {} : { revisions: revisions.map(blank) }), redacted: true };
+export function withoutContacts({ revisions, ...record }: ValidRecord): ValidRecord {
+  return { ...blank(record), ...(revisions === undefined ? {} : { revisions: revisions.map(blank) }), redacted: true };
 }
 
 /** The change that tells of an erasure. A history still folds to its record, which has no contacts. */

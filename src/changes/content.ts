@@ -1,7 +1,7 @@
 /** What one record says, apart from when it was stored: what an import brings, what change detection compares. */
 import { hash } from "node:crypto";
 import type { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
-import { formatInstant, parseInstant } from "../text/instant.ts";
+import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
 
 /** The served fields that come from upstream, and the two sidecar fields whose differences feed the history. Keys in this order, always. */
 export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & { attachments: Attachment[]; questions: Question[] };
@@ -9,30 +9,30 @@ export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & { 
 /** Whether the record stated its status, or its dates give it (D-37). */
 export type StatusBasis = "stated" | "dates";
 
-/** One judged record on its way in. `status` is meaningless while `status_basis` is `dates`, unless the record is being restored. */
-export type Incoming = {
+/** A record that passed validation. Ignore `content.status` while `status_basis` is `dates`, unless the record is being restored. */
+export type ValidRecord = {
   lineage: string;
   earlier_ids: string[];
   status_basis: StatusBasis;
   content: Content;
-  /** Of what it was read from (`import/source-digest.ts`), where its format can tell. */
-  reading?: Uint8Array | undefined;
+  /** SHA-256 of the text it was read from (`import/source-digest.ts`), if its format provides one. */
+  source_digest?: Uint8Array | undefined;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
   revisions?: Revision[];
-  /** Its contacts were kept out, and are to be kept out of its history. */
+  /** Its contacts were removed. Contacts in its stored history must be removed, too. */
   redacted?: true;
-  /** Of a record that `export` wrote: restored into an empty catalog, otherwise ignored. */
-  restored?: { created_at: number; updated_at: number };
+  /** The stored instants of a record that `export` wrote. An empty catalog restores them, others ignore them. */
+  restored?: { created_at: EpochMs; updated_at: EpochMs };
 };
 
-/** The record as it would have been imported when this revision of it appeared (ms). */
-export type Revision = { content: Content; status_basis: StatusBasis; since: number };
+/** The record as an import would have read it when this revision appeared, at `since`. */
+export type Revision = { content: Content; status_basis: StatusBasis; since: EpochMs };
 
-/** A record on its way in, rendered: what it says is not parsed again unless a stored one says something else. */
-export type Arrival = Omit<Incoming, "content"> & { brief: Brief; rendered: Rendered };
+/** A valid record, rendered and hashed once, so that it can be staged, compared and stored without parsing it again. */
+export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFields; rendered: RenderedContent };
 
-/** What a record is found, filtered and ordered by, and what the text that is compared leaves out. */
-export type Brief = {
+/** The fields with columns of their own, and the status and dates that `RenderedContent` lacks. */
+export type IndexedFields = {
   source: Pick<Content["source"], "code" | "opportunity_id">;
   status: string;
   organization: Pick<Content["organization"], "agency">;
@@ -45,7 +45,7 @@ export type Brief = {
  * What the upstream says, as UTF-8 JSON: not a status that only the clock gave, nor the offset in which a date is written. It is made once
  * for all: its hash tells whether anything changed, and the document and the sidecar are cut out of it.
  */
-export type Rendered = {
+export type RenderedContent = {
   text: Uint8Array;
   /** Where in the text the status begins and ends, then the dates, and where what is kept in the sidecar begins. */
   cuts: readonly [number, number, number, number, number];
@@ -53,12 +53,12 @@ export type Rendered = {
   hash: Uint8Array;
 };
 
-/** A judged record, rendered. */
-export function arrivalOf({ content, ...rest }: Incoming): Arrival {
-  return { ...rest, brief: briefOf(content), rendered: render(content, rest.status_basis) };
+/** Renders and hashes a valid record. */
+export function prepareRecord({ content, ...rest }: ValidRecord): PreparedRecord {
+  return { ...rest, indexed: indexedFieldsOf(content), rendered: render(content, rest.status_basis) };
 }
 
-function briefOf({ source, status, organization, program, dates, relationships }: Content): Brief {
+function indexedFieldsOf({ source, status, organization, program, dates, relationships }: Content): IndexedFields {
   return {
     source: { code: source.code, opportunity_id: source.opportunity_id },
     status,
@@ -70,7 +70,7 @@ function briefOf({ source, status, organization, program, dates, relationships }
 }
 
 /** Its text has the keys in the order of `Content`: another order would be another hash for every record. */
-export function render(content: Content, basis: StatusBasis): Rendered {
+export function render(content: Content, basis: StatusBasis): RenderedContent {
   const { source, title, summary, description, status, status_display, organization, program, funding, dates } = content;
   const { classifications, eligibility, contacts, value_estimate, relationships, attachments, questions } = content;
   const { posted_at, opens_at, closes_at, response_at } = dates;
@@ -102,7 +102,7 @@ function fieldsOf(object: Partial<Content>): string {
 }
 
 /** The content that was rendered, given what its text leaves out. */
-export function contentOf({ text }: Rendered, { status, dates }: Pick<Content, "status" | "dates">): Content {
+export function contentOf({ text }: RenderedContent, { status, dates }: Pick<Content, "status" | "dates">): Content {
   return { ...parseStored<Content>(text), status, dates };
 }
 
@@ -110,7 +110,7 @@ export function contentOf({ text }: Rendered, { status, dates }: Pick<Content, "
 type Stamped = Pick<Content, "status" | "dates"> & { id: string; createdAt: number; updatedAt: number };
 
 /** The opportunity as the API returns it, UTF-8 JSON. */
-export function documentOf({ text, cuts }: Rendered, { id, status, dates, createdAt, updatedAt }: Stamped): Buffer {
+export function documentOf({ text, cuts }: RenderedContent, { id, status, dates, createdAt, updatedAt }: Stamped): Buffer {
   const [head, state, middle, days, tail] = cuts;
   const { posted_at, opens_at, closes_at, response_at } = dates;
   return joined([
@@ -125,7 +125,7 @@ export function documentOf({ text, cuts }: Rendered, { id, status, dates, create
 }
 
 /** UTF-8 JSON of what is kept beside the document. */
-export function sidecarOf({ text, cuts }: Rendered): Buffer {
+export function sidecarOf({ text, cuts }: RenderedContent): Buffer {
   return joined(["{", text.subarray(cuts[4] + 1)]).bytes;
 }
 

@@ -7,14 +7,14 @@ import { alias } from "drizzle-orm/sqlite-core";
 import type { CatalogSql } from "../../db/engine.ts";
 import { pick, query, type RowsOf, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
-import type { Brief } from "./content.ts";
+import type { IndexedFields } from "./content.ts";
 
 export type LinkRule = {
   canonical: string;
   other: string;
   /** What both records have in common, in words for people. */
   by: string;
-  keyOf: (record: Brief) => string | null;
+  keyOf: (record: IndexedFields) => string | null;
 };
 
 export const linkRules: readonly LinkRule[] = [
@@ -26,7 +26,7 @@ export const linkRules: readonly LinkRule[] = [
  * What a record is found by, or waits by, for the one that it has to do with; `null` where no rule is about its source, and where it
  * names its canonical record already. Letter case and blanks do not count.
  */
-export function linkKeyOf(record: Brief): string | null {
+export function linkKeyOf(record: IndexedFields): string | null {
   const { code } = record.source;
   const rule = linkRules.find(({ canonical, other }) => canonical === code || other === code);
   if (rule === undefined || (rule.other === code && record.relationships.canonical_id !== null)) return null;
@@ -34,7 +34,7 @@ export function linkKeyOf(record: Brief): string | null {
 }
 
 /** Other agencies number their topics "1", "2" or "A1.02". */
-function topicCodeOf({ source, organization }: Brief): string | null {
+function topicCodeOf({ source, organization }: IndexedFields): string | null {
   return source.code === "DSIP" || organization.agency === "Department of Defense" ? source.opportunity_id : null;
 }
 
@@ -64,7 +64,7 @@ const waitingRecords = query({ canonical: opportunities.source, other: opportuni
 });
 
 /** The id of the canonical record of the same opportunity, or `null` where there is none (yet). */
-export async function findCanonicalId(sql: CatalogSql, record: Brief): Promise<string | null> {
+export async function findCanonicalId(sql: CatalogSql, record: IndexedFields): Promise<string | null> {
   const rule = linkRules.find(({ other }) => other === record.source.code);
   const key = linkKeyOf(record);
   if (rule === undefined || key === null) return null;
@@ -84,7 +84,7 @@ export async function listWaiting(sql: CatalogSql, sources: ReadonlySet<string>)
 }
 
 /** Whether a rule is about the record's source. */
-export function mayBeLinked({ source }: Brief): boolean {
+export function mayBeLinked({ source }: IndexedFields): boolean {
   return linkRules.some(({ canonical, other }) => canonical === source.code || other === source.code);
 }
 
@@ -97,7 +97,11 @@ const keyedOfSource = query({ source: opportunities.source }, ({ source }) =>
 );
 
 /** How many records `listWaiting` would return if these, by id, were stored. */
-export async function countLinks(sql: CatalogSql, sources: ReadonlySet<string>, arriving: ReadonlyMap<string, Brief>): Promise<number> {
+export async function countLinks(
+  sql: CatalogSql,
+  sources: ReadonlySet<string>,
+  arriving: ReadonlyMap<string, IndexedFields>,
+): Promise<number> {
   let count = 0;
   for (const { canonical, other } of linkRules) {
     if (!sources.has(canonical)) continue;
@@ -108,10 +112,10 @@ export async function countLinks(sql: CatalogSql, sources: ReadonlySet<string>, 
 }
 
 /** A source's records that have a link key once those that arrive are stored. */
-async function keyedAfter(sql: CatalogSql, source: string, arriving: ReadonlyMap<string, Brief>): Promise<Keyed[]> {
+async function keyedAfter(sql: CatalogSql, source: string, arriving: ReadonlyMap<string, IndexedFields>): Promise<Keyed[]> {
   const stored = await sql.all(keyedOfSource, { source });
-  const arrived = [...arriving].flatMap(([id, brief]) => {
-    const link_key = brief.source.code === source ? linkKeyOf(brief) : null;
+  const arrived = [...arriving].flatMap(([id, indexed]) => {
+    const link_key = indexed.source.code === source ? linkKeyOf(indexed) : null;
     return link_key === null ? [] : [{ id, link_key }];
   });
   return [...stored.filter(({ id }) => !arriving.has(id)), ...arrived];

@@ -2,7 +2,7 @@
 import type { OpportunityEvent } from "../events/event.ts";
 import { statusAt } from "../opportunities/status.ts";
 import { classify } from "./classify.ts";
-import type { Arrival, Content, Revision } from "./content.ts";
+import type { Content, PreparedRecord, Revision } from "./content.ts";
 import { apply, detect } from "./detect.ts";
 
 type State = Pick<Revision, "content" | "status_basis">;
@@ -11,7 +11,7 @@ type State = Pick<Revision, "content" | "status_basis">;
  * The events that an import of each revision at its own instant would have recorded, as far as those lie before the record was known (ms):
  * later ones were detected here. What the clock alone changed between two revisions has no event.
  */
-export function pastEvents(id: string, { revisions = [] }: Pick<Arrival, "revisions">, knownSince: number): OpportunityEvent[] {
+export function pastEvents(id: string, { revisions = [] }: Pick<PreparedRecord, "revisions">, knownSince: number): OpportunityEvent[] {
   const events: OpportunityEvent[] = [];
   let state: State | undefined;
   for (const revision of revisions) {

@@ -1,9 +1,9 @@
 /** Judges the whole input before anything of it is stored (D-33): what is new or changed is staged, what is unchanged is noted, what is bad is rejected alone. */
 
 import type { CatalogSql } from "../../db/engine.ts";
-import { findReadings, findStored, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/commit.ts";
+import { findSourceDigests, findStored, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/commit.ts";
 import { withoutContacts } from "../changes/contacts.ts";
-import { type Arrival, arrivalOf, type Incoming, type Rendered, readContent } from "../changes/content.ts";
+import { type PreparedRecord, prepareRecord, type RenderedContent, readContent, type ValidRecord } from "../changes/content.ts";
 import { findCanonicalId } from "../changes/link.ts";
 import { listSources } from "../sources/source.ts";
 import { formatInstant, isFuture } from "../text/instant.ts";
@@ -55,8 +55,8 @@ export async function judgeAll(
     const items = read.filter((item) => item.isSuperseded !== true);
     await db.readTransaction(async (sql) => {
       const digests = await digestsToRead(sql, items, digestOf, isFirst);
-      const arrived: (Arrival | Unread)[] = [];
-      const placed = new Map<Arrival, Placed>();
+      const arrived: (PreparedRecord | Unread)[] = [];
+      const placed = new Map<PreparedRecord, Placed>();
       for (const item of items) {
         if ("read" in item && !digests.has(item)) {
           arrived.push(item);
@@ -64,11 +64,11 @@ export async function judgeAll(
         }
         try {
           const version = versionOf(staging, item);
-          const incoming = { ...(await judgeItem(sql, item, version, judge)), reading: digests.get(item) };
-          if (isFirst) refuseFuture(incoming, now());
-          const arrival = identified(staging, judged, options.redactContacts ? withoutContacts(incoming) : incoming, version);
-          if (version !== undefined) placed.set(arrival, version);
-          arrived.push(arrival);
+          const valid = { ...(await judgeItem(sql, item, version, judge)), source_digest: digests.get(item) };
+          if (isFirst) refuseFuture(valid, now());
+          const prepared = identified(staging, judged, options.redactContacts ? withoutContacts(valid) : valid, version);
+          if (version !== undefined) placed.set(prepared, version);
+          arrived.push(prepared);
         } catch (error) {
           rejects.add(item, rejectionOf(error));
           judged.rejected++;
@@ -118,7 +118,7 @@ async function digestsToRead(
   const unread = items.filter((item) => "read" in item);
   for (const [source, ofSource] of Map.groupBy(unread, (item) => item.source)) {
     const ids = ofSource.map(({ id }) => id).filter((id) => usableKey(source, undefined, id)?.upstreamId !== undefined);
-    const before = isFirst ? undefined : await findReadings(sql, source, ids);
+    const before = isFirst ? undefined : await findSourceDigests(sql, source, ids);
     for (const item of ofSource) {
       const digest = digestOf(item.text);
       const known = before?.get(item.id);
@@ -137,17 +137,17 @@ function versionOf({ placements }: Staging, item: Item): Placed | undefined {
   return placements.find(item.version.source, item.version.id);
 }
 
-async function judgeItem(sql: CatalogSql, item: Item, version: Placed | undefined, judge: Judge): Promise<Incoming> {
+async function judgeItem(sql: CatalogSql, item: Item, version: Placed | undefined, judge: Judge): Promise<ValidRecord> {
   const { names } = judge;
   if ("reason" in item) throw new Rejection(item.reason);
   if ("read" in item) return withRelationships(sql, judgeRecord(item.read(), names), undefined);
-  const incoming = judgeRecord(await completed(sql, item, version), names);
+  const valid = judgeRecord(await completed(sql, item, version), names);
   const revisions = item.revisions?.map(({ record, since }) => {
     const { content, status_basis } = judgeRecord(record, names);
     return { content, status_basis, since };
   });
   const parent = version === undefined ? undefined : await findParentId(sql, version, judge);
-  return { ...(await withRelationships(sql, incoming, parent)), ...(revisions === undefined ? {} : { revisions }) };
+  return { ...(await withRelationships(sql, valid, parent)), ...(revisions === undefined ? {} : { revisions }) };
 }
 
 /** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
@@ -177,22 +177,22 @@ function union(old: readonly unknown[], more: readonly unknown[]): unknown[] {
 }
 
 /** The parent that was found, and the canonical record where the record names none. */
-async function withRelationships(sql: CatalogSql, incoming: Incoming, parentId: string | undefined): Promise<Incoming> {
-  const { relationships } = incoming.content;
+async function withRelationships(sql: CatalogSql, valid: ValidRecord, parentId: string | undefined): Promise<ValidRecord> {
+  const { relationships } = valid.content;
   const parent_id = parentId ?? relationships.parent_id;
-  const canonical_id = relationships.canonical_id ?? (await findCanonicalId(sql, incoming.content));
-  if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return incoming;
-  return { ...incoming, content: { ...incoming.content, relationships: { parent_id, canonical_id } } };
+  const canonical_id = relationships.canonical_id ?? (await findCanonicalId(sql, valid.content));
+  if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return valid;
+  return { ...valid, content: { ...valid.content, relationships: { parent_id, canonical_id } } };
 }
 
 /** Every later change would have to follow a restored instant (D-31): a future one could not be undone. */
-function refuseFuture({ restored }: Incoming, now: number): void {
+function refuseFuture({ restored }: ValidRecord, now: number): void {
   for (const [name, instant] of Object.entries(restored ?? {}))
     if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
 }
 
 /** The record, rendered, with all earlier ids that are known of it. */
-function identified(staging: Staging, judged: Judged, { restored, ...record }: Incoming, version: Placed | undefined): Arrival {
+function identified(staging: Staging, judged: Judged, { restored, ...record }: ValidRecord, version: Placed | undefined): PreparedRecord {
   const { code, opportunity_id } = record.content.source;
   judged.sources.add(code);
   // Of a lineage that goes by another name, ids of records that this one supersedes in the same file stay findable (D-30).
@@ -201,28 +201,39 @@ function identified(staging: Staging, judged: Judged, { restored, ...record }: I
       ? []
       : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
   const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
-  const arrival = arrivalOf({ ...record, earlier_ids });
-  if (!judged.isFirst || restored === undefined) return arrival;
+  const prepared = prepareRecord({ ...record, earlier_ids });
+  if (!judged.isFirst || restored === undefined) return prepared;
   judged.newestRestored = Math.max(judged.newestRestored ?? restored.updated_at, restored.updated_at);
-  return { ...arrival, restored };
+  return { ...prepared, restored };
 }
 
-function stage(staging: Staging, { rendered, reading, ...rest }: Arrival, isUnchanged: boolean, version: Placed | undefined): void {
+function stage(
+  staging: Staging,
+  { rendered, source_digest, ...rest }: PreparedRecord,
+  isUnchanged: boolean,
+  version: Placed | undefined,
+): void {
   const { text, cuts, hash } = rendered;
-  const { code } = rest.brief.source;
+  const { code } = rest.indexed.source;
   const rank = version?.facts === undefined ? undefined : { at: version.facts.posted_at ?? Number.MIN_SAFE_INTEGER, id: version.id };
   if (version?.isOlder) staging.put(code, rest.lineage, null, { rank });
-  else if (isUnchanged) staging.put(code, rest.lineage, null, { hash, reading, rank });
-  else staging.put(code, rest.lineage, JSON.stringify({ ...rest, cuts } satisfies Rest), { rendered: text, hash, reading, rank });
+  else if (isUnchanged) staging.put(code, rest.lineage, null, { hash, source_digest, rank });
+  else
+    staging.put(code, rest.lineage, JSON.stringify({ ...rest, cuts } satisfies StagedFields), {
+      rendered: text,
+      hash,
+      source_digest,
+      rank,
+    });
 }
 
-/** What is staged beside the rendered text. */
-type Rest = Omit<Arrival, "rendered" | "reading"> & Pick<Rendered, "cuts">;
+/** A prepared record without the parts that staging keeps separately. */
+type StagedFields = Omit<PreparedRecord, "rendered" | "source_digest"> & Pick<RenderedContent, "cuts">;
 
 /** The record that was staged. */
-export function unstaged({ text, rendered, hash, reading }: Staged): Arrival {
-  const { cuts, ...arrival } = JSON.parse(text) as Rest; // Staged by this very import.
-  return { ...arrival, rendered: { text: rendered, cuts, hash }, reading: reading ?? undefined };
+export function unstaged({ text, rendered, hash, source_digest }: Staged): PreparedRecord {
+  const { cuts, ...prepared } = JSON.parse(text) as StagedFields; // Staged by this very import.
+  return { ...prepared, rendered: { text: rendered, cuts, hash }, source_digest: source_digest ?? undefined };
 }
 
 function stageAsBefore(staging: Staging, judged: Judged, { source, id }: Unread): void {

@@ -4,7 +4,7 @@ import {
   atNextInstant,
   countNewPast,
   type Decision,
-  decideArrival,
+  decideImport,
   decideLink,
   decideRemoval,
   findStored,
@@ -13,14 +13,14 @@ import {
   listLive,
   newestInstant,
   nextInstant,
-  noteReading,
   type Stored,
+  saveSourceDigest,
   storePast,
   turned,
   updateRecord,
   withholdContacts,
 } from "../changes/commit.ts";
-import type { Arrival, Brief } from "../changes/content.ts";
+import type { IndexedFields, PreparedRecord } from "../changes/content.ts";
 import { countLinks, listWaiting, mayBeLinked } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
 import { noteVersion } from "../changes/versions.ts";
@@ -105,14 +105,14 @@ async function rehearse(place: Workplace, { begun, judged, staging, missing, lin
     const total = staging.counts().toWrite;
     let done = 0;
     const instant = await nextInstant(sql, begun.asOf ?? begun.startedAt);
-    const arriving = new Map<string, Brief>();
-    for (const arrival of everyOne(staging)) {
-      const before = await stored(sql, arrival);
+    const arriving = new Map<string, IndexedFields>();
+    for (const prepared of everyOne(staging)) {
+      const before = await stored(sql, prepared);
       const replayed = before === undefined || begun.asOf === undefined ? before : turned(before, begun.asOf - 1);
-      const decision = await decideArrival(sql, replayed, arrival, instant);
+      const decision = await decideImport(sql, replayed, prepared, instant);
       count(summary, decision);
-      summary.events += await countNewPast(sql, arrival, instant);
-      if (mayBeLinked(decision.brief)) arriving.set(decision.id, decision.brief);
+      summary.events += await countNewPast(sql, prepared, instant);
+      if (mayBeLinked(decision.indexed)) arriving.set(decision.id, decision.indexed);
       if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "comparing", done, total, share: done / total });
     }
     for (const seq of missing) countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
@@ -150,11 +150,11 @@ async function store(place: Workplace, { begun, judged, staging, missing, links 
     await write(async (sql, instant) => {
       if (judged.newestRestored !== undefined && (await newestInstant(sql)) !== undefined)
         throw new Error("Cannot restore these records: the catalog was empty, and somebody has written to it meanwhile");
-      for (const arrival of chunk) {
-        const before = judged.isFirst ? undefined : await stored(sql, arrival); // None is staged twice, and no other import writes meanwhile.
-        const decision = await storeOne(sql, before, arrival, staging, instant, importId);
+      for (const prepared of chunk) {
+        const before = judged.isFirst ? undefined : await stored(sql, prepared); // None is staged twice, and no other import writes meanwhile.
+        const decision = await storeOne(sql, before, prepared, staging, instant, importId);
         count(summary, decision);
-        summary.events += await storePast(sql, arrival, importId);
+        summary.events += await storePast(sql, prepared, importId);
         for (const child of byParent.get(decision.id) ?? []) await link(sql, child, instant); // With its parent: running a killed import again finds only new ones.
         byParent.delete(decision.id);
         if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "writing", done, total, share: done / total }, committed);
@@ -181,9 +181,9 @@ async function store(place: Workplace, { begun, judged, staging, missing, links 
       for (const version of versions) await noteVersionOf(sql, version);
     });
   }
-  for (const chunk of staging.readAnew(CHUNK)) {
+  for (const chunk of staging.reread(CHUNK)) {
     await db.transaction(async (sql) => {
-      for (const unchanged of chunk) await noteReading(sql, unchanged);
+      for (const unchanged of chunk) await saveSourceDigest(sql, unchanged);
     });
     await Bun.sleep(OTHERS_TURN_MS);
   }
@@ -194,17 +194,17 @@ async function store(place: Workplace, { begun, judged, staging, missing, links 
 async function storeOne(
   sql: CatalogSql,
   before: Stored | undefined,
-  arrival: Arrival,
+  prepared: PreparedRecord,
   staging: Staging,
   instant: number,
   importId: number,
 ): Promise<Decision> {
-  const decision = await decideArrival(sql, before, arrival, instant);
-  const seq = before?.seq ?? (await insertRecord(sql, decision, arrival, instant, importId));
-  if (before !== undefined) await updateRecord(sql, before, decision, arrival.earlier_ids, instant, importId);
-  if (before !== undefined && arrival.redacted) await withholdContacts(sql, seq);
-  for (const version of staging.placements.unnotedOf(arrival.brief.source.code, arrival.lineage))
-    await noteVersion(sql, seq, version, arrival.brief.source.opportunity_id);
+  const decision = await decideImport(sql, before, prepared, instant);
+  const seq = before?.seq ?? (await insertRecord(sql, decision, prepared, instant, importId));
+  if (before !== undefined) await updateRecord(sql, before, decision, prepared.earlier_ids, instant, importId);
+  if (before !== undefined && prepared.redacted) await withholdContacts(sql, seq);
+  for (const version of staging.placements.unnotedOf(prepared.indexed.source.code, prepared.lineage))
+    await noteVersion(sql, seq, version, prepared.indexed.source.opportunity_id);
   return decision;
 }
 
@@ -228,12 +228,12 @@ async function changeOne(
   return decision;
 }
 
-function stored(sql: CatalogSql, { brief, lineage }: Arrival) {
-  return findStored(sql, brief.source.code, lineage);
+function stored(sql: CatalogSql, { indexed, lineage }: PreparedRecord) {
+  return findStored(sql, indexed.source.code, lineage);
 }
 
 /** Each staged record is parsed only when its turn comes: a chunk at once would take a hundred megabytes. */
-function* parsed(staged: Iterable<Staged>): Iterable<Arrival> {
+function* parsed(staged: Iterable<Staged>): Iterable<PreparedRecord> {
   for (const record of staged) yield unstaged(record);
 }
 
@@ -241,11 +241,11 @@ function* slices<T>(items: readonly T[]): Iterable<readonly T[]> {
   for (let first = 0; first < items.length; first += CHUNK) yield items.slice(first, first + CHUNK);
 }
 
-function* inChunks(staging: Staging): Iterable<Iterable<Arrival>> {
+function* inChunks(staging: Staging): Iterable<Iterable<PreparedRecord>> {
   for (const chunk of staging.chunks(CHUNK)) yield parsed(chunk);
 }
 
-function* everyOne(staging: Staging): Iterable<Arrival> {
+function* everyOne(staging: Staging): Iterable<PreparedRecord> {
   for (const chunk of staging.chunks(CHUNK)) yield* parsed(chunk);
 }
 

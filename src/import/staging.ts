@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Unchanged } from "../changes/commit.ts";
+import type { Reread } from "../changes/commit.ts";
 import { openPlacements, type Placements } from "./placing.ts";
 import { openTexts, type Place, type Texts } from "./spill-files.ts";
 
@@ -18,7 +18,7 @@ export type Staging = {
    * Keeps a record by its natural key. A later one of the same key takes its place, unless `rank` says that it is an older version.
    * `text` is `null` when the catalog says the same.
    */
-  put: (source: string, lineage: string, text: string | null, beside?: Beside) => void;
+  put: (source: string, lineage: string, text: string | null, content?: StagedContent) => void;
   /** Notes that a record is there although nothing of it is to be stored (a rejected one, D-34). */
   putPresent: (source: string, lineage: string) => void;
   has: (source: string, lineage: string) => boolean;
@@ -28,21 +28,26 @@ export type Staging = {
   addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => string[];
   /** What needs writing, in the order of arrival, `size` at a time; each chunk is to be read to its end before the next, and all of it once. */
   chunks: (size: number) => Iterable<Iterable<Staged>>;
-  /** Unchanged records that were read from something else, `size` at a time. */
-  readAnew: (size: number) => Iterable<Iterable<Unchanged>>;
+  /** Unchanged records with a new source digest, `size` at a time. */
+  reread: (size: number) => Iterable<Iterable<Reread>>;
   counts: () => { toWrite: number; unchanged: number };
   close: () => void;
 };
 
-export type Staged = { text: string; rendered: Uint8Array; hash: Uint8Array; reading: Uint8Array | null };
+export type Staged = { text: string; rendered: Uint8Array; hash: Uint8Array; source_digest: Uint8Array | null };
 
-/** What a record says, the hash of that, and of what it was read from where that is something else than before. */
-type Beside = { rendered?: Uint8Array | undefined; hash?: Uint8Array; reading?: Uint8Array | undefined; rank?: Rank | undefined };
+/** A record's rendered content and its hash, and its source digest if that is new. */
+type StagedContent = {
+  rendered?: Uint8Array | undefined;
+  hash?: Uint8Array;
+  source_digest?: Uint8Array | undefined;
+  rank?: Rank | undefined;
+};
 
 /** Of one record's versions, the one of the latest instant holds, and of these the one of the greatest id. */
 export type Rank = { at: number; id: string };
 
-type Counts = { toWrite: number; unchanged: number; readAnew: number };
+type Counts = { toWrite: number; unchanged: number; reread: number };
 
 /** An empty staging place in a data directory, or elsewhere for ":memory:". One import at a time may have it: `withStaging` sees to that. */
 export function openStaging(directory: string): Staging {
@@ -69,7 +74,7 @@ function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {
   sqlite.run("pragma synchronous = off");
   sqlite.run(
     `create table staged (place integer primary key, source text not null, lineage text not null, known integer not null,
-       file integer, start integer, textBytes integer, besideBytes integer, hash blob, reading blob, at integer, version text)`,
+       file integer, start integer, textBytes integer, besideBytes integer, hash blob, source_digest blob, at integer, version text)`,
   );
   sqlite.run("create unique index staged_key on staged (source, lineage)");
   sqlite.run("create table borne (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
@@ -77,7 +82,7 @@ function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {
   const bear = sqlite.query<unknown, [string, string, string]>("insert into borne values (?, ?, ?) on conflict do nothing");
   const borne = sqlite.query<{ id: string }, [string, string]>("select id from borne where source = ? and lineage = ?");
   const put = sqlite.query<unknown, [string, string, ...(Uint8Array | string | number | null)[]]>(
-    `insert or replace into staged (source, lineage, known, file, start, textBytes, besideBytes, hash, reading, at, version)
+    `insert or replace into staged (source, lineage, known, file, start, textBytes, besideBytes, hash, source_digest, at, version)
      values (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const putPresent = sqlite.query<unknown, [string, string]>(
@@ -85,30 +90,30 @@ function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {
   );
   const counts = sqlite.query<Counts, []>(
     `select count(file) as toWrite, count(*) filter (where known and file is null) as unchanged,
-       count(*) filter (where file is null and reading is not null) as readAnew
+       count(*) filter (where file is null and source_digest is not null) as reread
      from staged`,
   );
   const has = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ?");
   const writes = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ? and file is not null");
-  const toWrite = sqlite.query<Place & Pick<Staged, "hash" | "reading">, []>(
-    "select file, start, textBytes, besideBytes, hash, reading from staged where file is not null order by place",
+  const toWrite = sqlite.query<Place & Pick<Staged, "hash" | "source_digest">, []>(
+    "select file, start, textBytes, besideBytes, hash, source_digest from staged where file is not null order by place",
   );
-  const readAnew = sqlite.query<Unchanged, []>(
-    "select source, lineage, hash, reading from staged where file is null and reading is not null order by place",
+  const reread = sqlite.query<Reread, []>(
+    "select source, lineage, hash, source_digest from staged where file is null and source_digest is not null order by place",
   );
   const newer = sqlite.query<unknown, [string, string, number, string]>(
     "select 1 from staged where source = ? and lineage = ? and (at, version) > (?, ?)",
   );
   let counted: Counts | undefined;
-  const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, readAnew: 0 }); // It reads the whole file.
+  const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, reread: 0 }); // It reads the whole file.
   return {
     placements: openPlacements(sqlite),
-    put(source, lineage, text, { rendered = NOTHING, hash = NOTHING, reading, rank } = {}) {
+    put(source, lineage, text, { rendered = NOTHING, hash = NOTHING, source_digest, rank } = {}) {
       if (rank !== undefined && newer.get(source, lineage, rank.at, rank.id) !== null) return;
       counted = undefined;
       const at = text === null ? undefined : texts.append(text, rendered);
       const { file, start, textBytes, besideBytes } = at ?? NOWHERE;
-      put.run(source, lineage, file, start, textBytes, besideBytes, hash, reading ?? null, rank?.at ?? null, rank?.id ?? null);
+      put.run(source, lineage, file, start, textBytes, besideBytes, hash, source_digest ?? null, rank?.at ?? null, rank?.id ?? null);
     },
     putPresent: (source, lineage) => void putPresent.run(source, lineage),
     has: (source, lineage) => has.get(source, lineage) !== null,
@@ -118,16 +123,16 @@ function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {
       return borne.all(source, lineage).map(({ id }) => id);
     },
     chunks: (size) => inChunks(withTexts(toWrite.iterate(), texts), count().toWrite, size),
-    readAnew: (size) => inChunks(readAnew.iterate(), count().readAnew, size),
+    reread: (size) => inChunks(reread.iterate(), count().reread, size),
     counts: () => ({ toWrite: count().toWrite, unchanged: count().unchanged }),
     close,
   };
 }
 
-function* withTexts(rows: Iterable<Place & Pick<Staged, "hash" | "reading">>, texts: Texts): Iterator<Staged> {
+function* withTexts(rows: Iterable<Place & Pick<Staged, "hash" | "source_digest">>, texts: Texts): Iterator<Staged> {
   for (const row of rows) {
     const { text, beside } = texts.read(row);
-    yield { text, rendered: beside, hash: row.hash, reading: row.reading };
+    yield { text, rendered: beside, hash: row.hash, source_digest: row.source_digest };
   }
 }
 

@@ -1,7 +1,7 @@
 /** Judges one record of an import: every field in its place, or a Rejection that names the field and the wanted state. */
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/engine.ts";
-import type { Incoming, StatusBasis } from "../changes/content.ts";
+import type { StatusBasis, ValidRecord } from "../changes/content.ts";
 import { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
 import { memoizeLast } from "../runtime/memoize.ts";
 import { closest } from "../text/closest.ts";
@@ -78,7 +78,7 @@ export const WORD_MAX = 64;
 const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Static<typeof RecordLine>;
 
 /** The record with absent fields as null or [], or a Rejection. `names`: the catalog's name of each source code. */
-export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>): Incoming {
+export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
   const { lineage, earlier_ids, status_basis, id: _ignored, created_at, updated_at, ...content } = readLine(record, "");
   const code = content.source.code.toUpperCase();
   requireName(code, "source.code", CODE_MAX);
@@ -92,7 +92,7 @@ export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>)
   refuseLong(content.organization.agency, "organization.agency", AGENCY_MAX);
   if (status_basis === "stated" && content.status === null) throw new Rejection('status is required where status_basis is "stated"');
   const basis: StatusBasis = status_basis ?? (content.status === null ? "dates" : "stated");
-  const incoming: Incoming = {
+  const valid: ValidRecord = {
     lineage: lineage ?? content.source.opportunity_id,
     earlier_ids,
     status_basis: basis,
@@ -103,8 +103,8 @@ export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>)
     },
   };
   const [created, updated] = [created_at, updated_at].map((instant) => (instant === null ? undefined : parseStoredMs(instant)));
-  if (created === undefined || updated === undefined || created > updated) return incoming; // Not what `export` writes.
-  return { ...incoming, restored: { created_at: created, updated_at: updated } };
+  if (created === undefined || updated === undefined || created > updated) return valid; // Not what `export` writes.
+  return { ...valid, restored: { created_at: created, updated_at: updated } };
 }
 
 export type NaturalKey = { source: string; lineage: string | undefined; upstreamId: string | undefined };

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { atNextInstant, decide, insertRecord } from "../../src/changes/commit.ts";
-import { arrivalOf } from "../../src/changes/content.ts";
+import { prepareRecord } from "../../src/changes/content.ts";
 import { judgeRecord } from "../../src/import/validate.ts";
 import { aDirectory, documentsOf, dropScratch, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
@@ -25,7 +25,7 @@ test("the write lock is taken before the newest instant is looked up, so that no
 
 test("a transaction that fails leaves nothing, and its instant to the next", async () => {
   const db = openCatalog(":memory:", NOON);
-  const record = arrivalOf(judgeRecord(aRecord("N1"), new Map()));
+  const record = prepareRecord(judgeRecord(aRecord("N1"), new Map()));
   const failing = atNextInstant(db, NOON, async (sql, instant) => {
     await insertRecord(sql, decide(undefined, record, instant), record, instant, 0);
     throw new Error("disk full");

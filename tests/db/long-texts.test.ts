@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { atNextInstant, decide, insertImportedEvent, insertRecord } from "../../src/changes/commit.ts";
-import { arrivalOf } from "../../src/changes/content.ts";
+import { prepareRecord } from "../../src/changes/content.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { judgeRecord } from "../../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
@@ -24,7 +24,7 @@ const long = (seed: number) =>
 async function storeLongRecord(db: CatalogDb): Promise<void> {
   const judged = judgeRecord({ source: { code: "GRANTS_GOV", opportunity_id: "1" }, title: "Long" }, new Map());
   const { content } = judged;
-  const arrival = arrivalOf({
+  const prepared = prepareRecord({
     ...judged,
     lineage: long(1),
     content: {
@@ -35,8 +35,8 @@ async function storeLongRecord(db: CatalogDb): Promise<void> {
     },
   });
   await atNextInstant(db, NOON, async (sql, instant) => {
-    await insertRecord(sql, decide(undefined, arrival, instant), arrival, instant, 0);
-    const id = opportunityId("GRANTS_GOV", arrival.lineage);
+    await insertRecord(sql, decide(undefined, prepared, instant), prepared, instant, 0);
+    const id = opportunityId("GRANTS_GOV", prepared.lineage);
     const { seq = 0 } = (await sql.get(rawSql<{ seq: number }>("select seq from opportunities where id = ?", id))) ?? {};
     const given = { type: long(5), severity: long(6), detected_at: NOON };
     const detected_at = new Date(NOON).toISOString();

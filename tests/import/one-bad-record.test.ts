@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Unstorable } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { findReadings, findStored } from "../../src/changes/commit.ts";
+import { findSourceDigests, findStored } from "../../src/changes/commit.ts";
 import { addFacets, allowedFacets, createFacets, readFacets } from "../../src/opportunities/facets.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, documentOf, documentsOf, dropScratch, eventsOf, inScratch } from "../support/imports.ts";
@@ -135,7 +135,7 @@ describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
 
   test.if(isThere).each(["a\0", "\ud800"])("a list of ids with %j is refused as one id is", async (id) => {
     const db = await emptyCatalog();
-    await expect(findReadings(db, "OWN", ["a", id])).rejects.toThrow(Unstorable);
+    await expect(findSourceDigests(db, "OWN", ["a", id])).rejects.toThrow(Unstorable);
     await expect(findStored(db, "OWN", id)).rejects.toThrow(Unstorable);
   });
 

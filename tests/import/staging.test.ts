@@ -57,13 +57,15 @@ describe("openStaging()", () => {
       Uint8Array,
       Uint8Array,
     ];
-    staging.put("A", "1", "first", { hash: one, reading: one });
+    staging.put("A", "1", "first", { hash: one, source_digest: one });
     staging.put("A", "1", "last", { rendered: three, hash: two });
     staging.put("A", "2", "first", { hash: one });
-    staging.put("A", "2", null, { hash: two, reading: three });
+    staging.put("A", "2", null, { hash: two, source_digest: three });
     staging.put("A", "3", null);
-    expect([...staging.chunks(1)].map((chunk) => [...chunk])).toEqual([[{ text: "last", rendered: three, hash: two, reading: null }]]);
-    expect([...staging.readAnew(1)].map((chunk) => [...chunk])).toEqual([[{ source: "A", lineage: "2", hash: two, reading: three }]]);
+    expect([...staging.chunks(1)].map((chunk) => [...chunk])).toEqual([
+      [{ text: "last", rendered: three, hash: two, source_digest: null }],
+    ]);
+    expect([...staging.reread(1)].map((chunk) => [...chunk])).toEqual([[{ source: "A", lineage: "2", hash: two, source_digest: three }]]);
     staging.close();
   });
 

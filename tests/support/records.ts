@@ -1,7 +1,7 @@
 /** Builders of records: a test says only what it is about. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { atNextInstant, decide, findStored, insertRecord, updateRecord } from "../../src/changes/commit.ts";
-import { arrivalOf } from "../../src/changes/content.ts";
+import { prepareRecord } from "../../src/changes/content.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { judgeRecord } from "../../src/import/validate.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
@@ -16,13 +16,13 @@ export async function storeRecords(db: CatalogDb, records: readonly Draft[], at:
   return atNextInstant(db, at, async (sql, instant) => {
     const ids: string[] = [];
     for (const record of records) {
-      const arrival = arrivalOf(judgeRecord(record, new Map()));
-      const { source } = arrival.brief;
-      const stored = await findStored(sql, source.code, arrival.lineage);
-      const decision = decide(stored, arrival, instant);
-      if (stored === undefined) await insertRecord(sql, decision, arrival, instant, 0);
-      else await updateRecord(sql, stored, decision, arrival.earlier_ids, instant, 0);
-      ids.push(opportunityId(source.code, arrival.lineage));
+      const prepared = prepareRecord(judgeRecord(record, new Map()));
+      const { source } = prepared.indexed;
+      const stored = await findStored(sql, source.code, prepared.lineage);
+      const decision = decide(stored, prepared, instant);
+      if (stored === undefined) await insertRecord(sql, decision, prepared, instant, 0);
+      else await updateRecord(sql, stored, decision, prepared.earlier_ids, instant, 0);
+      ids.push(opportunityId(source.code, prepared.lineage));
     }
     return ids;
   });
