@@ -33,7 +33,16 @@ export type Sql<Name extends DatabaseName> = {
 export type Patience = { forMs: number; onWait: () => void };
 
 /**
- * A database. Within `transaction` and `readTransaction` whoever asks must ask the `sql` that is handed in: on SQLite, with its one connection,
+ * State of an open database file.
+ * - `intact`: the open file is the one at its path.
+ * - `missing`: there is no file at its path.
+ * - `replaced`: another file is at its path, for example after `mv`. The open file is still whole.
+ * - `overwritten`: another program wrote into it, for example `cp`. What is read from it cannot be trusted.
+ */
+export type FileState = "intact" | "missing" | "replaced" | "overwritten";
+
+/**
+ * A database. Within `transaction` and `snapshot` whoever asks must ask the `sql` that is handed in: on SQLite, with its one connection,
  * asking the engine itself would wait for ever.
  */
 export type Engine<Name extends DatabaseName> = Sql<Name> & {
@@ -56,6 +65,11 @@ export type Engine<Name extends DatabaseName> = Sql<Name> & {
   mayVacuum(): Promise<boolean>;
   /** Rewrites what is stored, so that what was erased is in no unused page. False where a reader keeps it from being complete. */
   vacuum(patience?: Patience): Promise<boolean>;
+  /**
+   * Whether the open file is still the one at its path, and only SQLite wrote to it. If not, removes its log, which would damage the new
+   * file. Always `intact` on PostgreSQL.
+   */
+  checkFile(): FileState;
   close(): Promise<void>;
 };
 

@@ -3,13 +3,13 @@ import type { CatalogDb, StateDb } from "./engine.ts";
 import type { Mode, Opening } from "./opening.ts";
 import { shownAddress } from "./postgres/address.ts";
 import { openPostgresCatalog, openPostgresState, type PostgresOptions } from "./postgres/open.ts";
-import { openCatalog, openState } from "./sqlite/open.ts";
+import { type FileOpening, openCatalog, openState } from "./sqlite/open.ts";
 
 /** The PostgreSQL database at the URL `database` where there is one, otherwise the files in the directory `data`. */
 export type DatabaseLocation = { data: string; database?: string | undefined; mode?: Mode | undefined };
 
-/** What a server asks for: `waitMs` is how long a writer on files waits for another. */
-export type LocationOpening = Omit<Opening, "mode"> & { waitMs?: number; postgres?: Omit<PostgresOptions, keyof Opening> };
+/** Options for files, and for PostgreSQL. */
+export type LocationOpening = Omit<FileOpening, "mode"> & { postgres?: Omit<PostgresOptions, keyof Opening> };
 
 /** Throws an Error with one sentence, without the password. */
 export async function openCatalogAt(location: DatabaseLocation, now: number, opening: LocationOpening = {}): Promise<CatalogDb> {
@@ -22,8 +22,8 @@ export async function openStateAt(location: DatabaseLocation, now: number, openi
   return location.database === undefined ? openState(location.data, now, files) : openPostgresState(location.database, now, postgres);
 }
 
-function openingsOf({ mode = "create" }: DatabaseLocation, { waitMs, postgres, onMigrated }: LocationOpening) {
-  return { files: { mode, onMigrated, ...(waitMs !== undefined && { waitMs }) }, postgres: { ...postgres, mode, onMigrated } };
+function openingsOf({ mode = "create" }: DatabaseLocation, { postgres, ...files }: LocationOpening) {
+  return { files: { ...files, mode }, postgres: { ...postgres, mode, onMigrated: files.onMigrated } };
 }
 
 /** For people and logs: without user, password and parameters. */

@@ -57,6 +57,7 @@ export function postgresEngine<Name extends DatabaseName>(client: Client, name: 
       }
       return taken ? () => release(lock, connection) : undefined;
     },
+    checkFile: () => "intact",
     close: () => client.close(),
   };
 }

@@ -16,7 +16,7 @@ import {
 import { join } from "node:path";
 import { codeOf, reasonOf } from "../reason.ts";
 import { identityOf } from "./identity.ts";
-import { type CatalogFile, fileNames, refuseForeignFile, type StateFile } from "./open.ts";
+import { type CatalogFile, fileNames, refuseForeignFile, requireOwnLog, type StateFile } from "./open.ts";
 
 export type BackedUp = { name: string; bytes: number };
 
@@ -105,6 +105,7 @@ function hold(directory: string, kind: Kind, { mendsDamaged, orNothing }: Holdin
   const path = join(directory, fileNames[kind]);
   const isThere = existsSync(path);
   if (!isThere && !orNothing) return () => undefined;
+  if (isThere) requireOwnLog(path);
   const sqlite = new Database(path, { create: true });
   const placeholder = isThere ? undefined : identityOf(path);
   const release = () => {

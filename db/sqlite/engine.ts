@@ -1,31 +1,75 @@
 /** bun:sqlite behind the seam: everything answers at once, and one connection does one transaction after the other. */
 import { Database, type Statement } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sqliteDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, requireStorable, type Sql, type Value } from "../engine.ts";
 import { type Arguments, boundTo, type Query } from "../query.ts";
 import { codeOf } from "../reason.ts";
+import { Unavailable } from "../unavailable.ts";
 import { commitMark } from "./commit-counter.ts";
+import { ownFile, watchFile } from "./open-file.ts";
 
 /** Pages that an import keeps in memory (KB): ids and hashes fall anywhere in their indexes, which at SQLite's 2 MB are read back again and again. */
 const WRITER_CACHE_KB = 32_000;
 
+/** `outlivesFile`: also writes to a file that was replaced, as a server does until it has opened the new one. */
+type Writing = { outlivesFile?: boolean };
+
 /** An opened and migrated file as an engine. */
-export function sqliteEngine<Name extends DatabaseName>(sqlite: Database, name: Name): Engine<Name> {
-  return { ...engineOn(sqlite, name), commits: commitMark(sqlite) };
+export function sqliteEngine<Name extends DatabaseName>(
+  sqlite: Database,
+  name: Name,
+  { outlivesFile = false }: Writing = {},
+): Engine<Name> {
+  const path = sqlite.filename;
+  if (path === "" || path === ":memory:") return engineOn(sqlite, name);
+  const file = ownFile(path, sqlite);
+  const requireReadable = () => {
+    if (file.isOverwritten()) throw new Unavailable(`${path} was overwritten while it was open`);
+  };
+  const requireWritable = () => {
+    const state = file.check();
+    if (state === "intact" || (outlivesFile && state !== "overwritten")) return;
+    const what = { missing: "removed", replaced: "replaced by another file", overwritten: "overwritten" }[state];
+    throw new Error(
+      `${path} was ${what} while this command wrote to it; the file there now may lack what the command stored: run it again`,
+    );
+  };
+  return {
+    ...engineOn(sqlite, name, { beforeRead: requireReadable, beforeWrite: requireWritable }),
+    commits: commitMark(sqlite),
+    checkFile: file.check,
+    close: async () => file.close(),
+  };
 }
 
 /** A file that was opened for reading. It takes no lock, which would be a file of its own: what changes nothing keeps nobody out. */
 export function sqliteReader<Name extends DatabaseName>(sqlite: Database, name: Name, finish: () => void): Engine<Name> {
   const engine = engineOn(sqlite, name);
+  const { filename } = sqlite;
+  const watch = existsSync(`${filename}-shm`) ? watchFile(filename) : undefined;
   return {
     ...engine,
     tryLock: async () => async () => undefined,
-    close: () => engine.close().finally(finish),
+    async close() {
+      const state = watch?.state();
+      await engine.close().finally(() => {
+        watch?.release();
+        finish();
+      });
+      if (state === "overwritten")
+        throw new Error(`Cannot trust what was read from ${filename}: it was overwritten meanwhile; run the command again`);
+    },
   };
 }
 
-function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name): Engine<Name> {
+/** Called before reads, and before each write or transaction. They throw if the file must not be used. */
+type Guards = { beforeRead: () => void; beforeWrite: () => void };
+
+const UNGUARDED: Guards = { beforeRead: () => undefined, beforeWrite: () => undefined };
+
+function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, { beforeRead, beforeWrite }: Guards = UNGUARDED): Engine<Name> {
   const statements = statementCache(sqlite);
   const inside = sqlOf(sqlite, statements, name, (work) => work());
   /** The transaction under way; whatever else asks comes after it, and not in between. */
@@ -33,11 +77,13 @@ function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name): Engi
 
   async function whenFree<T>(work: () => T): Promise<T> {
     while (underWay !== undefined) await underWay;
+    beforeRead();
     return work();
   }
 
   async function alone<T>(begin: string, work: () => Promise<T>): Promise<T> {
     while (underWay !== undefined) await underWay;
+    beforeRead();
     const { promise, resolve } = Promise.withResolvers<void>();
     underWay = promise;
     try {
@@ -48,19 +94,31 @@ function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name): Engi
     }
   }
 
-  const outside = sqlOf(sqlite, statements, name, whenFree);
+  const whenWritable = <T>(work: () => T) =>
+    whenFree(() => {
+      beforeWrite();
+      return work();
+    });
+  const outside = sqlOf(sqlite, statements, name, whenFree, whenWritable);
   return {
     ...outside,
     each: (query, values, take) => alone("begin", () => inside.each(query, values, take)),
-    transaction: (write) => alone("begin immediate", () => write(inside)),
+    transaction: (write) =>
+      alone("begin immediate", async () => {
+        beforeWrite();
+        const result = await write(inside);
+        beforeWrite(); // Again: the transaction may have taken a second.
+        return result;
+      }),
     readTransaction: (read) => alone("begin", () => read(inside)),
     commits: () => Number.NaN,
     tryLock: async (lock) => tryLock(sqlite.filename, lock),
     makeRoomForWrites: () => whenFree(() => makeRoomForWrites(sqlite)),
     storageFaults: () => whenFree(() => storageFaults(sqlite)),
     mayVacuum: async () => true,
-    vacuum: () => whenFree(() => vacuum(sqlite)),
-    close: async () => sqlite.close(true), // With every statement on it: one left open would keep the file and its log.
+    vacuum: () => whenWritable(() => vacuum(sqlite)),
+    checkFile: () => "intact",
+    close: async () => sqlite.close(true),
   };
 }
 
@@ -92,7 +150,7 @@ function statementCache(sqlite: Database): Statements {
 
 type Turn = <T>(work: () => T) => Promise<T> | T;
 
-function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements, name: Name, turn: Turn): Sql<Name> {
+function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements, name: Name, turn: Turn, writeTurn = turn): Sql<Name> {
   const bound = <Values>(query: Query<Values, unknown>, values: Arguments<Values>): [string, Value[]] => {
     const [text, all] = boundTo(sqliteDialect, query, values);
     requireStorable(all);
@@ -111,11 +169,11 @@ function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements
     },
     insert: async (query, values) => {
       const [text, all] = bound(query, [values] as never);
-      return turn(() => Number(prepared(text).run(...all).lastInsertRowid));
+      return writeTurn(() => Number(prepared(text).run(...all).lastInsertRowid));
     },
     run: async (query, ...values) => {
       const [text, all] = bound(query, values);
-      return turn(() => prepared(text).run(...all).changes);
+      return writeTurn(() => prepared(text).run(...all).changes);
     },
     each: async <Values, Row>(query: Query<Values, Row>, values: Values, take: (rows: Row[]) => void | Promise<void>) => {
       const [text, all] = bound(query, [values] as never);

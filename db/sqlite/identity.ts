@@ -1,8 +1,8 @@
-/** Which file bears a name: one that is put in its place has another identity. */
-import { statSync } from "node:fs";
+/** Tells files apart: a file that replaces another one at the same path has another identity. */
+import { fstatSync, statSync } from "node:fs";
 
-/** `undefined` where there is no file. */
-export function identityOf(path: string): string | undefined {
-  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return file === undefined ? undefined : `${file.dev}:${file.ino}`;
+/** Of the file at a path, or of an open descriptor. `undefined` if there is no file. */
+export function identityOf(file: string | number): string | undefined {
+  const stat = typeof file === "number" ? fstatSync(file, { bigint: true }) : statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
 }

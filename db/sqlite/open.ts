@@ -7,6 +7,7 @@ import { cannotOpen, isReading, migrated, NoData, type Opening, olderVersion } f
 import { codeOf, reasonOf } from "../reason.ts";
 import { sqliteEngine, sqliteReader } from "./engine.ts";
 import { identityOf } from "./identity.ts";
+import { hasForeignLog } from "./log-owner.ts";
 import { appliedTo, migrate, migrations, missingOf } from "./migrate.ts";
 import { openToRead, type ReadFile } from "./read-file.ts";
 
@@ -30,8 +31,11 @@ export const fileNames = { catalog: "catalog.db", state: "state.db" };
 
 type Kind = keyof typeof fileNames;
 
-/** `waitMs` is how long a writer waits for another one. */
-export type FileOpening = Opening & { waitMs?: number };
+/**
+ * `waitMs` is how long a writer waits for another one. `outlivesFile`: also writes to a file that was replaced, as a server does until it
+ * has opened the new one.
+ */
+export type FileOpening = Opening & { waitMs?: number; outlivesFile?: boolean };
 
 /** `directory` is a path, or ":memory:". Throws an Error with one sentence. */
 export function openCatalog(directory: string, now: number, opening: FileOpening = {}): CatalogFile {
@@ -41,7 +45,7 @@ export function openCatalog(directory: string, now: number, opening: FileOpening
   // Looked for first: even an insert that does nothing would wait for a writer.
   if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() === null)
     sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
-  return { ...sqliteEngine(sqlite, "catalog"), sqlite };
+  return { ...sqliteEngine(sqlite, "catalog", opening), sqlite };
 }
 
 export function openState(directory: string, now: number, opening: FileOpening = {}): StateFile {
@@ -50,7 +54,7 @@ export function openState(directory: string, now: number, opening: FileOpening =
   if (isReading(mode) && !isThere(directory, "state") && isThere(directory, "catalog")) return openState(":memory:", now);
   if (isReading(mode)) return openReader(directory, "state", mode);
   const sqlite = open(directory, "state", now, opening);
-  return { ...sqliteEngine(sqlite, "state"), sqlite };
+  return { ...sqliteEngine(sqlite, "state", opening), sqlite };
 }
 
 function open(
@@ -97,18 +101,20 @@ function openReader<Name extends Kind>(directory: string, kind: Name, mode: "rea
   });
 }
 
-/** Empty, and before SQLite opens it: so that `openPresent` can tell whether another file is put in its place. */
+/** Makes an empty file before SQLite opens it, so that `openPresent` notices if that file is replaced. */
 function makeFile(directory: string, path: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  requireOwnLog(path);
   if (identityOf(path) === undefined) closeSync(openSync(path, "a", 0o600));
 }
 
 /**
- * Opens the file that bears the name once it can be read. A restore keeps everybody waiting until another file bears the name: whoever
- * waited has the former one open then, and has to open the new one.
+ * Opens the file at `path` once it can be read. A restore makes other programs wait until it has replaced the file. A program that waited
+ * then has the old file open, and must open the new one.
  */
 function openPresent(path: string, kind: Kind, open: () => ReadFile): ReadFile & { isMarked: boolean } {
   for (;;) {
+    requireOwnLog(path);
     const identity = path === ":memory:" ? undefined : identityOf(path);
     const file = closingOnFailure(open(), (opened) => {
       opened.sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that a writer in another process is waited for from here on.
@@ -118,6 +124,20 @@ function openPresent(path: string, kind: Kind, open: () => ReadFile): ReadFile &
     if (path === ":memory:" || identityOf(path) === identity) return file;
     file.sqlite.close();
     file.finish();
+  }
+}
+
+/** How long a command waits for a server to remove the log of a file that was replaced, and how often it looks. */
+const [WAIT_FOR_REMOVAL_MS, LOOK_EVERY_MS] = [3000, 50];
+
+/** Refuses a file if the log next to it belongs to another file. SQLite would apply that log. */
+export function requireOwnLog(path: string): void {
+  for (let waitedMs = 0; hasForeignLog(path); waitedMs += LOOK_EVERY_MS) {
+    if (waitedMs >= WAIT_FOR_REMOVAL_MS)
+      throw new Error(
+        `the log ${path}-wal belongs to a file that was replaced, and would damage the one there now; stop all programs that use the directory, remove the log and ${path}-shm, and try again`,
+      );
+    Bun.sleepSync(LOOK_EVERY_MS);
   }
 }
 

@@ -160,8 +160,8 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   const stopSignals = watchStopSignals(machine, options, log); // First: whoever reads "listening on …" may stop it at once.
   const certificate = readCertificateOf(options);
   using shared = await shareQuotasOf(options, log, now);
-  const open = async () => {
-    const stores = await openStores(options, now(), (text) => log.notice(now(), text));
+  const open = async (mode = options.mode) => {
+    const stores = await openStores({ ...options, mode }, now(), (text) => log.notice(now(), text));
     stores.access.quotas = shared ?? ownQuotas;
     return stores;
   };
@@ -180,14 +180,17 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     let app = appOver(stores);
 
     const reopenReplaced = async () => {
-      if (!stores.areReplaced()) return;
+      const state = stores.checkFiles();
+      if (state === "intact") return;
+      if (state === "missing")
+        throw new Error(`The files in ${options.data} are missing: the open ones are served until files are there again`);
       const replaced = stores;
-      stores = await open();
+      stores = await open("change"); // An empty file must not become a new catalogue: somebody may be copying into it.
       app = appOver(stores);
       await Bun.sleep(LINGER_MS);
       await saveLastUse(replaced.access, now(), log); // The state may be the same file still, and is where its requests belong.
       await replaced.close();
-      log.notice(now(), `The files in ${options.data} were replaced under the server: it serves the new ones from here on`);
+      log.notice(now(), `The files in ${options.data} were replaced; the server now serves the new ones`);
     };
     const directory = options.database === undefined ? options.data : undefined;
     const scrapes = await listenForScrapes(options, log, now, () =>

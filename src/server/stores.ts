@@ -1,10 +1,8 @@
-/** The databases as a server holds them: opened, loaded into memory, and on files watched for being replaced. */
-import { statSync } from "node:fs";
+/** The databases of a server: opens them, loads them into memory, and notices when files are replaced. */
 import { join } from "node:path";
-import type { CatalogDb, StateDb } from "../../db/engine.ts";
+import type { CatalogDb, FileState, StateDb } from "../../db/engine.ts";
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
 import { NoData, OlderVersion } from "../../db/opening.ts";
-import { fileNames } from "../../db/sqlite/open.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
 import { readSnapshot, SNAPSHOT_NAME } from "../opportunities/index-snapshot.ts";
 import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } from "../opportunities/read-model.ts";
@@ -14,9 +12,11 @@ const OWN_WRITES_WAIT_MS = 40;
 /** How long a request waits for a statement of PostgreSQL's. The clock waits longer: for an import's chunk. */
 const ANSWERS_WITHIN_MS = 3_000;
 /** PostgreSQL's connections for the clock and for the state; the catalog has its client's own number. */
-const CLOCK = { waitMs: 0, postgres: { connections: 2 } };
-const CATALOG = { postgres: { answersWithinMs: ANSWERS_WITHIN_MS } };
-const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, answersWithinMs: ANSWERS_WITHIN_MS } };
+const CLOCK = { waitMs: 0, outlivesFile: true, postgres: { connections: 2 } };
+const CATALOG = { outlivesFile: true, postgres: { answersWithinMs: ANSWERS_WITHIN_MS } };
+const STATE = { waitMs: OWN_WRITES_WAIT_MS, outlivesFile: true, postgres: { connections: 4, answersWithinMs: ANSWERS_WITHIN_MS } };
+
+const WORST_FIRST: readonly FileState[] = ["missing", "overwritten", "replaced"];
 
 export type Stores = {
   model: ReadModel;
@@ -25,8 +25,8 @@ export type Stores = {
   access: Access;
   /** The clock writes through a connection of its own: what it commits is then seen like any other process's commit. */
   clock: CatalogDb;
-  /** Whether other files bear the names by now; never on PostgreSQL. Throws when none do. */
-  areReplaced: () => boolean;
+  /** Checks all files, and returns the worst state. Always `intact` on PostgreSQL. */
+  checkFiles: () => FileState;
   close: () => Promise<void>;
 };
 
@@ -56,7 +56,10 @@ export async function openStores(
     snapshotPath,
     access: await createAccess(state),
     clock,
-    areReplaced: location.database === undefined ? watch(location.data) : () => false,
+    checkFiles: () => {
+      const states = [clock, catalog, state].map((db) => db.checkFile());
+      return WORST_FIRST.find((each) => states.includes(each)) ?? "intact";
+    },
   };
   const closing = opened.move(); // Only now: what fails above closes what was opened.
   return { ...stores, close: () => closing.disposeAsync() };
@@ -82,16 +85,4 @@ async function openReplica(from: DatabaseLocation, primary: DatabaseLocation, cl
     await replica.close();
     throw error;
   }
-}
-
-function watch(directory: string): () => boolean {
-  const files = identityOf(directory);
-  return () => identityOf(directory) !== files;
-}
-
-function identityOf(directory: string): string {
-  return Object.values(fileNames)
-    .map((name) => statSync(join(directory, name), { bigint: true }))
-    .map(({ dev, ino }) => `${dev}:${ino}`)
-    .join();
 }

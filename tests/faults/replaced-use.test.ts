@@ -45,7 +45,7 @@ test.each([
   };
   const sending = [send(), send()];
   replace(home);
-  await until("the log says so", () => /were replaced under the server/.exec(server.log())?.[0]);
+  await until("the log says so", () => /were replaced/.exec(server.log())?.[0]);
   isReplaced = true;
   await Promise.all(sending);
   expect(await server.stop()).toBe(0);

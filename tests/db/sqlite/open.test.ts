@@ -15,7 +15,7 @@ const tablesOf = (sqlite: Database) =>
   sqlite.query("select name from sqlite_master where type = 'table' order by name").values().flat() as string[];
 
 describe("openCatalog() and openState()", () => {
-  test("make both files with all their tables, and find them as they were", () => {
+  test("make both files with all their tables, and find them as they were", async () => {
     const directory = join(aDirectory(), "new", "deeper");
     const first = openCatalog(directory, NOON);
     const secret = secretOf(first);
@@ -32,12 +32,12 @@ describe("openCatalog() and openState()", () => {
       "upstream_ids",
       "versions",
     ]);
-    first.sqlite.close();
-    openState(directory, NOON).sqlite.close();
+    await first.close();
+    await openState(directory, NOON).close();
     expect(readdirSync(directory).sort()).toEqual(["catalog.db", "state.db"]);
     const second = openCatalog(directory, NOON);
     expect(secretOf(second)).toBe(secret);
-    second.sqlite.close();
+    await second.close();
   });
 
   test("are whole files again once they are closed, whatever was asked of them", async () => {

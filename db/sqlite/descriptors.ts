@@ -1,0 +1,30 @@
+/**
+ * Read-only descriptors of files that SQLite also has open. When a process closes any descriptor of a file, it loses all its locks on that
+ * file (fcntl(2)), including SQLite's. So each file has one shared descriptor, which is closed after the last connection.
+ */
+import { closeSync, openSync } from "node:fs";
+import { identityOf } from "./identity.ts";
+
+export type SharedDescriptor = { descriptor: number; release: () => void };
+
+/** By the file's identity, which no other file can get while this one is open. */
+const shared = new Map<string, { descriptor: number; users: number }>();
+
+/** Call `release` only after the connection to the file is closed. Throws if there is no file. */
+export function shareDescriptor(path: string): SharedDescriptor {
+  const present = shared.get(identityOf(path) ?? "");
+  const descriptor = present?.descriptor ?? openSync(path, "r");
+  const identity = identityOf(descriptor) ?? "";
+  const entry = present ?? { descriptor, users: 0 };
+  shared.set(identity, entry);
+  entry.users++;
+  return {
+    descriptor,
+    release: () => {
+      entry.users--;
+      if (entry.users > 0) return;
+      shared.delete(identity);
+      closeSync(descriptor);
+    },
+  };
+}
