@@ -9,8 +9,9 @@ import type { CatalogSql } from "../db/engine.ts";
 import { imports } from "../db/schema/sqlite/catalog.ts";
 import { migrations } from "../db/sqlite/migrate.ts";
 import { fileNames, openCatalog } from "../db/sqlite/open.ts";
-import { decide, insertImportedEvent, insertRecord } from "../src/changes/commit.ts";
+import { insertImportedEvent, insertRecord } from "../src/changes/commit.ts";
 import { prepareRecord } from "../src/changes/content.ts";
+import { decideImport } from "../src/changes/decide.ts";
 import { type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../src/events/event.ts";
 import { judgeRecord } from "../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../src/opportunities/identity.ts";
@@ -76,7 +77,7 @@ async function write(sql: CatalogSql, records: number, importId: number): Promis
     const updated_at = random() < 0.3 ? BEGAN + (records / 400 + Math.floor((random() * records) / 100)) * CHUNK_EVERY_MS : created_at;
     const record = judgeRecord(generateRecord(SEED, index), names);
     const prepared = prepareRecord({ ...record, restored: { created_at, updated_at } });
-    await insertRecord(sql, decide(undefined, prepared, updated_at), prepared, updated_at, importId);
+    await insertRecord(sql, decideImport(undefined, prepared, updated_at), prepared, updated_at, importId);
     const id = opportunityId(prepared.indexed.source.code, prepared.lineage);
     const further = index === 0 ? LONG_HISTORY : Math.floor(Math.log(1 - random()) / Math.log(0.5)); // One on average.
     for (let number = 0; number < further; number++) {

@@ -1,55 +1,60 @@
-/** Contacts are personal data: how a record is imported without them, and how an event is kept without them. */
+/** Contacts are personal data. Removes them from imported records, and their values from events. */
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import { summaryOf } from "./classify.ts";
 import type { Content, ValidRecord } from "./content.ts";
 
 const FIELD = "contacts";
 
-/** Names of fields that hold contacts. Imported events may come from systems that call them otherwise, or name a person in a path. */
-const OF_CONTACTS = /contact|e-?mail|phone|fax|@/i;
-/** Names of what a contact consists of: an object that has one is a contact. */
-const OF_ONE = /e-?mail|phone|fax/i;
+/** Names of fields that hold contacts. Events of other systems may use other names, or have an e-mail address in a path. */
+const CONTACT_FIELD = /contact|e-?mail|phone|fax|@/i;
+/** Names of a contact's members: an object that has one of them is a contact. */
+const CONTACT_MEMBER = /e-?mail|phone|fax/i;
 
-/** A record that names nobody, neither now nor in its past. What is stored of its history will name nobody either. */
+/** A record without contacts, now and in its revisions. Marks it `redacted`, so that its stored history is redacted as well. */
 export function withoutContacts({ revisions, ...record }: ValidRecord): ValidRecord {
-  return { ...blank(record), ...(revisions === undefined ? {} : { revisions: revisions.map(blank) }), redacted: true };
+  return {
+    ...withEmptyContacts(record),
+    ...(revisions === undefined ? {} : { revisions: revisions.map(withEmptyContacts) }),
+    redacted: true,
+  };
 }
 
-/** The change that tells of an erasure. A history still folds to its record, which has no contacts. */
+function withEmptyContacts<T extends { content: Content }>(holder: T): T {
+  return { ...holder, content: { ...holder.content, contacts: [] } };
+}
+
+/** The change that records an erasure. It sets contacts to an empty list, so a redacted history still leads to the redacted record. */
 export const erasure: Change = { field: FIELD, previous: [], current: [] };
 
-/** An event that says that contacts changed, but not from what to what. Every other event stays as it is. */
-export function withheld(event: OpportunityEvent): OpportunityEvent {
+/** An event that keeps the fact that contacts changed and drops their old and new values. Returns other events as they are. */
+export function withoutContactValues(event: OpportunityEvent): OpportunityEvent {
   const { type, summary } = event;
-  const changed_fields = [...new Set(event.changed_fields.map((field) => (OF_CONTACTS.test(field) ? FIELD : field)))];
-  const changes = withoutRepeats(event.changes.map(changeWithheld));
-  const isOurs = summary === summaryOf(type, event.changes);
-  return { ...event, summary: isOurs ? summaryOf(type, changes) : summaryWithheld(event, changes), changed_fields, changes };
+  const changed_fields = [...new Set(event.changed_fields.map((field) => (CONTACT_FIELD.test(field) ? FIELD : field)))];
+  const changes = withoutRepeatedErasure(event.changes.map(redactedChange));
+  const isOurSummary = summary === summaryOf(type, event.changes);
+  return { ...event, summary: isOurSummary ? summaryOf(type, changes) : redactedSummary(event, changes), changed_fields, changes };
 }
 
-/** A summary in the words of another system may name whom the fields name, or whom it speaks of itself. */
-function summaryWithheld({ summary, changed_fields, ...event }: OpportunityEvent, changes: readonly Change[]): string | null {
-  const isTold = changed_fields.some((field) => OF_CONTACTS.test(field)) || JSON.stringify(event.changes) !== JSON.stringify(changes);
-  return isTold || OF_CONTACTS.test(summary ?? "") ? null : summary;
+/** Another system's summary may name a person, so it is dropped if the event or the summary itself mentions contacts. */
+function redactedSummary({ summary, changed_fields, ...event }: OpportunityEvent, changes: readonly Change[]): string | null {
+  const changesContacts =
+    changed_fields.some((field) => CONTACT_FIELD.test(field)) || JSON.stringify(event.changes) !== JSON.stringify(changes);
+  return changesContacts || CONTACT_FIELD.test(summary ?? "") ? null : summary;
 }
 
-function changeWithheld({ field, previous, current }: Change): Change {
-  return OF_CONTACTS.test(field) ? erasure : { field, previous: valueWithheld(previous), current: valueWithheld(current) };
+function redactedChange({ field, previous, current }: Change): Change {
+  return CONTACT_FIELD.test(field) ? erasure : { field, previous: redactedValue(previous), current: redactedValue(current) };
 }
 
-/** The values of other fields may be objects that hold contacts, such as a whole record. */
-function valueWithheld(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(valueWithheld);
+/** Values of other fields may be objects that hold contacts, such as a whole record. */
+function redactedValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(redactedValue);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value);
-  if (entries.some(([name]) => OF_ONE.test(name))) return null;
-  return Object.fromEntries(entries.map(([name, inner]) => [name, OF_CONTACTS.test(name) ? [] : valueWithheld(inner)]));
+  if (entries.some(([name]) => CONTACT_MEMBER.test(name))) return null;
+  return Object.fromEntries(entries.map(([name, inner]) => [name, CONTACT_FIELD.test(name) ? [] : redactedValue(inner)]));
 }
 
-function withoutRepeats(changes: readonly Change[]): Change[] {
+function withoutRepeatedErasure(changes: readonly Change[]): Change[] {
   return changes.filter((change, index) => change !== erasure || changes.indexOf(erasure) === index);
-}
-
-function blank<T extends { content: Content }>(state: T): T {
-  return { ...state, content: { ...state.content, contacts: [] } };
 }

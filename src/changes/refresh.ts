@@ -3,7 +3,9 @@ import { lte, min } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
-import { atNextInstant, decideStatus, listDue, updateRecord } from "./commit.ts";
+import { atNextInstant, updateRecord } from "./commit.ts";
+import { decideStatusTurn } from "./decide.ts";
+import { listDue } from "./stored.ts";
 
 /** Records in one transaction: some ten milliseconds, for which a server that does it itself answers nobody. */
 const CHUNK = 100;
@@ -42,7 +44,7 @@ async function turn(db: CatalogDb, until: number, instantOf: (firstDue: number) 
 async function turnChunk(sql: CatalogSql, dueUntil: number, instant: number): Promise<Refreshed> {
   const total = { changed: 0, events: 0 };
   for (const stored of await listDue(sql, dueUntil, CHUNK)) {
-    const decision = decideStatus(stored, instant);
+    const decision = decideStatusTurn(stored, instant);
     await updateRecord(sql, stored, decision, [], instant, null);
     if (decision.outcome === "changed") total.changed++;
     total.events += decision.events.length;

@@ -1,8 +1,9 @@
 /** `import events`: histories kept elsewhere, one event a line. They join a record's history; its `updated_at` does not move. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogSql } from "../../db/engine.ts";
-import { findByUpstreamId, hasEvent, insertImportedEvent } from "../changes/commit.ts";
-import { withheld } from "../changes/contacts.ts";
+import { insertImportedEvent } from "../changes/commit.ts";
+import { withoutContactValues } from "../changes/contacts.ts";
+import { findByUpstreamId, hasEvent } from "../changes/stored.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { formatInstant, parseStoredMs } from "../text/instant.ts";
@@ -40,7 +41,7 @@ export async function importEvents(place: Workplace, options: Options): Promise<
       try {
         if ("reason" in item) throw new Rejection(item.reason);
         const judged = await judgeEvent(place.db, item.record, sources);
-        const event = options.redactContacts ? withheld(judged.event) : judged.event; // Its id stays: the same event is stored once.
+        const event = options.redactContacts ? withoutContactValues(judged.event) : judged.event; // Its id stays: the same event is stored once.
         staging.put(event.id, "", JSON.stringify({ ...judged, event }));
       } catch (error) {
         rejects.add(item, rejectionOf(error));

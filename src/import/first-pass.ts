@@ -1,10 +1,10 @@
 /** Judges the whole input before anything of it is stored (D-33): what is new or changed is staged, what is unchanged is noted, what is bad is rejected alone. */
 
 import type { CatalogSql } from "../../db/engine.ts";
-import { findSourceDigests, findStored, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/commit.ts";
 import { withoutContacts } from "../changes/contacts.ts";
 import { type PreparedRecord, prepareRecord, type RenderedContent, readContent, type ValidRecord } from "../changes/content.ts";
 import { findCanonicalId } from "../changes/link.ts";
+import { findSourceDigests, findStored, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/stored.ts";
 import { listSources } from "../sources/source.ts";
 import { formatInstant, isFuture } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";

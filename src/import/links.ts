@@ -3,8 +3,8 @@
  * them came first; and of two records that older programs stored for one version, the one that is kept up to date is the canonical one.
  */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { findStored, isStored } from "../changes/commit.ts";
 import { readContent } from "../changes/content.ts";
+import { findStored, isStored } from "../changes/stored.ts";
 import { listStages } from "../changes/versions.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import type { Format } from "./format.ts";

@@ -1,28 +1,20 @@
 /** One import: judge the whole input, then store what differs, chunk by chunk (D-30 to D-36). */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import {
-  atNextInstant,
-  countNewPast,
-  type Decision,
-  decideImport,
-  decideLink,
-  decideRemoval,
-  findStored,
-  getStored,
-  insertRecord,
-  listLive,
-  newestInstant,
-  nextInstant,
-  type Stored,
-  saveSourceDigest,
-  storePast,
-  turned,
-  updateRecord,
-  withholdContacts,
-} from "../changes/commit.ts";
+import { atNextInstant, insertRecord, redactEvents, saveSourceDigest, updateRecord } from "../changes/commit.ts";
 import type { IndexedFields, PreparedRecord } from "../changes/content.ts";
+import { afterStatusTurn, type Decision, decideImport, decideLink, decideRemoval } from "../changes/decide.ts";
 import { countLinks, listWaiting, mayBeLinked } from "../changes/link.ts";
 import { replayClock } from "../changes/refresh.ts";
+import {
+  findStored,
+  getStored,
+  listLive,
+  needsHistoryRedaction,
+  newestInstant,
+  nextInstant,
+  type StoredRecord,
+} from "../changes/stored.ts";
+import { countUpstreamHistory, storeUpstreamHistory } from "../changes/upstream-history.ts";
 import { noteVersion } from "../changes/versions.ts";
 import { formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, type Options, type Outcome, type Workplace, withInputs } from "./context.ts";
@@ -108,10 +100,10 @@ async function rehearse(place: Workplace, { begun, judged, staging, missing, lin
     const arriving = new Map<string, IndexedFields>();
     for (const prepared of everyOne(staging)) {
       const before = await stored(sql, prepared);
-      const replayed = before === undefined || begun.asOf === undefined ? before : turned(before, begun.asOf - 1);
-      const decision = await decideImport(sql, replayed, prepared, instant);
+      const replayed = before === undefined || begun.asOf === undefined ? before : afterStatusTurn(before, begun.asOf - 1);
+      const decision = decideImport(replayed, prepared, instant, await needsHistoryRedaction(sql, replayed, prepared));
       count(summary, decision);
-      summary.events += await countNewPast(sql, prepared, instant);
+      summary.events += await countUpstreamHistory(sql, prepared, instant);
       if (mayBeLinked(decision.indexed)) arriving.set(decision.id, decision.indexed);
       if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "comparing", done, total, share: done / total });
     }
@@ -154,7 +146,7 @@ async function store(place: Workplace, { begun, judged, staging, missing, links 
         const before = judged.isFirst ? undefined : await stored(sql, prepared); // None is staged twice, and no other import writes meanwhile.
         const decision = await storeOne(sql, before, prepared, staging, instant, importId);
         count(summary, decision);
-        summary.events += await storePast(sql, prepared, importId);
+        summary.events += await storeUpstreamHistory(sql, prepared, importId);
         for (const child of byParent.get(decision.id) ?? []) await link(sql, child, instant); // With its parent: running a killed import again finds only new ones.
         byParent.delete(decision.id);
         if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "writing", done, total, share: done / total }, committed);
@@ -193,16 +185,16 @@ async function store(place: Workplace, { begun, judged, staging, missing, links 
 
 async function storeOne(
   sql: CatalogSql,
-  before: Stored | undefined,
+  before: StoredRecord | undefined,
   prepared: PreparedRecord,
   staging: Staging,
   instant: number,
   importId: number,
 ): Promise<Decision> {
-  const decision = await decideImport(sql, before, prepared, instant);
+  const decision = decideImport(before, prepared, instant, await needsHistoryRedaction(sql, before, prepared));
   const seq = before?.seq ?? (await insertRecord(sql, decision, prepared, instant, importId));
   if (before !== undefined) await updateRecord(sql, before, decision, prepared.earlier_ids, instant, importId);
-  if (before !== undefined && prepared.redacted) await withholdContacts(sql, seq);
+  if (before !== undefined && prepared.redacted) await redactEvents(sql, seq);
   for (const version of staging.placements.unnotedOf(prepared.indexed.source.code, prepared.lineage))
     await noteVersion(sql, seq, version, prepared.indexed.source.opportunity_id);
   return decision;
@@ -218,7 +210,7 @@ async function noteVersionOf(sql: CatalogSql, version: Placed): Promise<void> {
 async function changeOne(
   sql: CatalogSql,
   seq: number,
-  decideOn: (before: Stored) => Decision,
+  decideOn: (before: StoredRecord) => Decision,
   instant: number,
   importId: number,
 ): Promise<Decision> {

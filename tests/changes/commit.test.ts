@@ -1,8 +1,9 @@
 /** D-31: an instant belongs to one transaction, whoever else writes. */
 import { afterAll, expect, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import { atNextInstant, decide, insertRecord } from "../../src/changes/commit.ts";
+import { atNextInstant, insertRecord } from "../../src/changes/commit.ts";
 import { prepareRecord } from "../../src/changes/content.ts";
+import { decideImport } from "../../src/changes/decide.ts";
 import { judgeRecord } from "../../src/import/validate.ts";
 import { aDirectory, documentsOf, dropScratch, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
@@ -27,7 +28,7 @@ test("a transaction that fails leaves nothing, and its instant to the next", asy
   const db = openCatalog(":memory:", NOON);
   const record = prepareRecord(judgeRecord(aRecord("N1"), new Map()));
   const failing = atNextInstant(db, NOON, async (sql, instant) => {
-    await insertRecord(sql, decide(undefined, record, instant), record, instant, 0);
+    await insertRecord(sql, decideImport(undefined, record, instant), record, instant, 0);
     throw new Error("disk full");
   });
   await expect(failing).rejects.toThrow("disk full");

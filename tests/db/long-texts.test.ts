@@ -2,8 +2,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { atNextInstant, decide, insertImportedEvent, insertRecord } from "../../src/changes/commit.ts";
+import { atNextInstant, insertImportedEvent, insertRecord } from "../../src/changes/commit.ts";
 import { prepareRecord } from "../../src/changes/content.ts";
+import { decideImport } from "../../src/changes/decide.ts";
 import { refresh } from "../../src/changes/refresh.ts";
 import { judgeRecord } from "../../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
@@ -35,7 +36,7 @@ async function storeLongRecord(db: CatalogDb): Promise<void> {
     },
   });
   await atNextInstant(db, NOON, async (sql, instant) => {
-    await insertRecord(sql, decide(undefined, prepared, instant), prepared, instant, 0);
+    await insertRecord(sql, decideImport(undefined, prepared, instant), prepared, instant, 0);
     const id = opportunityId("GRANTS_GOV", prepared.lineage);
     const { seq = 0 } = (await sql.get(rawSql<{ seq: number }>("select seq from opportunities where id = ?", id))) ?? {};
     const given = { type: long(5), severity: long(6), detected_at: NOON };

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Unstorable } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { findSourceDigests, findStored } from "../../src/changes/commit.ts";
+import { findSourceDigests, findStored } from "../../src/changes/stored.ts";
 import { addFacets, allowedFacets, createFacets, readFacets } from "../../src/opportunities/facets.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, documentOf, documentsOf, dropScratch, eventsOf, inScratch } from "../support/imports.ts";

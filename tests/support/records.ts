@@ -1,7 +1,9 @@
 /** Builders of records: a test says only what it is about. */
 import type { CatalogDb } from "../../db/engine.ts";
-import { atNextInstant, decide, findStored, insertRecord, updateRecord } from "../../src/changes/commit.ts";
+import { atNextInstant, insertRecord, updateRecord } from "../../src/changes/commit.ts";
 import { prepareRecord } from "../../src/changes/content.ts";
+import { decideImport } from "../../src/changes/decide.ts";
+import { findStored } from "../../src/changes/stored.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { judgeRecord } from "../../src/import/validate.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
@@ -19,7 +21,7 @@ export async function storeRecords(db: CatalogDb, records: readonly Draft[], at:
       const prepared = prepareRecord(judgeRecord(record, new Map()));
       const { source } = prepared.indexed;
       const stored = await findStored(sql, source.code, prepared.lineage);
-      const decision = decide(stored, prepared, instant);
+      const decision = decideImport(stored, prepared, instant);
       if (stored === undefined) await insertRecord(sql, decision, prepared, instant, 0);
       else await updateRecord(sql, stored, decision, prepared.earlier_ids, instant, 0);
       ids.push(opportunityId(source.code, prepared.lineage));

@@ -1,0 +1,112 @@
+/** Decides what a change of a record will store: its new content and its events. Pure functions; `stored.ts` reads, `commit.ts` writes. */
+import type { Change, OpportunityEvent } from "../events/event.ts";
+import { opportunityId } from "../opportunities/identity.ts";
+import { statusAt } from "../opportunities/status.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { additionEvent, classify, removalEvent } from "./classify.ts";
+import { erasure } from "./contacts.ts";
+import {
+  type Content,
+  contentOf,
+  documentOf,
+  type IndexedFields,
+  type PreparedRecord,
+  type RenderedContent,
+  readContent,
+  render,
+  type StatusBasis,
+} from "./content.ts";
+import { apply, detect } from "./detect.ts";
+import type { StoredRecord } from "./stored.ts";
+
+/** What storing a record will do. */
+export type Decision = {
+  outcome: "added" | "changed" | "unchanged";
+  id: string;
+  /** As they will be stored. A date that changed only in its offset keeps its old spelling. */
+  indexed: IndexedFields;
+  rendered: RenderedContent;
+  status_basis: StatusBasis;
+  source_digest?: Uint8Array | undefined;
+  events: OpportunityEvent[];
+};
+
+/** An imported record: added if `stored` is `undefined`. `redactsHistory` if contacts will be erased from its history. */
+export function decideImport(stored: StoredRecord | undefined, record: PreparedRecord, instant: EpochMs, redactsHistory = false): Decision {
+  const indexed = { ...record.indexed, status: statusOf(record, instant) };
+  const { rendered, status_basis, source_digest } = record;
+  if (stored === undefined) {
+    const id = opportunityId(indexed.source.code, record.lineage);
+    const events = [additionEvent(id, record.restored?.created_at ?? instant)];
+    return { outcome: "added", id, indexed, rendered, status_basis, source_digest, events };
+  }
+  const { id } = stored;
+  const previous = readContent(stored.document, stored.sidecar);
+  const changes = detect(previous, contentOf(rendered, indexed));
+  const announced = changes.length === 0 && redactsHistory ? [erasure] : changes;
+  return {
+    outcome: announced.length === 0 ? "unchanged" : "changed",
+    id,
+    indexed: apply(previous, changes),
+    rendered,
+    status_basis,
+    source_digest,
+    events: classify(id, announced, instant),
+  };
+}
+
+function statusOf({ status_basis, indexed, restored }: PreparedRecord, instant: EpochMs): string {
+  const isGiven = status_basis === "stated" || (restored !== undefined && indexed.status !== "");
+  return isGiven ? indexed.status : statusAt(indexed.dates, instant);
+}
+
+/** A record that is missing from a snapshot: archived, and without the upstream's own word for its former status (D-34). */
+export function decideRemoval(stored: StoredRecord, instant: EpochMs): Decision {
+  const previous = readContent(stored.document, stored.sidecar);
+  const changes = detect(previous, { ...previous, status: "archived", status_display: null });
+  const events = [removalEvent(stored.id, changes, instant)];
+  return { ...decisionOf(stored, previous, changes, "stated", events), outcome: "changed" };
+}
+
+/** A record whose contacts are erased. Always an event, so that clients read the record and its redacted history again. */
+export function decideRedaction(stored: StoredRecord, instant: EpochMs): Decision {
+  const previous = readContent(stored.document, stored.sidecar);
+  return decisionOf(stored, previous, [erasure], stored.status_basis, classify(stored.id, [erasure], instant));
+}
+
+/** A record that gets relationships to other records. */
+export function decideLink(stored: StoredRecord, links: Partial<Content["relationships"]>, instant: EpochMs): Decision {
+  const previous = readContent(stored.document, stored.sidecar);
+  const changes = detect(previous, { ...previous, relationships: { ...previous.relationships, ...links } });
+  return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant));
+}
+
+/** A record whose status follows its dates, and may turn at an instant (D-37). */
+export function decideStatusTurn(stored: StoredRecord, instant: EpochMs): Decision {
+  const previous = readContent(stored.document, stored.sidecar);
+  const changes = detect(previous, { ...previous, status: statusAt(previous.dates, instant) });
+  return decisionOf(stored, previous, changes, "dates", classify(stored.id, changes, instant));
+}
+
+/** The stored record after its status turn, if one is due at an instant; otherwise the record itself. */
+export function afterStatusTurn(stored: StoredRecord, instant: EpochMs): StoredRecord {
+  if (stored.due_at === null || stored.due_at > instant) return stored;
+  return { ...stored, document: decidedDocument(decideStatusTurn(stored, instant), stored.created_at, instant) };
+}
+
+/** The document that a decision stores. */
+export function decidedDocument({ id, indexed, rendered }: Decision, createdAt: EpochMs, updatedAt: EpochMs): Buffer {
+  return documentOf(rendered, { id, status: indexed.status, dates: indexed.dates, createdAt, updatedAt });
+}
+
+function decisionOf(
+  { id }: StoredRecord,
+  previous: Content,
+  changes: readonly Change[],
+  status_basis: StatusBasis,
+  events: OpportunityEvent[],
+): Decision {
+  const content = apply(previous, changes);
+  const outcome = changes.length === 0 ? "unchanged" : "changed";
+  return { outcome, id, indexed: content, rendered: render(content, status_basis), status_basis, events };
+}

@@ -1,0 +1,204 @@
+/** Reads stored records, their upstream ids, source digests and events for imports and other changes. Writes nothing: `commit.ts` does. */
+import { and, asc, desc, eq, inArray, lte, max, ne, or, type SQL } from "drizzle-orm";
+import type { CatalogSql } from "../../db/engine.ts";
+import { exists, listOf, parameter, pick, query, type Row, type RowsOf, select } from "../../db/query.ts";
+import { events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { withoutContactValues } from "./contacts.ts";
+import { isSameHash, type PreparedRecord, parseStored } from "./content.ts";
+
+const storedColumns = pick(
+  opportunities,
+  "seq",
+  "id",
+  "source_opportunity_id",
+  "created_at",
+  "status_basis",
+  "due_at",
+  "hash",
+  "document",
+  "sidecar",
+);
+
+/** A stored record with the columns that deciding and storing a change need. */
+export type StoredRecord = Row<typeof storedColumns>;
+
+const isNaturalKey = ({ source, lineage }: { source: SQL; lineage: SQL }) =>
+  and(eq(opportunities.source, source), eq(opportunities.lineage, lineage));
+const isUpstreamId = ({ source, upstream_id }: { source: SQL; upstream_id: SQL }) =>
+  and(eq(upstreamIds.upstream_id, upstream_id), eq(upstreamIds.source, source));
+
+const newestUpdate = query({}, () => select({ newest: max(opportunities.updated_at) }).from(opportunities));
+const recordByKey = query(pick(opportunities, "source", "lineage"), (key) =>
+  select(storedColumns).from(opportunities).where(isNaturalKey(key)),
+);
+const recordBySeq = query({ seq: opportunities.seq }, ({ seq }) =>
+  select(storedColumns).from(opportunities).where(eq(opportunities.seq, seq)),
+);
+const keyExists = query(pick(opportunities, "source", "lineage"), (key) => select(exists).from(opportunities).where(isNaturalKey(key)));
+const dueRecords = query({ until: opportunities.due_at, limit: parameter<number>() }, ({ until, limit }) =>
+  select(storedColumns)
+    .from(opportunities)
+    .where(lte(opportunities.due_at, until))
+    .orderBy(asc(opportunities.due_at), asc(opportunities.seq))
+    .limit(limit),
+);
+const liveRecords = query({ source: opportunities.source }, ({ source }) =>
+  select(pick(opportunities, "seq", "lineage"))
+    .from(opportunities)
+    .where(
+      and(
+        eq(opportunities.source, source),
+        inArray(opportunities.facet_id, select({ id: facets.id }).from(facets).where(ne(facets.status, "archived"))),
+      ),
+    )
+    .orderBy(asc(opportunities.lineage)),
+);
+const recordByUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), (id) =>
+  select(pick(opportunities, "seq", "id"))
+    .from(upstreamIds)
+    .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
+    .where(isUpstreamId(id))
+    .orderBy(desc(eq(opportunities.source_opportunity_id, upstreamIds.upstream_id)), desc(opportunities.updated_at))
+    .limit(1),
+);
+const lineagesByUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), (id) =>
+  select({ lineage: opportunities.lineage })
+    .from(upstreamIds)
+    .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
+    .where(isUpstreamId(id)),
+);
+const hashesByLineages = query({ source: opportunities.source, lineages: listOf(opportunities.lineage) }, ({ source, lineages }) =>
+  select(pick(opportunities, "lineage", "seq", "hash"))
+    .from(opportunities)
+    .where(and(eq(opportunities.source, source), inArray(opportunities.lineage, lineages))),
+);
+const sourceDigestsByLineages = query({ source: opportunities.source, lineages: listOf(opportunities.lineage) }, ({ source, lineages }) =>
+  select({ lineage: opportunities.lineage, digest: readings.digest })
+    .from(opportunities)
+    .innerJoin(readings, eq(readings.opportunity_seq, opportunities.seq))
+    .where(and(eq(opportunities.source, source), inArray(opportunities.lineage, lineages))),
+);
+const upstreamIdOfRecord = query(pick(upstreamIds, "upstream_id", "opportunity_seq"), ({ upstream_id, opportunity_seq }) =>
+  select(exists)
+    .from(upstreamIds)
+    .where(and(eq(upstreamIds.upstream_id, upstream_id), eq(upstreamIds.opportunity_seq, opportunity_seq))),
+);
+const eventById = query({ id: events.id }, ({ id }) => select(exists).from(events).where(eq(events.id, id)));
+const eventsThatMayHaveContacts = query(
+  { opportunity_seq: events.opportunity_seq, text: parameter<string>() },
+  ({ opportunity_seq, text }, { containsText }) =>
+    select(pick(events, "seq", "document"))
+      .from(events)
+      .where(and(eq(events.opportunity_seq, opportunity_seq), or(eq(events.origin, "imported"), containsText(events.document, text)))),
+);
+
+/** The instant for the next commit: `wanted`, or just after the newest `updated_at` if that is later (D-31). */
+export async function nextInstant(sql: CatalogSql, wanted: EpochMs): Promise<EpochMs> {
+  return Math.max(wanted, ((await newestInstant(sql)) ?? Number.NEGATIVE_INFINITY) + 1);
+}
+
+/** The newest `updated_at` in the catalog, or `undefined` while it is empty. */
+export async function newestInstant(sql: CatalogSql): Promise<EpochMs | undefined> {
+  return (await sql.get(newestUpdate))?.newest ?? undefined;
+}
+
+/** The record with this natural key, or `undefined`. */
+export async function findStored(sql: CatalogSql, source: string, lineage: string): Promise<StoredRecord | undefined> {
+  return sql.get(recordByKey, { source, lineage });
+}
+
+/** Whether there is a record with this natural key. */
+export async function isStored(sql: CatalogSql, source: string, lineage: string): Promise<boolean> {
+  return (await sql.get(keyExists, { source, lineage })) !== undefined;
+}
+
+/** The record with a row number that was read from the catalog. Rows are never deleted: throws if it is missing. */
+export async function getStored(sql: CatalogSql, seq: number): Promise<StoredRecord> {
+  const stored = await sql.get(recordBySeq, { seq });
+  if (stored === undefined) throw new Error(`Cannot find the record with row number ${seq}. Run fundfeed check to see what else is wrong`);
+  return stored;
+}
+
+/** Up to `count` records whose status turn is due at `until`, in the order in which they are due. */
+export async function listDue(sql: CatalogSql, until: EpochMs, count: number): Promise<StoredRecord[]> {
+  return sql.all(dueRecords, { until, limit: count });
+}
+
+/** A source's records that are not archived (D-34). */
+export async function listLive(sql: CatalogSql, source: string): Promise<{ seq: number; lineage: string }[]> {
+  return sql.all(liveRecords, { source });
+}
+
+/** The record that has an upstream id now, else the one that had it most recently, else `undefined`. */
+export async function findByUpstreamId(
+  sql: CatalogSql,
+  source: string,
+  upstreamId: string,
+): Promise<{ seq: number; id: string } | undefined> {
+  return sql.get(recordByUpstreamId, { source, upstream_id: upstreamId });
+}
+
+/** Lineages of a source's records that have or had an upstream id. */
+export async function lineagesOfUpstreamId(sql: CatalogSql, source: string, upstreamId: string): Promise<string[]> {
+  const rows = await sql.all(lineagesByUpstreamId, { source, upstream_id: upstreamId });
+  return rows.map(({ lineage }) => lineage);
+}
+
+/** The records whose content and earlier ids are already stored (D-32). Compares hashes and reads no document. */
+export async function findUnchanged(sql: CatalogSql, records: readonly PreparedRecord[]): Promise<Set<PreparedRecord>> {
+  const unchanged = new Set<PreparedRecord>();
+  for (const [source, recordsOfSource] of Map.groupBy(records, ({ indexed }) => indexed.source.code)) {
+    const lineages = recordsOfSource.map(({ lineage }) => lineage);
+    const stored = await findHashes(sql, source, lineages);
+    for (const record of recordsOfSource) {
+      const known = stored.get(record.lineage);
+      if (known === undefined || !isSameHash(record.rendered.hash, known.hash)) continue;
+      if (await hasUpstreamIds(sql, known.seq, record.earlier_ids)) unchanged.add(record);
+    }
+  }
+  return unchanged;
+}
+
+type StoredHash = RowsOf<typeof hashesByLineages>;
+
+/** One statement for all lineages, because each statement is a round trip on PostgreSQL. */
+async function findHashes(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, StoredHash>> {
+  const rows = await sql.all(hashesByLineages, { source, lineages });
+  return new Map(rows.map((row) => [row.lineage, row]));
+}
+
+async function hasUpstreamIds(sql: CatalogSql, seq: number, upstreamIds: readonly string[]): Promise<boolean> {
+  for (const upstream_id of upstreamIds)
+    if ((await sql.get(upstreamIdOfRecord, { upstream_id, opportunity_seq: seq })) === undefined) return false;
+  return true;
+}
+
+/** The source digests of a source's records, by lineage. Reads no record, only indexes. */
+export async function findSourceDigests(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, Uint8Array>> {
+  const rows = await sql.all(sourceDigestsByLineages, { source, lineages });
+  return new Map(rows.map(({ lineage, digest }) => [lineage, digest]));
+}
+
+/** Whether there is an event with this id. */
+export async function hasEvent(sql: CatalogSql, id: string): Promise<boolean> {
+  return (await sql.get(eventById, { id })) !== undefined;
+}
+
+/** A record's events that hold values of contacts: the row number of each, and its document without them. */
+export async function listEventsWithContacts(sql: CatalogSql, opportunitySeq: number): Promise<{ seq: number; redacted: Buffer }[]> {
+  const rows = await sql.all(eventsThatMayHaveContacts, { opportunity_seq: opportunitySeq, text: '"field":"contacts"' });
+  return rows.flatMap(({ seq, document }) => {
+    const redacted = Buffer.from(JSON.stringify(withoutContactValues(parseStored(document))));
+    return redacted.equals(document) ? [] : [{ seq, redacted }];
+  });
+}
+
+/** Whether a record is imported without contacts while its stored history still holds some. */
+export async function needsHistoryRedaction(
+  sql: CatalogSql,
+  stored: StoredRecord | undefined,
+  { redacted }: PreparedRecord,
+): Promise<boolean> {
+  return redacted === true && stored !== undefined && (await listEventsWithContacts(sql, stored.seq)).length > 0;
+}
