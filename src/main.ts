@@ -1,29 +1,30 @@
-/** The program: argv and environment → one command. The only place that reads process, clock and randomness, or exits. */
-import { write as writeBeside, writeSync } from "node:fs";
+/** The program: runs the command of argv and exits. Builds the `Machine` through which commands use process, clock and randomness. */
+import { write as writeAsync, writeSync } from "node:fs";
 import { styleText } from "node:util";
 import { codeOf, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import { createProgressLine } from "./cli/progress-line.ts";
 import type { Machine } from "./runtime/machine.ts";
-import { type Order, startWorker, workerPlace } from "./runtime/worker-process.ts";
+import { startWorker, type WorkerSignal, workerConfig } from "./runtime/worker-process.ts";
 import { oneLine, safeLines } from "./text/terminal-text.ts";
 
-/** Characters of the log that wait to be written, and how long the end of the program waits for them. */
-const LOG_HELD_MAX = 32_000_000;
+/** The most characters of the log that may wait to be written. */
+const LOG_PENDING_MAX = 32_000_000;
+/** How long the exit of the program waits for them. */
 const LOG_WAIT_MS = 2000;
-let heldLog = 0;
+let logPending = 0;
 let logWritten = Promise.resolve();
 
-/** What a person should see at once, in red on a terminal (unless NO_COLOR is set): how every refusal begins. */
-const REFUSAL = /^(error:|Cannot .*?:(?= ))/;
+/** How every error message begins: red on a terminal, unless NO_COLOR is set. */
+const ERROR_PREFIX = /^(error:|Cannot .*?:(?= ))/;
 
-// An empty variable is none: it is what compose makes of ${FUNDFEED_QUOTAS:-}.
+// An empty variable counts as unset: Docker Compose passes one for ${FUNDFEED_QUOTAS:-}.
 for (const [name, value] of Object.entries(process.env)) if (name.startsWith("FUNDFEED_") && value === "") delete process.env[name];
 
-process.umask(0o077); // What is written here, keys' hashes included, is its owner's alone.
+process.umask(0o077); // Only the owner may read the files that this program creates: they hold key hashes and contacts.
 
-/** Where another process of this program started this one as its worker. */
-const worker = process.send === undefined ? undefined : workerPlace(process.env);
+/** Set if another process of this program started this one as its worker. */
+const worker = process.send === undefined ? undefined : workerConfig(process.env);
 const signals = { stop: ["SIGTERM", "SIGINT"], reload: ["SIGHUP"] } as const;
 
 const progress = process.stderr.isTTY
@@ -41,19 +42,19 @@ const machine: Machine = {
   printError: (text) =>
     writeLine(
       2,
-      oneLine(text).replace(REFUSAL, (what) => styleText("red", what, { stream: process.stderr })),
+      oneLine(text).replace(ERROR_PREFIX, (prefix) => styleText("red", prefix, { stream: process.stderr })),
     ),
   showProgress: (line) => progress?.show(line),
   writeLog,
-  onStopSignal: (stop) => onOrder("stop", stop),
-  onReloadSignal: (reload) => onOrder("reload", reload),
+  onStopSignal: (stop) => onSignal("stop", stop),
+  onReloadSignal: (reload) => onSignal("reload", reload),
   usage: () => {
     const { user, system } = process.cpuUsage();
     return { residentBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1e6 };
   },
-  startWorker: (place) => {
+  startWorker: (config) => {
     const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
-    return startWorker([...program, ...process.argv.slice(2)], process.env, place, writeLog);
+    return startWorker([...program, ...process.argv.slice(2)], process.env, config, writeLog);
   },
   worker,
 };
@@ -63,29 +64,29 @@ await Promise.race([logWritten, Bun.sleep(LOG_WAIT_MS)]);
 process.exit(exitCode);
 
 /**
- * A worker hears it from the process that started it, and stops when that is gone. It takes no signals: terminals and systemd send
- * them to both, and a second one to stop would cut requests.
+ * Calls `handle` at each of these signals. A worker ignores signals and listens to its parent process, and stops when that is gone:
+ * terminals and systemd signal both, and a worker that got a second signal to stop would cut its requests.
  */
-function onOrder(order: Order, obey: () => void): void {
-  for (const signal of signals[order]) process.on(signal, worker === undefined ? obey : () => undefined);
+function onSignal(kind: WorkerSignal, handle: () => void): void {
+  for (const name of signals[kind]) process.on(name, worker === undefined ? handle : () => undefined);
   if (worker === undefined) return;
-  process.on("message", (told) => {
-    if (told === order) obey();
+  process.on("message", (message) => {
+    if (message === kind) handle();
   });
-  if (order === "stop") process.on("disconnect", obey);
+  if (kind === "stop") process.on("disconnect", handle);
 }
 
-/** Beside the service, which must not wait for whoever reads its log. In order; what a reader that stands still leaves is dropped. */
+/** Writes in order, without making the server wait for a slow reader of its log. Drops what exceeds `LOG_PENDING_MAX`. */
 function writeLog(text: string): void {
-  if (heldLog + text.length > LOG_HELD_MAX) return;
-  heldLog += text.length;
+  if (logPending + text.length > LOG_PENDING_MAX) return;
+  logPending += text.length;
   logWritten = logWritten
     .then(() => {
       progress?.clear();
       return writeAll(Buffer.from(safeLines(text)));
     })
     .finally(() => {
-      heldLog -= text.length;
+      logPending -= text.length;
     });
 }
 
@@ -93,12 +94,12 @@ async function writeAll(bytes: Buffer): Promise<void> {
   let rest = bytes;
   while (rest.length > 0) {
     const { promise, resolve } = Promise.withResolvers<number | NodeJS.ErrnoException>();
-    writeBeside(2, rest, (error, written) => resolve(error ?? written));
+    writeAsync(2, rest, (error, written) => resolve(error ?? written));
     const written = await promise;
     if (typeof written === "number") rest = rest.subarray(written);
     else if (written.code === "EAGAIN")
-      await Bun.sleep(1); // A pipe that is full for the moment.
-    else return; // A full disk or a log's reader that died must not end the service.
+      await Bun.sleep(1); // The pipe is full.
+    else return; // A full disk, or a log reader that died, must not stop the server.
   }
 }
 
@@ -107,7 +108,7 @@ function writeLine(descriptor: 1 | 2, line: string): void {
   write(descriptor, `${line}\n`);
 }
 
-/** Whole, at once and in order. Nobody may be there to read it any more: then a command ends, and a log goes on unread. */
+/** Writes all of `text` before it returns. Exits if the reader of standard output has gone; ignores failures of standard error. */
 function write(descriptor: 1 | 2, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
@@ -115,10 +116,10 @@ function write(descriptor: 1 | 2, text: string): void {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
       const code = codeOf(error);
-      if (descriptor === 2 && code !== "EAGAIN") return; // A full disk or a log's reader that died must not end the service.
+      if (descriptor === 2 && code !== "EAGAIN") return; // A full disk, or a log reader that died, must not stop the server.
       if (code === "EPIPE") process.exit(0);
       if (code !== "EAGAIN") throw new Error(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
-      Bun.sleepSync(1); // A pipe that is full for the moment.
+      Bun.sleepSync(1); // The pipe is full.
     }
   }
 }

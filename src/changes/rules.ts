@@ -1,7 +1,7 @@
 /** The event table of the contract as data: which difference gives which type and severity. The first rule that applies holds. */
 import type { Change, EventType, Severity } from "../events/event.ts";
 import { compareInstants, parseInstant } from "../text/instant.ts";
-import { readAlike } from "../text/plain-text.ts";
+import { isSameWording } from "../text/plain-text.ts";
 
 export type Rule = {
   type: EventType;
@@ -127,5 +127,5 @@ function isEarlier({ previous, current }: Change): boolean {
 }
 
 function readsTheSame({ previous, current }: Change): boolean {
-  return readAlike(String(previous ?? ""), String(current ?? ""));
+  return isSameWording(String(previous ?? ""), String(current ?? ""));
 }

@@ -3,7 +3,7 @@ import { Command, CommanderError, Help, type Option } from "commander";
 import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
-import { shownUrl } from "../text/request-failure.ts";
+import { publicUrl } from "../text/request-failure.ts";
 import { accountsCommand } from "./accounts.ts";
 import { backupCommand, restoreCommand } from "./backup.ts";
 import { checkCommand } from "./check.ts";
@@ -95,7 +95,7 @@ function speakThrough(command: Command, machine: Machine, argv: readonly string[
 /** A refusal repeats what was given: addresses may hold a password or a key. */
 function withoutSecrets(text: string, given: readonly (string | undefined)[]): string {
   const addresses = given.map((word = "") => word.replace(/^--[\w-]+=/, "")).filter((word) => word.includes("://"));
-  return addresses.reduce((shown, address) => shown.replaceAll(address, shownUrl(address)), text);
+  return addresses.reduce((shown, address) => shown.replaceAll(address, publicUrl(address)), text);
 }
 
 /** "import <format> <file...>": that there are options goes without saying. */

@@ -1,9 +1,9 @@
 /** The API as its client sees it: asks again where that helps, waits for as long as it is told to, and shows the key to nobody else. */
 
-import { delayMs, retryAfterOf } from "../runtime/retry.ts";
+import { readRetryAfterMs, retryDelayMs } from "../runtime/retry.ts";
 import { version } from "../runtime/version.ts";
-import { isObject, type JsonObject, objectOf, parsedJson } from "../text/json-value.ts";
-import { requestFailure, shownUrl, withoutKey } from "../text/request-failure.ts";
+import { isObject, type JsonObject, objectOf, parseJson } from "../text/json-value.ts";
+import { publicUrl, requestFailure, withoutKey } from "../text/request-failure.ts";
 
 export type Feed = {
   /** With its version segment: `https://api.example.org/v1`. */
@@ -91,7 +91,7 @@ async function ask(feed: Feed, target: string): Promise<JsonObject> {
       if (feed.stop?.aborted) throw new Error("it was stopped");
       if (!(error instanceof Passing)) throw error;
       if (!(error instanceof Limited) && ++failures === ATTEMPTS_MAX) throw new Error(`${error.message} (tried ${failures} times)`);
-      const ms = Math.min(delayMs(error.retryAfterMs, failures, feed.random ?? Math.random), WAIT_MAX_MS);
+      const ms = Math.min(retryDelayMs(error.retryAfterMs, failures, feed.random ?? Math.random), WAIT_MAX_MS);
       feed.waiting?.(ms, error.message);
       await feed.sleep(ms, feed.stop);
     }
@@ -100,7 +100,7 @@ async function ask(feed: Feed, target: string): Promise<JsonObject> {
 
 async function askOnce(feed: Feed, target: string): Promise<JsonObject> {
   const { status, headers, text } = await exchange(feed, target);
-  const body = parsedJson(text);
+  const body = parseJson(text);
   if (status === 200) {
     if (!isObject(body)) throw new Passing("its answer is not JSON, or broke off");
     return body;
@@ -108,7 +108,7 @@ async function askOnce(feed: Feed, target: string): Promise<JsonObject> {
   const { code, detail, request_id } = objectOf(body);
   const says = `it answered ${[status, code].filter(Boolean).join(" ")}`;
   const reason = typeof detail === "string" ? `${says}: ${detail}${request_id ? ` (request ${request_id})` : ""}` : says;
-  const retryAfterMs = retryAfterOf(headers, Date.parse(headers.get("date") ?? "")); // By the server's own clock.
+  const retryAfterMs = readRetryAfterMs(headers, Date.parse(headers.get("date") ?? "")); // By the server's own clock.
   if (status === 429 && retryAfterMs !== undefined) throw new Limited(reason, retryAfterMs);
   if (status >= 500 || status === 429 || status === 408) throw new Passing(reason, retryAfterMs);
   // Not followed: the key is for this address alone.
@@ -117,7 +117,7 @@ async function askOnce(feed: Feed, target: string): Promise<JsonObject> {
 }
 
 function redirectOf(headers: Headers, key: string): string {
-  return shownUrl(withoutKey(headers.get("location") ?? "nowhere", key));
+  return publicUrl(withoutKey(headers.get("location") ?? "nowhere", key));
 }
 
 async function exchange(feed: Feed, target: string): Promise<{ status: number; headers: Headers; text: string }> {

@@ -6,7 +6,7 @@ import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { reasonOf } from "../../db/reason.ts";
 import { lines } from "../import/input.ts";
-import { isObject, type JsonObject, parsedJson } from "../text/json-value.ts";
+import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
 import { linesOf, requireScope, type Scope, type Store, scopeText } from "./store.ts";
 
 const LINES_AT_ONCE = 1000;
@@ -87,7 +87,7 @@ async function* inBatches(texts: AsyncIterable<string>): AsyncIterable<string> {
 async function* documents(path: string): AsyncIterable<JsonObject & { text: string }> {
   if (!existsSync(path)) return;
   for await (const { line, text, fault } of lines(createReadStream(path))) {
-    const document = parsedJson(text);
+    const document = parseJson(text);
     if (fault !== undefined || !isObject(document)) throw new Error(`${path} is damaged in line ${line}; begin a new copy`);
     yield { ...document, text };
   }

@@ -4,9 +4,9 @@
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { messageOf } from "../../db/reason.ts";
-import { delayMs, retryAfterOf } from "../runtime/retry.ts";
+import { readRetryAfterMs, retryDelayMs } from "../runtime/retry.ts";
 import { version } from "../runtime/version.ts";
-import { requestFailure, shownUrl, withoutKey } from "../text/request-failure.ts";
+import { publicUrl, requestFailure, withoutKey } from "../text/request-failure.ts";
 
 export type Wanted = {
   url: URL;
@@ -61,7 +61,7 @@ export async function download(net: Net, wanted: Wanted, path: string, known?: V
     return answer;
   } catch (error) {
     // Without a cause, and with a new stack: both would hold what the runtime said.
-    throw new Error(withoutKey(`Cannot fetch ${shownUrl(wanted.url)}: ${messageOf(error)}`, wanted.key));
+    throw new Error(withoutKey(`Cannot fetch ${publicUrl(wanted.url)}: ${messageOf(error)}`, wanted.key));
   } finally {
     await file.close();
     if (answer?.outcome !== "saved") await rm(path);
@@ -92,7 +92,7 @@ async function persist(net: Net, wanted: Wanted, copy: Copy, known: Validators |
       if (attempt === ATTEMPTS_MAX) throw new Error(`${message} (tried ${attempt} times)`);
       if (retryAfterMs !== undefined && retryAfterMs > RETRY_AFTER_MAX_MS)
         throw new Error(`${message}, and asks to be left alone for ${Math.round(retryAfterMs / 1000)} s`);
-      await net.wait(delayMs(retryAfterMs, attempt, net.random), net.stop);
+      await net.wait(retryDelayMs(retryAfterMs, attempt, net.random), net.stop);
     }
   }
 }
@@ -163,7 +163,7 @@ function conditionsOf(known: Validators | undefined): Record<string, string> {
 function refuseStatus({ status, headers }: Response, resumed: boolean, copy: Copy, now: number): void {
   if (status === 200 || (status === 206 && resumed)) return;
   if (status === 416 && resumed) throw restarting(copy, "it has become shorter while it was read");
-  if (PASSING.includes(status)) throw new Passing(`it answered ${status}`, retryAfterOf(headers, now));
+  if (PASSING.includes(status)) throw new Passing(`it answered ${status}`, readRetryAfterMs(headers, now));
   throw new Error(`it answered ${status}`);
 }
 

@@ -1,7 +1,7 @@
 /** Grants.gov: the daily XML extract, or the answers of its API to a search for all that is forecast and posted. */
 import { easternDate } from "../import/eastern.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
-import { shownUrl } from "../text/request-failure.ts";
+import { publicUrl } from "../text/request-failure.ts";
 import { savePages } from "./pages.ts";
 import { type Fetched, fetchFile, jsonAt, readJson, saveArray, type Visit } from "./visit.ts";
 
@@ -22,7 +22,7 @@ export async function fetchGrantsGovExtract(visit: Visit): Promise<Fetched | und
     if (answer.outcome === "saved") return { files: [answer.path], known: { url: url.href, ...answer.validators } };
     if (known !== undefined) return undefined; // Unchanged or gone: what lies further back is older than what we have.
   }
-  throw new Error(`Cannot find an extract of the last ${DAYS_BACK} days at ${shownUrl(visit.base)}`);
+  throw new Error(`Cannot find an extract of the last ${DAYS_BACK} days at ${publicUrl(visit.base)}`);
 }
 
 /** Every opportunity that is forecast or posted at this hour, as hits of a search. */

@@ -1,7 +1,7 @@
 /** SAM.gov: the bulk CSV of all active notices, or the notices of the last days from Get Opportunities v2. */
 import { easternDate } from "../import/eastern.ts";
 import { arrayOf, objectOf } from "../text/json-value.ts";
-import { shownUrl } from "../text/request-failure.ts";
+import { publicUrl } from "../text/request-failure.ts";
 import { savePages } from "./pages.ts";
 import { type Fetched, fetchFile, jsonAt, type Visit } from "./visit.ts";
 
@@ -17,7 +17,7 @@ export async function fetchSamGovCsv(visit: Visit): Promise<Fetched | undefined>
   const known = visit.known?.url === url.href ? visit.known : undefined;
   const types = ["text/csv", "application/csv", "application/octet-stream", "binary/octet-stream"];
   const answer = await fetchFile(visit, CSV, { url, types, bytesMax: CSV_BYTES_MAX }, known);
-  if (answer.outcome === "missing") throw new Error(`Cannot find ${CSV} at ${shownUrl(visit.base)}`);
+  if (answer.outcome === "missing") throw new Error(`Cannot find ${CSV} at ${publicUrl(visit.base)}`);
   return answer.outcome === "saved" ? { files: [answer.path], known: { url: url.href, ...answer.validators } } : undefined;
 }
 

@@ -1,7 +1,7 @@
 /** One visit to an upstream: its answers become files in a directory of the visit's own. */
 import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { shownUrl, withoutKey } from "../text/request-failure.ts";
+import { publicUrl, withoutKey } from "../text/request-failure.ts";
 import { type Answer, download, type Net, type Validators, type Wanted } from "./download.ts";
 
 export type Visit = {
@@ -46,7 +46,7 @@ export function jsonAt(visit: Visit, path: string, body?: object): Wanted {
 /** Saves a JSON response and reads it, without the key if the upstream repeats it: files are kept, and records are imported from them. */
 export async function fetchJson(visit: Visit, name: string, wanted: Wanted): Promise<{ path: string; text: string; value: unknown }> {
   const { outcome, path } = await fetchFile(visit, name, wanted);
-  if (outcome !== "saved") throw new Error(`Cannot fetch ${shownUrl(wanted.url)}: it answered 404`);
+  if (outcome !== "saved") throw new Error(`Cannot fetch ${publicUrl(wanted.url)}: it answered 404`);
   const saved = await readFile(path, "utf8");
   const text = withoutKey(saved, visit.key);
   if (text !== saved) await writeFile(path, text);
@@ -81,6 +81,6 @@ function parse(text: string, url: URL): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`Cannot read the answer of ${shownUrl(url)}: it is not JSON`);
+    throw new Error(`Cannot read the answer of ${publicUrl(url)}: it is not JSON`);
   }
 }

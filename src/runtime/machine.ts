@@ -1,27 +1,27 @@
-import type { WorkerPlace, WorkerProcess } from "./worker-process.ts";
+import type { EpochMs } from "../text/instant.ts";
+import type { WorkerConfig, WorkerProcess } from "./worker-process.ts";
 
-/** All that a command may reach outside itself. `main.ts` makes the real one; a test makes one whose clock stands. */
+/** Everything outside the program that a command uses. `main.ts` builds the real one; tests build one with a fixed clock. */
 export type Machine = {
   env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds since 1970 UTC. */
-  now: () => number;
+  now: () => EpochMs;
   randomBytes: (count: number) => Uint8Array;
-  /** Results, on standard output, without control characters. Ends the line. */
+  /** Prints results on standard output and ends the line. Line feeds stay; other control characters are escaped. */
   printLine: (text: string) => void;
-  /** A message of one line on standard error, without control characters. */
+  /** Prints one message on standard error as one line, with control characters escaped. */
   printError: (text: string) => void;
-  /** Overwrites one line on standard error that a person watches; "" clears it. Does nothing where nobody watches. */
+  /** Overwrites the progress line on standard error; "" clears it. Does nothing unless standard error is a terminal. */
   showProgress: (line: string) => void;
-  /** Lines of the log on standard error, without control characters. */
+  /** Writes whole lines of the log to standard error, without waiting for them to be written. */
   writeLog: (text: string) => void;
-  /** Called at SIGTERM and SIGINT, each time. */
+  /** Calls `stop` at each SIGTERM and SIGINT. */
   onStopSignal: (stop: () => void) => void;
-  /** Called at SIGHUP, each time; while nobody listens, it ends the program. */
+  /** Calls `reload` at each SIGHUP. Without a handler, SIGHUP ends the program. */
   onReloadSignal: (reload: () => void) => void;
-  /** What the program holds of the machine, and has used. */
+  /** The memory that the process holds, and the processor time that it has used. */
   usage: () => { residentBytes: number; cpuSeconds: number };
-  /** Starts this program once more, with the same arguments and environment, as one of several that share a port. */
-  startWorker: (place: WorkerPlace) => WorkerProcess;
-  /** Where this process was started so. Then the one that started it prints and gets signals in its place. */
-  worker?: WorkerPlace | undefined;
+  /** Starts this program again, with the same arguments and environment, as one of several servers on one port. */
+  startWorker: (config: WorkerConfig) => WorkerProcess;
+  /** Set in such a worker. Its parent process then prints its address and passes signals on. */
+  worker?: WorkerConfig | undefined;
 };

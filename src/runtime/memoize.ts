@@ -1,30 +1,30 @@
-/** Answers that are kept, where the same is asked again and again and looking up costs less than answering. */
+/** Keeps the results of a function that is called with the same arguments again and again. */
 
-/** The last answer again while the question is the same. */
-export function memoizeLast<Question, Answer>(answer: (question: Question) => Answer): (question: Question) => Answer {
-  let last: { question: Question; value: Answer } | undefined;
-  return (question) => {
-    if (last?.question !== question) last = { question, value: answer(question) };
-    return last.value;
+/** Keeps the last result, and returns it as long as the argument stays the same. */
+export function memoizeLast<Argument, Result>(compute: (argument: Argument) => Result): (argument: Argument) => Result {
+  let last: { argument: Argument; result: Result } | undefined;
+  return (argument) => {
+    if (last?.argument !== argument) last = { argument, result: compute(argument) };
+    return last.result;
   };
 }
 
-/** Longest question whose answer is kept: files decide how long questions are, and must not decide how much memory they take. */
-const QUESTION_MAX = 40;
+/** Longer arguments are not kept. They come from files, which must not decide how much memory the results take. */
+const ARGUMENT_LENGTH_MAX = 40;
 
-/** Some `atMost` answers, then all of them are forgotten. An `undefined` is not kept. */
-export function memoize<Answer>(
-  atMost: number,
-  answer: (question: string) => Answer | undefined,
-): (question: string) => Answer | undefined {
-  const kept = new Map<string, Answer>();
-  return (question) => {
-    const known = kept.get(question);
+/** Keeps up to `sizeMax` results, then drops all of them and starts over. Does not keep `undefined`. */
+export function memoize<Result>(
+  sizeMax: number,
+  compute: (argument: string) => Result | undefined,
+): (argument: string) => Result | undefined {
+  const results = new Map<string, Result>();
+  return (argument) => {
+    const known = results.get(argument);
     if (known !== undefined) return known;
-    const value = answer(question);
-    if (value === undefined || question.length > QUESTION_MAX) return value;
-    if (kept.size === atMost) kept.clear();
-    kept.set(question, value);
-    return value;
+    const result = compute(argument);
+    if (result === undefined || argument.length > ARGUMENT_LENGTH_MAX) return result;
+    if (results.size === sizeMax) results.clear();
+    results.set(argument, result);
+    return result;
   };
 }

@@ -1,8 +1,6 @@
 /**
- * Work that many ask for at once, such as a look at what was committed, done once for all of them.
- *
- * The answer runs `work` and resolves when that is done; one run at a time. Whoever asks while one is under way shares the next, which
- * begins after all of them have asked: what was true when they asked is seen. A failure reaches those who share the run that failed.
+ * Wraps `work` so that one run at a time serves all callers. A caller that arrives during a run waits for the next one, which starts after
+ * the call and so sees everything that was true at the time of the call. If a run fails, all callers that share it get its error.
  */
 export function singleFlight(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
@@ -14,7 +12,7 @@ export function singleFlight(work: () => Promise<void>): () => Promise<void> {
     });
     return running;
   };
-  const join = () => running ?? begin(); // Somebody may have begun it a moment ago: later than all who share it asked.
+  const join = () => running ?? begin(); // A run that started a moment ago started after all who wait here called.
   return () => {
     if (running === undefined) return begin();
     next ??= running.then(join, join);

@@ -1,4 +1,4 @@
-/** Why a file that somebody named cannot be read, by the operating system's code. */
+/** Why a file cannot be read, by the error code of the operating system. */
 export const unreadable: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   EACCES: "permission denied",

@@ -1,4 +1,4 @@
-/** The program's version, as package.json has it. */
 import packageJson from "../../package.json" with { type: "json" };
 
+/** The program's version, from package.json. */
 export const version: string = packageJson.version;

@@ -1,39 +1,40 @@
-/** A process of this program that another one started, and what they tell each other. */
+/** `serve --workers`: a server process that another process of this program started, and the messages between the two. */
 
-/** Which one of the workers a process is, and the port that all share. */
-export type WorkerPlace = { number: number; port: number };
+/** The number of a worker, from 1, and the port that all workers share. */
+export type WorkerConfig = { number: number; port: number };
 
-export type Order = "stop" | "reload";
+/** What a parent sends its workers: the meaning of the signal that it got. */
+export type WorkerSignal = "stop" | "reload";
 
-/** A worker as the process that started it sees it. */
+/** A worker as its parent process sees it. */
 export type WorkerProcess = {
-  /** What it prints once it listens; `undefined` when it ended before. */
+  /** Resolves to the line that it prints once it listens, or to `undefined` if it ended before that. */
   listening: Promise<string | undefined>;
-  /** Its exit code or the signal that killed it, once all of its log is passed on. */
+  /** Resolves to its exit code, or to the signal that killed it, after all of its log has been passed on. */
   ended: Promise<string>;
-  /** Heard once it listens. */
-  send: (order: Order) => void;
+  /** Delivered once the worker listens. */
+  send: (signal: WorkerSignal) => void;
 };
 
-/** By this variable a worker knows its place. */
-const VARIABLE = "FUNDFEED_WORKER";
+/** The environment variable that makes a process a worker: "number:port". */
+const WORKER_VARIABLE = "FUNDFEED_WORKER";
 
-/** The place of this process, where another one started it as a worker. */
-export function workerPlace(env: Readonly<Record<string, string | undefined>>): WorkerPlace | undefined {
-  const [, number, port] = /^(\d+):(\d+)$/.exec(env[VARIABLE] ?? "") ?? [];
+/** The configuration of this process as a worker, or `undefined` if it is none. */
+export function workerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig | undefined {
+  const [, number, port] = /^(\d+):(\d+)$/.exec(env[WORKER_VARIABLE] ?? "") ?? [];
   return number === undefined ? undefined : { number: Number(number), port: Number(port) };
 }
 
-/** Starts a worker. Whole lines of its log go to `writeLog`: what processes write to one pipe by themselves may be mixed. */
+/** Starts a worker. Its log comes back through a pipe in whole lines: processes that write to one pipe would mix theirs. */
 export function startWorker(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  { number, port }: WorkerPlace,
+  { number, port }: WorkerConfig,
   writeLog: (lines: string) => void,
 ): WorkerProcess {
   const listening = Promise.withResolvers<string | undefined>();
   const child = Bun.spawn([...command], {
-    env: { ...env, [VARIABLE]: `${number}:${port}` },
+    env: { ...env, [WORKER_VARIABLE]: `${number}:${port}` },
     stdio: ["ignore", "ignore", "pipe"],
     ipc: (printed) => listening.resolve(String(printed)),
   });
@@ -45,8 +46,8 @@ export function startWorker(
   return {
     listening: listening.promise,
     ended: end(),
-    send: async (order) => {
-      if ((await listening.promise) !== undefined && child.exitCode === null && child.signalCode === null) child.send(order);
+    send: async (signal) => {
+      if ((await listening.promise) !== undefined && child.exitCode === null && child.signalCode === null) child.send(signal);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { ServeOptions } from "../cli/serve.ts";
 import { type Listener, listen } from "../http/listen.ts";
 import { createLog } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
-import type { Order, WorkerPlace, WorkerProcess } from "../runtime/worker-process.ts";
+import type { WorkerConfig, WorkerProcess, WorkerSignal } from "../runtime/worker-process.ts";
 
 /** How long the next worker waits for one that died: twice as long each time, until one has lived for a while. */
 const PAUSE_MS = 100;
@@ -24,7 +24,7 @@ export function serveByWorkers(machine: Machine, options: ServeOptions, serve: S
 type Serve = (machine: Machine, options: ServeOptions) => Promise<number>;
 
 /** A port of its own for each worker's metrics, and a part of what the server grants by itself while Redis is away. */
-function optionsOfWorker(options: ServeOptions, { number, port }: WorkerPlace): ServeOptions {
+function optionsOfWorker(options: ServeOptions, { number, port }: WorkerConfig): ServeOptions {
   const { workers = 1, metricsPort, quotaShare } = options;
   return {
     ...options,
@@ -40,17 +40,17 @@ async function supervise(machine: Machine, options: ServeOptions): Promise<numbe
   const running = new Set<WorkerProcess>();
   const stopped = Promise.withResolvers<void>();
   let stopping = false;
-  const tellAll = (order: Order) => {
-    for (const worker of running) worker.send(order);
+  const sendAll = (signal: WorkerSignal) => {
+    for (const worker of running) worker.send(signal);
   };
   const stopAll = () => {
     stopping = true;
     stopped.resolve();
-    tellAll("stop");
+    sendAll("stop");
   };
   machine.onStopSignal(stopAll);
   machine.onReloadSignal(() => {
-    if (options.tlsCert !== undefined) return tellAll("reload");
+    if (options.tlsCert !== undefined) return sendAll("reload");
     log.notice(now(), STOPPED_BY_SIGHUP);
     stopAll();
   });

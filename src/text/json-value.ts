@@ -1,27 +1,30 @@
-/** Upstream JSON as it comes: each reader answers with an empty value where another kind of value stands. */
+/** Reads JSON whose shape an upstream does not guarantee: each function returns an empty value if it finds another type. */
 
 export type JsonObject = { readonly [name: string]: unknown };
 
+/** Whether `value` is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** `value` if it is an object, else an empty one. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** `value` if it is an array, else an empty one. */
 export function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The trimmed text of a string or number; what is absent, blank or the word "null" is "". */
+/** A string trimmed, or a number as text; "" for any other value and for the word "null", which some upstreams write for nothing. */
 export function textOf(value: unknown): string {
   const text = typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : "";
   return text.length === 4 && text.toLowerCase() === "null" ? "" : text;
 }
 
-/** The value of JSON inside a string, as some upstreams put it there; `undefined` where it is none. */
-export function parsedJson(text: unknown): unknown {
+/** The value of a JSON text; `undefined` if `text` is no string or not JSON. */
+export function parseJson(text: unknown): unknown {
   try {
     return typeof text === "string" ? JSON.parse(text) : undefined;
   } catch {

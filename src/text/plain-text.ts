@@ -1,19 +1,19 @@
-/** Text of upstreams that may hold HTML: entities, mark-up and white space taken out of the way. */
+/** Turns upstream text that may hold HTML into plain text. */
 
 const SUMMARY_LENGTH = 500;
-/** The head of a long text that is tried first for its summary, and how much more than a summary it must give to be trusted. */
+/** A summary is first made from the head of a long text. The plain head must exceed a summary by the margin, else the whole text is used. */
 const HEAD_LENGTH = 1000;
 const HEAD_MARGIN = 100;
-/** Text is decoded again while that changes it, as upstreams escape twice, but not for ever. */
+/** Upstreams escape text up to a few times, so it is decoded until nothing changes, within this limit. */
 const DECODINGS_MAX = 8;
 
-/** Plain text without mark-up, entities decoded, white space collapsed, NFC. */
+/** Plain text: no markup, entities decoded, white space collapsed, in Unicode's normalization form C. */
 export function plainText(text: string): string {
   if (text === "") return "";
   return tidy(dropMarkup(decodeEntities(text)));
 }
 
-/** The first 500 characters or so in plain text, ending with a whole word; null where there is none. */
+/** About the first 500 characters as plain text, cut after a whole word; null if no text is left. */
 export function summaryOf(text: string | null | undefined): string | null {
   if (!text) return null;
   const plain = plainHead(text) ?? plainText(text);
@@ -22,29 +22,29 @@ export function summaryOf(text: string | null | undefined): string | null {
   return `${plain.slice(0, lastBlank > SUMMARY_LENGTH / 2 ? lastBlank : SUMMARY_LENGTH).toWellFormed()}…`;
 }
 
-/** Whether two texts are the same when white space, letter case, punctuation, mark-up and entities do not count. */
-export function readAlike(one: string, other: string): boolean {
+/** Whether two texts are equal apart from white space, letter case, punctuation, markup and entities. */
+export function isSameWording(one: string, other: string): boolean {
   const [a, b] = [plainText(one), plainText(other)];
   for (let [i, j] = [0, 0]; ; i++, j++) {
-    while (bareAscii[a.charCodeAt(i)] === "") i++;
-    while (bareAscii[b.charCodeAt(j)] === "") j++;
-    const [x, y] = [bareAscii[a.charCodeAt(i)], bareAscii[b.charCodeAt(j)]];
-    if (x === undefined || y === undefined) return bare(a) === bare(b); // Of what is not ASCII, characters around it decide too.
+    while (foldedAscii[a.charCodeAt(i)] === "") i++;
+    while (foldedAscii[b.charCodeAt(j)] === "") j++;
+    const [x, y] = [foldedAscii[a.charCodeAt(i)], foldedAscii[b.charCodeAt(j)]];
+    if (x === undefined || y === undefined) return fold(a) === fold(b); // How a non-ASCII character folds depends on its neighbors.
     if (x !== y) return false;
   }
 }
 
-function bare(plain: string): string {
+function fold(plain: string): string {
   return plain
     .toUpperCase()
-    .toLowerCase() // By way of upper case, so that "ß" is "SS".
-    .replace(/[\p{P}\s]+/gu, ""); // Absent, not alike: "co-op" reads as "coop", "web site" as "website".
+    .toLowerCase() // Upper case first, which turns "ß" into "SS".
+    .replace(/[\p{P}\s]+/gu, ""); // Removed, not unified: "co-op" equals "coop", "web site" equals "website".
 }
 
-/** What is left of each ASCII character. */
-const bareAscii = Array.from({ length: 128 }, (_, code) => bare(String.fromCharCode(code)));
+/** Each ASCII character, folded. */
+const foldedAscii = Array.from({ length: 128 }, (_, code) => fold(String.fromCharCode(code)));
 
-/** Decodes character references until none is left, as upstreams escape once, twice or not at all. */
+/** Decodes HTML character references until none is left: upstreams escape once, twice or not at all. */
 export function decodeEntities(text: string): string {
   let decoded = text;
   for (let round = 0; round < DECODINGS_MAX && decoded.includes("&"); round++) {
@@ -55,11 +55,11 @@ export function decodeEntities(text: string): string {
   return decoded;
 }
 
-/** A long text's head says enough for a summary, unless mark-up takes most of it. */
+/** The head of a long text in plain text; `undefined` if the text is short, or if markup leaves too little of the head for a summary. */
 function plainHead(text: string): string | undefined {
   if (text.length <= HEAD_LENGTH) return undefined;
-  const whole = decodeEntities(text.slice(0, HEAD_LENGTH)).replace(/<[^>]*$/, ""); // A tag that the cut went through.
-  const plain = tidy(dropMarkup(whole));
+  const head = decodeEntities(text.slice(0, HEAD_LENGTH)).replace(/<[^>]*$/, ""); // Without a tag that the cut went through.
+  const plain = tidy(dropMarkup(head));
   return plain.length > SUMMARY_LENGTH + HEAD_MARGIN ? plain : undefined;
 }
 
@@ -68,34 +68,34 @@ function dropMarkup(text: string): string {
   return text.replace(HIDDEN, " ").replace(INLINE_TAG, "").replace(TAG, " ");
 }
 
-// Each looks for its end at most once a "<" or takes all the rest, so that none is slow on text made to be.
+// Each takes linear time on any text: it looks for its end at most once per "<", or takes the whole rest.
 const HIDDEN = /<!--[\s\S]*?(?:-->|$)|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
 const INLINE_TAG = /<\/?(?:a|abbr|b|big|del|em|font|i|ins|mark|o:p|s|small|span|strong|sub|sup|u|wbr)(?=[\s/>])[^<>]*>/gi;
 const TAG = /<[/!?]?[a-z][a-z0-9:-]*(?=[\s/>])[^<>]*>/gi;
 
 /**
- * Unicode's Stream-Safe Text Format (UAX #15): after 30 marks on one character stands a combining grapheme joiner. Normalizing sorts the
- * marks of a run by insertion, so its time grows with the square of the run.
+ * Unicode's Stream-Safe Text Format (UAX #15): inserts a combining grapheme joiner after 30 marks on one character. `normalize` takes time
+ * quadratic in the length of a run of marks.
  */
 function streamSafe(text: string): string {
-  return text.length < RUN_FROM ? text : text.replace(MARKS, "$&\u034f");
+  return text.length < LONG_RUN_LENGTH ? text : text.replace(MARKS, "$&\u034f");
 }
 
 const MARKS = /\p{M}{30}/gu;
-/** No run in a shorter text takes long. */
-const RUN_FROM = 1000;
+/** Shorter texts are normalized fast enough, whatever they hold. */
+const LONG_RUN_LENGTH = 1000;
 
-/** Soft hyphens and zero-width characters go without a trace, other runs of white space become one blank. */
+/** Removes soft hyphens and zero-width characters, and turns other runs of white space into one blank. */
 function tidy(text: string): string {
   if (!BEYOND_ASCII.test(text) && !text.includes("  ")) return text.trim();
   const collapsed = text
     .replace(/[\u00ad\u200b\u2060\ufeff]+/g, "")
-    .replace(/\s{2,}|[^\S ]/g, " ") // Not single blanks, which are most of a text.
+    .replace(/\s{2,}|[^\S ]/g, " ") // Skips single blanks, by far the most frequent.
     .trim();
   return streamSafe(collapsed).normalize("NFC");
 }
 
-/** Printable ASCII is tidy but for its blanks. */
+/** In printable ASCII, only blanks can need tidying. */
 const BEYOND_ASCII = /[^ -~]/;
 
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z][a-zA-Z0-9]{1,30}));/g;
@@ -105,7 +105,7 @@ function decodeOne(whole: string, decimal?: string, hexadecimal?: string, name?:
   return characterOf(decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal)) ?? whole;
 }
 
-/** HTML reads the numbers 128 to 159 as Windows-1252, and so do its writers. NUL and surrogates stay as they are written. */
+/** HTML reads the codes 128 to 159 as Windows-1252. `undefined` for NUL, surrogates and codes beyond Unicode. */
 function characterOf(code: number): string | undefined {
   if (code >= 0x80 && code <= 0x9f) return windows1252.decode(new Uint8Array([code]));
   if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return undefined;
@@ -114,7 +114,7 @@ function characterOf(code: number): string | undefined {
 
 const windows1252 = new TextDecoder("windows-1252");
 
-/** The character entities of HTML 4, and `apos`: those of Latin-1 in their order from 160 on, then names with their characters. */
+/** The character entities of HTML 4, and `apos`: the names of Latin-1 from code 160 on, then pairs of name and character. */
 const LATIN_1 =
   "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot " +
   "cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml " +
@@ -131,7 +131,7 @@ const OTHERS =
   "Delta Δ Epsilon Ε Zeta Ζ Eta Η Theta Θ Iota Ι Kappa Κ Lambda Λ Mu Μ Nu Ν Xi Ξ Omicron Ο Pi Π Rho Ρ Sigma Σ Tau Τ Upsilon Υ " +
   "Phi Φ Chi Χ Psi Ψ Omega Ω alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν xi ξ " +
   "omicron ο pi π rho ρ sigmaf ς sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω thetasym ϑ upsih ϒ piv ϖ";
-// The blanks and marks that cannot be seen are written by number.
+/** Invisible characters, by code. */
 const INVISIBLE: [string, number][] = [
   ["ensp", 0x2002],
   ["emsp", 0x2003],

@@ -1,19 +1,19 @@
 /**
- * What may be said about a request and its failure. Keys travel in queries and headers, and the runtime's own messages repeat the whole
- * address: so no message is passed on, and an error's code chooses the words.
+ * Describes failed requests without giving away keys. Keys travel in queries and headers, and the runtime's messages repeat the whole
+ * address. So these messages are never printed; the error's code selects a text of our own.
  */
 
-/** A failure in words. A final one would be the same at the next attempt. */
+/** Why a request failed. After a final failure, another attempt would fail the same way. */
 export type RequestFailure = { reason: string; isFinal: boolean };
 
-/** An address without credentials, query and fragment. */
-export function shownUrl(url: URL | string): string {
+/** The address without credentials, query and fragment: safe to print. */
+export function publicUrl(url: URL | string): string {
   const text = String(url);
-  const credentials = URL.canParse(text) ? /^([^:]+:\/\/)[^/?#]*@/ : /^([^:]+:\/\/).*@/s; // A password may be what makes it no address.
+  const credentials = URL.canParse(text) ? /^([^:]+:\/\/)[^/?#]*@/ : /^([^:]+:\/\/).*@/s; // A password can be what makes the URL invalid.
   return text.replace(credentials, "$1").replace(/[?#].*$/s, "");
 }
 
-/** Why a request failed, from what `fetch` or `node:http` threw. */
+/** Why a request failed, from the code of the error that `fetch` or `node:http` threw. */
 export function requestFailure(thrown: unknown): RequestFailure {
   const code = codeOf(thrown);
   const certificate = certificateFailures.find(({ codes }) => codes.test(code));
@@ -24,30 +24,30 @@ export function requestFailure(thrown: unknown): RequestFailure {
   return { reason: code === "" ? what : `${what} (${code})`, isFinal: false };
 }
 
-const TRUST = "to trust it, name its issuer's certificate, a PEM file, in NODE_EXTRA_CA_CERTS";
+const TRUST = "to trust it, set NODE_EXTRA_CA_CERTS to a PEM file with its issuer's certificate";
 
-/** By OpenSSL's names. */
+/** The codes are OpenSSL's names. */
 const certificateFailures = [
   { codes: /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/, what: "its certificate is not trusted", advice: TRUST },
   {
     codes: /ALTNAME|HOSTNAME_MISMATCH/,
     what: "its certificate is for another host",
-    advice: "check the address, for NODE_EXTRA_CA_CERTS does not help here",
+    advice: "check the address (NODE_EXTRA_CA_CERTS does not help here)",
   },
   {
     codes: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
     what: "its certificate has expired or is not valid yet",
-    advice: "check this machine's clock, for NODE_EXTRA_CA_CERTS does not help here",
+    advice: "check this machine's clock (NODE_EXTRA_CA_CERTS does not help here)",
   },
   { codes: /CERT|CRL|^INVALID_(CA|PURPOSE)$/, what: "its certificate cannot be trusted", advice: TRUST },
 ];
 
 const connectionFailures = [
-  { codes: /^(ECONNREFUSED|ConnectionRefused)$/, what: "nothing answers there" },
+  { codes: /^(ECONNREFUSED|ConnectionRefused)$/, what: "the connection was refused" },
   { codes: /^(ENOTFOUND|EAI_\w+)$/, what: "its host name does not resolve" },
   { codes: /^(EHOSTUNREACH|ENETUNREACH|ENETDOWN|ETIMEDOUT)$/, what: "its host cannot be reached" },
   { codes: /^(ECONNRESET|EPIPE)$/, what: "the connection was closed before the response was complete" },
-  { codes: /^EPROTO$/, what: "the TLS handshake failed; check that TLS is spoken on that port" },
+  { codes: /^EPROTO$/, what: "the TLS handshake failed; check that the port speaks TLS" },
 ];
 
 const responseFailures = [
@@ -56,16 +56,16 @@ const responseFailures = [
   { codes: /^(Malformed_HTTP_Response|Invalid|ResponseHeadersTooLarge|UnrequestedUpgrade|HPE_)/, what: "its response is not valid HTTP" },
 ];
 
-/** Only what can be a code is taken for one: anything else might be a message. */
+/** The error's code, or "". Anything that does not look like a code might be a message. */
 function codeOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   return /^\w{1,60}$/.test(code) ? code : "";
 }
 
-/** Shorter texts are no keys, and could be found in any sentence. */
+/** Shorter texts are not keys, and occur in ordinary sentences. */
 const KEY_LENGTH_MIN = 8;
 
-/** The text without the key, which a server may have repeated: as it is, as JSON or a query spells it, in upper or lower case. */
+/** Replaces the key with "…", in case a server repeated it: plain, JSON-escaped or URL-encoded, in any letter case. */
 export function withoutKey(text: string, key: string | undefined): string {
   if (key === undefined || key.length < KEY_LENGTH_MIN) return text;
   const spellings = [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key), `${new URLSearchParams([["", key]])}`.slice(1)];

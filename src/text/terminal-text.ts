@@ -1,15 +1,15 @@
-/** Text from elsewhere as a terminal or a log shows it: characters that move a cursor, hide text or forge a line are escaped. */
+/** Makes text from files and networks safe to print: escapes the characters that move the cursor, hide text or forge a line. */
 
-/** Unicode's controls but for the tab, and what reorders text or ends a line in some programs. */
+/** Unicode's control characters except the tab, plus those that reorder text or end a line in some programs. */
 const UNSAFE = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]/g;
 const UNSAFE_IN_LINES = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]/g;
 
-/** With line feeds escaped, too: for a message, or a value within a line. */
+/** Escapes unsafe characters and line feeds as \uXXXX: for a message, or for a value within a line. */
 export function oneLine(text: string): string {
   return text.replace(UNSAFE, escaped);
 }
 
-/** With its line feeds. JSON stays the same JSON. */
+/** Escapes unsafe characters as \uXXXX and keeps line feeds. JSON keeps its meaning. */
 export function safeLines(text: string): string {
   return text.replace(UNSAFE_IN_LINES, escaped);
 }

@@ -157,7 +157,7 @@ describe("what there is not", () => {
     ["explain nope", "Cannot explain event nope: there is no event of that id"],
     ["restore /nowhere", "Cannot restore from /nowhere: it has no catalog.db"],
     ["backup /proc/fundfeed", "Cannot back up to /proc/fundfeed: the directory cannot be made there"],
-    ["health --url http://127.0.0.1:1/v1", "Cannot reach http://127.0.0.1:1/v1/meta: nothing answers there"],
+    ["health --url http://127.0.0.1:1/v1", "Cannot reach http://127.0.0.1:1/v1/meta: the connection was refused"],
     [`serve --port 0 --host ${IMPOSSIBLE_NAME}`, `Cannot listen on ${IMPOSSIBLE_NAME}:0: it is no address of this machine`],
     ["serve --port 0 --host 203.0.113.7", "Cannot listen on 203.0.113.7:0: it is no address of this machine"],
   ])("fundfeed %s", async (line, sentence) => {

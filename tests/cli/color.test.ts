@@ -20,6 +20,6 @@ test("a refusal begins in red on a terminal, unless NO_COLOR is set, and never i
 
 test("red ends with what could not be done, not at the colon of an address in it", () => {
   expect(onTerminal({}, "health --url http://127.0.0.1:1/v1")).toBe(
-    "\u001b[31mCannot reach http://127.0.0.1:1/v1/meta:\u001b[39m nothing answers there\r\n",
+    "\u001b[31mCannot reach http://127.0.0.1:1/v1/meta:\u001b[39m the connection was refused\r\n",
   );
 });

@@ -57,7 +57,7 @@ describe("a key", () => {
 });
 
 const CLOSED = "the connection was closed before the response was complete";
-const UNTRUSTED = "to trust it, name its issuer's certificate, a PEM file, in NODE_EXTRA_CA_CERTS";
+const UNTRUSTED = "to trust it, set NODE_EXTRA_CA_CERTS to a PEM file with its issuer's certificate";
 
 describe("a failure says what failed", () => {
   test.each([
@@ -71,9 +71,9 @@ describe("a failure says what failed", () => {
     ["cut body", CLOSED],
     ["no response", CLOSED],
     ["reset", CLOSED],
-    ["connection refused", "nothing answers there"],
+    ["connection refused", "the connection was refused"],
     ["unknown host", "its host name does not resolve"],
-    ["no TLS", "the TLS handshake failed; check that TLS is spoken on that port"],
+    ["no TLS", "the TLS handshake failed; check that the port speaks TLS"],
     ["500", "it answered 500"],
   ])("%s, after some attempts", (name, reason) => {
     for (const [command, attempts] of [
@@ -91,11 +91,11 @@ describe("a failure says what failed", () => {
     ["certificate of an unknown issuer", `its certificate is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE); ${UNTRUSTED}`],
     [
       "certificate of another name",
-      "its certificate is for another host (ERR_TLS_CERT_ALTNAME_INVALID); check the address, for NODE_EXTRA_CA_CERTS does not help here",
+      "its certificate is for another host (ERR_TLS_CERT_ALTNAME_INVALID); check the address (NODE_EXTRA_CA_CERTS does not help here)",
     ],
     [
       "expired certificate",
-      "its certificate has expired or is not valid yet (CERT_HAS_EXPIRED); check this machine's clock, for NODE_EXTRA_CA_CERTS does not help here",
+      "its certificate has expired or is not valid yet (CERT_HAS_EXPIRED); check this machine's clock (NODE_EXTRA_CA_CERTS does not help here)",
     ],
   ])("%s, at once", (name, reason) => {
     for (const command of ["pull", "mirror"]) {

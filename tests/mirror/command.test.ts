@@ -181,7 +181,7 @@ describe("fundfeed mirror", () => {
   test.each(["http://localhost:1/v1", "http://127.9.9.9:1/v1", "http://[::1]:1/v1"])(
     "sends the key over http to this machine: %s",
     async (url) => {
-      expect(await aCommand({ key: "k" }).run(url)).toBe(`Cannot mirror ${url}: nothing answers there (tried 6 times)`);
+      expect(await aCommand({ key: "k" }).run(url)).toBe(`Cannot mirror ${url}: the connection was refused (tried 6 times)`);
     },
   );
 });

@@ -117,7 +117,7 @@ describe("what may pass", () => {
 
   test("is a server that is not there", async () => {
     const client = { ...aClient(await testApi(), fetch), baseUrl: "http://127.0.0.1:1/v1" };
-    expect(await outcomeOf(client)).toBe("nothing answers there (tried 6 times)");
+    expect(await outcomeOf(client)).toBe("the connection was refused (tried 6 times)");
   });
 });
 

@@ -1,49 +1,49 @@
 import { expect, test } from "bun:test";
 import { singleFlight } from "../../src/runtime/single-flight.ts";
 
-test("whoever asks while a run is under way shares the next one, which begins after they asked", async () => {
-  const ends: (() => void)[] = [];
-  const ask = singleFlight(async () => {
+test("callers during a run share the next run, which starts after all of them called", async () => {
+  const endRun: (() => void)[] = [];
+  const call = singleFlight(async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    ends.push(resolve);
+    endRun.push(resolve);
     await promise;
   });
-  const answered: string[] = [];
-  const asked = ["first", "second", "third"].map((name) => ask().then(() => answered.push(name)));
-  expect(ends.length).toBe(1);
-  ends[0]?.();
-  await asked[0];
+  const resolved: string[] = [];
+  const calls = ["first", "second", "third"].map((name) => call().then(() => resolved.push(name)));
+  expect(endRun.length).toBe(1);
+  endRun[0]?.();
+  await calls[0];
   await Bun.sleep(0);
-  expect([answered, ends.length]).toEqual([["first"], 2]);
-  asked.push(ask().then(() => answered.push("fourth")));
-  ends[1]?.();
-  await asked[2];
+  expect([resolved, endRun.length]).toEqual([["first"], 2]);
+  calls.push(call().then(() => resolved.push("fourth")));
+  endRun[1]?.();
+  await calls[2];
   await Bun.sleep(0);
-  expect([answered, ends.length]).toEqual([["first", "second", "third"], 3]);
-  ends[2]?.();
-  await asked[3];
-  expect([answered.at(-1), ends.length]).toEqual(["fourth", 3]);
+  expect([resolved, endRun.length]).toEqual([["first", "second", "third"], 3]);
+  endRun[2]?.();
+  await calls[3];
+  expect([resolved.at(-1), endRun.length]).toEqual(["fourth", 3]);
 });
 
-test("a failure reaches those who share the run, and nobody after them", async () => {
+test("a failed run rejects for its callers, and not for later ones", async () => {
   let runs = 0;
-  const ask = singleFlight(async () => {
+  const call = singleFlight(async () => {
     await Bun.sleep(0);
     if (++runs === 2) throw new Error("disk I/O error");
   });
-  const asked = [ask(), ask(), ask()];
-  expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
-  await ask();
+  const calls = [call(), call(), call()];
+  expect((await Promise.allSettled(calls)).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+  await call();
   expect(runs).toBe(3);
 });
 
-test("work that answers at once is done before another begins", async () => {
-  let at = 0;
-  const ask = singleFlight(async () => {
-    const before = at;
-    at++;
-    expect(at).toBe(before + 1);
+test("runs never overlap, even if the work does not wait for anything", async () => {
+  let runs = 0;
+  const call = singleFlight(async () => {
+    const before = runs;
+    runs++;
+    expect(runs).toBe(before + 1);
   });
-  await Promise.all([ask(), ask(), ask()]);
-  expect(at).toBeGreaterThan(1);
+  await Promise.all([call(), call(), call()]);
+  expect(runs).toBeGreaterThan(1);
 });

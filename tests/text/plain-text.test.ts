@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { decodeEntities, plainText, readAlike, summaryOf } from "../../src/text/plain-text.ts";
+import { decodeEntities, isSameWording, plainText, summaryOf } from "../../src/text/plain-text.ts";
 import { processorMs } from "../support/processor-time.ts";
 
 describe("decodeEntities()", () => {
@@ -29,17 +29,17 @@ describe("plainText()", () => {
   });
 
   test.each(["<!--", "<a<", "<style", "<a ", "&amp;", "&#", "</", "\u00a0 ", "<!-- -- "])(
-    "takes its time in proportion to a text of a million characters made of %p",
+    "takes linear time on a text of a million characters made of %p",
     async (piece) => {
       const text = piece.repeat(1_000_000 / piece.length);
-      expect(await processorMs(() => readAlike(text, `${text}é`))).toBeLessThan(4000);
+      expect(await processorMs(() => isSameWording(text, `${text}é`))).toBeLessThan(4000);
     },
   );
 });
 
-describe("readAlike()", () => {
-  test("is what is left being equal, for any texts", () => {
-    const left = (text: string) =>
+describe("isSameWording()", () => {
+  test("equals a comparison of the folded texts, for any two texts", () => {
+    const folded = (text: string) =>
       plainText(text)
         .toUpperCase()
         .toLowerCase()
@@ -74,9 +74,9 @@ describe("readAlike()", () => {
     fc.assert(
       fc.property(text, text, text, (head, one, other) => {
         const [a, b] = [head + one, head + other];
-        const expected = left(a) === left(b);
+        const expected = folded(a) === folded(b);
         expected ? alike++ : unlike++;
-        expect([a, b, readAlike(a, b)]).toEqual([a, b, expected]);
+        expect([a, b, isSameWording(a, b)]).toEqual([a, b, expected]);
       }),
       { numRuns: 20_000, seed: 20260301 },
     );
@@ -87,34 +87,34 @@ describe("readAlike()", () => {
     ["<p>Research &amp; Development</p>", "RESEARCH & development"],
     ["up to $5 million.", "Up to  $5 million"],
     ["“Quoted” text — with dashes", '"quoted" text - with dashes'],
-  ])("takes %p and %p for the same", (left, right) => {
-    expect(readAlike(left, right)).toBe(true);
+  ])("is true for %p and %p", (left, right) => {
+    expect(isSameWording(left, right)).toBe(true);
   });
 
   test.each([
     ["> 5 years", "< 5 years"],
     ["café", "cafe"],
-  ])("tells %p and %p apart", (left, right) => {
-    expect(readAlike(left, right)).toBe(false);
+  ])("is false for %p and %p", (left, right) => {
+    expect(isSameWording(left, right)).toBe(false);
   });
 });
 
 describe("summaryOf()", () => {
   const words = "word ".repeat(200).trim();
 
-  test("ends with a whole word after some 500 characters", () => {
+  test("cuts after a whole word at about 500 characters", () => {
     expect(summaryOf(words)).toBe(`${"word ".repeat(100).trim()}…`);
   });
 
   test.each([
-    ["is the text itself when that is short", "<p>Short</p>", "Short"],
-    ["is null for nothing but mark-up", "<p><br/></p>", null],
-    ["is null for nothing", null, null],
+    ["returns a short text whole", "<p>Short</p>", "Short"],
+    ["returns null for a text of markup only", "<p><br/></p>", null],
+    ["returns null for null", null, null],
   ])("%s", (_, text, summary) => {
     expect(summaryOf(text)).toBe(summary);
   });
 
-  test("is the same whether a long text's head was enough or mark-up takes most of it", () => {
+  test("is the same whether the head of a long text suffices or markup takes most of it", () => {
     expect(summaryOf(`${words} <i>more</i>`.repeat(50))).toBe(summaryOf(words));
     expect(summaryOf(words.replaceAll("word", '<span style="color: rgb(230, 0, 0)">word</span>'))).toBe(summaryOf(words));
   });

@@ -9,11 +9,11 @@ import { rawSql } from "../support/sql.ts";
 afterAll(dropScratch);
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
-/** Sets the title of a terminal, clears it, turns text around, and forges a line. */
+/** Sets a terminal's title, clears the screen, reverses text and forges a line. */
 const HOSTILE = "\u001b]0;pwned\u0007\u001b[2J\u009b31m\u202egro.live\u2066\u2028\r\nfundfeed: 0 rejected";
 const UNSAFE = /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069\u2028\u2029]/u;
 
-test("every control character is escaped, and no other", () => {
+test("safeLines() and oneLine() escape every unsafe character and no other", () => {
   for (let code = 0; code < 0x1_0000; code++) {
     const character = String.fromCharCode(code);
     const unsafe = (UNSAFE.test(character) && character !== "\t") || undefined;
@@ -23,12 +23,12 @@ test("every control character is escaped, and no other", () => {
   }
 });
 
-test("JSON stays the same JSON", () => {
+test("safeLines() keeps the meaning of JSON", () => {
   const value = { [HOSTILE]: [HOSTILE, "ü\u{1f600}\t"] };
   expect(JSON.parse(safeLines(JSON.stringify(value, null, 2)))).toEqual(value);
 });
 
-/** Runs the program; `lines` are those of both streams. */
+/** Runs the program. `lines` are those of both streams. */
 async function run(...args: readonly string[]) {
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
     stdout: "pipe",
@@ -39,7 +39,7 @@ async function run(...args: readonly string[]) {
   return { out, err, lines: (out + err).trimEnd().split("\n") };
 }
 
-describe("what an upstream published reaches the terminal without control characters", () => {
+describe("upstream text is printed without control characters", () => {
   const data = aDirectory();
   const solicitation = {
     solicitation_id: 1,
@@ -55,7 +55,7 @@ describe("what an upstream published reaches the terminal without control charac
     solicitation_topics: [],
   };
 
-  test("in warnings of an import, and in the names of its files", async () => {
+  test("in an import's warnings and file names", async () => {
     const file = join(aDirectory(), `evil\u001b[2J\n.json`);
     writeFileSync(file, JSON.stringify([solicitation]));
     const { out, err, lines } = await run("import", "sbir-gov", file, "--data", data);

@@ -6,7 +6,7 @@
  * topic of the details file named before it. One file of many topics' details may instead hold `questions` in each of them.
  */
 import { parseInstantMs } from "../../text/instant.ts";
-import { arrayOf, type JsonObject, objectOf, parsedJson, textOf } from "../../text/json-value.ts";
+import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
@@ -289,7 +289,7 @@ function referencesOf(references: unknown): string {
 
 /** `phaseHierarchy` is JSON inside a string: {"config": [{"displayValue": "I", "hasConfiguration": "Y"}]}. Old topics have none that is set up. */
 function phasesOf(hierarchy: unknown): string | null {
-  const phases = arrayOf(objectOf(parsedJson(hierarchy)).config).map(objectOf);
+  const phases = arrayOf(objectOf(parseJson(hierarchy)).config).map(objectOf);
   const names = phases.filter((phase) => (phase.hasConfiguration ?? "Y") === "Y").map((phase) => textOf(phase.displayValue));
   return names.map((name) => (name === "SPII" ? "Sequential Phase II" : `Phase ${name}`)).join(", ") || null;
 }
@@ -335,7 +335,7 @@ function attachmentsOf(topic: Topic): NonNullable<Draft["attachments"]> {
 /** An answer is JSON inside a string, {"content": "<p>…", "length": …}, of which the content counts; several are joined. */
 function questionOf({ question, answer, answers }: JsonObject): { question: string | null; answer: string | null } {
   const texts = [answer, ...arrayOf(answers).map((each) => objectOf(each).answer)].map(
-    (each) => textOf(objectOf(parsedJson(each)).content) || textOf(each),
+    (each) => textOf(objectOf(parseJson(each)).content) || textOf(each),
   );
   return { question: textOf(question) || null, answer: texts.filter((text) => text !== "").join("\n") || null };
 }

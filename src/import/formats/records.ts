@@ -1,6 +1,6 @@
 /** Records of one's own: NDJSON, one object a line, as `export` writes it. */
 
-import { arrayOf, isObject, type JsonObject, parsedJson } from "../../text/json-value.ts";
+import { arrayOf, isObject, type JsonObject, parseJson } from "../../text/json-value.ts";
 import type { Context, Format, Input, Item, Mapped, Place, Refused } from "../format.ts";
 import { lines } from "../input.ts";
 import { readNaturalKey } from "../validate.ts";
@@ -48,6 +48,6 @@ function plainKeyOf(record: Mapped["record"]): { source: string; id: string } | 
 }
 
 function parseObject(text: string): JsonObject | undefined {
-  const value = parsedJson(text);
+  const value = parseJson(text);
   return isObject(value) ? value : undefined;
 }
