@@ -44,7 +44,7 @@ function inSentences({ event, after, rules, origin, import: brought }: Explanati
 }
 
 function withoutImport({ type }: Explanation["event"]): string {
-  return type === "status_changed" ? "the clock: a date has passed" : "fundfeed redact";
+  return type === "status_changed" ? "a status turn: a date has passed" : "fundfeed redact";
 }
 
 function fileNames(files: string): string {

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { refresh } from "../changes/refresh.ts";
+import { turnStatuses } from "../changes/status-turns.ts";
 import { answer, type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
 
 export function refreshCommand(cli: Cli): Command {
-  return command("refresh", "Move every status whose date has passed; a running server does this by itself").action(
+  return command("refresh", "Turn every status whose date has passed; a running server does this on its own").action(
     async (options: CommonOptions) => {
-      const refreshed = await withCatalog(cli, options, async (db) => refresh(db, cli.machine.now()));
-      answer(cli, options, refreshed, `${refreshed.changed} changed`);
+      const turns = await withCatalog(cli, options, async (db) => turnStatuses(db, cli.machine.now()));
+      answer(cli, options, turns, `${turns.changed} changed`);
     },
   );
 }

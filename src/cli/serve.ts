@@ -2,14 +2,14 @@ import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { codeOf } from "../../db/reason.ts";
 import { type Access, saveUse } from "../accounts/access.ts";
-import { refresh as refreshStatuses } from "../changes/refresh.ts";
+import { turnStatuses } from "../changes/status-turns.ts";
 import { createApp } from "../http/app.ts";
 import { type Certificate, readCertificate } from "../http/certificate.ts";
 import { descriptionAssets } from "../http/docs.ts";
 import { type Listener, listen } from "../http/listen.ts";
 import { createMetricsApp } from "../http/metrics.ts";
 import { createLog, type Log, type LogFormat, type LogLevel, logFormats, logLevels } from "../monitoring/log.ts";
-import { countingLog, countRefresh, createMetrics, type Metrics, metricsText } from "../monitoring/metrics.ts";
+import { countingLog, countStatusTurns, createMetrics, type Metrics, metricsText } from "../monitoring/metrics.ts";
 import { keepSnapshot } from "../opportunities/index-snapshot.ts";
 import { refresh } from "../opportunities/read-model.ts";
 import { ownQuotas } from "../quota/allowance.ts";
@@ -19,12 +19,13 @@ import { openStores, type Stores } from "../server/stores.ts";
 import { STOPPED_BY_SIGHUP, serveByWorkers } from "../server/workers.ts";
 import { baseAddress, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, wholeNumber } from "./command.ts";
 
-/** How often use is written to state.db (D-25), and how often the clock looks for statuses whose date has passed (D-37: a minute late at most). */
+/** How often use is written to state.db (D-25). */
 const SAVE_MS = 500;
-const CLOCK_MS = 15_000;
-/** How often the clock tries to get in between an import's transactions; the rest is for its next turn. */
-const CLOCK_ATTEMPTS = 400;
-const CLOCK_RETRY_MS = 5;
+/** How often the server turns statuses whose date has passed (D-37: a minute late at most). */
+const STATUS_TURNS_MS = 15_000;
+/** How often one run tries to write between an import's transactions before it leaves the rest to the next run. */
+const STATUS_TURNS_ATTEMPTS = 400;
+const STATUS_TURNS_RETRY_MS = 5;
 /** How often the files are looked at: somebody may have put others in their place. */
 const LOOK_MS = 1000;
 /** How often the server looks whether the index snapshot is too old. */
@@ -198,7 +199,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     );
     const turns = [
       repeat(SAVE_MS, now, log, () => saveUse(stores.access)),
-      repeat(CLOCK_MS, now, log, () => moveClock(stores.clock, now(), metrics)),
+      repeat(STATUS_TURNS_MS, now, log, () => turnDueStatuses(stores.statusDb, now(), metrics)),
       repeat(LOOK_MS, now, log, reopenReplaced),
       repeat(LOOK_MS, now, log, async () => refresh(stores.model)), // So that no request waits for a whole import.
       repeat(SNAPSHOT_MS, now, log, async () => {
@@ -299,14 +300,14 @@ async function listenForScrapes(
   return listener;
 }
 
-/** Between the transactions of an import, which may hold the file for half a second: tried again and again, so that no request waits with it. */
-async function moveClock(clock: CatalogDb, now: number, metrics: Metrics): Promise<void> {
-  for (let attempt = 1; attempt <= CLOCK_ATTEMPTS; attempt++) {
+/** An import may lock the file for half a second. Short attempts, not one long wait, because requests would wait as well. */
+async function turnDueStatuses(db: CatalogDb, now: number, metrics: Metrics): Promise<void> {
+  for (let attempt = 1; attempt <= STATUS_TURNS_ATTEMPTS; attempt++) {
     try {
-      return countRefresh(metrics, await refreshStatuses(clock, now));
+      return countStatusTurns(metrics, await turnStatuses(db, now));
     } catch (error) {
       if (!codeOf(error).startsWith("SQLITE_BUSY")) throw error;
-      await Bun.sleep(CLOCK_RETRY_MS);
+      await Bun.sleep(STATUS_TURNS_RETRY_MS);
     }
   }
 }

@@ -4,7 +4,7 @@ import { atNextInstant, insertRecord, redactEvents, saveSourceDigest, updateReco
 import type { IndexedFields, PreparedRecord } from "../changes/content.ts";
 import { afterStatusTurn, type Decision, decideImport, decideLink, decideRemoval } from "../changes/decide.ts";
 import { countLinks, listWaiting, mayBeLinked } from "../changes/link.ts";
-import { replayClock } from "../changes/refresh.ts";
+import { turnStatusesWhenDue } from "../changes/status-turns.ts";
 import {
   findStored,
   getStored,
@@ -115,7 +115,7 @@ async function rehearse(place: Workplace, { begun, judged, staging, missing, lin
 
 async function store(place: Workplace, { begun, judged, staging, missing, links }: Work): Promise<Summary> {
   const { db, now } = place;
-  if (begun.asOf !== undefined) await replayClock(db, begun.asOf - 1);
+  if (begun.asOf !== undefined) await turnStatusesWhenDue(db, begun.asOf - 1);
   const importId = await beginImport(db, begun);
   const summary = summaryOf(judged, staging);
   const { toWrite } = staging.counts();

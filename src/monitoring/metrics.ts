@@ -6,7 +6,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
 import { imports } from "../../db/schema/sqlite/catalog.ts";
 import { fileNames } from "../../db/sqlite/open.ts";
-import type { Refreshed } from "../changes/refresh.ts";
+import type { StatusTurns } from "../changes/status-turns.ts";
 import type { SharedQuotas } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
@@ -17,8 +17,8 @@ export type Metrics = {
   startedAt: number;
   routes: Map<string, RouteUse>;
   failures: number;
-  refreshes: number;
-  statusChanges: number;
+  statusTurnRuns: number;
+  statusTurns: number;
 };
 
 type RouteUse = { statuses: Map<number, number>; durations: number[]; totalMs: number };
@@ -27,7 +27,7 @@ type RouteUse = { statuses: Map<number, number>; durations: number[]; totalMs: n
 const DURATIONS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000];
 
 export function createMetrics(startedAt: number): Metrics {
-  return { startedAt, routes: new Map(), failures: 0, refreshes: 0, statusChanges: 0 };
+  return { startedAt, routes: new Map(), failures: 0, statusTurnRuns: 0, statusTurns: 0 };
 }
 
 /** The same log, with what it is told counted. */
@@ -49,9 +49,10 @@ export function countingLog(metrics: Metrics, log: Log): Log {
   };
 }
 
-export function countRefresh(metrics: Metrics, { changed }: Refreshed): void {
-  metrics.refreshes++;
-  metrics.statusChanges += changed;
+/** Counts one run of `turnStatuses` and the records it changed. */
+export function countStatusTurns(metrics: Metrics, { changed }: StatusTurns): void {
+  metrics.statusTurnRuns++;
+  metrics.statusTurns += changed;
 }
 
 function countRequest({ routes }: Metrics, { route, status, duration_ms }: RequestEntry): void {
@@ -82,7 +83,7 @@ export async function metricsText(metrics: Metrics, { catalog, directory, machin
   const families = [
     ...requestFamilies(metrics),
     ...(quotas === undefined ? [] : quotaFamilies(quotas)),
-    ...clockFamilies(metrics),
+    ...statusTurnFamilies(metrics),
     ...(await catalogFamilies(catalog, machine.now())),
     ...(directory === undefined ? [] : fileFamilies(directory)),
     ...processFamilies(metrics, machine),
@@ -145,10 +146,10 @@ function histogram(route: string, { durations, totalMs }: RouteUse): Sample[] {
   return [...buckets, { suffix: "_sum", labels: { route }, value: totalMs / 1000 }, { suffix: "_count", labels: { route }, value: count }];
 }
 
-function clockFamilies({ refreshes, statusChanges }: Metrics): Family[] {
+function statusTurnFamilies({ statusTurnRuns, statusTurns }: Metrics): Family[] {
   return [
-    counter("fundfeed_refreshes_total", "Times that the server looked for statuses whose date has passed.", refreshes),
-    counter("fundfeed_refreshed_records_total", "Records whose status it moved.", statusChanges),
+    counter("fundfeed_refreshes_total", "Runs that looked for statuses whose date has passed.", statusTurnRuns),
+    counter("fundfeed_refreshed_records_total", "Records whose status turned because a date has passed.", statusTurns),
   ];
 }
 

@@ -9,10 +9,10 @@ import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } f
 
 /** How long the server's own small writes wait for another writer of the state's file: for that long it answers nobody. */
 const OWN_WRITES_WAIT_MS = 40;
-/** How long a request waits for a statement of PostgreSQL's. The clock waits longer: for an import's chunk. */
+/** How long a request waits for a statement of PostgreSQL's. Status turns wait longer: for an import's chunk. */
 const ANSWERS_WITHIN_MS = 3_000;
-/** PostgreSQL's connections for the clock and for the state; the catalog has its client's own number. */
-const CLOCK = { waitMs: 0, outlivesFile: true, postgres: { connections: 2 } };
+/** PostgreSQL's connections for status turns and for the state; the catalog has its client's own number. */
+const STATUS_TURNS = { waitMs: 0, outlivesFile: true, postgres: { connections: 2 } };
 const CATALOG = { outlivesFile: true, postgres: { answersWithinMs: ANSWERS_WITHIN_MS } };
 const STATE = { waitMs: OWN_WRITES_WAIT_MS, outlivesFile: true, postgres: { connections: 4, answersWithinMs: ANSWERS_WITHIN_MS } };
 
@@ -23,8 +23,8 @@ export type Stores = {
   /** Where the index snapshot is; on PostgreSQL there is none, for want of a directory of its own. */
   snapshotPath: string | undefined;
   access: Access;
-  /** The clock writes through a connection of its own: what it commits is then seen like any other process's commit. */
-  clock: CatalogDb;
+  /** Status turns are written through a connection of their own, so that the read model notices them like another process's commits. */
+  statusDb: CatalogDb;
   /** Checks all files, and returns the worst state. Always `intact` on PostgreSQL. */
   checkFiles: () => FileState;
   close: () => Promise<void>;
@@ -41,11 +41,11 @@ export async function openStores(
 ): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
   const keep = <Db extends CatalogDb | StateDb>(db: Db): Db => opened.adopt(db, (each) => each.close());
-  const clock = keep(await openCatalogAt(location, now, { ...CLOCK, onMigrated: notice })); // First: it migrates what a replica then has.
+  const statusDb = keep(await openCatalogAt(location, now, { ...STATUS_TURNS, onMigrated: notice })); // First: it migrates what a replica then has.
   const catalog = keep(
     readDatabase === undefined
       ? await openCatalogAt(location, now, CATALOG)
-      : await openReplica({ ...location, database: readDatabase }, location, clock, now),
+      : await openReplica({ ...location, database: readDatabase }, location, statusDb, now),
   );
   const state = keep(await openStateAt(location, now, { ...STATE, onMigrated: notice }));
   const snapshotPath = location.database === undefined ? join(location.data, SNAPSHOT_NAME) : undefined;
@@ -55,9 +55,9 @@ export async function openStores(
     }),
     snapshotPath,
     access: await createAccess(state),
-    clock,
+    statusDb,
     checkFiles: () => {
-      const states = [clock, catalog, state].map((db) => db.checkFile());
+      const states = [statusDb, catalog, state].map((db) => db.checkFile());
       return WORST_FIRST.find((each) => states.includes(each)) ?? "intact";
     },
   };
@@ -65,8 +65,8 @@ export async function openStores(
   return { ...stores, close: () => closing.disposeAsync() };
 }
 
-/** The catalog in the replica `from` of `primary`, whose `clock` is open. */
-async function openReplica(from: DatabaseLocation, primary: DatabaseLocation, clock: CatalogDb, now: number): Promise<CatalogDb> {
+/** The catalog in the replica `from` of `primary`, whose `statusDb` is open. */
+async function openReplica(from: DatabaseLocation, primary: DatabaseLocation, statusDb: CatalogDb, now: number): Promise<CatalogDb> {
   const refusal = (reason: string) =>
     new Error(
       `Cannot read from ${locationName(from)}: --read-database must be a replica of --database, ${locationName(primary)}, and ${reason}`,
@@ -79,7 +79,7 @@ async function openReplica(from: DatabaseLocation, primary: DatabaseLocation, cl
     // Each catalog makes a cursor secret of its own, and a replica has its primary's. Without one it has not followed, or never will.
     const secret = await findCursorSecret(replica);
     if (secret === undefined) throw notYet();
-    if (!Buffer.from(secret).equals(await readCursorSecret(clock))) throw refusal("holds another catalog");
+    if (!Buffer.from(secret).equals(await readCursorSecret(statusDb))) throw refusal("holds another catalog");
     return replica;
   } catch (error) {
     await replica.close();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { refresh } from "../../src/changes/refresh.ts";
+import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { changeRoots, overwriteRoot } from "../support/damage.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await catalog.take([record(1, dated), record(2, { status: "open" }), ...Array.from({ length: 8 }, (_, n) => record(n + 3))]);
   catalog.clock.now += DAY;
   await catalog.take([record(1, { ...dated, title: "New" }), record(2, { status: "closed", title: "Newer" })]);
-  await refresh(catalog.db, NOON + 10 * DAY);
+  await turnStatuses(catalog.db, NOON + 10 * DAY);
   await catalog.take([record(1, { ...dated, title: "Newest" }), ...Array.from({ length: 8 }, (_, n) => record(n + 2))], { snapshot: true });
   await catalog.takeEvents([
     { source: { code: "A", opportunity_id: "N1" }, type: "merged", severity: "x", detected_at: "2020-01-01T00:00:00Z" },

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { explain } from "../../src/changes/explain.ts";
-import { refresh } from "../../src/changes/refresh.ts";
+import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, eventsOf, NOON, type TestCatalog } from "../support/imports.ts";
@@ -24,7 +24,7 @@ async function withHistory(): Promise<TestCatalog> {
   await catalog.take([record()]);
   catalog.clock.now += 1000;
   await catalog.take([record({ title: "ONE", eligibility: { requirements: "All" } })]);
-  await refresh(catalog.db, NOON + DAY);
+  await turnStatuses(catalog.db, NOON + DAY);
   await catalog.takeEvents([
     { source: { code: "A", opportunity_id: "N1" }, type: "merged", severity: "x", detected_at: formatInstant(NOON + 2 * DAY) },
   ]);

@@ -5,7 +5,7 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import { atNextInstant, insertImportedEvent, insertRecord } from "../../src/changes/commit.ts";
 import { prepareRecord } from "../../src/changes/content.ts";
 import { decideImport } from "../../src/changes/decide.ts";
-import { refresh } from "../../src/changes/refresh.ts";
+import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { judgeRecord } from "../../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
@@ -64,7 +64,7 @@ describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
     expect(await contentsOf(to)).toBe(await contentsOf(from));
     expect(await checkCatalog(to)).toEqual([]);
 
-    expect(await refresh(to, NOON + 2 * DAY)).toMatchObject({ changed: 1 });
+    expect(await turnStatuses(to, NOON + 2 * DAY)).toMatchObject({ changed: 1 });
     const catalog = await aCatalog(to);
     const simpler = { source: { code: "SIMPLER_GRANTS_GOV", opportunity_id: "2" }, title: "T", program: { solicitation_id: "X" } };
     expect(await catalog.take([simpler, { source: { code: "GRANTS_GOV", opportunity_id: "3" }, title: "T" }])).toMatchObject({ added: 2 });

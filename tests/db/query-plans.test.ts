@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
-import { refresh, replayClock } from "../../src/changes/refresh.ts";
+import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
 import { listOpportunityEvents } from "../../src/events/list.ts";
 import { findOpportunity } from "../../src/opportunities/find.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
@@ -88,8 +88,8 @@ test("the clock finds what is due, and an import finds each record, by an index"
   const { take, takeEvents } = await aCatalog(db);
   await take(Array.from({ length: 30 }, (_, n) => record(n)));
   const statements = await statementsOf(db, async () => {
-    await refresh(db, NOON + 10 * DAY);
-    await replayClock(db, NOON + 12 * DAY);
+    await turnStatuses(db, NOON + 10 * DAY);
+    await turnStatusesWhenDue(db, NOON + 12 * DAY);
     await take([record(1, { title: "New", earlier_ids: ["M1"] }), record(99), { ...record(3), title: null }]);
     await takeEvents([{ source: { code: "A", opportunity_id: "N1" }, type: "x", severity: "x", detected_at: "2026-01-01T00:00:00Z" }]);
   });

@@ -4,7 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
-import { refresh } from "../../src/changes/refresh.ts";
+import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import { engines } from "../support/engines.ts";
@@ -32,7 +32,7 @@ async function fill(catalog: TestCatalog): Promise<unknown[]> {
   outcomes.push(
     await catalog.take([{ source: { code: "OWN", opportunity_id: "1" }, title: "Mine", earlier_ids: ["b", "a"] }], { dryRun: true }),
   );
-  outcomes.push(await refresh(catalog.db, AFTER), await redactStored(catalog.db, ["SAM_GOV"], AFTER + DAY));
+  outcomes.push(await turnStatuses(catalog.db, AFTER), await redactStored(catalog.db, ["SAM_GOV"], AFTER + DAY));
   return outcomes;
 }
 

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import type { CatalogSql } from "../../db/engine.ts";
 import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { refresh } from "../../src/changes/refresh.ts";
+import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { records } from "../../src/import/formats/records.ts";
 import { emptySummary } from "../../src/import/import-log.ts";
 import type { Draft } from "../../src/import/record.ts";
@@ -234,7 +234,7 @@ describe("instants (D-31)", () => {
     await catalog.take([record("N2")]);
     catalog.clock.now -= DAY;
     await catalog.take([record("N1", { title: "New" })]);
-    await refresh(catalog.db, catalog.clock.now);
+    await turnStatuses(catalog.db, catalog.clock.now);
     expect((await documentsOf(catalog.db)).map(({ source, updated_at }) => [source.opportunity_id, updated_at])).toEqual([
       ["N2", formatInstant(NOON + 1)],
       ["N1", formatInstant(NOON + 2)],
@@ -302,7 +302,7 @@ describe("--snapshot (D-34)", () => {
     expect(await documentOf(catalog.db, "gone")).toMatchObject({ status: "archived", updated_at: formatInstant(NOON + SECOND) });
     expect((await eventsOf(catalog.db, "gone")).slice(1)).toEqual([expect.objectContaining(removal("closing_soon"))]);
     expect(await catalog.take(many(9), { snapshot: true })).toMatchObject({ removed: 0, events: 0 });
-    await refresh(catalog.db, NOON + 400 * DAY);
+    await turnStatuses(catalog.db, NOON + 400 * DAY);
     expect(await eventsOf(catalog.db, "gone")).toHaveLength(2); // The clock does not move what is archived.
     expect(await faults(catalog)).toEqual([]);
   });
@@ -449,13 +449,13 @@ describe("status (D-37)", () => {
     const catalog = await aCatalog();
     const dates = { closes_at: formatInstant(NOON + 20 * DAY) };
     await catalog.take([record("N1", { status: "open", dates })]);
-    await refresh(catalog.db, NOON + 30 * DAY);
+    await turnStatuses(catalog.db, NOON + 30 * DAY);
     expect((await documentOf(catalog.db, "N1")).status).toBe("open");
     expect(await catalog.take([record("N1", { dates })])).toMatchObject({ unchanged: 1, changed: 0, events: 0 });
-    await refresh(catalog.db, NOON + 10 * DAY);
+    await turnStatuses(catalog.db, NOON + 10 * DAY);
     expect((await documentOf(catalog.db, "N1")).status).toBe("closing_soon");
     expect(await catalog.take([record("N1", { status: "closing_soon", dates })])).toMatchObject({ unchanged: 1, events: 0 });
-    await refresh(catalog.db, NOON + 30 * DAY);
+    await turnStatuses(catalog.db, NOON + 30 * DAY);
     expect((await documentOf(catalog.db, "N1")).status).toBe("closing_soon");
     expect(await faults(catalog)).toEqual([]);
   });
@@ -637,7 +637,7 @@ describe("export and import again", () => {
       [...many(20).slice(4, 9), record("N9x", { lineage: "N9" }), ...many(20).slice(10), record("N2"), record("N1", { lineage: "L1" })],
       { snapshot: true },
     );
-    await refresh(catalog.db, NOON + 10 * DAY);
+    await turnStatuses(catalog.db, NOON + 10 * DAY);
     const exported = await exportOf(catalog.db);
 
     const copy = await aCatalog();
@@ -648,7 +648,7 @@ describe("export and import again", () => {
     expect(await faults(copy)).toEqual([]);
 
     expect(await copy.take(exported)).toMatchObject({ unchanged: exported.length, added: 0, changed: 0 });
-    await refresh(copy.db, NOON + 500 * DAY);
+    await turnStatuses(copy.db, NOON + 500 * DAY);
     expect((await documentOf(copy.db, "N1")).status).toBe((await documentOf(catalog.db, "N1")).status);
     expect(await faults(copy)).toEqual([]);
   });
@@ -770,7 +770,7 @@ describe("an import that was killed", () => {
       const catalog = await aCatalog();
       await catalog.take(before, { asOf: NOON });
       await cutShort(catalog, after, 1, { asOf: NOON + DAY });
-      await refresh(catalog.db, NOON + 3 * DAY);
+      await turnStatuses(catalog.db, NOON + 3 * DAY);
       await expect(catalog.take(after, { asOf: NOON + DAY })).rejects.toThrow("--as-of must be later");
     },
     300_000,

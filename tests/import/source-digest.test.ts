@@ -1,6 +1,6 @@
 /** What was read from the same text before is not read again, and nothing is missed by that. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { refresh } from "../../src/changes/refresh.ts";
+import { turnStatuses } from "../../src/changes/status-turns.ts";
 import type { Format, Item } from "../../src/import/format.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { lines } from "../../src/import/input.ts";
@@ -116,7 +116,7 @@ describe("a record", () => {
     const readings = () => catalog.db.all(rawSql("select * from readings"));
     const before = await readings();
     catalog.clock.now += 2 * DAY;
-    expect(await refresh(catalog.db, catalog.clock.now)).toMatchObject({ changed: 1 });
+    expect(await turnStatuses(catalog.db, catalog.clock.now)).toMatchObject({ changed: 1 });
     expect(before).toHaveLength(1);
     expect(await readings()).toEqual(before);
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { createLog, type RequestEntry } from "../../src/monitoring/log.ts";
-import { countingLog, countRefresh, createMetrics, metricsText } from "../../src/monitoring/metrics.ts";
+import { countingLog, countStatusTurns, createMetrics, metricsText } from "../../src/monitoring/metrics.ts";
 import { NOON } from "../support/api.ts";
 import { aHome, dropHomes, until } from "../support/binary.ts";
 import { engines } from "../support/engines.ts";
@@ -63,8 +63,8 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
   log.request({ ...ENTRY, route: null, status: 404, duration_ms: 2 });
   log.failure(NOON, new Error("It broke"), null);
   for (let n = 0; n < 3; n++) log.recurring(NOON, new Error("It is away"), null);
-  countRefresh(metrics, { changed: 2, events: 2 });
-  countRefresh(metrics, { changed: 0, events: 0 });
+  countStatusTurns(metrics, { changed: 2, events: 2 });
+  countStatusTurns(metrics, { changed: 0, events: 0 });
   const text = () => metricsText(metrics, { catalog, machine });
 
   testIf("counts requests by route and status, whatever the log's level", async () => {

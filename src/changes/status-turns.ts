@@ -1,13 +1,14 @@
-/** D-37: status follows the clock. Only due records are touched: an index range on the next turn, not a scan. */
+/** Status turns: statuses that change because a date has passed (D-37). Finds due records by an index, so a run without any is cheap. */
 import { lte, min } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { atNextInstant, updateRecord } from "./commit.ts";
 import { decideStatusTurn } from "./decide.ts";
 import { listDue } from "./stored.ts";
 
-/** Records in one transaction: some ten milliseconds, for which a server that does it itself answers nobody. */
+/** Records in one transaction. It takes some ten milliseconds, during which a server that turns statuses serves no request. */
 const CHUNK = 100;
 
 const firstDueAt = query({ until: opportunities.due_at }, ({ until }) =>
@@ -16,32 +17,33 @@ const firstDueAt = query({ until: opportunities.due_at }, ({ until }) =>
     .where(lte(opportunities.due_at, until)),
 );
 
-export type Refreshed = { changed: number; events: number };
+/** How many records changed their status, and how many events that made. */
+export type StatusTurns = { changed: number; events: number };
 
-/** Moves every status whose instant has passed at `now` (ms), each change at the instant of its storing. */
-export async function refresh(db: CatalogDb, now: number): Promise<Refreshed> {
+/** Turns every status that is due at `now`. The changes get the instants at which they are stored. */
+export async function turnStatuses(db: CatalogDb, now: EpochMs): Promise<StatusTurns> {
   return turn(db, now, () => now);
 }
 
-/** The same for a backfill: each change at the very instant of its turn, up to `until` (ms), as a running server would have seen it. */
-export async function replayClock(db: CatalogDb, until: number): Promise<Refreshed> {
-  return turn(db, until, (firstDue) => firstDue);
+/** Turns every status that is due until `until`, each at the instant at which it was due, as a running server would have done. */
+export async function turnStatusesWhenDue(db: CatalogDb, until: EpochMs): Promise<StatusTurns> {
+  return turn(db, until, (dueAt) => dueAt);
 }
 
-async function turn(db: CatalogDb, until: number, instantOf: (firstDue: number) => number): Promise<Refreshed> {
+async function turn(db: CatalogDb, until: EpochMs, instantFor: (dueAt: EpochMs) => EpochMs): Promise<StatusTurns> {
   const total = { changed: 0, events: 0 };
   for (;;) {
     const first = await db.get(firstDueAt, { until });
     if (first === undefined || first.due_at === null) return total;
-    const wanted = instantOf(first.due_at);
+    const wanted = instantFor(first.due_at);
     const chunk = await atNextInstant(db, wanted, (sql, instant) => turnChunk(sql, wanted, instant));
     total.changed += chunk.changed;
     total.events += chunk.events;
-    await Bun.sleep(0); // Requests come in between.
+    await Bun.sleep(0); // Lets the server handle requests between chunks.
   }
 }
 
-async function turnChunk(sql: CatalogSql, dueUntil: number, instant: number): Promise<Refreshed> {
+async function turnChunk(sql: CatalogSql, dueUntil: EpochMs, instant: EpochMs): Promise<StatusTurns> {
   const total = { changed: 0, events: 0 };
   for (const stored of await listDue(sql, dueUntil, CHUNK)) {
     const decision = decideStatusTurn(stored, instant);

@@ -1,7 +1,7 @@
 /** D-37: status follows the clock, for what is due and nothing else. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { refresh, replayClock } from "../../src/changes/refresh.ts";
+import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { aCatalog, contentsOf, DAY, documentOf, documentsOf, dropScratch, eventsOf, NOON } from "../support/imports.ts";
 
@@ -14,14 +14,14 @@ const closing = (id: string, days: number, fields: object = {}) => ({
   ...fields,
 });
 
-describe("refresh()", () => {
+describe("turnStatuses()", () => {
   test("moves what is due, with an event at its updated_at, and touches nothing else", async () => {
     const { db, take } = await aCatalog();
     await take([closing("due", 15), closing("later", 30), closing("stated", 15, { status: "open" }), closing("over", -1)]);
     const before = await documentsOf(db);
-    expect(await refresh(db, NOON + DAY - 1)).toEqual({ changed: 0, events: 0 });
+    expect(await turnStatuses(db, NOON + DAY - 1)).toEqual({ changed: 0, events: 0 });
     expect(await documentsOf(db)).toEqual(before);
-    expect(await refresh(db, NOON + DAY)).toEqual({ changed: 1, events: 1 });
+    expect(await turnStatuses(db, NOON + DAY)).toEqual({ changed: 1, events: 1 });
     expect(await documentOf(db, "due")).toMatchObject({
       status: "closing_soon",
       updated_at: formatInstant(NOON + DAY),
@@ -35,7 +35,7 @@ describe("refresh()", () => {
     });
     expect((await documentsOf(db)).filter(({ title }) => title !== "due")).toEqual(before.filter(({ title }) => title !== "due"));
     const again = await contentsOf(db);
-    expect(await refresh(db, NOON + DAY)).toEqual({ changed: 0, events: 0 });
+    expect(await turnStatuses(db, NOON + DAY)).toEqual({ changed: 0, events: 0 });
     expect(await contentsOf(db)).toBe(again);
     expect(await checkCatalog(db)).toEqual([]);
   });
@@ -44,15 +44,15 @@ describe("refresh()", () => {
     const { db, take } = await aCatalog();
     await take([closing("N1", 30, { dates: { opens_at: formatInstant(NOON + DAY), closes_at: formatInstant(NOON + 30 * DAY) } })]);
     expect((await documentOf(db, "N1")).status).toBe("pre_release");
-    expect(await refresh(db, NOON + 100 * DAY)).toEqual({ changed: 1, events: 1 });
+    expect(await turnStatuses(db, NOON + 100 * DAY)).toEqual({ changed: 1, events: 1 });
     expect((await eventsOf(db, "N1"))[1]?.changes).toEqual([{ field: "status", previous: "pre_release", current: "closed" }]);
-    expect(await refresh(db, NOON + 1000 * DAY)).toEqual({ changed: 0, events: 0 });
+    expect(await turnStatuses(db, NOON + 1000 * DAY)).toEqual({ changed: 0, events: 0 });
   });
 
   test("takes as many transactions as it needs, each at an instant of its own", async () => {
     const { db, take } = await aCatalog();
     await take(Array.from({ length: 250 }, (_, n) => closing(`N${n}`, 15)));
-    expect(await refresh(db, NOON + DAY)).toEqual({ changed: 250, events: 250 });
+    expect(await turnStatuses(db, NOON + DAY)).toEqual({ changed: 250, events: 250 });
     const instants = (await documentsOf(db)).map(({ updated_at }) => updated_at);
     expect([...new Set(instants)]).toEqual([0, 1, 2].map((ms) => formatInstant(NOON + DAY + ms)));
     expect(await checkCatalog(db)).toEqual([]);
@@ -61,18 +61,18 @@ describe("refresh()", () => {
   test("a clock that went back moves nothing back", async () => {
     const { db, take } = await aCatalog();
     await take([closing("N1", 15)]);
-    await refresh(db, NOON + 2 * DAY);
+    await turnStatuses(db, NOON + 2 * DAY);
     const before = await contentsOf(db);
-    expect(await refresh(db, NOON)).toEqual({ changed: 0, events: 0 });
+    expect(await turnStatuses(db, NOON)).toEqual({ changed: 0, events: 0 });
     expect(await contentsOf(db)).toBe(before);
   });
 });
 
-describe("replayClock()", () => {
+describe("turnStatusesWhenDue()", () => {
   test("tells each turn at its own instant, in the order of the turns", async () => {
     const { db, take } = await aCatalog();
     await take([closing("late", 16), closing("early", 15)]);
-    expect(await replayClock(db, NOON + 20 * DAY)).toEqual({ changed: 4, events: 4 });
+    expect(await turnStatusesWhenDue(db, NOON + 20 * DAY)).toEqual({ changed: 4, events: 4 });
     const turnsOf = async (id: string) => (await eventsOf(db, id)).slice(1).map(({ detected_at }) => detected_at);
     expect([await turnsOf("early"), await turnsOf("late")]).toEqual([
       [formatInstant(NOON + DAY), formatInstant(NOON + 15 * DAY)],
