@@ -1,33 +1,34 @@
-/** Copies catalog and state from one engine to another: every row of every table as it is, or nothing. */
+/** Copies catalog and state from one engine to the other: every row of every table unchanged, or nothing. */
 import { type Column, sql } from "drizzle-orm";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
-import { BATCH_ROWS, type CatalogDb, type DatabaseName, type Engine, type Sql, type StateDb, type Value } from "./engine.ts";
+import { BATCH_ROWS, type CatalogDb, type DatabaseName, type Engine, type Sql, type StateDb } from "./engine.ts";
 import { deleteFrom, insertInto, type Query, query, select } from "./query.ts";
 import * as catalogTables from "./schema/sqlite/catalog.ts";
 import * as stateTables from "./schema/sqlite/state.ts";
 import { openCatalog, openState } from "./sqlite/open.ts";
+import type { Value } from "./value.ts";
 
 export type Databases = { catalog: CatalogDb; state: StateDb };
 
 /** Rows by table. */
 export type Copied = Record<string, number>;
 
-/** Called every now and then with how many rows of a table are copied, and how many it has. */
+/** Called after each batch with the number of rows copied from a table, and the number it has. */
 export type Progress = (table: string, done: number, total: number) => void;
 
 /**
- * Each database is read in one state and written in one transaction, and both transactions end together. What tells which migrations a
- * database has had is not copied: each engine has its own. Throws, with nothing changed, when a target differs from a new database.
+ * Reads each database in one read transaction and writes it in one transaction; both commit together. The table of applied migrations is not
+ * copied, because each engine has its own. Throws, with nothing changed, when a target is not a new database.
  */
 export async function copyDatabases(from: Databases, to: Databases, progress: Progress): Promise<{ catalog: Copied; state: Copied }> {
-  await requireUnused(to.state, states); // Before the long work, too.
+  await requireUnused(to.state, states); // Also before the long work.
   return to.catalog.transaction(async (catalog) => {
     await requireUnused(catalog, catalogs);
     const catalogRows = await copyTables(from.catalog, catalog, catalogs, progress);
     const stateRows = await to.state.transaction(async (state) => {
       await requireUnused(state, states);
       return copyTables(from.state, state, states, async (...batch) => {
-        await catalog.get(ping); // PostgreSQL ends a transaction in which nobody asks for a minute.
+        await catalog.get(ping); // PostgreSQL ends a transaction that is idle for a minute.
         progress(...batch);
       });
     });
@@ -46,7 +47,7 @@ type Table = {
   count: Query<object, { rows: number }>;
   read: Query<object, Row>;
   insert: Query<Row, never>;
-  /** The first rows without their bytes: each new catalog has a secret of its own. */
+  /** The first rows without their bytes, since each new catalog has its own secret. */
   sample: Query<object, unknown>;
 };
 
@@ -55,7 +56,7 @@ type Kind<Name extends DatabaseName> = { tables: readonly Table[]; openNew: () =
 export const catalogs: Kind<"catalog"> = { tables: tablesOf(Object.values(catalogTables)), openNew: () => openCatalog(":memory:", 0) };
 const states: Kind<"state"> = { tables: tablesOf(Object.values(stateTables)), openNew: () => openState(":memory:", 0) };
 
-/** Each table comes after those that it refers to. */
+/** Each table comes after the tables that it refers to. */
 function tablesOf(schema: readonly SQLiteTable[]): Table[] {
   const tables = new Map<SQLiteTable, Table>();
   const add = (table: SQLiteTable) => {
@@ -89,34 +90,35 @@ function tableOf(table: SQLiteTable): Table {
   };
 }
 
-/** Refuses a database that somebody has already put something into. */
+/** Throws for a database that already holds data. */
 async function requireUnused<Name extends DatabaseName>(target: Sql<Name>, { tables, openNew }: Kind<Name>): Promise<void> {
   const fresh = openNew();
   try {
     for (const { name, sample } of tables) {
       const [present, expected] = await Promise.all([target.all(sample), fresh.all(sample)]);
-      if (!Bun.deepEquals(present, expected)) throw new Error(`it is in use already: its table "${name}" is not as in a new database`);
+      if (!Bun.deepEquals(present, expected))
+        throw new Error(`it already holds data: its table "${name}" differs from that of a new database`);
     }
   } finally {
     await fresh.close();
   }
 }
 
-/** Replaces every row of every table of the target. To be called in a transaction. */
+/** Replaces every row of every table of the target. Call it in a transaction. */
 export async function copyTables<Name extends DatabaseName>(
   from: Engine<Name>,
   target: Sql<Name>,
   kind: Kind<Name>,
   progress: (...batch: Parameters<Progress>) => void | Promise<void>,
 ): Promise<Copied> {
-  for (const { clear } of kind.tables.toReversed()) await target.run(clear); // A new database has what its migrations inserted.
+  for (const { clear } of kind.tables.toReversed()) await target.run(clear); // A new database has the rows that its migrations inserted.
   const copied: Copied = {};
   await from.readTransaction(async (source) => {
     for (const { name, count, read, insert } of kind.tables) {
       const { rows: total = 0 } = (await source.get(count)) ?? {};
       let done = 0;
       await source.each(read, {}, async (rows) => {
-        // All at once: PostgreSQL's client sends them without waiting for each response.
+        // All at once: the PostgreSQL client then sends them without waiting for each response.
         await Promise.all(rows.map((row) => target.run(insert, row)));
         done += rows.length;
         await progress(name, done, total);
@@ -135,7 +137,7 @@ const identityColumns = query(
     where table_schema = current_schema() and is_identity = 'YES'`,
 );
 
-/** PostgreSQL numbers new rows by a sequence, which copied rows do not advance. SQLite looks for the largest number. */
+/** PostgreSQL numbers new rows by a sequence, which copied rows do not advance. SQLite takes the largest number and adds one. */
 async function advanceSequences<Name extends DatabaseName>(target: Sql<Name>): Promise<void> {
   for (const { table, column } of await target.all(identityColumns)) {
     const [tableName, columnName] = [sql.identifier(table), sql.identifier(column)];

@@ -1,10 +1,10 @@
-/** All that SQLite and PostgreSQL spell differently. */
+/** Everything that SQLite and PostgreSQL spell differently. */
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 
 export type Dialect = {
   name: "SQLite" | "PostgreSQL";
   /**
-   * The texts of a JSON array as a table with the column `value`, for `from`. Integers need `cast(value as bigint)`. In a join, name the
+   * The elements of a JSON array as a table with one text column, `value`, for `from`. Integers need `cast(value as bigint)`. In a join, name the
    * columns of the other tables in full: SQLite's `json_each` has more columns than `value`.
    */
   jsonElements: (json: SQLWrapper) => SQL;
@@ -12,16 +12,16 @@ export type Dialect = {
   jsonMember: (json: SQLWrapper, name: string) => SQL<string>;
   /** Whether bytes contain the UTF-8 of a text. */
   containsText: (bytes: SQLWrapper, text: SQLWrapper) => SQL;
-  /** So many bytes behind the first place where bytes contain the UTF-8 of a text, as text; null where they do not. */
-  textBehind: (bytes: SQLWrapper, text: SQLWrapper, length: number) => SQL<string | null>;
+  /** The `length` bytes that follow the first occurrence of a text in bytes, as text; null if it does not occur. */
+  textAfter: (bytes: SQLWrapper, text: SQLWrapper, length: number) => SQL<string | null>;
 };
 
 export const sqliteDialect: Dialect = {
   name: "SQLite",
   jsonElements: (json) => sql`json_each(${json})`,
   jsonMember: (json, name) => sql`${json} ->> ${sql.raw(`'${name}'`)}`,
-  containsText: (bytes, text) => sql`instr(${bytes}, cast(${text} as blob)) > 0`, // Bytes on both sides: SQLite would decode the document otherwise.
-  textBehind: (bytes, text, length) => {
+  containsText: (bytes, text) => sql`instr(${bytes}, cast(${text} as blob)) > 0`, // Bytes on both sides, so that SQLite does not decode the document.
+  textAfter: (bytes, text, length) => {
     const sought = sql`cast(${text} as blob)`;
     return sql`cast(substr(${bytes}, nullif(instr(${bytes}, ${sought}), 0) + length(${sought}), ${sql.raw(`${length}`)}) as text)`;
   },
@@ -29,11 +29,11 @@ export const sqliteDialect: Dialect = {
 
 export const postgresDialect: Dialect = {
   name: "PostgreSQL",
-  // Cast to text first: Bun's client would encode a json parameter once more, into a JSON string.
+  // Cast to text first: Bun's client would encode a json parameter again, into a JSON string.
   jsonElements: (json) => sql`jsonb_array_elements_text(cast(cast(${json} as text) as jsonb)) as elements (value)`,
   jsonMember: (json, name) => sql`cast(cast(${json} as text) as jsonb) ->> ${sql.raw(`'${name}'`)}`,
   containsText: (bytes, text) => sql`position(convert_to(cast(${text} as text), 'UTF8') in ${bytes}) > 0`,
-  textBehind: (bytes, text, length) => {
+  textAfter: (bytes, text, length) => {
     const sought = sql`convert_to(cast(${text} as text), 'UTF8')`;
     const start = sql`nullif(position(${sought} in ${bytes}), 0) + octet_length(${sought})`;
     return sql`convert_from(substring(${bytes} from ${start} for ${sql.raw(`${length}`)}), 'UTF8')`;

@@ -1,17 +1,17 @@
-/** Where the databases are, and how they are opened: the files of a data directory, or PostgreSQL. */
+/** Opens the databases, in the files of a data directory or in PostgreSQL. */
 import type { CatalogDb, StateDb } from "./engine.ts";
 import type { Mode, Opening } from "./opening.ts";
 import { shownAddress } from "./postgres/address.ts";
 import { openPostgresCatalog, openPostgresState, type PostgresOptions } from "./postgres/open.ts";
 import { type FileOpening, openCatalog, openState } from "./sqlite/open.ts";
 
-/** The PostgreSQL database at the URL `database` where there is one, otherwise the files in the directory `data`. */
+/** The PostgreSQL database at the URL `database` if there is one, otherwise the files in the directory `data`. */
 export type DatabaseLocation = { data: string; database?: string | undefined; mode?: Mode | undefined };
 
 /** Options for files, and for PostgreSQL. */
 export type LocationOpening = Omit<FileOpening, "mode"> & { postgres?: Omit<PostgresOptions, keyof Opening> };
 
-/** Throws an Error with one sentence, without the password. */
+/** Throws an Error whose message is one sentence, without the password. */
 export async function openCatalogAt(location: DatabaseLocation, now: number, opening: LocationOpening = {}): Promise<CatalogDb> {
   const { files, postgres } = openingsOf(location, opening);
   return location.database === undefined ? openCatalog(location.data, now, files) : openPostgresCatalog(location.database, now, postgres);
@@ -26,7 +26,7 @@ function openingsOf({ mode = "create" }: DatabaseLocation, { postgres, ...files 
   return { files: { ...files, mode }, postgres: { ...postgres, mode, onMigrated: files.onMigrated } };
 }
 
-/** For people and logs: without user, password and parameters. */
+/** The location for messages and logs, without user, password and parameters. */
 export function locationName({ data, database }: DatabaseLocation): string {
   return database === undefined ? data : shownAddress(database);
 }

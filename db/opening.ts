@@ -1,4 +1,4 @@
-/** What opening a database may do to it, on either engine. */
+/** What opening a database may change, on either engine. */
 
 /**
  * - `create` makes what is missing and migrates what is older.
@@ -18,7 +18,7 @@ export function isReading(mode: Mode): mode is "read" | "inspect" {
   return mode === "read" || mode === "inspect";
 }
 
-/** There is no database to open, and the mode does not make one. */
+/** There is no database to open, and the mode does not create one. */
 export class NoData extends Error {
   override readonly name = "NoData";
 }
@@ -28,14 +28,14 @@ export class OlderVersion extends Error {
   override readonly name = "OlderVersion";
 }
 
-/** `applied` migrations of the `known` ones. */
+/** The error for a database that has had `applied` of `known` migrations. */
 export function olderVersion(applied: number, known: number): OlderVersion {
   return new OlderVersion(
-    `it is of an older version of fundfeed (schema ${applied} of ${known}), and a command that only reads does not migrate it; make a backup, then start fundfeed serve, which does`,
+    `an older version of fundfeed made it (schema ${applied} of ${known}), and a command that only reads does not migrate it; make a backup, then start fundfeed serve, which migrates it`,
   );
 }
 
-/** The same refusal, naming what was to be opened. */
+/** An error of the same class whose message names the database. */
 export function cannotOpen(name: string, reason: string, error: unknown): Error {
   const message = `Cannot open ${name}: ${reason}`;
   if (error instanceof NoData) return new NoData(message);
@@ -43,7 +43,7 @@ export function cannotOpen(name: string, reason: string, error: unknown): Error 
   return new Error(message, { cause: error });
 }
 
-/** What a program says that migrated data which were there. */
+/** The message after a migration of existing data. */
 export function migrated(name: string, applied: number, known: number): string {
   return `Migrated ${name} from schema ${applied} to ${known}; older versions of fundfeed refuse it from now on`;
 }

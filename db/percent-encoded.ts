@@ -1,4 +1,4 @@
-/** Whether what an address says of a user, a password and a name can be decoded: clients would say no more than "URI error" of it. */
+/** Returns whether user, password and path of a URL can be decoded. A client would only report "URI error". */
 export function isPercentEncoded({ username, password, pathname }: URL): boolean {
   try {
     for (const part of [username, password, pathname]) decodeURIComponent(part);

@@ -10,7 +10,7 @@ import { and, type Column, eq, type GetColumnData, getTableColumns, is, Param, P
 import { type SelectedFields, SQLiteColumn, SQLiteSyncDialect, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import type { Dialect } from "./dialect.ts";
-import { requireStorable, type Value } from "./engine.ts";
+import { requireStorable, type Value } from "./value.ts";
 
 /** A statement that takes `Values` by name and returns rows of `Row`. */
 export type Query<Values, Row> = {
@@ -91,7 +91,7 @@ function render<Values>(parameters: Parameters, built: SQLWrapper): Rendered<Val
   return { text, bind: (values) => readers.map((read) => read(values as Readonly<Record<string, unknown>>)) };
 }
 
-/** JSON would write half of a surrogate pair as an escape, which hides it from the engine's own look. */
+/** JSON writes half of a surrogate pair as an escape, which the engine's own check does not see. */
 function jsonOfList(list: readonly unknown[]): string {
   requireStorable(list.filter((item) => typeof item === "string"));
   return JSON.stringify(list);
@@ -184,10 +184,10 @@ export function insertInto<Table extends SQLiteTable, Key extends keyof Columns<
   return Object.assign(declared, { key }) as unknown as Query<ValuesFor<Omit<Columns<Table>, Key>>, never>;
 }
 
-/** For `insertInto`: keeps the row that is there. */
+/** For `insertInto`: keeps an existing row. */
 export const orIgnore = sql` on conflict do nothing`;
 
-/** For `insertInto`: updates the row of the same `target`. Drizzle would write the target with its table, which PostgreSQL refuses. */
+/** For `insertInto`: updates the existing row with the same `target`. Drizzle would write the target with its table, which PostgreSQL refuses. */
 export const orUpdate = (target: Column | readonly Column[], ...columns: readonly Column[]) =>
   sql` on conflict (${sql.join(
     [target].flat().map(({ name }) => sql.identifier(name)),
@@ -197,7 +197,7 @@ export const orUpdate = (target: Column | readonly Column[], ...columns: readonl
     sql`, `,
   )}`;
 
-/** The field of a query that asks only whether there is a row. */
+/** The field of a query that only asks whether there is a row. */
 export const exists = { one: sql<number>`1` };
 
 /** A statement and its values as an engine runs them. */

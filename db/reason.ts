@@ -1,14 +1,14 @@
-/** Why the disk or a database refused something, in words that an operator can act on. */
+/** Turns errors of the disk and the databases into messages that an operator can act on. */
 import { DrizzleQueryError } from "drizzle-orm";
 
 const reasons: readonly (readonly [RegExp, string])[] = [
-  [/^(EEXIST|ENOTDIR)\b/, "a file is where a directory should be"],
+  [/^(EEXIST|ENOTDIR)\b/, "there is a file where a directory should be"],
   [/^ENOENT\b/, "the directory cannot be made there"],
   [/^(EACCES|EPERM|EROFS|SQLITE_READONLY)/, "permission denied: the directory and its files must be writable"],
   [/^SQLITE_CANTOPEN/, "it cannot be opened: the directory and its files must be readable and writable"],
   [/^SQLITE_NOTADB/, "it is not a database file"],
   [/^SQLITE_CORRUPT/, "it is damaged; put a backup back with: fundfeed restore"],
-  [/^SQLITE_BUSY/, "another process has been writing to it for too long; try again"],
+  [/^SQLITE_BUSY/, "another process has held the write lock for too long; try again"],
   [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, "the disk is full"],
   [/^SQLITE_IOERR/, "the disk is full or failing"],
   [/^ERR_POSTGRES_CONNECTION_(REFUSED|FAILED|TIMEOUT)/, "no server answers there"],
@@ -16,34 +16,34 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(EMFILE|ENFILE)\b/, "too many files are open"],
 ];
 
-/** What is wanted where PostgreSQL refuses, by SQLSTATE: it says itself what it refused, but not what to do. */
-const wanted: Readonly<Record<string, string>> = {
+/** What to do about an error of PostgreSQL, by SQLSTATE. Its own message names the cause, but no remedy. */
+const advice: Readonly<Record<string, string>> = {
   "42501": "the role needs the rights that docs/operate/postgres.md lists",
   "25006": "it is a replica, which is only read; name the primary",
   "55P03": "another program held it for too long; try again",
 };
 
-/** In words where the cause is known, else what the error itself says. */
+/** The reason in words if the cause is known, otherwise the message of the error. */
 export function reasonOf(error: unknown): string {
-  const cause = error instanceof DrizzleQueryError ? error.cause : error; // Its own message is the statement with its parameters.
+  const cause = error instanceof DrizzleQueryError ? error.cause : error; // Its message is the statement with its parameters.
   const code = codeOf(cause);
-  const advice = wanted[sqlStateOf(cause)];
+  const remedy = advice[sqlStateOf(cause)];
   return (
-    reasons.find(([pattern]) => pattern.test(code))?.[1] ?? (advice === undefined ? messageOf(cause) : `${messageOf(cause)}: ${advice}`)
+    reasons.find(([pattern]) => pattern.test(code))?.[1] ?? (remedy === undefined ? messageOf(cause) : `${messageOf(cause)}: ${remedy}`)
   );
 }
 
-/** The code of what was thrown, such as `ENOENT` or `SQLITE_BUSY`; "" where it has none. */
+/** The code of an error, such as `ENOENT` or `SQLITE_BUSY`; "" if it has none. */
 export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
-/** SQLSTATE (PostgreSQL, appendix A) of what PostgreSQL refused, such as `42501`; "" of anything else. */
+/** The SQLSTATE (PostgreSQL, appendix A) of an error, such as `42501`; "" if it is not from PostgreSQL. */
 export function sqlStateOf(thrown: unknown): string {
   return thrown instanceof Error && "errno" in thrown ? String(thrown.errno) : "";
 }
 
-/** What was thrown, in its own words. */
+/** The message of an error, or whatever else was thrown as text. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

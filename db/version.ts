@@ -1,4 +1,4 @@
-/** Which version an open database is of. */
+/** The schema version of an open database. */
 import { sql } from "drizzle-orm";
 import type { DatabaseName, Engine } from "./engine.ts";
 import { postgresMigrations } from "./postgres/migrate.ts";

@@ -1,4 +1,4 @@
-/** Which text is the address of a PostgreSQL database, and how one is shown. */
+/** Addresses of PostgreSQL databases. */
 import { isPercentEncoded } from "../percent-encoded.ts";
 
 export const POSTGRES_ADDRESS = "an address such as postgres://fundfeed:password@db.example.org:5432/fundfeed, percent-encoded";
@@ -8,7 +8,7 @@ export function isPostgresAddress(text: string): boolean {
   return url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.host !== "" && url.pathname.length > 1 && isPercentEncoded(url);
 }
 
-/** For people and logs: without user, password and parameters. */
+/** The address for messages and logs, without user, password and parameters. */
 export function shownAddress(address: string): string {
   const { protocol, host, pathname } = new URL(address);
   return `${protocol}//${host}${pathname}`;

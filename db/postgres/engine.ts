@@ -1,45 +1,43 @@
-/** PostgreSQL behind the seam. */
+/** The engine on PostgreSQL. */
 import { crc32 } from "node:zlib";
 import { postgresDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
 import { type Arguments, boundTo, type Query } from "../query.ts";
-import type { Asking, Client } from "./client.ts";
+import type { Client, Executor } from "./client.ts";
 import { rewriteTables } from "./rewrite.ts";
 
 /**
- * The first migration's row is the write lock, released by the commit after it is seen by everybody. Read committed: what is read after
- * the lock is what the last writer left. It is no advisory lock, for which CockroachDB has only a name.
+ * The row of the first migration is the write lock. A commit releases it after everybody can see what was committed, and a read committed
+ * transaction that gets the lock sees it. An advisory lock would not do on CockroachDB, which ignores them.
  */
 const WRITE_LOCK = "select 1 from migrations where n = 1 for update";
 
-/** PostgreSQL lets the owner of a table or of the database do it, and only warns everybody else. */
+/** PostgreSQL lets the owner of a table or of the database vacuum it, and only warns everybody else. */
 const NOT_TO_BE_VACUUMED = `
   select 1 from pg_tables where schemaname = current_schema() and not pg_has_role(tableowner, 'usage')
   and not (select pg_has_role(datdba, 'usage') from pg_database where datname = current_database())`;
 
-/**
- * Without the limit on silence: a reader keeps no writer waiting, and an export is as silent as whoever reads its pipe is slow.
- */
-const BEGIN_SNAPSHOT = "begin isolation level repeatable read, read only; set local idle_in_transaction_session_timeout = 0";
+/** Without a limit on idle time: a reader keeps no writer waiting, and an export idles while the reader of its pipe is slow. */
+const BEGIN_READ = "begin isolation level repeatable read, read only; set local idle_in_transaction_session_timeout = 0";
 
 export function postgresEngine<Name extends DatabaseName>(client: Client, name: Name): Engine<Name> {
   const readTransaction = <T>(read: (sql: Sql<Name>) => Promise<T>) =>
-    client.bracketed(BEGIN_SNAPSHOT, (connection) => read(sqlOf(connection, name)));
+    client.inTransaction(BEGIN_READ, (connection) => read(sqlOf(connection, name)));
   return {
     ...sqlOf(client, name),
     each: (query, values, take) => readTransaction((sql) => sql.each(query, values, take)),
     readTransaction,
     transaction: (write) =>
-      client.bracketed("begin isolation level read committed", async (connection) => {
+      client.inTransaction("begin isolation level read committed", async (connection) => {
         await connection.rows(WRITE_LOCK, []);
         return write(sqlOf(connection, name));
       }),
     commits: () => Number.NaN,
     makeRoomForWrites: async () => undefined,
-    storageFaults: async () => [], // References are enforced; for pages and indexes there are pg_checksums and pg_amcheck.
+    storageFaults: async () => [], // PostgreSQL enforces references; pg_checksums and pg_amcheck check pages and indexes.
     mayVacuum: async () => (await client.rows(NOT_TO_BE_VACUUMED, [])).length === 0,
     async vacuum(patience = { forMs: 0, onWait: () => undefined }) {
-      const connection = await client.apart();
+      const connection = await client.dedicated();
       try {
         return await rewriteTables(connection, patience);
       } finally {
@@ -47,7 +45,7 @@ export function postgresEngine<Name extends DatabaseName>(client: Client, name: 
       }
     },
     async tryLock(lockName) {
-      const connection = await client.apart();
+      const connection = await client.dedicated();
       const lock = crc32(lockName);
       let taken = false;
       try {
@@ -62,45 +60,45 @@ export function postgresEngine<Name extends DatabaseName>(client: Client, name: 
   };
 }
 
-/** Said, as the server notices the end of a connection later than somebody may ask for the lock. Where the connection broke it is released. */
-async function release(lock: number, connection: Awaited<ReturnType<Client["apart"]>>): Promise<void> {
+/** Unlocks explicitly, because the server may notice a closed connection too late for the next program. A broken connection has released it. */
+async function release(lock: number, connection: Awaited<ReturnType<Client["dedicated"]>>): Promise<void> {
   await connection.rows("select pg_advisory_unlock(?)", [lock]).catch(() => undefined);
   await connection.close();
 }
 
-function sqlOf<Name extends DatabaseName>(asking: Asking, name: Name): Sql<Name> {
+function sqlOf<Name extends DatabaseName>(executor: Executor, name: Name): Sql<Name> {
   const bound = <Values>(query: Query<Values, unknown>, values: Arguments<Values>) => boundTo(postgresDialect, query, values);
   return {
     name,
     dialect: postgresDialect,
     get: async <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) =>
-      (await asking.rows<Row>(...bound(query, values)))[0],
-    all: <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) => asking.rows<Row>(...bound(query, values)),
+      (await executor.rows<Row>(...bound(query, values)))[0],
+    all: <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) => executor.rows<Row>(...bound(query, values)),
     insert: async (query, values) => {
       const [text, all] = bound(query, [values] as never);
       const key = query.key as string;
-      return (await asking.rows<Record<string, number>>(`${text} returning ${key}`, all))[0]?.[key] as number;
+      return (await executor.rows<Record<string, number>>(`${text} returning ${key}`, all))[0]?.[key] as number;
     },
-    run: (query, ...values) => asking.written(...bound(query, values)),
+    run: (query, ...values) => executor.execute(...bound(query, values)),
     each: async <Values, Row>(query: Query<Values, Row>, values: Values, take: (rows: Row[]) => void | Promise<void>) => {
       const [text, all] = bound(query, [values] as never);
       const cursor = cursorFor(text);
-      await asking.rows(`declare ${cursor} no scroll cursor for ${text}`, all);
+      await executor.rows(`declare ${cursor} no scroll cursor for ${text}`, all);
       for (;;) {
-        const rows = await asking.rows<Row>(`fetch ${BATCH_ROWS} from ${cursor}`, []);
+        const rows = await executor.rows<Row>(`fetch ${BATCH_ROWS} from ${cursor}`, []);
         if (rows.length > 0) await take(rows);
         if (rows.length < BATCH_ROWS) break;
       }
-      await asking.rows(`close ${cursor}`, []);
+      await executor.rows(`close ${cursor}`, []);
     },
   };
 }
 
-/** By statement: a `fetch` is prepared once, and must not meet another statement's columns under the same name. */
+/** Names by statement: a prepared `fetch` must not meet the columns of another statement under the same cursor name. */
 const cursors = new Map<string, string>();
 
 function cursorFor(statement: string): string {
-  const name = cursors.get(statement) ?? `portions_${cursors.size + 1}`;
+  const name = cursors.get(statement) ?? `batches_${cursors.size + 1}`;
   cursors.set(statement, name);
   return name;
 }

@@ -1,5 +1,6 @@
-/** Brings the schemas of a PostgreSQL database to this program's: every migration once, in order, all or none. */
+/** Migrates the schemas of a PostgreSQL database to this program's: every migration once, in order, all or none. */
 
+import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" with { type: "text" };
 import catalogNamedSources from "../migrations/postgres/catalog/0001_named_sources.sql" with { type: "text" };
 import catalogReadings from "../migrations/postgres/catalog/0002_readings.sql" with { type: "text" };
@@ -8,8 +9,7 @@ import catalogVersions from "../migrations/postgres/catalog/0004_versions.sql" w
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/postgres/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/postgres/state/0002_revisions.sql" with { type: "text" };
-import { type Migration, missingOf } from "../sqlite/migrate.ts";
-import type { Asking, Client } from "./client.ts";
+import type { Client, Executor } from "./client.ts";
 
 export const postgresMigrations: Record<Kind, readonly Migration[]> = {
   catalog: [
@@ -26,59 +26,59 @@ export const postgresMigrations: Record<Kind, readonly Migration[]> = {
   ],
 };
 
-/** "fund" in ASCII: the advisory lock of whoever migrates, as there may be no table yet to lock. */
+/** The advisory lock of a migration, "fund" in ASCII. There may be no table yet that could be locked. */
 const MIGRATING = 0x66756e64;
 
-/** What the schemas are called, by what is in them. */
+/** The names of the schemas. */
 export const schemas = { catalog: "fundfeed_catalog", state: "fundfeed_state" } as const;
 export type Kind = keyof typeof schemas;
 
 /**
- * Brings the schema of a kind to this program's version, and makes the other one where it is missing, so that a database that was only
- * imported into can be copied, and rights on both can be granted. In one transaction. Returns what was older. Throws as `missingOf` does.
+ * Migrates the schema of a kind, and creates the other one if it is missing, so that a database with imports alone can be copied and rights
+ * on both can be granted. Uses one transaction. Returns the schemas that were older. Throws as `missingOf` does.
  */
 export async function migratePostgres(client: Client, kind: Kind, now: number): Promise<Migrated[]> {
-  if ((await haveBothSchemas(client)) && (await versionOf(client, kind)).missing === 0) return []; // The usual case waits for nobody.
-  const versions = await client.bracketed("begin isolation level read committed", async (connection) => {
+  if ((await haveBothSchemas(client)) && (await versionOf(client, kind)).missing === 0) return []; // The usual case, without a lock.
+  const versions = await client.inTransaction("begin isolation level read committed", async (connection) => {
     await connection.rows("select pg_advisory_xact_lock(?)", [MIGRATING]);
     return [await migrateSchema(connection, "catalog", now), await migrateSchema(connection, "state", now)];
   });
   return versions.filter(({ from, to }) => from > 0 && from < to);
 }
 
-/** A schema, and how many migrations it had had before and has now. */
+/** A schema, and how many migrations it had before and has now. */
 type Migrated = { schema: string; from: number; to: number };
 
-/** How many of this program's migrations a schema has had, and how many it lacks. Throws as `missingOf` does. */
-export async function versionOf(asking: Asking, kind: Kind): Promise<{ applied: number; missing: number }> {
+/** How many of this program's migrations a schema has, and how many it lacks. Throws as `missingOf` does. */
+export async function versionOf(executor: Executor, kind: Kind): Promise<{ applied: number; missing: number }> {
   const schema = schemas[kind];
-  const tables = await asking.rows("select 1 from pg_tables where schemaname = ? and tablename = 'migrations'", [schema]);
-  const applied = tables.length === 0 ? [] : await appliedTo(asking, schema);
+  const tables = await executor.rows("select 1 from pg_tables where schemaname = ? and tablename = 'migrations'", [schema]);
+  const applied = tables.length === 0 ? [] : await appliedTo(executor, schema);
   return { applied: applied.length, missing: missingOf(postgresMigrations[kind], applied).length };
 }
 
-async function migrateSchema(connection: Asking, kind: Kind, now: number): Promise<Migrated> {
+async function migrateSchema(connection: Executor, kind: Kind, now: number): Promise<Migrated> {
   const schema = schemas[kind];
   if ((await connection.rows("select 1 from pg_namespace where nspname = ?", [schema])).length === 0) {
-    await connection.written(`create schema "${schema}"`, []); // Looked for first: "if not exists" asks for the right to create one, needed or not.
+    await connection.execute(`create schema "${schema}"`, []); // Checked first: "if not exists" requires the right to create a schema even if it exists.
   }
-  await connection.written(
+  await connection.execute(
     `create table if not exists "${schema}".migrations (n bigint primary key, tag text not null, hash text not null, applied_at bigint not null)`,
     [],
   );
   const applied = await appliedTo(connection, schema);
   for (const { n, tag, hash, statements } of missingOf(postgresMigrations[kind], applied)) {
-    await connection.written(`set local search_path to "${schema}"`, []);
-    for (const statement of statements) await connection.written(statement, []);
-    await connection.written(`insert into "${schema}".migrations values (?, ?, ?, ?)`, [n, tag, hash, now]);
+    await connection.execute(`set local search_path to "${schema}"`, []);
+    for (const statement of statements) await connection.execute(statement, []);
+    await connection.execute(`insert into "${schema}".migrations values (?, ?, ?, ?)`, [n, tag, hash, now]);
   }
   return { schema, from: applied.length, to: postgresMigrations[kind].length };
 }
 
-async function haveBothSchemas(asking: Asking): Promise<boolean> {
-  return (await asking.rows("select 1 from pg_namespace where nspname in (?, ?)", Object.values(schemas))).length === 2;
+async function haveBothSchemas(executor: Executor): Promise<boolean> {
+  return (await executor.rows("select 1 from pg_namespace where nspname in (?, ?)", Object.values(schemas))).length === 2;
 }
 
-function appliedTo(asking: Asking, schema: string): Promise<{ hash: string }[]> {
-  return asking.rows(`select hash from "${schema}".migrations order by n`, []);
+function appliedTo(executor: Executor, schema: string): Promise<{ hash: string }[]> {
+  return executor.rows(`select hash from "${schema}".migrations order by n`, []);
 }

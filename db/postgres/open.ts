@@ -11,16 +11,16 @@ export type PostgresOptions = Omit<ClientOptions, "schema" | "readOnly"> & Openi
 
 const CURSOR_SECRET_BYTES = 32;
 
-/** SQLSTATE of what a migration meets in a schema that somebody else has filled: a column that is missing, a table that is there. */
+/** SQLSTATE of a migration in a schema that another program filled: a column is missing, or a table exists. */
 const FOREIGN = /^(42703|42P07)$/;
 
-/** `url` is postgres://user:password@host:port/database. Throws an Error with one sentence, without the password. */
+/** `url` is postgres://user:password@host:port/database. Throws an Error whose message is one sentence, without the password. */
 export async function openPostgresCatalog(url: string, now: number, options: PostgresOptions = {}): Promise<CatalogDb> {
   const client = await open(url, "catalog", now, options);
   const { mode = "create" } = options;
   if (!isReading(mode) && (await client.rows("select 1 from settings where name = 'cursor_secret'", [])).length === 0) {
     const secret = crypto.getRandomValues(new Uint8Array(CURSOR_SECRET_BYTES));
-    await client.written("insert into settings (name, value) values ('cursor_secret', ?) on conflict (name) do nothing", [secret]);
+    await client.execute("insert into settings (name, value) values ('cursor_secret', ?) on conflict (name) do nothing", [secret]);
   }
   return postgresEngine(client, "catalog");
 }

@@ -1,4 +1,4 @@
-/** `?` becomes `$1`, `$2` and so on, but in texts, quoted names and comments. The operators of JSON that are spelled with `?` are lost to us. */
+/** Replaces `?` by `$1`, `$2` and so on, outside of strings, quoted names and comments. JSON operators that contain `?` cannot be used. */
 export function numbered(statement: string): string {
   const known = translated.get(statement);
   if (known !== undefined) return known;
@@ -10,5 +10,5 @@ export function numbered(statement: string): string {
 
 const SKIPPED_OR_PLACEHOLDER = /'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\?/gs;
 
-/** As many as the program spells. */
+/** One entry for each statement of the program. */
 const translated = new Map<string, string>();

@@ -3,10 +3,11 @@ import { Database, type Statement } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sqliteDialect } from "../dialect.ts";
-import { BATCH_ROWS, type DatabaseName, type Engine, requireStorable, type Sql, type Value } from "../engine.ts";
+import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
 import { type Arguments, boundTo, type Query } from "../query.ts";
 import { codeOf } from "../reason.ts";
 import { Unavailable } from "../unavailable.ts";
+import { requireStorable, type Value } from "../value.ts";
 import { commitMark } from "./commit-counter.ts";
 import { ownFile, watchFile } from "./open-file.ts";
 

@@ -1,5 +1,6 @@
-/** Brings a database to this program's schema: every migration once, in order, all or none. */
+/** Migrates a file to this program's schema: every migration once, in order, all or none. */
 import type { Database } from "bun:sqlite";
+import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/sqlite/catalog/0000_initial.sql" with { type: "text" };
 import catalogNamedSources from "../migrations/sqlite/catalog/0001_named_sources.sql" with { type: "text" };
 import catalogReadings from "../migrations/sqlite/catalog/0002_readings.sql" with { type: "text" };
@@ -7,8 +8,6 @@ import catalogVersions from "../migrations/sqlite/catalog/0003_versions.sql" wit
 import stateInitial from "../migrations/sqlite/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/sqlite/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/sqlite/state/0002_revisions.sql" with { type: "text" };
-
-export type Migration = { tag: string; sql: string };
 
 export const migrations: Record<"catalog" | "state", readonly Migration[]> = {
   catalog: [
@@ -24,25 +23,10 @@ export const migrations: Record<"catalog" | "state", readonly Migration[]> = {
   ],
 };
 
-/** A migration that a database has not had, as the row of its table `migrations` and what is to be run. */
-type Step = { n: number; tag: string; hash: string; statements: readonly string[] };
-
-/** What is missing of all migrations, given those done. Throws when the database is newer than the program, or was migrated by another text. */
-export function missingOf(all: readonly Migration[], done: readonly { hash: string }[]): Step[] {
-  if (done.length > all.length) throw new Error("it was made by a newer version of fundfeed");
-  return all.flatMap(({ tag, sql }, index) => {
-    const hash = new Bun.CryptoHasher("sha256").update(sql).digest("hex");
-    const applied = done[index];
-    if (applied === undefined) return [{ n: index + 1, tag, hash, statements: sql.split("--> statement-breakpoint") }];
-    if (applied.hash !== hash) throw new Error(`its migration ${tag} differs from this program's`);
-    return [];
-  });
-}
-
-/** Applies what is missing in one transaction, and returns how many were applied before. Throws as `missingOf` does. */
+/** Applies the missing migrations in one transaction. Returns how many had been applied before. Throws as `missingOf` does. */
 export function migrate(sqlite: Database, all: readonly Migration[], now: number): number {
   const applied = appliedTo(sqlite);
-  if (missingOf(all, applied).length === 0) return applied.length; // The usual case takes no write lock.
+  if (missingOf(all, applied).length === 0) return applied.length; // The usual case, without a write lock.
   return sqlite
     .transaction(() => {
       sqlite.run(
@@ -58,7 +42,7 @@ export function migrate(sqlite: Database, all: readonly Migration[], now: number
     .immediate();
 }
 
-/** The migrations that a file has had; none where it is new. */
+/** The migrations that a file has had; none if it is new. */
 export function appliedTo(sqlite: Database): { hash: string }[] {
   const exists = sqlite.query("select 1 from sqlite_master where type = 'table' and name = 'migrations'").get() !== null;
   return exists ? sqlite.query<{ hash: string }, []>("select hash from migrations order by n").all() : [];

@@ -3,12 +3,13 @@ import { Database } from "bun:sqlite";
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb, StateDb } from "../engine.ts";
+import { missingOf } from "../migration.ts";
 import { cannotOpen, isReading, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
 import { codeOf, reasonOf } from "../reason.ts";
 import { sqliteEngine, sqliteReader } from "./engine.ts";
 import { identityOf } from "./identity.ts";
 import { hasForeignLog } from "./log-owner.ts";
-import { appliedTo, migrate, migrations, missingOf } from "./migrate.ts";
+import { appliedTo, migrate, migrations } from "./migrate.ts";
 import { openToRead, type ReadFile } from "./read-file.ts";
 
 /** For who is concerned with files themselves: backups, and tests. Everybody else asks the engine. */

@@ -1,6 +1,6 @@
 /** Judges one record of an import: every field in its place, or a Rejection that names the field and the wanted state. */
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
-import { Unstorable } from "../../db/engine.ts";
+import { Unstorable } from "../../db/value.ts";
 import type { StatusBasis, ValidRecord } from "../changes/content.ts";
 import { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
 import { memoizeLast } from "../runtime/memoize.ts";

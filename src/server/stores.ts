@@ -10,11 +10,11 @@ import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } f
 /** How long the server's own small writes wait for another writer of the state's file: for that long it answers nobody. */
 const OWN_WRITES_WAIT_MS = 40;
 /** How long a request waits for a statement of PostgreSQL's. Status turns wait longer: for an import's chunk. */
-const ANSWERS_WITHIN_MS = 3_000;
+const STATEMENT_TIMEOUT_MS = 3_000;
 /** PostgreSQL's connections for status turns and for the state; the catalog has its client's own number. */
 const STATUS_TURNS = { waitMs: 0, outlivesFile: true, postgres: { connections: 2 } };
-const CATALOG = { outlivesFile: true, postgres: { answersWithinMs: ANSWERS_WITHIN_MS } };
-const STATE = { waitMs: OWN_WRITES_WAIT_MS, outlivesFile: true, postgres: { connections: 4, answersWithinMs: ANSWERS_WITHIN_MS } };
+const CATALOG = { outlivesFile: true, postgres: { statementTimeoutMs: STATEMENT_TIMEOUT_MS } };
+const STATE = { waitMs: OWN_WRITES_WAIT_MS, outlivesFile: true, postgres: { connections: 4, statementTimeoutMs: STATEMENT_TIMEOUT_MS } };
 
 const WORST_FIRST: readonly FileState[] = ["missing", "overwritten", "replaced"];
 

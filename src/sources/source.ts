@@ -86,8 +86,8 @@ export async function sourceStatuses(db: CatalogDb): Promise<SourceStatus[]> {
 }
 
 /** The date of `posted_at`, cut out of the document: to parse each would take ten times as long. No string in JSON has these quotes. */
-const newestPosted = query({ today: parameter<string>(), member: parameter<string>() }, ({ today, member }, { textBehind }) => {
-  const posted = textBehind(opportunities.document, member, "2026-01-31".length);
+const newestPosted = query({ today: parameter<string>(), member: parameter<string>() }, ({ today, member }, { textAfter }) => {
+  const posted = textAfter(opportunities.document, member, "2026-01-31".length);
   return select({ source: opportunities.source, date: max(posted).as("date") })
     .from(opportunities)
     .where(fragment`${posted} <= ${today}`)

@@ -40,11 +40,11 @@ async function expectRefusal(args: readonly string[], directory: string, sentenc
 
 describe("a data directory that is none", () => {
   test.each<[string, (directory: string) => string, string]>([
-    ["is a file", (directory) => inFile(directory), "Cannot open …/file/state.db: a file is where a directory should be"],
+    ["is a file", (directory) => inFile(directory), "Cannot open …/file/state.db: there is a file where a directory should be"],
     [
       "lies below a file",
       (directory) => join(inFile(directory), "x"),
-      "Cannot open …/file/x/state.db: a file is where a directory should be",
+      "Cannot open …/file/x/state.db: there is a file where a directory should be",
     ],
     ["cannot be made", () => "/proc/fundfeed", "Cannot open /proc/fundfeed/state.db: the directory cannot be made there"],
   ])("%s", async (_, make, sentence) => {

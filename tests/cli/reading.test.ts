@@ -221,7 +221,7 @@ describe("of a directory of an older version", () => {
       else if (isOlder(directory, kind)) {
         expect([code, out]).toEqual([1, ""]);
         expect(err).toMatch(
-          /^Cannot open .*\.db: it is of an older version of fundfeed \(schema \d of \d\), and a command that only reads does not migrate it; make a backup, .*\n$/,
+          /^Cannot open .*\.db: an older version of fundfeed made it \(schema \d of \d\), and a command that only reads does not migrate it; make a backup, .*\n$/,
         );
       } else expect(isWell(words, code)).toBe(true);
     },

@@ -140,9 +140,9 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     const ask = () => db.get(rawSql("select count(*) as count from sources"));
     for (const mode of ["fast", "immediate"] as const) {
       const failures: unknown[] = [];
-      let [answers, asking] = [0, true];
+      let [answers, executor] = [0, true];
       const askers = Array.from({ length: 6 }, async () => {
-        while (asking) {
+        while (executor) {
           const failure = await failureOf(ask());
           if (failure === undefined) answers++;
           else failures.push(failure);
@@ -165,7 +165,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
       const before = answers;
       await server.start();
       await until("all are answered again", () => (answers >= before + 100 ? true : undefined));
-      asking = false;
+      executor = false;
       await Promise.all(askers);
       expect(failures.filter((failure) => !isUnavailable(failure))).toEqual([]);
       expect(isUnavailable(await writing)).toBe(true);
@@ -177,7 +177,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
   test("leaves a server that is silent, and comes back to it when it answers again", async () => {
     const server = await postgresServer();
     const url = await server.freshDatabase();
-    const db = await openPostgresCatalog(url, NOON, { connections: 2, answersWithinMs: 1000 });
+    const db = await openPostgresCatalog(url, NOON, { connections: 2, statementTimeoutMs: 1000 });
     await Promise.all([db.get(rawSql("select 1")), db.get(rawSql("select 2"))]);
     const backends = await server.backends(new URL(url).pathname.slice(1));
     for (const pid of backends) process.kill(pid, "SIGSTOP");
@@ -192,7 +192,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
 
   test("gives up on a statement that takes too long, and on a lock that it does not get", async () => {
     const url = await (await postgresServer()).freshDatabase();
-    const db = await openPostgresCatalog(url, NOON, { answersWithinMs: 1000 });
+    const db = await openPostgresCatalog(url, NOON, { statementTimeoutMs: 1000 });
     expect(isUnavailable(await failureOf(db.get(rawSql("select pg_sleep(9)"))))).toBe(true);
     const other = await openPostgresCatalog(url, NOON);
     const [locked, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -210,7 +210,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
 
   test("lets nobody wait for a connection for ever", async () => {
     const url = await (await postgresServer()).freshDatabase();
-    const db = await openPostgresCatalog(url, NOON, { connections: 1, answersWithinMs: 1000 });
+    const db = await openPostgresCatalog(url, NOON, { connections: 1, statementTimeoutMs: 1000 });
     const [taken, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = db.readTransaction(async () => {
       taken.resolve();

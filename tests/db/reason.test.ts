@@ -13,7 +13,7 @@ describe("reasonOf()", () => {
     writer.sqlite.run("begin immediate");
     const failure = await createAccount(waiter, { name: "Secret & Sons" }, NOON).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Error);
-    expect(reasonOf(failure)).toBe("another process has been writing to it for too long; try again");
+    expect(reasonOf(failure)).toBe("another process has held the write lock for too long; try again");
     writer.sqlite.run("rollback");
     await writer.close();
     await waiter.close();

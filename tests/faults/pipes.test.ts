@@ -31,7 +31,7 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
   });
 
   test("goes on however long its reader pauses, while a silent writer is given up", async () => {
-    const db = await openPostgresCatalog(url, NOON, { silentInTransactionMs: 100 });
+    const db = await openPostgresCatalog(url, NOON, { idleInTransactionMs: 100 });
     let lines = 0;
     await exportLines(db, undefined, () => {
       if (lines++ % 1000 === 500) Bun.sleepSync(1000); // As a full pipe keeps it.

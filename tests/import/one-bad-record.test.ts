@@ -1,7 +1,7 @@
 /** One bad record never costs another, on either engine (D-35): texts that cannot be stored, deep values, texts beyond the limits. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { Unstorable } from "../../db/engine.ts";
+import { Unstorable } from "../../db/value.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { findSourceDigests, findStored } from "../../src/changes/stored.ts";
 import { addFacets, allowedFacets, createFacets, readFacets } from "../../src/opportunities/facets.ts";

@@ -3,12 +3,12 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import type { Value } from "../../db/engine.ts";
-import type { Asking } from "../../db/postgres/client.ts";
+import type { Executor } from "../../db/postgres/client.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { numbered } from "../../db/postgres/placeholders.ts";
 import { rewriteTables } from "../../db/postgres/rewrite.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
+import type { Value } from "../../db/value.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
@@ -213,7 +213,7 @@ describe("fundfeed redact", () => {
     "waits for who reads a PostgreSQL, and no other reader waits with it for long",
     async () => {
       const { url, reader } = await aReadDatabase("begin", "select 1 from fundfeed_catalog.opportunities");
-      const db = await openPostgresCatalog(url, 0, { answersWithinMs: 3000 }); // As a server: what takes longer fails.
+      const db = await openPostgresCatalog(url, 0, { statementTimeoutMs: 3000 }); // As a server: what takes longer fails.
       const said: string[] = [];
       const say = (text: string) => void said.push(text);
       let isErasing = true;
@@ -262,9 +262,9 @@ describe("fundfeed redact", () => {
     await ask("set search_path to fundfeed_catalog");
     await ask("update settings set value = value");
     let inserted = 0;
-    const meanwhile: Asking = {
+    const meanwhile: Executor = {
       rows: (statement, values) => ask(statement, values),
-      written: async (statement, values) => {
+      execute: async (statement, values) => {
         await ask(statement, values);
         if (statement.includes('"settings"')) await ask("insert into settings (name, value) values (?, '')", [`${++inserted}`]);
         return 0;

@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CatalogDb, Value } from "../../db/engine.ts";
+import type { CatalogDb } from "../../db/engine.ts";
+import type { Value } from "../../db/value.ts";
 import type { Options, Outcome, Workplace } from "../../src/import/context.ts";
 import { importEvents } from "../../src/import/events.ts";
 import type { Format } from "../../src/import/format.ts";

@@ -1,6 +1,7 @@
 /** Statements as text: for tests that look into a database, damage it, or recognize what is asked of it. */
-import type { Sql, Value } from "../../db/engine.ts";
+import type { Sql } from "../../db/engine.ts";
 import type { Query } from "../../db/query.ts";
+import type { Value } from "../../db/value.ts";
 
 /** `text` has `?` for each value. */
 export function rawSql<Row = unknown>(text: string, ...values: Value[]): Query<object, Row> {

@@ -1,7 +1,8 @@
 /**
- * `../catalog.ts` for PostgreSQL, in a schema of its own. What the tables mean is said there.
+ * The tables of `../sqlite/catalog.ts`, which describes them, in a PostgreSQL schema of their own.
  *
- * Rows of a B-tree end at 2,704 bytes. Texts that may be longer, as in catalogs from before imports had limits, are indexed by hash.
+ * An entry of a B-tree has at most 2,704 bytes. Texts that may be longer, as in catalogs that are older than the import's limits, have hash
+ * indexes.
  */
 import { sql } from "drizzle-orm";
 import { index, pgSchema, primaryKey } from "drizzle-orm/pg-core";

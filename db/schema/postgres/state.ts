@@ -1,4 +1,4 @@
-/** `../state.ts` for PostgreSQL, in a schema of its own. What the tables mean is said there. */
+/** The tables of `../sqlite/state.ts`, which describes them, in a PostgreSQL schema of their own. */
 import { index, pgSchema, primaryKey } from "drizzle-orm/pg-core";
 import { bytes, integer, rowNumber, text } from "./column-types.ts";
 
