@@ -72,7 +72,7 @@ describe("a database that is none of this program's", () => {
     ["text", (path) => writeFileSync(path, "not a database ".repeat(500)), "it is not a database file"],
     ["another program's", (path) => new Database(path, { create: true }).run("create table t (a)"), "it is not a fundfeed state.db"],
     ["a directory", (path) => mkdirSync(path), "it cannot be opened: the directory and its files must be readable and writable"],
-    ["of a newer version", edited("insert into migrations values (99, 'x', 'x', 0)"), "it was made by a newer version of fundfeed"],
+    ["of a newer version", edited("insert into migrations values (99, 'x', 'x', 0)"), "a newer version of fundfeed made it"],
     ["cut off", (path) => damage(path, (bytes) => bytes.subarray(0, 5000)), DAMAGED],
     ["overwritten in the middle", (path) => damage(path, (bytes) => bytes.fill(0xa5, 4096)), DAMAGED],
   ])("%s", async (_, make, reason) => {

@@ -148,7 +148,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     for (const target of [await open(aDirectory()), await open(await anUrl())]) {
       await put(target);
       const rows = await rowsOf(target);
-      await expect(copyDatabases(from, target, told)).rejects.toThrow(`its table "${table}" is not as in a new database`);
+      await expect(copyDatabases(from, target, told)).rejects.toThrow(`its table "${table}" differs from that of a new database`);
       expect(await rowsOf(target)).toEqual(rows);
     }
   });

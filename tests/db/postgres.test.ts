@@ -67,7 +67,7 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
     const url = await (await postgresServer()).freshDatabase();
     const db = await openPostgresCatalog(url, NOON);
     await db.run(rawSql("insert into migrations values (99, '0098_later', 'hash', 0)"));
-    await expect(openPostgresCatalog(url, NOON)).rejects.toThrow(/^Cannot open .*: it was made by a newer version of fundfeed$/);
+    await expect(openPostgresCatalog(url, NOON)).rejects.toThrow(/^Cannot open .*: a newer version of fundfeed made it$/);
     await db.run(rawSql("delete from migrations where n = 99"));
     await db.run(rawSql("update migrations set hash = 'other' where n = 2"));
     await expect(openPostgresCatalog(url, NOON)).rejects.toThrow("its migration 0001_named_sources differs from this program's");

@@ -95,7 +95,7 @@ describe("a migration", () => {
     migrate(db.sqlite, [...migrations.catalog, quick], NOON);
     expect(db.sqlite.query("select count(*) as count from numbers").get()).toEqual({ count: 20 });
     await db.close();
-    expect(() => openCatalog(directory, NOON)).toThrow("it was made by a newer version of fundfeed");
+    expect(() => openCatalog(directory, NOON)).toThrow("a newer version of fundfeed made it");
   });
 
   function schemaOf(path: string): unknown {

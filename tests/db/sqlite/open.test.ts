@@ -143,7 +143,7 @@ describe("openCatalog() refuses, with one sentence,", () => {
     [
       "one that a newer program made",
       edited(`insert into migrations values (${migrations.catalog.length + 1}, 'x', 'x', 0)`),
-      "it was made by a newer version of fundfeed",
+      "a newer version of fundfeed made it",
     ],
     [
       "one that another text migrated",
