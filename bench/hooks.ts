@@ -99,7 +99,7 @@ async function serveVariant(variant: string, directory: string): Promise<void> {
     model: await createReadModel(openCatalog(directory, now())),
     access: await createAccess(openState(directory, now())),
     baseUrl: "http://127.0.0.1/v1",
-    assets: [],
+    files: () => new Map(),
     now,
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
     log: createLog("json", (lines) => process.stderr.write(lines)),

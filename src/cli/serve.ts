@@ -5,7 +5,7 @@ import { type Access, saveUse } from "../accounts/access.ts";
 import { turnStatuses } from "../changes/status-turns.ts";
 import { createApp } from "../http/app.ts";
 import { type Certificate, readCertificate } from "../http/certificate.ts";
-import { descriptionAssets } from "../http/docs.ts";
+import { descriptionFiles } from "../http/docs.ts";
 import { type Listener, listen } from "../http/listen.ts";
 import { createMetricsApp } from "../http/metrics.ts";
 import { createLog, type Log, type LogFormat, type LogLevel, logFormats, logLevels } from "../monitoring/log.ts";
@@ -30,6 +30,8 @@ const STATUS_TURNS_RETRY_MS = 5;
 const LOOK_MS = 1000;
 /** How often the server looks whether the index snapshot is too old. */
 const SNAPSHOT_MS = 60_000;
+/** How long after its start the server builds `/docs` and `/openapi.json`, if no request has asked for them yet. */
+const DESCRIBE_AFTER_MS = 1000;
 /** In percent: right for two servers. */
 const QUOTA_SHARE = 50;
 /** How long files that were replaced stay open: requests that began with them may be waiting for their quota. */
@@ -175,9 +177,8 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
       certificate,
     );
     const { baseUrl = `${originOf(certificate === undefined ? "http" : "https", options.host, server)}/v1` } = options;
-    const assets = descriptionAssets(baseUrl);
-    const appOver = ({ model, access }: Stores) =>
-      createApp({ model, access, baseUrl, assets, now, randomBytes: machine.randomBytes, log });
+    const files = descriptionFiles(baseUrl);
+    const appOver = ({ model, access }: Stores) => createApp({ model, access, baseUrl, files, now, randomBytes: machine.randomBytes, log });
     let app = appOver(stores);
 
     const reopenReplaced = async () => {
@@ -210,6 +211,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
     else renewCertificate(machine, server, log, () => readCertificateOf(options) ?? certificate);
     machine.printLine(options.json ? JSON.stringify({ base_url: baseUrl }) : `listening on ${baseUrl}`);
+    using _describing = later(DESCRIBE_AFTER_MS, files);
     if ((machine.worker?.number ?? 1) === 1) {
       log.notice(now(), `The API reference is at ${baseUrl}/docs`);
       if (options.baseUrl === undefined && loopbackFor(server.address) !== undefined) log.notice(now(), onlyHere(baseUrl));
@@ -328,6 +330,12 @@ function repeat(everyMs: number, now: () => number, log: Log, work: () => Promis
     clearInterval(timer);
     await underWay;
   };
+}
+
+/** Calls `work` after a while, unless it is disposed of first. */
+function later(ms: number, work: () => unknown): Disposable {
+  const timer = setTimeout(work, ms);
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
 type StopSignals = { first: Promise<void>; second: Promise<void> };

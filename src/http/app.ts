@@ -7,20 +7,15 @@ import { callOf, missingDate, routable } from "./quirks.ts";
 import { createRequestIds } from "./request-id.ts";
 import { ALLOW, respondOptions, respondProblem } from "./respond.ts";
 import { routes } from "./routes.ts";
-import { type Asset, staticFiles } from "./static-files.ts";
 
 /** Every path begins with it (D-1). A public address may have more before it. */
 const BASE_PATH = "/v1";
 
-export type AppDeps = Omit<Service, "files"> & {
-  assets: readonly Asset[];
-  randomBytes: (count: number) => Uint8Array;
-};
+export type AppDeps = Service & { randomBytes: (count: number) => Uint8Array };
 
 export type App = { fetch: (request: Request) => Promise<Response> };
 
-export function createApp({ assets, randomBytes, ...deps }: AppDeps): App {
-  const service: Service = { ...deps, files: staticFiles(assets) };
+export function createApp({ randomBytes, ...service }: AppDeps): App {
   const nextRequestId = createRequestIds(randomBytes);
   return {
     fetch: async (request) => {

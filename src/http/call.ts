@@ -14,7 +14,7 @@ export type Service = {
   /** The public base address, with its version segment. */
   baseUrl: string;
   /** `/openapi.json`, `/docs` and the files that page loads, by path below the base address. */
-  files: ReadonlyMap<string, StaticFile>;
+  files: () => ReadonlyMap<string, StaticFile>;
   now: () => number;
   log: Pick<Log, "request" | "failure" | "recurring">;
 };

@@ -1,15 +1,24 @@
-/** `/openapi.json`, `/docs` and the files of that page, built once for a public base address. They load nothing from other hosts. */
+/** `/openapi.json`, `/docs` and the files of that page. They load nothing from other hosts. */
 import { readFileSync } from "node:fs";
 import pageScript from "./docs/page.client.js" with { type: "text" };
 import pageStyle from "./docs/page.css" with { type: "text" };
 import { docsPage } from "./docs/page.ts";
 import scalarFile from "./docs/scalar-1.72.1.js.gz" with { type: "file" };
 import { type Document, openapiDocument } from "./openapi.ts";
-import type { Asset } from "./static-files.ts";
+import { type Asset, type StaticFile, staticFiles } from "./static-files.ts";
 
 /** The page loads only its own files and connects to nothing, so no key can leave it. Scalar needs inline styles. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Returns what `/openapi.json` and `/docs` are served from. The first call builds it, in about 20 ms; later calls return the same. */
+export function descriptionFiles(baseUrl: string): () => ReadonlyMap<string, StaticFile> {
+  let files: ReadonlyMap<string, StaticFile> | undefined;
+  return () => {
+    files ??= staticFiles(descriptionAssets(baseUrl));
+    return files;
+  };
+}
 
 /** The document for programs, the page for people, and the files that the page loads. */
 export function descriptionAssets(baseUrl: string): Asset[] {

@@ -17,7 +17,7 @@ export function staticFiles(assets: readonly Asset[]): ReadonlyMap<string, Stati
 
 /** Throws `not_found` if there is no such file. */
 export function findFile({ service: { files, baseUrl } }: Call, path: string): StaticFile {
-  const file = files.get(path);
+  const file = files().get(path);
   if (file === undefined) throw noSuchPath(baseUrl);
   return file;
 }

@@ -17,13 +17,20 @@ const instantOf = memoize(50_000, (wallClock) => {
 });
 
 /** The calendar date in the eastern time zone (`2026-07-01`) at an instant in milliseconds since 1970 UTC. An import has one `now`. */
-export const easternDate = memoizeLast((ms: number) => calendarDate.format(ms));
+export const easternDate = memoizeLast((ms: number) => {
+  dateFormat ??= new Intl.DateTimeFormat("en-CA", { timeZone: ZONE, year: "numeric", month: "2-digit", day: "2-digit" });
+  return dateFormat.format(ms);
+});
 
 function offsetAt(ms: number): string {
-  const name = zone.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
+  offsetFormat ??= new Intl.DateTimeFormat("en-US", { timeZone: ZONE, timeZoneName: "longOffset" });
+  const name = offsetFormat.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
   return /[+-]\d\d:\d\d/.exec(name)?.[0] ?? "-05:00";
 }
 
 const HOUR_MS = 60 * 60 * 1000;
-const zone = new Intl.DateTimeFormat("en-US", { timeZone: "America/New_York", timeZoneName: "longOffset" });
-const calendarDate = new Intl.DateTimeFormat("en-CA", { timeZone: "America/New_York", year: "numeric", month: "2-digit", day: "2-digit" });
+const ZONE = "America/New_York";
+
+// Made at first use: each takes 4 ms, and most commands need none.
+let offsetFormat: Intl.DateTimeFormat | undefined;
+let dateFormat: Intl.DateTimeFormat | undefined;

@@ -52,7 +52,7 @@ type Loading = {
 export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot }: Loading = {}): Promise<ReadModel> {
   const cursorSecret = await readCursorSecret(db);
   const model: ReadModel = {
-    ...emptyContents(sizes),
+    ...emptyContents({ ...sizes, capacity: 1 }), // `loadAll` replaces them.
     db,
     documents: createDocuments(),
     cursorSecret,
@@ -68,7 +68,7 @@ export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot 
     if (await isComplete(model)) model.snapshotUntil = snapshot.readUntil.time;
     else await loadAll(model, sizes);
   }
-  Bun.gc(true); // Collects the garbage of loading now.
+  if (recordCount(model.index) > BATCH_ROWS) Bun.gc(true); // Collects the garbage of loading now.
   return model;
 }
 
@@ -103,7 +103,7 @@ async function sizesFor(db: CatalogDb, sizes: Partial<Sizes>): Promise<Partial<S
 async function loadAll(model: ReadModel, sizes: Partial<Sizes>, snapshot?: Beginning): Promise<void> {
   const { db } = model;
   const lastSeenCommit = db.commits(); // Before reading: a later commit changes it.
-  const contents = { ...emptyContents(await sizesFor(db, sizes)), ...snapshot };
+  const contents = snapshot === undefined ? emptyContents(await sizesFor(db, sizes)) : { facets: createFacets(), ...snapshot };
   await readNewFacets(db, contents.facets);
   await readInto(db, contents, () => true);
   Object.assign(model, contents, { lastSeenCommit });

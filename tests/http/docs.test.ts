@@ -5,7 +5,7 @@ import { openState } from "../../db/sqlite/open.ts";
 import { listPlans } from "../../src/accounts/plan.ts";
 import { rules } from "../../src/changes/rules.ts";
 import { eventTable } from "../../src/http/docs/guide.ts";
-import { descriptionAssets } from "../../src/http/docs.ts";
+import { descriptionAssets, descriptionFiles } from "../../src/http/docs.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import { type ProblemCode, problems, problemType } from "../../src/http/problem.ts";
 import { BASE_URL, testApi } from "../support/api.ts";
@@ -108,4 +108,10 @@ test("GET /openapi.json is the description for the public base address", async (
   const response = await api.get("/openapi.json", { key: null });
   expect(response.headers.get("content-type")).toBe("application/json");
   expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openapiDocument(BASE_URL))));
+});
+
+test("descriptionFiles() returns every file, built once", () => {
+  const built = descriptionFiles(BASE_URL);
+  expect([...built().keys()]).toEqual(assets.map(({ path }) => path));
+  expect(built()).toBe(built());
 });

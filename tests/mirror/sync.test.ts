@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { createApp } from "../../src/http/app.ts";
 import { openPrintingStore, type Scope } from "../../src/mirror/store.ts";
 import { syncOnce } from "../../src/mirror/sync.ts";
-import { BASE_URL, type TestApi, testApi, testAssets } from "../support/api.ts";
+import { BASE_URL, type TestApi, testApi } from "../support/api.ts";
 import { dropScratch } from "../support/imports.ts";
 import {
   aClient,
@@ -154,7 +154,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
       const { access, randomBytes } = api;
       const model = { ...api.model, cursorSecret: randomBytes(32) };
       const log = { request: () => undefined, failure: () => undefined, recurring: () => undefined };
-      return createApp({ model, access, baseUrl: BASE_URL, assets: testAssets, now: () => api.clock.now, randomBytes, log });
+      return createApp({ model, access, baseUrl: BASE_URL, files: () => new Map(), now: () => api.clock.now, randomBytes, log });
     };
     const place = aPlace(kind);
     let { fetch }: Pick<TestApi, "fetch"> = api;
