@@ -9,7 +9,7 @@ import { csvRows, encodingOf } from "../csv-rows.ts";
 import { easternDate, easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item, Version } from "../format.ts";
 import { naming } from "../input.ts";
-import { type Around, firstCharacter, jsonObjects } from "../json-elements.ts";
+import { type Around, type Found as FoundElement, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 
@@ -115,7 +115,7 @@ type Notice = Identity & {
 /** Absent: the layout does not tell it, or only the beginning of it is sure. */
 type Organization = { agency?: string; subAgency?: string; office?: string };
 
-type Found = { input: Input; line: number; raw: JsonObject };
+type Found = { input: Input } & FoundElement;
 
 async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
   const today = easternDate(context.now);
@@ -125,6 +125,10 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
   };
   for await (const place of noticesOf(inputs, around)) {
     count++;
+    if ("reason" in place) {
+      yield { ...place, source: SOURCE };
+      continue;
+    }
     const notice = isAnswer(place.raw) ? noticeOfAnswer(place.raw) : noticeOfRow(place.raw);
     if (notice.id === "") yield { ...place, reason: "NoticeId must not be blank", source: SOURCE };
     else {
@@ -142,22 +146,18 @@ async function* noticesOf(inputs: readonly Input[], around?: Around): AsyncItera
   for (const input of inputs) for await (const found of naming(input, noticesIn(input, around))) yield { input, ...found };
 }
 
-async function* noticesIn(input: Input, around?: Around): AsyncIterable<Omit<Found, "input">> {
+async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundElement> {
   const first = await firstCharacter(input.bytes());
-  if (first === "{") yield* jsonNotices(input, "opportunitiesData", around);
-  else if (first === "[") yield* jsonNotices(input);
+  if (first === "{") yield* jsonObjects(input.bytes(), "opportunitiesData", { around, faultOf: noticeFault });
+  else if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf: noticeFault });
   else {
     const encoding = await encodingOf(input.bytes());
     for await (const { line, row } of csvRows(input.bytes(), COLUMNS, encoding)) yield { line, raw: row };
   }
 }
 
-async function* jsonNotices(input: Input, member?: string, around?: Around): AsyncIterable<Omit<Found, "input">> {
-  const faultOf = (raw: JsonObject) => ("NoticeId" in raw || isAnswer(raw) ? undefined : "has neither noticeId nor NoticeId");
-  for await (const found of jsonObjects(input.bytes(), member, { around, faultOf })) {
-    if ("reason" in found) throw new Error(found.reason.replace("the element", `element ${found.line}`));
-    yield found;
-  }
+function noticeFault(raw: JsonObject): string | undefined {
+  return "NoticeId" in raw || isAnswer(raw) ? undefined : "has neither noticeId nor NoticeId";
 }
 
 function isAnswer(raw: JsonObject): boolean {
@@ -288,8 +288,9 @@ function setAsideCodes(text: string): string[] {
  * type that it began as; an award notice of its own has its contract number too, as one solicitation leads to many contracts.
  */
 async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
-  for await (const { raw } of noticesOf(inputs)) {
-    const notice = identityOf(raw);
+  for await (const found of noticesOf(inputs)) {
+    if ("reason" in found) continue;
+    const notice = identityOf(found.raw);
     if (notice.id !== "") yield versionOf(notice);
   }
 }
