@@ -70,6 +70,12 @@ export async function firstCharacter(bytes: AsyncIterable<Uint8Array>): Promise<
   return "";
 }
 
+/** The first piece of a file: enough to tell layouts apart. */
+export async function beginningOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  for await (const chunk of bytes) return new TextDecoder().decode(chunk);
+  return "";
+}
+
 const [QUOTE, BACKSLASH, COMMA, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];
 
 function createScan(path: string) {

@@ -12,7 +12,7 @@ import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
 import { naming } from "../input.ts";
-import { type Around, type Found, firstCharacter, jsonObjects } from "../json-elements.ts";
+import { type Around, beginningOf, type Found, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 
@@ -196,15 +196,10 @@ async function* elementsOf(input: Input, first: string, around?: Around): AsyncI
   const faultOf = pieceFault;
   if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf });
   else {
-    const [, member] = /"(data|topics)"\s*:\s*\[/.exec(await beginningOf(input)) ?? [];
+    const [, member] = /"(data|topics)"\s*:\s*\[/.exec(await beginningOf(input.bytes())) ?? [];
     if (member === undefined) yield* jsonObjects(asArray(input.bytes()), "", { faultOf });
     else yield* jsonObjects(input.bytes(), member, { around, faultOf });
   }
-}
-
-async function beginningOf(input: Input): Promise<string> {
-  for await (const chunk of input.bytes()) return new TextDecoder().decode(chunk);
-  return "";
 }
 
 async function* asArray(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {

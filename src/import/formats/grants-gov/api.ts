@@ -3,7 +3,7 @@ import { parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
 import { easternInstant } from "../../eastern.ts";
 import type { Context, Input, Item, Revision } from "../../format.ts";
-import { jsonObjects } from "../../json-elements.ts";
+import { beginningOf, jsonObjects } from "../../json-elements.ts";
 import type { Draft } from "../../record.ts";
 import { createUtf8Decoder } from "../../utf8.ts";
 import {
@@ -26,20 +26,54 @@ const REVISIONS_MAX = 1000;
 
 /** One answer, with its envelope or without; or an array of answers. */
 export async function* grantsGovAnswers(input: Input, first: string, context: Context): AsyncIterable<Item> {
+  const path = first === "{" ? pathOfHits(await beginningOf(input.bytes())) : undefined;
+  if (path !== undefined) yield* hitsIn(input, path, context);
+  else
+    yield* answersIn(first === "[" ? jsonObjects(input.bytes(), "", { faultOf: answerFault }) : [await wholeAnswer(input)], input, context);
+}
+
+/** The hits of a search, one by one: one that is not JSON is rejected alone. */
+async function* hitsIn(input: Input, path: string, context: Context): AsyncIterable<Item> {
   let line = 0;
-  for await (const answer of first === "[" ? jsonObjects(input.bytes(), "", { faultOf: answerFault }) : [await wholeAnswer(input)]) {
-    if ("reason" in answer) {
-      yield { input, ...answer, line: ++line, source: GRANTS_GOV };
-      continue;
-    }
-    for (const { raw, grant, part } of grantsOf(contentOf(answer.raw), context)) {
-      line++;
-      const item = { input, line, raw };
-      if (grant.id === "") yield { ...item, source: GRANTS_GOV, reason: "id must not be blank" };
-      else if (part) yield { ...item, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
-      else yield { ...item, record: draftOfGrant(grant, context), ...revisionsOf(objectOf(raw), context) };
-    }
+  const around = (document: unknown) => {
+    const answer = objectOf(document);
+    const fault = answerFault(answer);
+    if (fault !== undefined) throw new Error(`it ${fault}`);
+    warnOfMissing(contentOf(answer), line, context);
+  };
+  for await (const found of jsonObjects(input.bytes(), path, { around })) {
+    line++;
+    if ("reason" in found) yield { input, ...found, source: GRANTS_GOV };
+    else yield itemOf({ input, line, raw: found.raw }, foundHit(found.raw, context), context);
   }
+}
+
+async function* answersIn(
+  answers: AsyncIterable<FoundAnswer> | readonly FoundAnswer[],
+  input: Input,
+  context: Context,
+): AsyncIterable<Item> {
+  let line = 0;
+  for await (const answer of answers) {
+    if ("reason" in answer) yield { input, ...answer, line: ++line, source: GRANTS_GOV };
+    else
+      for (const found of grantsOf(contentOf(answer.raw), context)) yield itemOf({ input, line: ++line, raw: found.raw }, found, context);
+  }
+}
+
+type FoundAnswer = { raw: JsonObject } | { raw: unknown; reason: string };
+
+function itemOf(place: { input: Input; line: number; raw: unknown }, { raw, grant, part }: Found, context: Context): Item {
+  if (grant.id === "") return { ...place, source: GRANTS_GOV, reason: "id must not be blank" };
+  if (part) return { ...place, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
+  return { ...place, record: draftOfGrant(grant, context), ...revisionsOf(objectOf(raw), context) };
+}
+
+/** The path of the hits in a response that begins like this. Undefined if they do not come early, as in details. */
+function pathOfHits(beginning: string): string | undefined {
+  const [before] = /^.*?"oppHits"\s*:\s*\[/s.exec(beginning) ?? [];
+  if (before === undefined) return undefined;
+  return /"data"\s*:\s*\{/.test(before) ? "data.oppHits" : "oppHits";
 }
 
 type Found = {
@@ -66,7 +100,11 @@ function contentOf(answer: JsonObject): JsonObject {
 function grantsOf(content: JsonObject, context: Context): Found[] {
   if (!Array.isArray(content.oppHits)) return [{ raw: content, grant: grantOfDetails(content, context), part: false }];
   warnOfMissing(content, content.oppHits.length, context);
-  return content.oppHits.map((hit) => ({ raw: hit, grant: grantOfHit(objectOf(hit), context), part: true }));
+  return content.oppHits.map((hit) => foundHit(hit, context));
+}
+
+function foundHit(hit: unknown, context: Context): Found {
+  return { raw: hit, grant: grantOfHit(objectOf(hit), context), part: true };
 }
 
 function warnOfMissing({ hitCount }: JsonObject, hits: number, { warn }: Context): void {
