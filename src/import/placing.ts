@@ -108,7 +108,7 @@ function add(table: VersionTable, { source, id, opportunity_id, facts }: Version
   table.add({
     source,
     id,
-    opportunity_id: opportunity_id ?? null,
+    opportunity_id: usableKey(source, undefined, opportunity_id)?.upstreamId ?? null,
     revision_key: key,
     series,
     title: compared,
