@@ -86,6 +86,10 @@ export async function aCatalog(given?: CatalogDb) {
       const told: string[] = [];
       return { ...(await importEvents(place(told), optionsOf([aFile(content)], given))), told };
     },
+    takeEventFiles: async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
+      const told: string[] = [];
+      return { ...(await importEvents(place(told), optionsOf(paths, given))), told };
+    },
   };
 }
 

@@ -1,0 +1,136 @@
+/** One bad record never costs another one, in any format, on either engine (D-35). */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { CatalogDb } from "../../db/engine.ts";
+import { checkCatalog } from "../../src/changes/check.ts";
+import { engines } from "../support/engines.ts";
+import { changedAt, GOOD, hostileRecords, mustBeRejected, type Names, namesFor } from "../support/hostile-records.ts";
+import { aCatalog, dropScratch, exportOf, inScratch, type TestCatalog } from "../support/imports.ts";
+import { expectLinear } from "../support/linear.ts";
+import { rawSql } from "../support/sql.ts";
+import { recordsWithEvents, type UpstreamFile, upstreamFiles } from "../support/upstream-files.ts";
+
+setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
+afterAll(dropScratch);
+
+/** A catalog into which the file can be imported. */
+async function catalogFor({ format }: UpstreamFile, db?: CatalogDb): Promise<TestCatalog> {
+  const catalog = await aCatalog(db);
+  if (format === undefined) await catalog.take(recordsWithEvents);
+  return catalog;
+}
+
+async function importFile(catalog: TestCatalog, file: UpstreamFile, records: readonly unknown[], snapshot = false) {
+  const [path, rejects] = [inScratch("hostile"), inScratch("hostile.rejects")];
+  writeFileSync(path, file.write(records));
+  rmSync(rejects, { force: true });
+  const outcome =
+    file.format === undefined
+      ? await catalog.takeEventFiles([path], { rejects })
+      : await catalog.takeFiles([path], { rejects, format: file.format, snapshot, allowRemovals: true });
+  const lines = existsSync(rejects) ? readFileSync(rejects, "utf8").trimEnd().split("\n") : [];
+  return { outcome, rejected: lines.map((line) => JSON.parse(line) as { line: number; reason: string }) };
+}
+
+/** The good records of the file, or rather what is stored of them. */
+async function expectedOf(file: UpstreamFile): Promise<string[]> {
+  const catalog = await catalogFor(file);
+  const good = file.records.filter((_, index) => GOOD.includes(index));
+  expect((await importFile(catalog, file, good)).outcome).toMatchObject({ rejected: 0 });
+  return storedIn(catalog);
+}
+
+/** Imported events and records as `export` prints them, but without the instants of the import. */
+async function storedIn({ db }: TestCatalog): Promise<string[]> {
+  const events = await db.all(rawSql<{ document: Uint8Array }>("select document from events where origin = 'imported'"));
+  const records = await exportOf(db);
+  return [
+    ...records.map((line) => line.replace(/"created_at":"[^"]*","updated_at":"[^"]*"/, "")),
+    ...events.map(({ document }) => Buffer.from(document).toString()),
+  ];
+}
+
+/** Every good record is stored, every other one is accounted for, and one whose id cannot be used is rejected. */
+async function expectOnlyBadRejected(
+  catalog: TestCatalog,
+  file: UpstreamFile,
+  names: Names,
+  expected: readonly string[],
+  snapshot: boolean,
+) {
+  const records = hostileRecords(file, names);
+  const { outcome, rejected } = await importFile(catalog, file, records, snapshot);
+  const { read, added, changed, unchanged, merged } = outcome;
+  const lines = records.map((_, index) => file.lineOf(records, index));
+  const goodLines = lines.filter((_, index) => GOOD.includes(index));
+
+  const stored = new Set(await storedIn(catalog));
+  expect(expected.filter((record) => !stored.has(record))).toEqual([]);
+  expect(rejected.filter(({ line, reason }) => reason === "" || goodLines.includes(line) || !lines.includes(line))).toEqual([]);
+  expect(outcome.rejected).toBe(rejected.length);
+  expect(read).toBeGreaterThanOrEqual(records.length);
+  if (file.format !== undefined) expect(added + changed + unchanged + merged).toBe(read - rejected.length);
+  const wrong = names.filter((name, n) => mustBeRejected(file, name) && !rejected.some(({ line }) => line === lines[n + 1]));
+  expect(wrong).toEqual([]);
+}
+
+describe.each((await upstreamFiles()).map((file): [string, UpstreamFile] => [file.name, file]))("%s", (_, file) => {
+  const catalogs: TestCatalog[] = [];
+  let expected: string[] = [];
+
+  beforeAll(async () => {
+    expected = await expectedOf(file);
+    for (const [, isInstalled, emptyCatalog] of engines) {
+      if (!isInstalled) continue;
+      const catalog = await catalogFor(file, await emptyCatalog());
+      await importFile(catalog, file, file.records);
+      catalogs.push(catalog);
+    }
+  });
+  afterAll(async () => {
+    for (const { db } of catalogs) await db.close();
+  });
+
+  test("without hostile values, every record is imported", async () => {
+    for (const catalog of catalogs) {
+      const { outcome, rejected } = await importFile(catalog, file, file.records);
+      expect(rejected).toEqual([]);
+      expect(outcome.unchanged + outcome.merged).toBe(outcome.read);
+      expect(outcome.read).toBeGreaterThanOrEqual(file.records.length);
+    }
+  });
+
+  test.each(namesFor(file).map((names): [string, Names] => [names.join(" and "), names]))("with %s in some records", async (_, names) => {
+    await expectOnlyBadRejected(await catalogFor(file), file, names, expected, false);
+    for (const catalog of catalogs) await expectOnlyBadRejected(catalog, file, names, expected, true);
+  });
+
+  test.if(file.format !== undefined)("a snapshot keeps the record that it rejects (D-34)", async () => {
+    const records = file.records.map((record, index) => (index === 1 ? changedAt(record, [file.title], () => "\0") : record));
+    for (const catalog of catalogs) {
+      await importFile(catalog, file, file.records, true);
+      const { outcome } = await importFile(catalog, file, records, true);
+      expect([outcome.rejected > 0, outcome.removed]).toEqual([true, 0]);
+    }
+  });
+
+  test("leaves catalogs in which `check` finds no fault", async () => {
+    for (const { db } of catalogs) expect(await checkCatalog(db)).toEqual([]);
+  });
+
+  test.each([
+    ["letters", "a"],
+    ["digits", "9"],
+    ["blanks", " "],
+    ["open tags", "<a "],
+  ])("takes time in proportion to its size with %s in every field", async (_, pattern) => {
+    const [record = {}, ...others] = file.records;
+    const fields = Object.keys(record).filter((field) => field !== file.id.split(".")[0]);
+    // A CSV row has at most 4,000,000 characters, and `expectLinear` makes texts four times as long.
+    await expectLinear(Math.min(10_000, 900_000 / fields.length), async (size) => {
+      const text = `a${pattern.repeat(size / pattern.length)}b`;
+      const long = { ...record, ...Object.fromEntries(fields.map((field) => [field, text])) };
+      await importFile(await catalogFor(file), file, [long, ...others]);
+    });
+  });
+});

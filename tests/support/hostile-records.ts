@@ -1,0 +1,140 @@
+/** Records as a broken or hostile upstream could send them. */
+import { type Fields, Raw, type UpstreamFile } from "./upstream-files.ts";
+
+/* Values */
+
+/** Each is made from the value that it replaces. */
+type Values = { readonly [name: string]: (old: unknown) => unknown };
+
+/** For files of every syntax. */
+const anywhere: Values = {
+  NUL: (old) => `${textOf(old)}\0`,
+  "a control character": (old) => `${textOf(old)}\u0007`,
+  "600 characters more": (old) => `${textOf(old)}${"\u{10000}".repeat(600)}`,
+  "2,000,001 characters": () => "x".repeat(2_000_001),
+  "40,000 digits": () => "9".repeat(40_000),
+  "40,000 letters": () => "a".repeat(40_000),
+  "20,000 signs @": () => "a@".repeat(20_000),
+  "20,000 combining marks": () => `a${"\u0301\u0316".repeat(10_000)}`,
+  "20,000 open tags": () => "<a ".repeat(20_000),
+  "20,000 words": () => "OT ".repeat(20_000),
+  "a date that does not exist": () => "2026-02-31",
+  "a year beyond 9999": () => "+275760-09-13T00:00:00Z",
+  "a name that all objects have": () => "constructor",
+  nothing: () => undefined,
+};
+
+const inText: Values = {
+  "bytes that are not UTF-8": () => new Raw("\udced\udca0\udc80"),
+  "one byte of Windows-1252": () => new Raw("a\udc96b"),
+};
+
+const inXml: Values = {
+  "an entity of HTML": () => new Raw("R&nbsp;D"),
+  "a bare ampersand": () => new Raw("R & D"),
+  "half a surrogate pair": () => new Raw("&#xD800;"),
+  "elements 150 deep": () => new Raw(`${"<i>".repeat(150)}${"</i>".repeat(150)}`),
+  "20,000 signs > in an attribute": () => new Raw(`<i a="${">".repeat(20_000)}"/>`),
+  "a CDATA section": () => new Raw(`<![CDATA[${"<&".repeat(1000)}]]>`),
+};
+
+const inJson: Values = {
+  "bytes that are not UTF-8": () => new Raw('"\udced\udca0\udc80"'),
+  "one byte of Windows-1252": () => new Raw('"a\udc96b"'),
+  "half a surrogate pair": (old) => `${textOf(old)}\ud800`,
+  "arrays 100,000 deep": () => new Raw(nested(100_000)),
+  "arrays 90 deep": () => new Raw(nested(90)),
+  "a word that is not JSON": () => new Raw("tru"),
+  "a number of 40,000 digits": () => new Raw("9".repeat(40_000)),
+  "a list of 20,000": () => Array(20_000).fill("x"),
+  "an object with names that all objects have": () => new Raw('{"__proto__":{"id":"x"},"constructor":1,"toString":{"id":"x"}}'),
+  ...Object.fromEntries([null, true, 7, "", [], [null], [7], {}, [{}]].map((value) => [JSON.stringify(value), () => value])),
+};
+
+const all = { json: { ...anywhere, ...inJson }, csv: { ...anywhere, ...inText }, xml: { ...anywhere, ...inText, ...inXml } };
+
+function hostileValues({ syntax }: UpstreamFile): Values {
+  return all[syntax];
+}
+
+/** Those that never identify a record. */
+const UNUSABLE = new Set([
+  "NUL",
+  "a control character",
+  "600 characters more",
+  "2,000,001 characters",
+  "40,000 digits",
+  "bytes that are not UTF-8",
+  "half a surrogate pair",
+  "arrays 100,000 deep",
+  "a word that is not JSON",
+  "an entity of HTML",
+  "a bare ampersand",
+  "elements 150 deep",
+]);
+
+/** Whether a record whose id has this value must be rejected. */
+export function mustBeRejected({ name }: UpstreamFile, value: string): boolean {
+  if (name === "SAM.gov CSV" && value === "bytes that are not UTF-8") return false; // They are read as Windows-1252.
+  if (name === "SBIR.gov API" && value === "a control character") return false; // Topics have numbers of their own.
+  return UNUSABLE.has(value);
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Raw ? value.text : typeof value === "string" ? value : "";
+}
+
+function nested(levels: number): string {
+  return "[".repeat(levels) + "]".repeat(levels);
+}
+
+/* Records */
+
+const SEED = Number(process.env.FUNDFEED_SEED ?? 0);
+
+/** The first and the last record of each file stay as they are. */
+export const GOOD = [0, 5];
+
+/**
+ * The records with the first value in the id of record 1 and at some place in record 3, and the second one in the id of record 2 and at
+ * some place in record 4. FUNDFEED_SEED=1, 2, … chooses other places.
+ */
+export function hostileRecords(file: UpstreamFile, [first = "", second]: Names): unknown[] {
+  const round = Object.keys(hostileValues(file)).indexOf(first) + SEED;
+  return file.records.map((record, index) => {
+    const name = index % 2 === 1 ? first : second;
+    if (GOOD.includes(index) || name === undefined) return record;
+    const places = placesIn(file, record);
+    const place = index <= 2 ? file.id.split(".") : places[(31 * round + index) % places.length];
+    return changedAt(record, place ?? [], hostileValues(file)[name] ?? String);
+  });
+}
+
+/** Two values, or one. */
+export type Names = readonly string[];
+
+/** All values for a file, in pairs. */
+export function namesFor(file: UpstreamFile): Names[] {
+  const names = Object.keys(hostileValues(file));
+  return names.flatMap((_, n) => (n % 2 === 0 ? [names.slice(n, n + 2)] : []));
+}
+
+/** Where a value can be put. In JSON, also into a field that the format does not know, and in the place of the record. */
+function placesIn({ syntax }: UpstreamFile, record: unknown): Path[] {
+  return syntax === "json" ? [[], ["unknown field"], ...pathsIn(record)] : pathsIn(record);
+}
+
+/** The members and elements of a value, at any depth. */
+function pathsIn(value: unknown): Path[] {
+  if (typeof value !== "object" || value === null || value instanceof Raw) return [];
+  return Object.entries(value).flatMap(([name, member]) => [[name], ...pathsIn(member).map((path) => [name, ...path])]);
+}
+
+type Path = readonly string[];
+
+export function changedAt(value: unknown, [name, ...rest]: Path, change: (old: unknown) => unknown): unknown {
+  if (name === undefined) return change(value);
+  if (Array.isArray(value)) return value.with(Number(name), changedAt(value[Number(name)], rest, change));
+  const fields = value as Fields;
+  return { ...fields, [name]: changedAt(fields[name], rest, change) };
+}

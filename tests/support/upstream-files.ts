@@ -1,0 +1,237 @@
+/** A file in every format and layout that can be imported, mostly real excerpts, as records that a test can change and write again. */
+import { csvRows } from "../../src/import/csv-rows.ts";
+import type { Format } from "../../src/import/format.ts";
+import { challengeGov } from "../../src/import/formats/challenge-gov.ts";
+import { dsip } from "../../src/import/formats/dsip.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
+import { records } from "../../src/import/formats/records.ts";
+import { samGov } from "../../src/import/formats/sam-gov.ts";
+import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
+import { simplerGrantsGov } from "../../src/import/formats/simpler-grants-gov.ts";
+import { pieces } from "./read-format.ts";
+import { realFile, realJson } from "./real-data.ts";
+
+/** Text that is written as it is. Other strings are quoted and escaped. */
+export class Raw {
+  constructor(readonly text: string) {}
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+export type Fields = { readonly [name: string]: unknown };
+
+type About = {
+  name: string;
+  /** Undefined for events. */
+  format?: Format;
+  /** The field that identifies a record, with dots where it is nested. */
+  id: string;
+  /** The field that becomes the title. */
+  title: string;
+};
+
+export type UpstreamFile = About & {
+  syntax: "json" | "csv" | "xml";
+  records: readonly Fields[];
+  /** The whole file with these records. A lone surrogate from U+DC80 to U+DCFF is written as a single byte, from 0x80 to 0xFF. */
+  write: (records: readonly unknown[]) => Buffer;
+  /** The line of a record in the rejects file. */
+  lineOf: (records: readonly unknown[], index: number) => number;
+};
+
+/** Records in each file: few, so that an import takes milliseconds. */
+export const RECORDS = 6;
+
+function bytesOf(text: string): Buffer {
+  const parts = text.split(/([\udc80-\udcff])/u);
+  return Buffer.concat(parts.map((part, index) => (index % 2 === 0 ? Buffer.from(part) : Buffer.of(part.charCodeAt(0) - 0xdc00))));
+}
+
+/* JSON */
+
+function json(value: unknown): string {
+  if (value instanceof Raw) return value.text;
+  if (Array.isArray(value)) return `[${value.map(json).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${json(member)}`).join(",")}}`;
+}
+
+function jsonFile(about: About, all: readonly Fields[], [before, after] = ["[", "]"]): UpstreamFile {
+  return {
+    ...about,
+    syntax: "json",
+    records: Array.from({ length: RECORDS }, (_, n) => all[n] ?? { ...all[0], [about.id]: `N${n}` }),
+    write: (changed) => bytesOf(`${before}${changed.map(json).join(",\n")}${after}`),
+    lineOf: (_, index) => index + 1,
+  };
+}
+
+function ndjsonFile(about: About, all: readonly Fields[]): UpstreamFile {
+  return { ...jsonFile(about, all), write: (changed) => bytesOf(changed.map((record) => `${json(record)}\n`).join("")) };
+}
+
+/* CSV */
+
+async function csvFile(about: About, path: string, wanted = (rows: Fields[]) => rows): Promise<UpstreamFile> {
+  const rows = wanted((await Array.fromAsync(csvRows(pieces(realFile(path)), []))).map(({ row }) => row));
+  const columns = Object.keys(rows[0] ?? {});
+  const cell = (value: unknown) => `"${String(value ?? "").replaceAll('"', '""')}"`;
+  const rowOf = (record: unknown) => `${columns.map((column) => cell((record as Fields)[column])).join(",")}\r\n`;
+  return {
+    ...about,
+    syntax: "csv",
+    records: rows.slice(0, RECORDS),
+    write: (changed) => bytesOf(`${columns.map(cell).join(",")}\r\n${changed.map(rowOf).join("")}`),
+    lineOf: (changed, index) => 1 + changed.slice(0, index).map(rowOf).join("").split("\n").length,
+  };
+}
+
+/* XML */
+
+/** An extract, with one child element of each name in a record. */
+function xmlFile(about: About, path: string, element: string): UpstreamFile {
+  const found = realFile(path)
+    .toString()
+    .matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"));
+  const childrenOf = (text: string) => [...text.matchAll(/<(\w+)[^>]*>([^<]*)<\/\1>/g)];
+  const escaped = (value: unknown) => (value instanceof Raw ? value.text : Bun.escapeHTML(String(value)));
+  const elementOf = (record: unknown) => {
+    const children = Object.entries(record as Fields).filter(([, value]) => value !== undefined);
+    return `<${element}>${children.map(([name, value]) => `<${name}>${escaped(value)}</${name}>`).join("\n")}</${element}>\n`;
+  };
+  return {
+    ...about,
+    syntax: "xml",
+    records: [...found.take(RECORDS)].map(([, text = ""]) =>
+      Object.fromEntries(childrenOf(text).map(([, name = "", content = ""]) => [name, new Raw(content)])),
+    ),
+    write: (changed) => bytesOf(`<Grants>${changed.map(elementOf).join("")}</Grants>`),
+    lineOf: (_, index) => index + 1,
+  };
+}
+
+/* All files */
+
+export async function upstreamFiles(): Promise<UpstreamFile[]> {
+  return [...ownFiles(), ...grantsGovFiles(), ...(await samGovFiles()), ...(await sbirFiles()), ...(await otherFiles())];
+}
+
+/** Records that the events in the file of events belong to. */
+export const recordsWithEvents = Array.from({ length: RECORDS }, (_, n) => ({
+  source: { code: "OWN", opportunity_id: `N${n}` },
+  title: "Storage pilots",
+}));
+
+function ownFiles(): UpstreamFile[] {
+  const own = recordsWithEvents.map(({ source, title }, n) => ({
+    source: { ...source, url: `https://example.gov/${n}` },
+    title: `${title} ${n}`,
+    description: "<p>Text</p>",
+    organization: { agency: "Department of Energy" },
+    program: { type: "GRANT", solicitation_id: `S-${n}` },
+    funding: { amount_min: "1.50", amount_max: "2.50" },
+    dates: { closes_at: "2026-12-18T17:00:00-05:00" },
+    classifications: { keywords: ["a", "b"] },
+    contacts: [{ name: "Ann", email: "ann@example.gov" }],
+    attachments: [{ name: "a.pdf", url: "https://example.gov/a.pdf" }],
+    questions: [{ question: "Why?", answer: "Because." }],
+    lineage: `L${n}`,
+    earlier_ids: [`M${n}`],
+    id: "ignored",
+  }));
+  const events = recordsWithEvents.map(({ source }, n) => ({
+    source,
+    type: "date_changed",
+    severity: "material",
+    summary: `Moved ${n}`,
+    changed_fields: ["dates.closes_at"],
+    changes: [{ field: "dates.closes_at", previous: null, current: "2026-12-18T17:00:00-05:00" }],
+    detected_at: "2026-01-01T00:00:00Z",
+  }));
+  return [
+    ndjsonFile({ name: "records", format: records, id: "source.opportunity_id", title: "title" }, own),
+    ndjsonFile({ name: "events", id: "source.opportunity_id", title: "summary" }, events),
+  ];
+}
+
+function grantsGovFiles(): UpstreamFile[] {
+  const search = realJson<{ data: { oppHits: Fields[] } }>("grants-gov/derived/search2-20260803.reconstructed.json");
+  const details = realJson<Fields>("grants-gov/opportunity-details-358302.json");
+  return [
+    xmlFile(
+      { name: "Grants.gov extract", format: grantsGov, id: "OpportunityID", title: "OpportunityTitle" },
+      "grants-gov/derived/GrantsDBExtract20260803v2.reconstructed.xml",
+      "OpportunitySynopsisDetail_1_0",
+    ),
+    xmlFile(
+      { name: "Grants.gov extract before 2016", format: grantsGov, id: "FundingOppNumber", title: "FundingOppTitle" },
+      "grants-gov/grants-extract-legacy-dtd.xml",
+      "FundingOppSynopsis",
+    ),
+    jsonFile({ name: "Grants.gov search", format: grantsGov, id: "id", title: "title" }, search.data.oppHits, [
+      '{"errorcode":0,"data":{"oppHits":[',
+      "]}}",
+    ]),
+    jsonFile({ name: "Grants.gov details", format: grantsGov, id: "id", title: "opportunityTitle" }, [details]),
+  ];
+}
+
+async function samGovFiles(): Promise<UpstreamFile[]> {
+  const rows = realJson<Fields[]>("sam-gov/daily/records-20260330.json");
+  const response = realJson<{ opportunitiesData: Fields[] }>("sam-gov/v2-search-20260202.json");
+  return [
+    jsonFile({ name: "SAM.gov rows", format: samGov, id: "NoticeId", title: "Title" }, withOwnNumbers(rows)),
+    await csvFile(
+      { name: "SAM.gov CSV", format: samGov, id: "NoticeId", title: "Title" },
+      "sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv",
+      withOwnNumbers,
+    ),
+    jsonFile({ name: "SAM.gov API", format: samGov, id: "noticeId", title: "title" }, response.opportunitiesData, [
+      '{"opportunitiesData":[',
+      "]}",
+    ]),
+  ];
+}
+
+/** Notices that share no number with another: each becomes a record of its own, so a change of one cannot affect the others. */
+function withOwnNumbers(notices: readonly Fields[]): Fields[] {
+  const byNumber = Map.groupBy(notices, (notice) => notice["Sol#"]);
+  return [...byNumber.values()].filter((each) => each.length === 1 && each[0]?.["Sol#"]).flat();
+}
+
+async function sbirFiles(): Promise<UpstreamFile[]> {
+  const solicitations = realJson<{ solicitation_topics: unknown[] }[]>("sbir-gov/solicitations-20250914.json");
+  const short = solicitations.map((each) => ({ ...each, solicitation_topics: each.solicitation_topics.slice(0, 2) }));
+  return [
+    jsonFile({ name: "SBIR.gov API", format: sbirGov, id: "solicitation_number", title: "solicitation_title" }, short),
+    await csvFile(
+      { name: "SBIR.gov CSV", format: sbirGov, id: "Topic Number", title: "Topic Title" },
+      "sbir-gov/topics_search-20250714.csv",
+      (rows) => rows.filter(({ Agency }) => Agency !== "DOD"), // These are known by their page, which topics of the DoD are not.
+    ),
+  ];
+}
+
+async function otherFiles(): Promise<UpstreamFile[]> {
+  const search = realJson<{ data: Fields[] }>("dod-dsip/raw_api_search_response.json");
+  const enriched = realJson<{ topics: Fields[] }>("dod-dsip/cli_enrich_complete.json");
+  // The instructions are 380 KB of text that is not imported.
+  const topics = enriched.topics.map(({ instructions, component_instructions, solicitation_instructions, ...topic }) => topic);
+  const challenges = realJson<Fields[]>("challenge-gov/challenges-20210714T202743Z.json");
+  return [
+    jsonFile({ name: "DoD portal search", format: dsip, id: "topicCode", title: "topicTitle" }, search.data, ['{"data":[', "]}"]),
+    await csvFile(
+      { name: "DoD portal export", format: dsip, id: "topic_number_topiccode", title: "title_topictitle" },
+      "dod-dsip/topics-export-20250809-chunk_06.csv",
+    ),
+    jsonFile({ name: "DoD portal, enriched topics", format: dsip, id: "topic_code", title: "title" }, topics, ['{"topics":[', "]}"]),
+    await csvFile(
+      { name: "Simpler.Grants.gov CSV", format: simplerGrantsGov, id: "opportunity_id", title: "opportunity_title" },
+      "simpler-grants-gov/grants-search-20260617.csv",
+    ),
+    jsonFile({ name: "Challenge.gov list", format: challengeGov, id: "details_url", title: "name" }, challenges),
+  ];
+}
