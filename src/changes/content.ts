@@ -42,16 +42,20 @@ export type IndexedFields = {
 };
 
 /**
- * What the upstream says, as UTF-8 JSON: not a status that only the clock gave, nor the offset in which a date is written. It is made once
- * for all: its hash tells whether anything changed, and the document and the sidecar are cut out of it.
+ * A record's content as one UTF-8 JSON text. Its hash shows whether anything changed; the document and the sidecar are made of its parts.
+ * Status and dates are normalized, because their spelling is no change: the status is null if the dates determine it, and the dates are a
+ * list of instants without offsets.
  */
 export type RenderedContent = {
   text: Uint8Array;
-  /** Where in the text the status begins and ends, then the dates, and where what is kept in the sidecar begins. */
-  cuts: readonly [number, number, number, number, number];
+  /** Parts of `text`: the JSON before the status, from there to the dates, after the dates, and the members of the sidecar. */
+  parts: { beforeStatus: Span; beforeDates: Span; afterDates: Span; sidecar: Span };
   /** SHA-256 of the text. */
   hash: Uint8Array;
 };
+
+/** A range of bytes, `end` exclusive. */
+type Span = { start: number; end: number };
 
 /** Renders and hashes a valid record. */
 export function prepareRecord({ content, ...rest }: ValidRecord): PreparedRecord {
@@ -69,104 +73,98 @@ function indexedFieldsOf({ source, status, organization, program, dates, relatio
   };
 }
 
-/** Its text has the keys in the order of `Content`: another order would be another hash for every record. */
+/** The content as text. Its keys must keep this order: another one would change the hash of every stored record. */
 export function render(content: Content, basis: StatusBasis): RenderedContent {
-  const { source, title, summary, description, status, status_display, organization, program, funding, dates } = content;
+  const { source, title, status, status_display, organization, program, funding, dates } = content;
   const { classifications, eligibility, contacts, value_estimate, relationships, attachments, questions } = content;
-  const { posted_at, opens_at, closes_at, response_at } = dates;
-  const compared = [posted_at, opens_at, closes_at, response_at].map((date) => (date === null ? null : canonical(date)));
-  // A text with one character beyond Latin-1 takes four times as long to write, with all that is written in the same piece.
-  const { bytes, ends } = joined([
-    `{${fieldsOf({ source, title })},"summary":`,
-    json(summary),
-    ',"description":',
-    json(description),
-    ',"status":',
-    basis === "dates" ? "null" : json(status),
-    `,${fieldsOf({ status_display, organization, program, funding })},"dates":`,
-    JSON.stringify(compared),
-    `,${fieldsOf({ classifications, eligibility, contacts, value_estimate, relationships })}`,
-    `,${fieldsOf({ attachments, questions })}}`,
-  ]);
-  return { text: bytes, cuts: ends.slice(4, -1) as [number, number, number, number, number], hash: hash("sha256", bytes, "buffer") };
+  const { summary = null, description = null } = content; // A damaged record may lack them, and `check` renders it all the same.
+  const pieces: Buffer[] = [];
+  let length = 0;
+  const append = (json: string): Span => {
+    const piece = Buffer.from(json);
+    pieces.push(piece);
+    const start = length;
+    length += piece.length;
+    return { start, end: length };
+  };
+
+  append("{");
+  const beforeStatus = append(`${membersOf({ source, title, summary, description })},"status":`);
+  append(basis === "dates" ? "null" : jsonOf(status));
+  const beforeDates = append(`,${membersOf({ status_display, organization, program, funding })},"dates":`);
+  append(jsonOf(comparedDates(dates)));
+  const afterDates = append(`,${membersOf({ classifications, eligibility, contacts, value_estimate, relationships })},`);
+  const sidecar = append(membersOf({ attachments, questions }));
+  append("}");
+  const text = Buffer.concat(pieces, length);
+  return { text, parts: { beforeStatus, beforeDates, afterDates, sidecar }, hash: hash("sha256", text, "buffer") };
 }
 
-/** Of a damaged record, a field may be missing. */
-function json(value: unknown): string {
-  return JSON.stringify(value) ?? "null";
-}
-
-/** JSON of an object's fields without its braces. */
-function fieldsOf(object: Partial<Content>): string {
+/** JSON of an object's members, without the braces. */
+function membersOf(object: Partial<Content>): string {
   return JSON.stringify(object).slice(1, -1);
 }
 
-/** The content that was rendered, given what its text leaves out. */
+/** JSON of a value; null if a damaged record lacks it. */
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value ?? null);
+}
+
+function comparedDates({ posted_at, opens_at, closes_at, response_at }: Content["dates"]): (string | null)[] {
+  return [posted_at, opens_at, closes_at, response_at].map((date) => (date === null ? null : instantText(date)));
+}
+
+/** The same text for all spellings of an instant. A damaged record's date may not be an instant: it stays as it is. */
+function instantText(date: string): string {
+  const instant = parseInstant(date);
+  return instant === undefined ? date : `${instant.ms}.${instant.beyond}`;
+}
+
+/** The content that was rendered. The text lacks the status and the dates as they are written. */
 export function contentOf({ text }: RenderedContent, { status, dates }: Pick<Content, "status" | "dates">): Content {
   return { ...parseStored<Content>(text), status, dates };
 }
 
-/** What a document has beyond the text. Instants in milliseconds since 1970 UTC. */
-type Stamped = Pick<Content, "status" | "dates"> & { id: string; createdAt: number; updatedAt: number };
+/** What a document has and the rendered content has not. */
+type DocumentFields = Pick<Content, "status" | "dates"> & { id: string; createdAt: EpochMs; updatedAt: EpochMs };
 
 /** The opportunity as the API returns it, UTF-8 JSON. */
-export function documentOf({ text, cuts }: RenderedContent, { id, status, dates, createdAt, updatedAt }: Stamped): Buffer {
-  const [head, state, middle, days, tail] = cuts;
+export function documentOf({ text, parts }: RenderedContent, { id, status, dates, createdAt, updatedAt }: DocumentFields): Buffer {
   const { posted_at, opens_at, closes_at, response_at } = dates;
-  return joined([
-    `{"id":${JSON.stringify(id)},`,
-    text.subarray(1, head),
-    json(status),
-    text.subarray(state, middle),
-    JSON.stringify({ posted_at, opens_at, closes_at, response_at }),
-    text.subarray(days, tail),
-    `,"created_at":"${formatInstant(createdAt)}","updated_at":"${formatInstant(updatedAt)}"}`,
-  ]).bytes;
+  return Buffer.concat([
+    Buffer.from(`{"id":${jsonOf(id)},`),
+    slice(text, parts.beforeStatus),
+    Buffer.from(jsonOf(status)),
+    slice(text, parts.beforeDates),
+    Buffer.from(jsonOf({ posted_at, opens_at, closes_at, response_at })),
+    slice(text, parts.afterDates),
+    Buffer.from(`"created_at":"${formatInstant(createdAt)}","updated_at":"${formatInstant(updatedAt)}"}`),
+  ]);
 }
 
-/** UTF-8 JSON of what is kept beside the document. */
-export function sidecarOf({ text, cuts }: RenderedContent): Buffer {
-  return joined(["{", text.subarray(cuts[4] + 1)]).bytes;
+/** The fields that are stored and not served, UTF-8 JSON. */
+export function sidecarOf({ text, parts }: RenderedContent): Buffer {
+  return Buffer.concat([Buffer.from("{"), slice(text, parts.sidecar), Buffer.from("}")]);
 }
 
-/** UTF-8 of all in one piece, and where in it each ends. */
-function joined(pieces: readonly (string | Uint8Array)[]): { bytes: Buffer; ends: number[] } {
-  const most = pieces.reduce((sum, piece) => sum + (typeof piece === "string" ? piece.length * 3 : piece.length), 0);
-  const place = most > room.length ? Buffer.allocUnsafe(most) : room;
-  let end = 0;
-  const ends = pieces.map((piece) => {
-    if (typeof piece === "string") end += place.write(piece, end);
-    else {
-      place.set(piece, end);
-      end += piece.length;
-    }
-    return end;
-  });
-  return { bytes: Buffer.from(place.subarray(0, end)), ends };
+function slice(text: Uint8Array, { start, end }: Span): Uint8Array {
+  return text.subarray(start, end);
 }
 
-/** How long a text becomes is known when it is written, and to ask before would be to read it twice. */
-const room = Buffer.allocUnsafe(64 * 1024);
-
+/** Whether two hashes are equal. */
 export function isSameHash(hash: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(hash, other) === 0;
 }
 
-/** The content of a stored row. */
+/** The content of a stored record. Throws if its JSON is damaged. */
 export function readContent(document: Uint8Array, sidecar: Uint8Array): Content {
   const { id: _id, created_at: _created, updated_at: _updated, ...served } = parseStored<Opportunity>(document);
   return { ...served, ...parseStored<Pick<Content, "attachments" | "questions">>(sidecar) };
 }
 
-/** What this program has stored as JSON. */
+/** Parses JSON that this program stored. Throws if it is damaged. */
 export function parseStored<T>(json: Uint8Array): T {
   return JSON.parse(utf8.decode(json)) as T;
 }
 
 const utf8 = new TextDecoder();
-
-/** One spelling of each instant, whatever the offset. Of a damaged record, a date may be none. */
-function canonical(date: string): string {
-  const instant = parseInstant(date);
-  return instant === undefined ? date : `${instant.ms}.${instant.beyond}`;
-}

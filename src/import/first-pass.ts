@@ -213,13 +213,13 @@ function stage(
   isUnchanged: boolean,
   version: Placed | undefined,
 ): void {
-  const { text, cuts, hash } = rendered;
+  const { text, parts, hash } = rendered;
   const { code } = rest.indexed.source;
   const rank = version?.facts === undefined ? undefined : { at: version.facts.posted_at ?? Number.MIN_SAFE_INTEGER, id: version.id };
   if (version?.isOlder) staging.put(code, rest.lineage, null, { rank });
   else if (isUnchanged) staging.put(code, rest.lineage, null, { hash, source_digest, rank });
   else
-    staging.put(code, rest.lineage, JSON.stringify({ ...rest, cuts } satisfies StagedFields), {
+    staging.put(code, rest.lineage, JSON.stringify({ ...rest, parts } satisfies StagedFields), {
       rendered: text,
       hash,
       source_digest,
@@ -228,12 +228,12 @@ function stage(
 }
 
 /** A prepared record without the parts that staging keeps separately. */
-type StagedFields = Omit<PreparedRecord, "rendered" | "source_digest"> & Pick<RenderedContent, "cuts">;
+type StagedFields = Omit<PreparedRecord, "rendered" | "source_digest"> & Pick<RenderedContent, "parts">;
 
 /** The record that was staged. */
 export function unstaged({ text, rendered, hash, source_digest }: Staged): PreparedRecord {
-  const { cuts, ...prepared } = JSON.parse(text) as StagedFields; // Staged by this very import.
-  return { ...prepared, rendered: { text: rendered, cuts, hash }, source_digest: source_digest ?? undefined };
+  const { parts, ...prepared } = JSON.parse(text) as StagedFields; // Staged by this very import.
+  return { ...prepared, rendered: { text: rendered, parts, hash }, source_digest: source_digest ?? undefined };
 }
 
 function stageAsBefore(staging: Staging, judged: Judged, { source, id }: Unread): void {

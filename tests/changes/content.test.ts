@@ -1,4 +1,4 @@
-/** What is rendered once is, cut into pieces, what one would write of each: the document, the sidecar and what is compared. */
+/** The text that is compared, the document and the sidecar equal what JSON.stringify writes for each of them. */
 import { expect, test } from "bun:test";
 import { type Content, contentOf, documentOf, render, sidecarOf } from "../../src/changes/content.ts";
 import type { Draft } from "../../src/import/record.ts";
@@ -8,7 +8,7 @@ import { anOpportunity } from "../support/records.ts";
 
 const id = "0b1a8e3c-5d5e-5f9a-8b2d-4c6e8f1a3b00";
 
-/** Every field, with characters of one to four bytes and those that JSON escapes before each cut. */
+/** Every field, with characters of one to four bytes and characters that JSON escapes, so that a wrong offset shows. */
 const full: Partial<Draft> = {
   title: '“Quoted” \\ "title"',
   summary: "Zusammenfassung… 🛰️",
@@ -33,10 +33,10 @@ const full: Partial<Draft> = {
 };
 
 test.each([
-  ["full, its status stated", full, "stated"],
-  ["full, its status of its dates", full, "dates"],
-  ["almost empty", {}, "dates"],
-] as const)("a record %s", (_, fields, basis) => {
+  ["with every field and a stated status", full, "stated"],
+  ["with every field and a status from its dates", full, "dates"],
+  ["with hardly any fields", {}, "dates"],
+] as const)("render() gives the compared text, document and sidecar of a record %s", (_, fields, basis) => {
   const { content } = judgeRecord(anOpportunity(fields), new Map());
   const { attachments, questions, ...served } = content;
   const rendered = render(content, basis);
@@ -56,7 +56,7 @@ test.each([
   expect(contentOf(rendered, content)).toEqual(content);
 });
 
-test("a damaged record that lacks a text is rendered all the same, so that whatever else is wrong with it can be told", () => {
+test("render() renders a damaged record that lacks a text, so that check can report its other faults", () => {
   const { content } = judgeRecord(anOpportunity(), new Map());
   const damaged = { ...content, summary: undefined, status: undefined } as unknown as Content;
   const rendered = render(damaged, "stated");
