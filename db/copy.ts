@@ -17,8 +17,8 @@ export type Copied = Record<string, number>;
 export type Progress = (table: string, done: number, total: number) => void;
 
 /**
- * Reads each database in one read transaction and writes it in one transaction; both commit together. The table of applied migrations is not
- * copied, because each engine has its own. Throws, with nothing changed, when a target is not a new database.
+ * Reads each database in one read transaction and writes it in one transaction; both commit together. The table of applied migrations is
+ * not copied, because each engine has its own. Throws, with nothing changed, when a target is not a new database.
  */
 export async function copyDatabases(from: Databases, to: Databases, progress: Progress): Promise<{ catalog: Copied; state: Copied }> {
   await requireUnused(to.state, states); // Also before the long work.

@@ -27,7 +27,10 @@ export type Sql<Name extends DatabaseName> = {
   each<Values, Row>(query: Query<Values, Row>, values: NoInfer<Values>, take: (rows: Row[]) => void | Promise<void>): Promise<void>;
 };
 
-/** How long to wait for readers, in milliseconds, and what to call once when the wait begins. On files, `forMs` is how long one writer waits for another. */
+/**
+ * How long to wait for readers, in milliseconds, and what to call once when the wait begins. On files, `forMs` is how long one writer waits
+ * for another.
+ */
 export type Patience = { forMs: number; onWait: () => void };
 
 /**
@@ -54,8 +57,8 @@ export type Engine<Name extends DatabaseName> = Sql<Name> & {
    */
   commits(): number;
   /**
-   * Takes a lock that all programs on this database share. Returns the function that releases it, or `undefined` while another program holds
-   * it. The lock ends with the program, even a killed one; on PostgreSQL also with its connection, so it does not protect data.
+   * Takes a lock that all programs on this database share. Returns the function that releases it, or `undefined` while another program
+   * holds it. The lock ends with the program, even a killed one; on PostgreSQL also with its connection, so it does not protect data.
    */
   tryLock(name: string): Promise<(() => Promise<void>) | undefined>;
   /** Prepares for many writes: SQLite gets a larger page cache. */

@@ -187,7 +187,10 @@ export function insertInto<Table extends SQLiteTable, Key extends keyof Columns<
 /** For `insertInto`: keeps an existing row. */
 export const orIgnore = sql` on conflict do nothing`;
 
-/** For `insertInto`: updates the existing row with the same `target`. Drizzle would write the target with its table, which PostgreSQL refuses. */
+/**
+ * For `insertInto`: updates the existing row with the same `target`. Drizzle would write the target with its table, which PostgreSQL
+ * refuses.
+ */
 export const orUpdate = (target: Column | readonly Column[], ...columns: readonly Column[]) =>
   sql` on conflict (${sql.join(
     [target].flat().map(({ name }) => sql.identifier(name)),

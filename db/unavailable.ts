@@ -5,7 +5,10 @@ import { codeOf, sqlStateOf } from "./reason.ts";
 /** Bun's own codes: nobody listens, the connection broke, nobody answered in time. */
 const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT)/;
 
-/** SQLSTATE (PostgreSQL, appendix A): connection lost, too many, cancelled by a time limit, shutting down or starting, a lock not had, a replica. */
+/**
+ * SQLSTATE (PostgreSQL, appendix A): connection lost, too many, cancelled by a time limit, shutting down or starting, a lock not had, a
+ * replica.
+ */
 const PASSING = /^(08...|53...|57014|57P0[1235]|55P03|40001|40P01|25006)$/;
 
 /** Thrown where nothing is broken, but there is no answer at the moment. */

@@ -273,7 +273,7 @@ describe("a running server", () => {
     const refused = await home.run(["restore", "copy"]);
     expect([refused.code, refused.err]).toEqual([
       1,
-      "Cannot restore fundfeed-data: catalog.db is in use: a server or an import has it open; stop that first\n",
+      "Cannot restore fundfeed-data: catalog.db is in use: a server or an import has it open; stop it first\n",
     ]);
     const copy = await home.serve(["serve", "--port", "0", "--data", "copy"]);
     expect((await copy.get("/sources", key)).status).toBe(200);

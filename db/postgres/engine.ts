@@ -60,7 +60,9 @@ export function postgresEngine<Name extends DatabaseName>(client: Client, name: 
   };
 }
 
-/** Unlocks explicitly, because the server may notice a closed connection too late for the next program. A broken connection has released it. */
+/**
+ * Unlocks explicitly, because the server may notice a closed connection too late for the next program. A broken connection has released it.
+ */
 async function release(lock: number, connection: Awaited<ReturnType<Client["dedicated"]>>): Promise<void> {
   await connection.rows("select pg_advisory_unlock(?)", [lock]).catch(() => undefined);
   await connection.close();

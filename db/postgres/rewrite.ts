@@ -4,8 +4,8 @@ import { sqlStateOf } from "../reason.ts";
 import type { Executor } from "./client.ts";
 
 /**
- * VACUUM FULL needs a table for itself. It waits for the readers of the table, and later readers wait for it. So each attempt waits for less
- * than the time limit of a server's statement, and for more than the second after which PostgreSQL cancels an autovacuum in the way.
+ * VACUUM FULL needs a table for itself. It waits for the readers of the table, and later readers wait for it. So each attempt waits for
+ * less than the time limit of a server's statement, and for more than the second after which PostgreSQL cancels an autovacuum in the way.
  */
 const [LOCK_WAIT_MS, PAUSE_MS] = [2000, 8000];
 /** SQLSTATE: no lock within the limit. */

@@ -1,4 +1,4 @@
-/** Copies of both files that are consistent, checked and whole, or not there at all; and the way back. */
+/** Backs up both files consistently, or not at all, and restores them. */
 import { Database } from "bun:sqlite";
 import {
   chmodSync,
@@ -23,15 +23,18 @@ export type BackedUp = { name: string; bytes: number };
 const kinds = ["catalog", "state"] as const;
 type Kind = (typeof kinds)[number];
 
-/** A backup of what is committed in `data` now, in whatever version it is. An earlier backup in `directory` is replaced only once the new one is complete and checked. */
+/**
+ * Backs up the committed state of `data`, whatever its schema version. Replaces an earlier backup in `directory` only after the new one is
+ * complete and checked. Returns the names and sizes of the files.
+ */
 export function backUp(databases: { catalog: CatalogFile; state: StateFile }, data: string, directory: string): BackedUp[] {
   return naming(`Cannot back up to ${directory}`, () => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     refuseSame(directory, data);
-    using _ = holdBoth(directory, { mendsDamaged: false, orNothing: false });
+    using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
     replaceBoth(directory, (kind, partial) => {
       const { sqlite } = databases[kind];
-      sqlite.run("pragma query_only = off"); // Or it would refuse to write the copy, too.
+      sqlite.run("pragma query_only = off"); // With it on, SQLite would also refuse to write the copy.
       sqlite.query("vacuum into ?").run(partial);
     });
     return kinds.map((kind) => ({ name: fileNames[kind], bytes: statSync(join(directory, fileNames[kind])).size }));
@@ -39,8 +42,8 @@ export function backUp(databases: { catalog: CatalogFile; state: StateFile }, da
 }
 
 /**
- * Replaces both files of `data` with those of a backup. Throws, with nothing changed, when the backup is damaged or the files are in use.
- * A server or an import that begins meanwhile waits (`openPresent` in `open.ts`).
+ * Replaces both files of `data` by those of a backup. Throws, with nothing changed, if the backup is damaged or the files are in use. A
+ * server or an import that starts meanwhile waits (`openPresent` in `open.ts`).
  */
 export function restore(directory: string, data: string, copy: (from: string, to: string) => void = copyFileSync): void {
   naming(`Cannot restore from ${directory}`, () => {
@@ -49,12 +52,12 @@ export function restore(directory: string, data: string, copy: (from: string, to
   naming(`Cannot restore ${data}`, () => {
     mkdirSync(data, { recursive: true, mode: 0o700 });
     refuseSame(directory, data);
-    using _ = holdBoth(data, { mendsDamaged: true, orNothing: true });
+    using _ = holdBoth(data, { replacesDamaged: true, createsMissing: true });
     replaceBoth(data, (kind, partial) => copy(join(directory, fileNames[kind]), partial));
   });
 }
 
-/** Both files or neither: each is made and checked beside the one that it replaces. */
+/** Replaces both files or neither. Each new file is made and checked before any is replaced. */
 function replaceBoth(directory: string, make: (kind: Kind, partial: string) => void): void {
   const paths = kinds.map((kind) => ({
     kind,
@@ -63,7 +66,7 @@ function replaceBoth(directory: string, make: (kind: Kind, partial: string) => v
   }));
   try {
     for (const { kind, partial } of paths) {
-      rmSync(partial, { force: true }); // `vacuum into` refuses a file that is there.
+      rmSync(partial, { force: true }); // `vacuum into` refuses an existing file.
       make(kind, partial);
       checkCopy(partial, kind);
     }
@@ -77,20 +80,22 @@ function refuseSame(backup: string, data: string): void {
   if (realpathSync(backup) === realpathSync(data)) throw new Error("it is the data directory itself");
 }
 
-/** A backup is whole files. One that was served and not closed has its newest changes in a log beside them. */
+/** Refuses files that were not closed: their newest changes are in a log next to them. */
 function refuseUnfinished(directory: string, name: string): void {
   const path = join(directory, name);
   if (!existsSync(path)) throw new Error(`it has no ${name}`);
   if (existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0)
     throw new Error(
-      `its ${name} is in use, or was not closed; make a whole copy of it with: fundfeed backup NEW --data ${directory}, and restore that`,
+      `its ${name} is in use, or was not closed; make a complete copy with: fundfeed backup NEW --data ${directory}, and restore that`,
     );
 }
 
-/** `mendsDamaged`: replaces damaged files. `orNothing`: also keeps others from making files where there are none. */
-type Holding = { mendsDamaged: boolean; orNothing: boolean };
+/**
+ * `replacesDamaged`: files that cannot be opened may be replaced. `createsMissing`: also keeps other programs from creating missing files.
+ */
+type Holding = { replacesDamaged: boolean; createsMissing: boolean };
 
-/** Keeps every other program out of both files, those that replace them excepted. */
+/** Keeps all other programs out of both files, except those that replace them. */
 function holdBoth(directory: string, holding: Holding): DisposableStack {
   using held = new DisposableStack();
   for (const kind of kinds) held.defer(hold(directory, kind, holding));
@@ -98,13 +103,13 @@ function holdBoth(directory: string, holding: Holding): DisposableStack {
 }
 
 /**
- * Leaving write-ahead logging needs the file for oneself, so it fails while anybody else has it open; an exclusive transaction then keeps
- * them out. Another program's file is never replaced.
+ * Switching off write-ahead logging needs exclusive access, so it fails while another program has the file open. An exclusive transaction
+ * then keeps other programs out. A file of another program is never replaced.
  */
-function hold(directory: string, kind: Kind, { mendsDamaged, orNothing }: Holding): () => void {
+function hold(directory: string, kind: Kind, { replacesDamaged, createsMissing }: Holding): () => void {
   const path = join(directory, fileNames[kind]);
   const isThere = existsSync(path);
-  if (!isThere && !orNothing) return () => undefined;
+  if (!isThere && !createsMissing) return () => undefined;
   if (isThere) requireOwnLog(path);
   const sqlite = new Database(path, { create: true });
   const placeholder = isThere ? undefined : identityOf(path);
@@ -117,16 +122,16 @@ function hold(directory: string, kind: Kind, { mendsDamaged, orNothing }: Holdin
     refuseForeignFile(sqlite, kind);
     sqlite.run("pragma journal_mode = delete");
     sqlite.run("begin exclusive");
-    // Somebody may have come in between the two.
+    // Another program may have opened it between the two.
     const mode = sqlite.query<{ journal_mode: string }, []>("pragma journal_mode").get()?.journal_mode;
     if (mode !== "delete") throw new Error(`${fileNames[kind]} is in use`);
     return release;
   } catch (error) {
     release();
     const code = codeOf(error);
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && mendsDamaged) return () => undefined; // Nobody else can open it either.
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && replacesDamaged) return () => undefined; // No other program can open it either.
     if (code.startsWith("SQLITE_BUSY"))
-      throw new Error(`${fileNames[kind]} is in use: a server or an import has it open; stop that first`, { cause: error });
+      throw new Error(`${fileNames[kind]} is in use: a server or an import has it open; stop it first`, { cause: error });
     throw new Error(`${fileNames[kind]} there must not be replaced: ${reasonOf(error)}`, { cause: error });
   }
 }
@@ -144,7 +149,7 @@ function checkCopy(path: string, kind: Kind): void {
   const sqlite = new Database(path, { readwrite: true });
   try {
     const result = sqlite.query<{ integrity_check: string }, []>("pragma integrity_check").get()?.integrity_check;
-    if (result !== "ok") throw new Error(result ?? "no answer");
+    if (result !== "ok") throw new Error(result ?? "the integrity check returned nothing");
     refuseForeignFile(sqlite, kind);
   } catch (error) {
     throw new Error(`the copy of ${fileNames[kind]} cannot be trusted: ${reasonOf(error)}`, { cause: error });

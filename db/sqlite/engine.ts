@@ -1,4 +1,4 @@
-/** bun:sqlite behind the seam: everything answers at once, and one connection does one transaction after the other. */
+/** The engine on bun:sqlite. Statements run synchronously, and the one connection runs one transaction after the other. */
 import { Database, type Statement } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,13 +11,13 @@ import { requireStorable, type Value } from "../value.ts";
 import { commitMark } from "./commit-counter.ts";
 import { ownFile, watchFile } from "./open-file.ts";
 
-/** Pages that an import keeps in memory (KB): ids and hashes fall anywhere in their indexes, which at SQLite's 2 MB are read back again and again. */
+/** The page cache of an import. Ids and hashes are spread over their indexes; with SQLite's 2 MB, their pages are read again and again. */
 const WRITER_CACHE_KB = 32_000;
 
 /** `outlivesFile`: also writes to a file that was replaced, as a server does until it has opened the new one. */
 type Writing = { outlivesFile?: boolean };
 
-/** An opened and migrated file as an engine. */
+/** The engine on a file that is open and migrated. */
 export function sqliteEngine<Name extends DatabaseName>(
   sqlite: Database,
   name: Name,
@@ -45,7 +45,7 @@ export function sqliteEngine<Name extends DatabaseName>(
   };
 }
 
-/** A file that was opened for reading. It takes no lock, which would be a file of its own: what changes nothing keeps nobody out. */
+/** The engine on a file that is open for reading. Its locks do nothing: a lock would create a file, and a reader keeps nobody out. */
 export function sqliteReader<Name extends DatabaseName>(sqlite: Database, name: Name, finish: () => void): Engine<Name> {
   const engine = engineOn(sqlite, name);
   const { filename } = sqlite;
@@ -73,7 +73,7 @@ const UNGUARDED: Guards = { beforeRead: () => undefined, beforeWrite: () => unde
 function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, { beforeRead, beforeWrite }: Guards = UNGUARDED): Engine<Name> {
   const statements = statementCache(sqlite);
   const inside = sqlOf(sqlite, statements, name, (work) => work());
-  /** The transaction under way; whatever else asks comes after it, and not in between. */
+  /** The transaction under way. Other statements wait for its end. */
   let underWay: Promise<unknown> | undefined;
 
   async function whenFree<T>(work: () => T): Promise<T> {
@@ -88,7 +88,7 @@ function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, { bef
     const { promise, resolve } = Promise.withResolvers<void>();
     underWay = promise;
     try {
-      return await bracketed(sqlite, begin, work);
+      return await inTransaction(sqlite, begin, work);
     } finally {
       underWay = undefined;
       resolve();
@@ -123,21 +123,21 @@ function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, { bef
   };
 }
 
-async function bracketed<T>(sqlite: Database, begin: string, work: () => Promise<T>): Promise<T> {
+async function inTransaction<T>(sqlite: Database, begin: string, work: () => Promise<T>): Promise<T> {
   sqlite.run(begin);
   try {
     const result = await work();
     sqlite.run("commit");
     return result;
   } catch (error) {
-    if (sqlite.inTransaction) sqlite.run("rollback"); // A full disk has rolled back by itself.
+    if (sqlite.inTransaction) sqlite.run("rollback"); // After a full disk, SQLite has rolled back already.
     throw error;
   }
 }
 
 type Statements = (statement: string) => Statement<unknown, Value[]>;
 
-/** Keeps every statement: there are as many as the program spells, and `sqlite.query` keeps twenty. */
+/** Keeps every prepared statement of the program. `sqlite.query` would keep only twenty. */
 function statementCache(sqlite: Database): Statements {
   const prepared = new Map<string, Statement<unknown, Value[]>>();
   return (statement) => {
@@ -190,7 +190,7 @@ function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements
   };
 }
 
-/** An exclusive transaction on an empty file beside the database: the operating system ends it with the process. The file is never written. */
+/** Locks by an exclusive transaction on an empty file in the same directory. It ends with the process. The file is never written. */
 function tryLock(path: string, name: string): (() => Promise<void>) | undefined {
   if (path === "" || path === ":memory:") return async () => undefined;
   const lock = new Database(join(dirname(path), `${name}.lock`), { create: true, strict: true });
@@ -204,7 +204,7 @@ function tryLock(path: string, name: string): (() => Promise<void>) | undefined 
   }
 }
 
-/** Room for the indexes' pages, and memory instead of files for what a statement may undo. */
+/** Enlarges the page cache for indexes, and keeps rollback data of statements in memory. */
 function makeRoomForWrites(sqlite: Database): void {
   sqlite.run(`pragma cache_size = -${WRITER_CACHE_KB}`);
   sqlite.run("pragma temp_store = memory");

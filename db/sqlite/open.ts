@@ -12,20 +12,26 @@ import { hasForeignLog } from "./log-owner.ts";
 import { appliedTo, migrate, migrations } from "./migrate.ts";
 import { openToRead, type ReadFile } from "./read-file.ts";
 
-/** For who is concerned with files themselves: backups, and tests. Everybody else asks the engine. */
+/** With the connection itself, for backups and tests. Everything else uses the engine. */
 export type CatalogFile = CatalogDb & { sqlite: Database };
 export type StateFile = StateDb & { sqlite: Database };
 
-/** How long a writer waits for another, in milliseconds. A server waits for nobody: waiting would stall every request. */
+/** How long a writer waits for another one. A server sets less, since waiting stalls every request. */
 export const WRITER_WAITS_MS = 30_000;
 
-/** Of new files. Catalogs hold documents of some KB, which leave half of a page of 4 KB empty, and an import makes half as many system calls with 16 KB. */
+/**
+ * Page sizes of new files. Documents of a few KB leave half of a 4 KB page empty; with 16 KB, an import also makes half as many system
+ * calls.
+ */
 const PAGE_BYTES = { catalog: 16_384, state: 4096 };
 
-/** How much the write-ahead log holds before it is checkpointed: at SQLite's 4 MB each chunk of an import would be written twice at once, four times as slow. */
+/**
+ * The size of the write-ahead log that starts a checkpoint. With SQLite's 4 MB, each chunk of an import starts one, and takes four times as
+ * long.
+ */
 const CHECKPOINT_BYTES = 64_000_000;
 
-/** "ffct" and "ffst" in ASCII: how SQLite's header says whose file it is. */
+/** "ffct" and "ffst" in ASCII. SQLite's header has a field for the program that made a file. */
 const APPLICATION_IDS = { catalog: 0x66666374, state: 0x66667374 };
 
 export const fileNames = { catalog: "catalog.db", state: "state.db" };
@@ -38,12 +44,12 @@ type Kind = keyof typeof fileNames;
  */
 export type FileOpening = Opening & { waitMs?: number; outlivesFile?: boolean };
 
-/** `directory` is a path, or ":memory:". Throws an Error with one sentence. */
+/** `directory` is a path, or ":memory:". Throws an Error whose message is one sentence. */
 export function openCatalog(directory: string, now: number, opening: FileOpening = {}): CatalogFile {
   const { mode = "create" } = opening;
   if (isReading(mode)) return openReader(directory, "catalog", mode);
   const sqlite = open(directory, "catalog", now, opening);
-  // Looked for first: even an insert that does nothing would wait for a writer.
+  // Checked first, because even an insert without effect waits for a writer.
   if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() === null)
     sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
   return { ...sqliteEngine(sqlite, "catalog", opening), sqlite };
@@ -51,7 +57,7 @@ export function openCatalog(directory: string, now: number, opening: FileOpening
 
 export function openState(directory: string, now: number, opening: FileOpening = {}): StateFile {
   const { mode = "create" } = opening;
-  // Nobody has made a key or changed a plan yet: what a new state holds is the answer.
+  // No key was made and no plan was changed yet, so a new state holds the same.
   if (isReading(mode) && !isThere(directory, "state") && isThere(directory, "catalog")) return openState(":memory:", now);
   if (isReading(mode)) return openReader(directory, "state", mode);
   const sqlite = open(directory, "state", now, opening);
@@ -71,9 +77,9 @@ function open(
     const opened = openPresent(path, kind, () => ({ sqlite: new Database(path, { create: true, strict: true }), finish: () => undefined }));
     return closingOnFailure(opened, ({ sqlite, isMarked }) => {
       useWriteAheadLog(sqlite);
-      if (!isMarked) sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`); // Before the first table, in case we are killed in between.
+      if (!isMarked) sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`); // Before the first table, so that a kill leaves no file that looks foreign.
       sqlite.run("pragma foreign_keys = on");
-      sqlite.run(`pragma synchronous = ${kind === "catalog" ? "full" : "normal"}`); // state.db may forget a second (D-25).
+      sqlite.run(`pragma synchronous = ${kind === "catalog" ? "full" : "normal"}`); // state.db may lose a second (D-25).
       sqlite.run(`pragma wal_autocheckpoint = ${Math.floor(CHECKPOINT_BYTES / pageBytesOf(sqlite))}`);
       const before = migrate(sqlite, migrations[kind], now);
       const known = migrations[kind].length;
@@ -84,7 +90,7 @@ function open(
   });
 }
 
-/** An engine that changes nothing, neither in the file nor beside it. */
+/** An engine that changes neither the file nor its directory. */
 function openReader<Name extends Kind>(directory: string, kind: Name, mode: "read" | "inspect") {
   const path = pathOf(directory, kind);
   return naming(path, () => {
@@ -94,7 +100,7 @@ function openReader<Name extends Kind>(directory: string, kind: Name, mode: "rea
       ({ sqlite, finish }) => {
         const [applied, known] = [appliedTo(sqlite), migrations[kind].length];
         const missing = missingOf(migrations[kind], applied).length;
-        if (applied.length === 0) throw noData(directory, kind); // A command that made it was killed at its beginning.
+        if (applied.length === 0) throw noData(directory, kind); // The command that created it was killed at once.
         if (missing > 0 && mode === "read") throw olderVersion(applied.length, known);
         return { ...sqliteReader(sqlite, kind, finish), sqlite };
       },
@@ -118,8 +124,8 @@ function openPresent(path: string, kind: Kind, open: () => ReadFile): ReadFile &
     requireOwnLog(path);
     const identity = path === ":memory:" ? undefined : identityOf(path);
     const file = closingOnFailure(open(), (opened) => {
-      opened.sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that a writer in another process is waited for from here on.
-      opened.sqlite.run(`pragma page_size = ${PAGE_BYTES[kind]}`); // Before anything is written, and of no effect later.
+      opened.sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that the next statements wait for a writer of another process.
+      opened.sqlite.run(`pragma page_size = ${PAGE_BYTES[kind]}`); // It has an effect only before the first write.
       return { ...opened, isMarked: refuseForeignFile(opened.sqlite, kind) };
     });
     if (path === ":memory:" || identityOf(path) === identity) return file;
@@ -150,7 +156,7 @@ function requireThere(directory: string, kind: Kind): void {
   if (!isThere(directory, kind)) throw noData(directory, kind);
 }
 
-/** An empty file is what a command that was killed left behind. */
+/** An empty file was left by a command that was killed. */
 function isThere(directory: string, kind: Kind): boolean {
   try {
     const file = statSync(join(directory, fileNames[kind]));
@@ -192,7 +198,7 @@ function pageBytesOf(sqlite: Database): number {
   return sqlite.query<{ page_size: number }, []>("pragma page_size").get()?.page_size ?? PAGE_BYTES.catalog;
 }
 
-/** Whether the file bears our mark already; one that is empty may get it. */
+/** Returns whether the file has our application id. An empty file may get it. Throws for a file of another program. */
 export function refuseForeignFile(sqlite: Database, kind: "catalog" | "state"): boolean {
   const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };
   if (application_id === APPLICATION_IDS[kind]) return true;
@@ -201,7 +207,7 @@ export function refuseForeignFile(sqlite: Database, kind: "catalog" | "state"): 
   return false;
 }
 
-/** Two processes that switch a new file together can fail despite a busy timeout, so the mode is read first and the switch tried again. */
+/** Two processes that switch a new file at once can fail despite the busy timeout. So this reads the mode first, and tries again. */
 function useWriteAheadLog(sqlite: Database): void {
   for (let attempt = 1; ; attempt++) {
     const mode = sqlite.query<{ journal_mode: string }, []>("pragma journal_mode").get()?.journal_mode;

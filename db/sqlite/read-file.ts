@@ -1,4 +1,4 @@
-/** Opens a SQLite file for reading: no file that is there is changed, and none is left that was not there. */
+/** Opens a SQLite file for reading. It changes no file and leaves no new one. */
 import { constants, Database } from "bun:sqlite";
 import { accessSync, copyFileSync, existsSync, constants as fs, mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,22 +6,22 @@ import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { codeOf } from "../reason.ts";
 
-/** `finish` is called after `sqlite` was closed. Throws when what was read cannot be trusted. */
+/** Call `finish` after closing `sqlite`. It throws if the data that were read cannot be trusted. */
 export type ReadFile = { sqlite: Database; finish: () => void };
 
-/** A log's index has 32 KB to begin with. */
+/** The index of a log starts with 32 KB. */
 const ROOM_FOR_INDEX_BYTES = 65_536;
 
-/** `waitMs`: how long to wait for somebody who has the file alone. */
+/** `waitMs` is how long to wait for a program that has locked the file. */
 export function openToRead(path: string, waitMs: number): ReadFile {
   const [hasLog, hasIndex] = [existsSync(`${path}-wal`), existsSync(`${path}-shm`)];
   if (hasLog && hasIndex) return openInUse(path, waitMs);
-  // Copied together without their index, as by a file system's snapshot: SQLite would make one and leave it there.
+  // File and log were copied without the index, as by a file system snapshot. SQLite would create an index and leave it there.
   if (hasLog) return openPrivateCopy(path);
   return canMakeIndex(path) ? openBesideWriters(path) : openUnchanging(path);
 }
 
-/** A server or an import has it open, or was killed. A read-only connection leaves the log alone when it closes. */
+/** A server or an import has it open, or was killed. A read-only connection leaves the log in place when it closes. */
 function openInUse(path: string, waitMs: number): ReadFile {
   const sqlite = new Database(path, { readonly: true, strict: true });
   sqlite.run(`pragma busy_timeout = ${waitMs}`);
@@ -30,20 +30,20 @@ function openInUse(path: string, waitMs: number): ReadFile {
     return { sqlite, finish: () => undefined };
   } catch (error) {
     sqlite.close(true);
-    // A full disk kept somebody from making the index, and keeps us from it.
+    // A full disk keeps SQLite from creating the index.
     if (!/^SQLITE_(FULL|IOERR|CANTOPEN)/.test(codeOf(error))) throw error;
     return statSync(`${path}-wal`).size === 0 ? openUnchanging(path) : openPrivateCopy(path);
   }
 }
 
-/** With the log and index that a writer who begins meanwhile needs to see. SQLite removes both when the last connection closes. */
+/** With log and index, so that a writer that starts meanwhile sees the reader. SQLite removes both when the last connection closes. */
 function openBesideWriters(path: string): ReadFile {
   const sqlite = new Database(path, { readwrite: true, strict: true });
   sqlite.run("pragma query_only = on");
   return { sqlite, finish: () => undefined };
 }
 
-/** Without locks, log or index: nothing else is possible where we may not write, or the disk is full. */
+/** Without locks, log or index: the only way on a read-only file system or a full disk. */
 function openUnchanging(path: string): ReadFile {
   const sqlite = new Database(`${pathToFileURL(path).href}?immutable=1`, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
   return { sqlite, finish: requireUnchanged(path) };
@@ -64,7 +64,7 @@ function openPrivateCopy(path: string): ReadFile {
   }
 }
 
-/** Notes the state of a file; the function it returns throws once the file has another. */
+/** Records the state of a file. The function it returns throws if the file has changed. */
 function requireUnchanged(path: string): () => void {
   const state = () => {
     const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
@@ -72,7 +72,7 @@ function requireUnchanged(path: string): () => void {
   };
   const before = state();
   return () => {
-    if (state() !== before) throw new Error(`Cannot trust what was read from ${path}: it was written to meanwhile; run the command again`);
+    if (state() !== before) throw new Error(`Cannot trust what was read from ${path}: it was changed meanwhile; run the command again`);
   };
 }
 

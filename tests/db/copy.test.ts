@@ -79,7 +79,7 @@ const told = () => undefined;
 describe.if(hasPostgres)("copyDatabases()", () => {
   const anUrl = async () => (await postgresServer()).freshDatabase({ empty: true });
 
-  test("copies every row of every table from SQLite to PostgreSQL and back, bytes and numbers alike", async () => {
+  test("copies every row of every table from SQLite to PostgreSQL and back, with the same bytes and numbers", async () => {
     const [from, over, back] = [await open(directory), await open(await anUrl()), await open(aDirectory())];
     const rows = await rowsOf(from);
     for (const name of [...tableNames(catalogTables), ...tableNames(stateTables)])
@@ -100,7 +100,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     expect(await rowsOf(back)).toEqual(rows);
   });
 
-  test("lets new rows go on counting after the largest number", async () => {
+  test("numbers new rows after the largest copied number", async () => {
     const over = await open(await anUrl());
     await copyDatabases(await open(directory), over, told);
     const added =
@@ -114,7 +114,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     expect(await empty.catalog.get(rawSql<object>(added))).toEqual({ id: 1 });
   });
 
-  test("reads one state of a source that is being written to", async () => {
+  test("reads one state of a source while it is written to", async () => {
     const url = await anUrl();
     await copyDatabases(await open(directory), await open(url), told);
     for (const place of [directory, url]) {
@@ -153,7 +153,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     }
   });
 
-  test("leaves a target as it was when it fails, whichever database it was at", async () => {
+  test("leaves a target unchanged when it fails, at either database", async () => {
     const from = await open(directory);
     for (const target of [await open(aDirectory()), await open(await anUrl())]) {
       const rows = await rowsOf(target);
@@ -168,7 +168,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     }
   });
 
-  test.each(["files", "PostgreSQL"])("killed in the middle, it leaves %s as new, and can be begun again", async (kind) => {
+  test.each(["files", "PostgreSQL"])("a kill leaves %s as new, and the copy can be run again", async (kind) => {
     const server = await postgresServer();
     const url = await anUrl();
     const source = await open(url);
@@ -193,7 +193,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     expect(await rowsOf(await open(place))).toEqual(await rowsOf(source));
   });
 
-  test("makes copies that export byte by byte the same", async () => {
+  test("makes copies whose exports are identical, byte by byte", async () => {
     const url = await anUrl();
     await copyDatabases(await open(directory), await open(url), told);
     const [here, there] = [await fundfeed(["export", "--data", directory]), await fundfeed(["export", "--database", url])];

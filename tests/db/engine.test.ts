@@ -84,7 +84,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
 
   const testIf = test.if(isThere);
 
-  testIf("gives back what it was given", async () => {
+  testIf("returns the values that it stored", async () => {
     await using place = await opened();
     const { one, other } = place;
     const insert =
@@ -126,7 +126,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     },
   );
 
-  testIf("counts, sums and compares in numbers", async () => {
+  testIf("counts, sums and compares numbers", async () => {
     await using place = await openedState();
     const { db } = place;
     const row = await db.get(
@@ -145,7 +145,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     ]);
   });
 
-  testIf("tells how many rows it wrote", async () => {
+  testIf("returns how many rows it wrote", async () => {
     await using place = await openedState();
     const { db } = place;
     expect(await db.run(rawSql("update plans set daily = daily"))).toBe(3);
@@ -154,7 +154,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect([await db.run(rawSql(insert, "new")), await db.run(rawSql(insert, "new"))]).toEqual([1, 0]);
   });
 
-  testIf("reads `?` as a value but in texts, names and comments", async () => {
+  testIf("treats `?` as a parameter, except in strings, names and comments", async () => {
     await using place = await opened();
     const row = await place.one.get(
       rawSql<object>(`select cast(? as text) as "what?", 'it''s ?' as text /* ? */, cast(? as text) as last -- ?\n`, "a", "b"),
@@ -162,13 +162,13 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect({ ...row }).toEqual({ "what?": "a", text: "it's ?", last: "b" });
   });
 
-  testIf("orders texts by their bytes", async () => {
+  testIf("orders text by its bytes", async () => {
     await using place = await opened();
     for (const name of ["b", "B", "a", "é", "z", "_", "😀", "\uffee"]) await place.one.run(rawSql(put, name, bytes(".")));
     expect(await namesIn(place.other)).toEqual(["B", "_", "a", "b", "z", "é", "\uffee", "😀"]);
   });
 
-  testIf("spells lists, members and parts of bytes by its dialect", async () => {
+  testIf("reads lists, members and parts of bytes in its dialect", async () => {
     await using place = await opened();
     const { one } = place;
     const codes = query({ codes: listOf(sources.code) }, (given) =>
@@ -211,7 +211,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     ]);
   });
 
-  testIf("does all of a transaction or none of it", async () => {
+  testIf("commits all of a transaction or nothing", async () => {
     await using place = await opened();
     const { one, other } = place;
     expect(await one.transaction(async (sql) => (await sql.run(rawSql(put, "kept", bytes(".")))) + 1)).toBe(2);
@@ -229,7 +229,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect(await one.transaction((sql) => sql.run(rawSql(put, "after", bytes("."))))).toBe(1);
   });
 
-  testIf("lets writers in one after the other, from one opening and from several, so that instants never meet", async () => {
+  testIf("runs writers one after the other, on one connection and on several, so that no two commits have the same instant", async () => {
     await using place = await opened();
     const { one, other } = place;
     const write = (db: CatalogDb, rounds: number) =>
@@ -255,7 +255,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect(both.sort()).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  testIf("keeps out of a transaction whoever asks beside it", async () => {
+  testIf("keeps statements of other callers out of a transaction", async () => {
     await using place = await opened();
     const { one } = place;
     const writing = one.transaction(async (sql) => {
@@ -275,7 +275,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect(await namesIn(one)).toEqual(["whole"]);
   });
 
-  testIf("goes on after a read beside a transaction that failed", async () => {
+  testIf("works after a read during a transaction that failed", async () => {
     await using place = await opened();
     const { one } = place;
     const outcomes = await Promise.allSettled([
@@ -287,7 +287,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect(await namesIn(one)).toEqual(["beside", "next"]);
   });
 
-  testIf("sees one state of the database in a snapshot", async () => {
+  testIf("sees one state of the database in a read transaction", async () => {
     await using place = await opened();
     const { one, other } = place;
     await other.run(rawSql(put, "before", bytes(".")));
@@ -300,7 +300,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect(await namesIn(one)).toEqual(["before", "meanwhile"]);
   });
 
-  testIf("hands over many rows in batches, of one state, with other questions in between", async () => {
+  testIf("passes many rows of one state in batches, with other statements in between", async () => {
     await using place = await opened();
     const { one, other } = place;
     const numbers = "with recursive n (i) as (select 1 union all select i + 1 from n where i < ?) select i from n";
@@ -335,7 +335,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect(await one.get(rawSql("select count(*) as count from sources"))).toEqual({ count: 6 });
   });
 
-  testIf("answers by the tables as they are now", async () => {
+  testIf("sees changes of the tables' columns", async () => {
     await using place = await opened();
     const { one, other } = place;
     const all = "select * from sources where code = ?";
@@ -346,7 +346,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     await one.each(rawSql(all, "DSIP"), {}, ([row]) => expect(row).toEqual({ ...before, later: null }));
   });
 
-  testIf("runs Drizzle's statements by the names of their parameters, in transactions too", async () => {
+  testIf("runs Drizzle's statements by the names of their parameters, also in transactions", async () => {
     await using place = await openedState();
     const { db } = place;
     await db.run(insertInto(plans), { name: "big", daily: 2 ** 40, per_minute: 1 });
@@ -382,7 +382,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     await expect(dangling).rejects.toThrow();
   });
 
-  testIf("tells by a number whether anybody has committed, or that it cannot", async () => {
+  testIf("returns a number that changes with every commit, or NaN", async () => {
     await using place = await opened();
     const { one, other } = place;
     const before = one.commits();
@@ -390,7 +390,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     expect(one.commits() === before).toBe(false); // NaN is not itself.
   });
 
-  testIf("locks among programs, until the release", async () => {
+  testIf("holds a lock against other programs until its release", async () => {
     await using place = await opened();
     const { one, other } = place;
     const release = await one.tryLock("import");
@@ -404,7 +404,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     await Promise.all([next?.(), another?.()]);
   });
 
-  testIf("finds its storage in order, and rewrites it", async () => {
+  testIf("finds no damage in its storage, and vacuums it", async () => {
     await using place = await opened();
     await place.one.run(rawSql(put, "x", bytes(".")));
     expect(await place.one.storageFaults()).toEqual([]);

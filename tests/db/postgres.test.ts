@@ -23,7 +23,7 @@ const failureOf = (work: Promise<unknown>) =>
   );
 
 describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => {
-  test("make all tables in schemas of their own, and find them as they were", async () => {
+  test("create all tables in their own schemas, and find them again", async () => {
     const url = await (await postgresServer()).freshDatabase({ empty: true });
     const first = await openPostgresCatalog(url, NOON);
     const secret = await first.get(rawSql<{ value: Uint8Array }>("select value from settings where name = 'cursor_secret'"));
@@ -48,7 +48,7 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
     await Promise.all([first.close(), second.close(), state.close()]);
   });
 
-  test("do not meet when several programs open an empty database at once", async () => {
+  test("may be called by several programs at once for an empty database", async () => {
     const url = await (await postgresServer()).freshDatabase({ empty: true });
     const opened = await Promise.all(
       [1, 2, 3].flatMap(() => [openPostgresCatalog(url, NOON, { connections: 2 }), openPostgresState(url, NOON, { connections: 2 })]),
@@ -63,7 +63,7 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
     await Promise.all(opened.map((db) => db.close()));
   });
 
-  test("refuse a database that a newer program made, or one of another text", async () => {
+  test("refuse a database of a newer program, or with a migration of another text", async () => {
     const url = await (await postgresServer()).freshDatabase();
     const db = await openPostgresCatalog(url, NOON);
     await db.run(rawSql("insert into migrations values (99, '0098_later', 'hash', 0)"));
@@ -74,7 +74,7 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
     await db.close();
   });
 
-  test("refuse what they cannot work with, in one sentence without the password", async () => {
+  test("refuse unusable databases, in one sentence without the password", async () => {
     const server = await postgresServer();
     const url = (await server.freshDatabase({ empty: true })).replace("fundfeed@", "fundfeed:hunter2@");
     const unmigrated = await failureOf(openPostgresState(url, NOON, { mode: "read" }));
@@ -106,7 +106,7 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
 describe.if(hasPostgres)("openPostgresCatalog() says", () => {
   const RIGHTS = "the role needs the rights that docs/operate/postgres.md lists";
 
-  test("which rights a role lacks, whether it only reads or not", async () => {
+  test("which rights a role lacks, for reading and for writing", async () => {
     const server = await postgresServer();
     const [url, empty] = [await server.freshDatabase(), await server.freshDatabase({ empty: true })];
     await server.command("create role stranger login");
@@ -134,7 +134,7 @@ describe.if(hasPostgres)("openPostgresCatalog() says", () => {
 });
 
 describe.if(hasPostgres)("an engine on PostgreSQL", () => {
-  test("fails for the moment while its server restarts or is killed, and goes on when it is back", async () => {
+  test("reports that it is unavailable while its server restarts or is killed, and then works again", async () => {
     const server = await postgresServer();
     const db = await openPostgresCatalog(await server.freshDatabase(), NOON, { connections: 4 });
     const ask = () => db.get(rawSql("select count(*) as count from sources"));
@@ -174,7 +174,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     await db.close();
   });
 
-  test("leaves a server that is silent, and comes back to it when it answers again", async () => {
+  test("drops connections to a server that does not respond, and connects again when it does", async () => {
     const server = await postgresServer();
     const url = await server.freshDatabase();
     const db = await openPostgresCatalog(url, NOON, { connections: 2, statementTimeoutMs: 1000 });
@@ -190,7 +190,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     await db.close();
   });
 
-  test("gives up on a statement that takes too long, and on a lock that it does not get", async () => {
+  test("gives up on a slow statement, and on a lock that another program holds", async () => {
     const url = await (await postgresServer()).freshDatabase();
     const db = await openPostgresCatalog(url, NOON, { statementTimeoutMs: 1000 });
     expect(isUnavailable(await failureOf(db.get(rawSql("select pg_sleep(9)"))))).toBe(true);
@@ -208,7 +208,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     await Promise.all([db.close(), other.close()]);
   });
 
-  test("lets nobody wait for a connection for ever", async () => {
+  test("limits the wait for a free connection", async () => {
     const url = await (await postgresServer()).freshDatabase();
     const db = await openPostgresCatalog(url, NOON, { connections: 1, statementTimeoutMs: 1000 });
     const [taken, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -224,7 +224,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     await db.close();
   });
 
-  test("does not take for done what a failed statement has undone", async () => {
+  test("reports a commit that the server turned into a rollback", async () => {
     const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
     const writing = db.transaction(async (sql) => {
       await sql.run(rawSql(put, "x", new Uint8Array()));
@@ -235,7 +235,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     await db.close();
   });
 
-  test("tells its own faults from those that pass", async () => {
+  test("distinguishes temporary failures from errors", async () => {
     const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
     for (const statement of ["select 1 from nowhere", "selec", "insert into sources select * from sources", "select 1 / 0"]) {
       expect(isUnavailable(await failureOf(db.get(rawSql(statement))))).toBe(false);
@@ -245,7 +245,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     expect(isUnavailable(await failureOf(db.get(rawSql("select 1"))))).toBe(true);
   });
 
-  test("reads a big catalog in batches, one after the other", async () => {
+  test("reads a large catalog in batches", async () => {
     const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
     await db.run(
       rawSql("insert into settings (name, value) select 'n' || i, convert_to('x', 'UTF8') from generate_series(1, 2500) as g (i)"),

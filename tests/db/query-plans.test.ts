@@ -58,7 +58,7 @@ const record = (n: number, fields: object = {}) => ({
   ...fields,
 });
 
-test("lists, finds and histories are searches", async () => {
+test("lists, details and histories use indexes", async () => {
   const db = openCatalog(":memory:", NOON);
   const { take } = await aCatalog(db);
   await take(Array.from({ length: 30 }, (_, n) => record(n)));
@@ -83,7 +83,7 @@ test("lists, finds and histories are searches", async () => {
   expect(scansOf(db, statements)).toEqual([]);
 });
 
-test("the clock finds what is due, and an import finds each record, by an index", async () => {
+test("status turns find due records, and imports find each record, by an index", async () => {
   const db = openCatalog(":memory:", NOON);
   const { take, takeEvents } = await aCatalog(db);
   await take(Array.from({ length: 30 }, (_, n) => record(n)));

@@ -7,7 +7,7 @@ import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 afterAll(dropScratch);
 
 describe("reasonOf()", () => {
-  test("of a statement that failed tells the cause, not the statement and its values", async () => {
+  test("returns the cause of a failed statement, without the statement and its values", async () => {
     const directory = aDirectory();
     const [writer, waiter] = [openState(directory, NOON), openState(directory, NOON, { waitMs: 0 })];
     writer.sqlite.run("begin immediate");
@@ -19,7 +19,7 @@ describe("reasonOf()", () => {
     await waiter.close();
   });
 
-  test("of what has no known cause is what it says", () => {
+  test("returns the message of an unknown error", () => {
     expect([reasonOf(new Error("a plain sentence")), reasonOf("text")]).toEqual(["a plain sentence", "text"]);
   });
 });

@@ -79,7 +79,7 @@ test.each([
   expect(onSqlite.length).toBeGreaterThan(4);
 });
 
-test("PostgreSQL's B-trees, whose rows end at 2,704 bytes, hold only texts that have always had a limit", () => {
+test("PostgreSQL's B-trees, whose entries have at most 2,704 bytes, index only text that always had a limit", () => {
   const tables = [...Object.values(postgresCatalog), ...Object.values(postgresState)].filter((table) => is(table, PgTable));
   const indexed = tables.flatMap((table) => {
     const { name, columns, indexes, primaryKeys } = inPostgres(table) as Config;

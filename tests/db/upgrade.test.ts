@@ -44,7 +44,7 @@ describe("a data directory", () => {
     },
   );
 
-  test.each(["catalog", "state"] as const)("whose %s.db is of any step on the way comes up to date", async (kind) => {
+  test.each(["catalog", "state"] as const)("whose %s.db has had any number of migrations is migrated", async (kind) => {
     for (let step = 1; step <= migrations[kind].length; step++) {
       const directory = aDirectory();
       const old = new Database(join(directory, `${kind}.db`), { create: true });
@@ -68,7 +68,7 @@ describe("a migration", () => {
     ].join("--> statement-breakpoint\n"),
   };
 
-  test("that is killed in the middle leaves the old state, and the next one completes it", async () => {
+  test("that is killed leaves the old state, and the next one completes it", async () => {
     const directory = aDirectory();
     await openCatalog(directory, NOON).close();
     const path = join(directory, "catalog.db");

@@ -1,16 +1,19 @@
-/** `catalog.db`: what was imported. Text, 64-bit integers and bytes only, for a second engine's sake. Instants are milliseconds since 1970 UTC. */
+/**
+ * The tables of `catalog.db`: imported data. Only text, 64-bit integers and bytes, which both engines store alike. Instants are
+ * milliseconds since 1970 UTC.
+ */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { bytes } from "./column-types.ts";
 
-/** The source catalog: the *named* sources of D-13. */
+/** The named sources (D-13). */
 export const sources = sqliteTable("sources", {
   code: text("code").primaryKey(),
   name: text("name").notNull(),
   description: text("description").notNull(),
 });
 
-/** Every distinct tuple that list filters look at. Rows are only ever added; an absent program type or agency is "". */
+/** Every distinct combination of the values that list filters compare. Rows are only added. A missing program type or agency is "". */
 export const facets = sqliteTable(
   "facets",
   {
@@ -23,7 +26,10 @@ export const facets = sqliteTable(
   (table) => [uniqueIndex("facets_values").on(table.agency, table.status, table.source, table.program_type)],
 );
 
-/** One row a record; `document` is the opportunity as the API returns it, UTF-8 JSON rendered once by `changes/`. Rows are never deleted. */
+/**
+ * One row for each record. `document` is the opportunity as the API returns it: UTF-8 JSON, rendered once in `changes/`. Rows are never
+ * deleted.
+ */
 export const opportunities = sqliteTable(
   "opportunities",
   {
@@ -37,14 +43,14 @@ export const opportunities = sqliteTable(
     facet_id: integer("facet_id").notNull(),
     /** `stated` or `dates` (D-37). */
     status_basis: text("status_basis", { enum: ["stated", "dates"] }).notNull(),
-    /** When the clock next moves the status; null when it never will. */
+    /** When the status turns next; null if it never will. */
     due_at: integer("due_at"),
-    /** What it has in common with records of the same opportunity in another source (`changes/link.ts`). */
+    /** The value it shares with records of the same opportunity in another source (`changes/link.ts`). */
     link_key: text("link_key"),
-    /** SHA-256 of the record's content: equal means unchanged (D-32). */
+    /** SHA-256 of the record's content. The same hash means unchanged (D-32). */
     hash: bytes("hash").notNull(),
     document: bytes("document").notNull(),
-    /** UTF-8 JSON of what is not served: attachments, questions. */
+    /** UTF-8 JSON of the parts that the API does not return: attachments, questions. */
     sidecar: bytes("sidecar").notNull(),
   },
   (table) => [
@@ -55,13 +61,16 @@ export const opportunities = sqliteTable(
   ],
 );
 
-/** What a record was last read from, where its format can tell (`import/source-digest.ts`): the row stands as long as the record's hash does. */
+/**
+ * The digest of the text that a record was last read from, if its format has one (`import/source-digest.ts`). Valid while the record's hash
+ * is the same.
+ */
 export const readings = sqliteTable("readings", {
   opportunity_seq: integer("opportunity_seq").primaryKey(),
   digest: bytes("digest").notNull(),
 });
 
-/** Every upstream id that a record bears or bore (D-14, D-30). */
+/** Every upstream id that a record has or had (D-14, D-30). */
 export const upstreamIds = sqliteTable(
   "upstream_ids",
   {
@@ -76,8 +85,8 @@ export const upstreamIds = sqliteTable(
 );
 
 /**
- * A version of an opportunity whose upstream gives each of them an id of its own (D-30): which record it belongs to, and what a later
- * version is compared with to tell whether it belongs to the same (`import/placing.ts`). A version is never given to another record.
+ * Versions of opportunities whose upstream gives each version its own id (D-30): the record that each belongs to, and the facts that later
+ * versions are compared with (`import/placing.ts`). A version never moves to another record.
  */
 export const versions = sqliteTable(
   "versions",
@@ -94,7 +103,7 @@ export const versions = sqliteTable(
   (table) => [primaryKey({ columns: [table.source, table.upstream_id] }), index("versions_of_series").on(table.source, table.series)],
 );
 
-/** The history. `type` and `severity` as given; `document` renders what the API knows of them. */
+/** The history. `type` and `severity` are as given; `document` holds the values that the API defines. */
 export const events = sqliteTable(
   "events",
   {
@@ -106,14 +115,14 @@ export const events = sqliteTable(
     severity: text("severity").notNull(),
     /** `detected` by this program, or `imported` from a history kept elsewhere. */
     origin: text("origin", { enum: ["detected", "imported"] }).notNull(),
-    /** The import that brought it; null when the clock did. */
+    /** The import that stored it; null for a status turn. */
     import_id: integer("import_id"),
     document: bytes("document").notNull(),
   },
   (table) => [index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity)],
 );
 
-/** Every import that got as far as writing; one that has no `finished_at` was killed or is running. */
+/** Every import that began to write. One without `finished_at` is running, or was killed. */
 export const imports = sqliteTable("imports", {
   id: integer("id").primaryKey(),
   format: text("format").notNull(),
@@ -125,7 +134,7 @@ export const imports = sqliteTable("imports", {
   as_of: integer("as_of"),
   started_at: integer("started_at").notNull(),
   finished_at: integer("finished_at"),
-  /** `updated_at` of its newest chunk; null while it changed nothing. */
+  /** `updated_at` of its newest chunk; null if it changed nothing yet. */
   last_instant: integer("last_instant"),
   /** JSON: the summary. */
   counts: text("counts").notNull(),

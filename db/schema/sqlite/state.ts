@@ -1,4 +1,4 @@
-/** `state.db`: who may call, how often, and how often they did. Instants are milliseconds since 1970 UTC. */
+/** The tables of `state.db`: accounts, their keys and quotas, and their use. Instants are milliseconds since 1970 UTC. */
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { bytes } from "./column-types.ts";
 
@@ -26,7 +26,7 @@ export const keys = sqliteTable(
     account_id: integer("account_id")
       .notNull()
       .references(() => accounts.id),
-    /** SHA-256 of the key: all that is stored of it, with its last four characters. */
+    /** SHA-256 of the key. Only this and the last four characters are stored. */
     hash: bytes("hash").notNull().unique(),
     last_four: text("last_four").notNull(),
     label: text("label"),
@@ -34,7 +34,7 @@ export const keys = sqliteTable(
     expires_at: integer("expires_at"),
     revoked_at: integer("revoked_at"),
     last_used_at: integer("last_used_at"),
-    /** Of the last change to the key, its account or its plan. */
+    /** The revision of the last change to the key, its account or its plan. */
     revision: integer("revision").notNull().default(0),
   },
   (table) => [index("keys_revision").on(table.revision)],
@@ -53,7 +53,10 @@ export const use = sqliteTable(
   (table) => [primaryKey({ columns: [table.key_id, table.day] })],
 );
 
-/** How often keys were changed (`keys`) and use was written (`use`), by which servers notice that another process did. None yet: no row. */
+/**
+ * Counters of changes to keys (`keys`) and use (`use`), by which a server notices changes of other processes. No row before the first
+ * change.
+ */
 export const revisions = sqliteTable("revisions", {
   name: text("name").primaryKey(),
   number: integer("number").notNull(),

@@ -32,7 +32,7 @@ async function contentsIn(directory: string): Promise<string> {
 }
 
 describe("backUp()", () => {
-  test("makes whole copies while the files are in use, which serve as a data directory", async () => {
+  test("makes complete copies while the files are in use, which work as a data directory", async () => {
     const { copy, catalog, contents, made, close } = await backedUp();
     expect(made.map(({ name, bytes }) => [name, bytes > 10_000])).toEqual([
       ["catalog.db", true],
@@ -44,7 +44,7 @@ describe("backUp()", () => {
     await close();
   });
 
-  test("sees what is committed, not what another is writing", async () => {
+  test("contains what is committed, and nothing of an open transaction", async () => {
     const { data, catalog, state, contents, close } = await backedUp();
     const writer = openCatalog(data, NOON);
     writer.sqlite.run("begin immediate");
@@ -57,7 +57,7 @@ describe("backUp()", () => {
     await close();
   });
 
-  test("replaces an earlier backup, and leaves it as it was when it fails", async () => {
+  test("replaces an earlier backup, and leaves it unchanged when it fails", async () => {
     const { data, copy, catalog, state, contents, close } = await backedUp();
     await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
     writeFileSync(join(copy, "catalog.db.partial"), "what a killed one left");
@@ -71,7 +71,7 @@ describe("backUp()", () => {
 });
 
 describe("backUp() refuses, and changes nothing,", () => {
-  test("the data directory itself, by whatever name", async () => {
+  test("the data directory itself, by any name", async () => {
     const { data, catalog, state, contents, close } = await backedUp();
     const alias = join(aDirectory(), "alias");
     symlinkSync(data, alias);
@@ -106,7 +106,7 @@ describe("backUp() refuses, and changes nothing,", () => {
 });
 
 describe("restore()", () => {
-  test("puts both files back where they are damaged, which is what it is for", async () => {
+  test("replaces damaged files", async () => {
     for (const damage of [
       (path: string) => truncateSync(path, 5000),
       (path: string) => writeFileSync(path, "not a database at all ".repeat(100)),
@@ -127,7 +127,7 @@ describe("restore()", () => {
     expect(await contentsIn(copy)).toBe(contents);
   });
 
-  test("puts both files back, and drops the log of what it replaces", async () => {
+  test("replaces both files, and removes their logs", async () => {
     const { data, copy, catalog, contents, close } = await backedUp();
     await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
     await close();
@@ -139,7 +139,7 @@ describe("restore()", () => {
     expect(await contentsIn(elsewhere)).toBe(contents);
   });
 
-  test("refuses while a server has the files open, even one that does nothing", async () => {
+  test("refuses while a server has the files open, even an idle one", async () => {
     const { data, copy, contents, close } = await backedUp();
     expect(() => restore(copy, data)).toThrow(`Cannot restore ${data}: catalog.db is in use: a server or an import has it open`);
     await close();

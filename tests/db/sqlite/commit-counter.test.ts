@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { commitMark } from "../../../db/sqlite/commit-counter.ts";
 import { openState } from "../../../db/sqlite/open.ts";
 
-test("commitMark() differs after every commit of another connection, whatever happens to the log in between", () => {
+test("commitMark() changes with every commit of another connection, also when the log is written back or reset", () => {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-"));
   const reader = openState(directory, 0).sqlite;
   const mark = commitMark(reader);

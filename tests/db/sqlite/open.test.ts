@@ -15,7 +15,7 @@ const tablesOf = (sqlite: Database) =>
   sqlite.query("select name from sqlite_master where type = 'table' order by name").values().flat() as string[];
 
 describe("openCatalog() and openState()", () => {
-  test("make both files with all their tables, and find them as they were", async () => {
+  test("create both files with all their tables, and find them again", async () => {
     const directory = join(aDirectory(), "new", "deeper");
     const first = openCatalog(directory, NOON);
     const secret = secretOf(first);
@@ -40,7 +40,7 @@ describe("openCatalog() and openState()", () => {
     await second.close();
   });
 
-  test("are whole files again once they are closed, whatever was asked of them", async () => {
+  test("leave single files after closing, whatever was run", async () => {
     const directory = aDirectory();
     const db = openCatalog(directory, NOON);
     await listSources(db);
@@ -48,14 +48,14 @@ describe("openCatalog() and openState()", () => {
     expect(readdirSync(directory)).toEqual(["catalog.db"]);
   });
 
-  test("two that open a new directory together have the same secret", () => {
+  test("two that open a new directory at once have the same secret", () => {
     const directory = aDirectory();
     const [first, second] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
     expect(secretOf(first)).toBe(secretOf(second));
     for (const { sqlite } of [first, second]) sqlite.close();
   });
 
-  test("do not wait for a writer once the file is there", () => {
+  test("do not wait for a writer if the file exists", () => {
     const directory = aDirectory();
     for (const open of [openCatalog, openState]) {
       const writer = open(directory, NOON);
@@ -68,7 +68,7 @@ describe("openCatalog() and openState()", () => {
     }
   });
 
-  test("take up what a killed one left, at whatever step it died", () => {
+  test("complete what a killed program left, at any step", () => {
     const empty = aDirectory();
     writeFileSync(join(empty, "catalog.db"), "");
     const inLog = aDirectory();
@@ -93,7 +93,7 @@ describe("openCatalog() and openState()", () => {
     }
   });
 
-  test("mark the file before its first table is made, so that no kill leaves a file that looks foreign", () => {
+  test("mark the file before creating its first table, so that no kill leaves a file that looks foreign", () => {
     const sqlite = openCatalog(aDirectory(), NOON).sqlite;
     const pages = sqlite.query("pragma application_id").values();
     expect(pages).toEqual([[0x66666374]]);
