@@ -8,9 +8,10 @@ import { formats } from "../import/formats/all.ts";
 import { importFiles } from "../import/run.ts";
 import { logFormats } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
+import type { ServeOptions } from "../server/options.ts";
+import { serve } from "../server/serve.ts";
 import { answer, type Cli, command, wholeNumber } from "./command.ts";
 import { sample } from "./demo-sample.ts";
-import { type ServeOptions, serve } from "./serve.ts";
 
 export function demoCommand(cli: Cli): Command {
   return command("demo", "Serve a bundled sample of real opportunities from a fresh temporary directory, with a key and lines to paste")

@@ -7,11 +7,11 @@ import { type Access, createAccess } from "../accounts/access.ts";
 import { readSnapshot, SNAPSHOT_NAME } from "../opportunities/index-snapshot.ts";
 import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } from "../opportunities/read-model.ts";
 
-/** How long the server's own small writes wait for another writer of the state's file: for that long it answers nobody. */
+/** How long the server's own small writes wait for another writer of state.db. Requests wait as long, because SQLite blocks the thread. */
 const OWN_WRITES_WAIT_MS = 40;
-/** How long a request waits for a statement of PostgreSQL's. Status turns wait longer: for an import's chunk. */
+/** How long a request waits for a statement on PostgreSQL. A status turn waits longer: it may have to wait for an import's chunk. */
 const STATEMENT_TIMEOUT_MS = 3_000;
-/** PostgreSQL's connections for status turns and for the state; the catalog has its client's own number. */
+/** PostgreSQL connections for status turns and for the state; the catalog uses the client's default. */
 const STATUS_TURNS = { waitMs: 0, outlivesFile: true, postgres: { connections: 2 } };
 const CATALOG = { outlivesFile: true, postgres: { statementTimeoutMs: STATEMENT_TIMEOUT_MS } };
 const STATE = { waitMs: OWN_WRITES_WAIT_MS, outlivesFile: true, postgres: { connections: 4, statementTimeoutMs: STATEMENT_TIMEOUT_MS } };
@@ -20,10 +20,10 @@ const WORST_FIRST: readonly FileState[] = ["missing", "overwritten", "replaced"]
 
 export type Stores = {
   model: ReadModel;
-  /** Where the index snapshot is; on PostgreSQL there is none, for want of a directory of its own. */
+  /** The file of the index snapshot; `undefined` on PostgreSQL, which has no data directory. */
   snapshotPath: string | undefined;
   access: Access;
-  /** Status turns are written through a connection of their own, so that the read model notices them like another process's commits. */
+  /** A second connection to the catalog, which writes status turns. The read model notices its commits like those of another process. */
   statusDb: CatalogDb;
   /** Checks all files, and returns the worst state. Always `intact` on PostgreSQL. */
   checkFiles: () => FileState;
@@ -31,9 +31,12 @@ export type Stores = {
 };
 
 /** `readDatabase` is the URL of a replica of `database`, from which the catalog is read. */
-export type ServedLocation = DatabaseLocation & { readDatabase?: string | undefined };
+type ServedLocation = DatabaseLocation & { readDatabase?: string | undefined };
 
-/** `notice` is called with what an operator should know. */
+/**
+ * Opens the databases and loads what a server keeps in memory. `notice` gets messages for the operator. Throws if a database cannot be
+ * opened, or if `readDatabase` is not a replica of `database`; nothing stays open then.
+ */
 export async function openStores(
   { readDatabase, ...location }: ServedLocation,
   now: number,
@@ -41,7 +44,7 @@ export async function openStores(
 ): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
   const keep = <Db extends CatalogDb | StateDb>(db: Db): Db => opened.adopt(db, (each) => each.close());
-  const statusDb = keep(await openCatalogAt(location, now, { ...STATUS_TURNS, onMigrated: notice })); // First: it migrates what a replica then has.
+  const statusDb = keep(await openCatalogAt(location, now, { ...STATUS_TURNS, onMigrated: notice })); // First: it migrates the catalog, and a replica follows.
   const catalog = keep(
     readDatabase === undefined
       ? await openCatalogAt(location, now, CATALOG)
@@ -61,7 +64,7 @@ export async function openStores(
       return WORST_FIRST.find((each) => states.includes(each)) ?? "intact";
     },
   };
-  const closing = opened.move(); // Only now: what fails above closes what was opened.
+  const closing = opened.move(); // Until here, a failure closes what was opened.
   return { ...stores, close: () => closing.disposeAsync() };
 }
 
@@ -71,12 +74,12 @@ async function openReplica(from: DatabaseLocation, primary: DatabaseLocation, st
     new Error(
       `Cannot read from ${locationName(from)}: --read-database must be a replica of --database, ${locationName(primary)}, and ${reason}`,
     );
-  const notYet = () => refusal("has not followed it yet; try again");
+  const notYet = () => refusal("has not caught up with it yet; try again");
   const replica = await openCatalogAt({ ...from, mode: "read" }, now, CATALOG).catch((error: unknown) => {
     throw error instanceof NoData || error instanceof OlderVersion ? notYet() : error;
   });
   try {
-    // Each catalog makes a cursor secret of its own, and a replica has its primary's. Without one it has not followed, or never will.
+    // Each catalog creates its own cursor secret, and a replica has the one of its primary. Without one, it has not caught up or never will.
     const secret = await findCursorSecret(replica);
     if (secret === undefined) throw notYet();
     if (!Buffer.from(secret).equals(await readCursorSecret(statusDb))) throw refusal("holds another catalog");

@@ -1,29 +1,26 @@
-/** `serve --workers`: processes that share one port, each a whole server. Their quotas are exact because they share a Redis. */
-
-import type { ServeOptions } from "../cli/serve.ts";
+/** `serve --workers`: several processes share one port, each a complete server. They count quotas in Redis, so limits stay exact. */
 import { type Listener, listen } from "../http/listen.ts";
-import { createLog } from "../monitoring/log.ts";
+import { createLog, type Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { WorkerConfig, WorkerProcess, WorkerSignal } from "../runtime/worker-process.ts";
+import type { ServeOptions } from "./options.ts";
+import { serve } from "./serve.ts";
+import { STOPPED_BY_SIGHUP } from "./signals.ts";
 
-/** How long the next worker waits for one that died: twice as long each time, until one has lived for a while. */
-const PAUSE_MS = 100;
-const PAUSE_MAX_MS = 30_000;
+/** The delay before a worker that died is replaced. It doubles each time, until a worker has lived for `STEADY_MS`. */
+const RESTART_DELAY_MS = 100;
+const RESTART_DELAY_MAX_MS = 30_000;
 const STEADY_MS = 60_000;
 
-export const STOPPED_BY_SIGHUP = "SIGHUP: the server stops, as it has no certificate to read again";
-
 /**
- * Serves in `options.workers` processes until a signal ends it. The exit code: 0 when each answered every request under way, 1 when
- * some were cut or a worker could not begin. Throws when the port is taken.
+ * Serves in `options.workers` processes until a signal stops them. Returns the exit code: 0 if each got all its responses out, 1 if some
+ * were cut off or a worker could not start. Throws if the port is taken.
  */
-export function serveByWorkers(machine: Machine, options: ServeOptions, serve: Serve): Promise<number> {
+export function serveWithWorkers(machine: Machine, options: ServeOptions): Promise<number> {
   return machine.worker === undefined ? supervise(machine, options) : serve(machine, optionsOfWorker(options, machine.worker));
 }
 
-type Serve = (machine: Machine, options: ServeOptions) => Promise<number>;
-
-/** A port of its own for each worker's metrics, and a part of what the server grants by itself while Redis is away. */
+/** The port that all share, a metrics port of its own, and its part of what the server grants while Redis is unavailable. */
 function optionsOfWorker(options: ServeOptions, { number, port }: WorkerConfig): ServeOptions {
   const { workers = 1, metricsPort, quotaShare } = options;
   return {
@@ -35,66 +32,81 @@ function optionsOfWorker(options: ServeOptions, { number, port }: WorkerConfig):
 }
 
 async function supervise(machine: Machine, options: ServeOptions): Promise<number> {
-  const { now } = machine;
+  const { workers = 1 } = options;
   const log = createLog(options.logFormat, machine.writeLog, options.logLevel);
   const running = new Set<WorkerProcess>();
-  const stopped = Promise.withResolvers<void>();
-  let stopping = false;
-  const sendAll = (signal: WorkerSignal) => {
-    for (const worker of running) worker.send(signal);
-  };
-  const stopAll = () => {
-    stopping = true;
-    stopped.resolve();
-    sendAll("stop");
-  };
-  machine.onStopSignal(stopAll);
-  machine.onReloadSignal(() => {
-    if (options.tlsCert !== undefined) return sendAll("reload");
-    log.notice(now(), STOPPED_BY_SIGHUP);
-    stopAll();
-  });
-
-  const held = await holdPort(options);
+  const stop = watchSignals(machine, options, running, log);
+  const reserved = await reservePort(options);
   const start = (number: number): WorkerProcess => {
-    const worker = machine.startWorker({ number, port: held.port });
+    const worker = machine.startWorker({ number, port: reserved.port });
     running.add(worker);
     void worker.ended.then(() => running.delete(worker));
     return worker;
   };
-  const keep = async (first: WorkerProcess, number: number): Promise<string> => {
-    let pauseMs = PAUSE_MS;
-    for (let worker = first; ; worker = start(number)) {
-      const startedAt = performance.now();
-      const end = await worker.ended;
-      if (stopping) return end;
-      pauseMs = performance.now() - startedAt > STEADY_MS ? PAUSE_MS : pauseMs;
-      log.failure(now(), new Error(`Worker ${number} ended (${end}): another one starts in ${pauseMs / 1000} s`), null);
-      await Promise.race([Bun.sleep(pauseMs), stopped.promise]);
-      if (stopping) return "0";
-      pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
-    }
-  };
 
-  const first = start(1); // Alone: it makes or migrates the files, and what it refuses is said once.
+  const first = start(1); // Alone: it creates or migrates the databases, and reports a bad option once.
   const address = await first.listening;
-  const others =
-    address === undefined || stopping ? [] : Array.from({ length: (options.workers ?? 1) - 1 }, (_, index) => start(index + 2));
-  const workers = [first, ...others];
-  const addresses = await Promise.all(workers.map(({ listening }) => listening));
-  await held.stop(true);
-  if (stopping || address === undefined || addresses.includes(undefined)) stopAll();
+  const started = [first];
+  if (address !== undefined && !stop.isRequested()) for (let number = 2; number <= workers; number++) started.push(start(number));
+  const addresses = await Promise.all(started.map(({ listening }) => listening));
+  await reserved.stop(true);
+  if (stop.isRequested() || address === undefined || addresses.includes(undefined)) stop.request();
   else machine.printLine(address);
 
-  const ends = await Promise.all(workers.map((worker, index) => keep(worker, index + 1)));
+  const ends = await Promise.all(started.map((worker, index) => keepAlive(worker, index + 1, start, stop, log, machine)));
   return ends.every((end) => end === "0") ? 0 : 1;
 }
 
+type Stop = { request: () => void; isRequested: () => boolean; requested: Promise<void> };
+
+/** Passes signals on to all running workers. */
+function watchSignals(machine: Machine, { tlsCert }: ServeOptions, running: ReadonlySet<WorkerProcess>, log: Log): Stop {
+  const requested = Promise.withResolvers<void>();
+  let isRequested = false;
+  const send = (signal: WorkerSignal) => {
+    for (const worker of running) worker.send(signal);
+  };
+  const request = () => {
+    isRequested = true;
+    requested.resolve();
+    send("stop");
+  };
+  machine.onStopSignal(request);
+  machine.onReloadSignal(() => {
+    if (tlsCert !== undefined) return send("reload");
+    log.notice(machine.now(), STOPPED_BY_SIGHUP);
+    request();
+  });
+  return { request, isRequested: () => isRequested, requested: requested.promise };
+}
+
+/** Replaces a worker each time that it dies, until a stop is requested. Returns how the last one ended. */
+async function keepAlive(
+  first: WorkerProcess,
+  number: number,
+  start: (number: number) => WorkerProcess,
+  stop: Stop,
+  log: Log,
+  { now }: Machine,
+): Promise<string> {
+  let delayMs = RESTART_DELAY_MS;
+  for (let worker = first; ; worker = start(number)) {
+    const startedAt = performance.now();
+    const end = await worker.ended;
+    if (stop.isRequested()) return end;
+    if (performance.now() - startedAt > STEADY_MS) delayMs = RESTART_DELAY_MS;
+    log.failure(now(), new Error(`Worker ${number} ended (${end}): another one starts in ${delayMs / 1000} s`), null);
+    await Promise.race([Bun.sleep(delayMs), stop.requested]);
+    if (stop.isRequested()) return "0";
+    delayMs = Math.min(delayMs * 2, RESTART_DELAY_MAX_MS);
+  }
+}
+
 /**
- * Takes the port alone, so that it is refused where anybody has it; then for sharing, until the workers have it: nobody takes it in
- * between. Both within a millisecond, for which another program that asks for sharing, too, would not be noticed.
+ * Holds the port until the workers share it. Listens on it without sharing first, which fails if any other program has it, and then for
+ * sharing. Another program could only take it in the millisecond between the two, and only if it asks for sharing as well.
  */
-async function holdPort({ host: hostname, port }: ServeOptions): Promise<Listener> {
+async function reservePort({ host: hostname, port }: ServeOptions): Promise<Listener> {
   const notYet = { fetch: async () => new Response(null, { status: 503, headers: { "Retry-After": "1" } }) };
   const alone = await listen(notYet, { hostname, port });
   void alone.stop(true);

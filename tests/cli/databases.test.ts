@@ -172,17 +172,17 @@ describe.if(hasPostgres)("serve --database --read-database", () => {
     [
       "has no cursor secret yet",
       "delete from fundfeed_catalog.settings",
-      "Cannot read from THERE: --read-database must be a replica of --database, HERE, and has not followed it yet; try again",
+      "Cannot read from THERE: --read-database must be a replica of --database, HERE, and has not caught up with it yet; try again",
     ],
     [
       "has no catalog yet",
       "drop schema fundfeed_catalog cascade",
-      "Cannot read from THERE: --read-database must be a replica of --database, HERE, and has not followed it yet; try again",
+      "Cannot read from THERE: --read-database must be a replica of --database, HERE, and has not caught up with it yet; try again",
     ],
     [
       "has not followed a migration yet",
       "delete from fundfeed_catalog.migrations where n = (select max(n) from fundfeed_catalog.migrations)",
-      "Cannot read from THERE: --read-database must be a replica of --database, HERE, and has not followed it yet; try again",
+      "Cannot read from THERE: --read-database must be a replica of --database, HERE, and has not caught up with it yet; try again",
     ],
   ])("refuses a replica that %s", async (_, statement, sentence) => {
     const [here, there] = [await aDatabase(), await aDatabase()];

@@ -1,8 +1,8 @@
 /** A machine's clock that is set while the service runs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { runCommandLine } from "../../src/cli/command-line.ts";
-import { serve } from "../../src/cli/serve.ts";
 import type { Machine } from "../../src/runtime/machine.ts";
+import { serve } from "../../src/server/serve.ts";
 import { until } from "../support/binary.ts";
 import { aDirectory, aFile, DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
 

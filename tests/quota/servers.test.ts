@@ -127,7 +127,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
       const number = signal === "SIGKILL" ? 12 : 10;
       const from = performance.now();
       expectWithin(granted(await burst(60, counted)).length, number, number + backSince(from, number));
-      const before = servers.map((server) => [lines(server, "is away"), lines(server, "is back")] as const);
+      const before = servers.map((server) => [lines(server, "is unavailable"), lines(server, "is back")] as const);
 
       let alone: Seen[] = [];
       const seen = await underLoad(busy, async (seen) => {
@@ -148,7 +148,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
       expect(new Set(seen.map(({ status }) => status))).toEqual(new Set([200]));
       const waits = alone.map(({ ms }) => ms).sort((a, b) => a - b);
       expect(waits[Math.floor(waits.length / 4)]).toBeLessThan(100); // Each that waits for Redis takes that at least.
-      const after = servers.map((server) => [lines(server, "is away"), lines(server, "is back")] as const);
+      const after = servers.map((server) => [lines(server, "is unavailable"), lines(server, "is back")] as const);
       expect(after).toEqual(before.map(([away, back]) => [away + 1, back + 1]));
       for (const server of servers) expect(await metric(server, "fundfeed_quotas_counted_alone_total")).toBeGreaterThan(0);
       // It still knows the minute.

@@ -1,4 +1,4 @@
-/** `serve --workers`: processes that share one port and one Redis, as clients and their operator meet them. */
+/** `serve --workers`: processes that share one port and one Redis, as clients and operators see them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const PASSWORD = "workers-secret";
 
-/** The processes that one started, by Linux's account. */
+/** The child processes of a process, as Linux lists them. */
 function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
 }
@@ -26,7 +26,7 @@ const runs = (pid: number): boolean => {
   }
 };
 
-/** Asked over a connection of its own: a kept one would stay with one worker. */
+/** Uses a new connection: a kept one would stay with one worker. */
 const status = async (server: Server, path: string, key?: string): Promise<number> => {
   const headers = { Connection: "close", ...(key !== undefined && { Authorization: `Bearer ${key}` }) };
   return (await fetch(server.base + path, { headers, keepalive: false })).status;
@@ -39,13 +39,13 @@ const records = (more: object, count: number) =>
   ).join("");
 
 describe("without a Redis", () => {
-  test("several workers are refused with what to do", async () => {
+  test("several workers are refused, and the message says what to do", async () => {
     const { code, out, err } = await aHome().run(["serve", "--workers", "2", "--port", "0"]);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toStartWith("error: --workers needs --quotas redis://…: without a Redis, each worker would grant a key its whole quota\n");
   });
 
-  test("one worker is a server as ever, whose port is its own", async () => {
+  test("one worker is a single process that does not share its port", async () => {
     const home = aHome();
     const server = await home.serve(["serve", "--workers", "1", "--port", "0"]);
     expect(childrenOf(server.pid)).toEqual([]);
@@ -71,7 +71,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
   const metricsPorts = (server: Server) =>
     [...server.log().matchAll(/metrics are at http:\/\/127\.0\.0\.1:(\d+)/g)].map(([, port]) => Number(port));
 
-  describe("three, while they serve", () => {
+  describe("three workers", () => {
     let home: Home;
     let server: Server;
     beforeAll(async () => {
@@ -88,7 +88,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       return (await home.run(["keys", "create", "--account", `A${perMinute}`, "--plan", `p${perMinute}`])).out.trim();
     };
 
-    test("say once that they listen, on one port, and share its requests", async () => {
+    test("print one address and share the requests of its port", async () => {
       expect(server.printed()).toBe(`listening on http://127.0.0.1:${server.port}/v1\n`);
       expect(childrenOf(server.pid)).toHaveLength(3);
       for (let n = 0; n < 150; n++) expect(await status(server, "/meta")).toBe(200);
@@ -97,7 +97,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(Math.min(...shares)).toBeGreaterThan(15);
     });
 
-    test("grant exactly the minute's number of 240 requests at once", async () => {
+    test("grant exactly a minute's quota when 240 requests arrive at once", async () => {
       const key = await aKey(12);
       const from = performance.now();
       const seen = await Promise.all(Array.from({ length: 240 }, () => status(server, "/sources", key)));
@@ -106,14 +106,14 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect([granted + refused, granted >= 12 && granted <= 12 + back]).toEqual([240, true]);
     });
 
-    test("move a status once, though each looks at the clock", async () => {
+    test("turn each status once, although each worker looks for status turns", async () => {
       await home.run(["sources", "add", "OWN", "--name", "Own", "--description", "Ours"]);
       const closesAt = new Date(Date.now() + 8000).toISOString();
       expect((await home.run(["import", "records", "-"], { stdin: records({ dates: { closes_at: closesAt } }, 300) })).code).toBe(0);
       const key = await aKey(100_000);
       const closed = async () =>
         ((await (await server.get("/opportunities?status=closed&limit=100", key)).json()) as { data: { id: string }[] }).data;
-      const [one] = await until("the clock moves them", async () => ((await closed()).length === 100 ? closed() : undefined));
+      const [one] = await until("they are closed", async () => ((await closed()).length === 100 ? closed() : undefined));
       const { data } = (await (await server.get(`/opportunities/${one?.id}/events`, key)).json()) as { data: { type: string }[] };
       expect(data.filter(({ type }) => type === "status_changed")).toHaveLength(1);
       const moved = await until("all are counted", async () => {
@@ -125,7 +125,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect((await home.run(["check"])).out).toBe("Everything holds\n");
     });
 
-    test("show the password in no list of processes", () => {
+    test("do not show the password in the list of processes", () => {
       const lines = [server.pid, ...childrenOf(server.pid)].map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
       expect(lines).toHaveLength(4);
       for (const line of lines) expect(line).not.toContain(PASSWORD);
@@ -140,15 +140,15 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
     });
 
-    test.each([["1"], ["2"]])("keep their port from another server of %s workers", async (workers) => {
+    test.each([["1"], ["2"]])("do not share their port with another server of %s workers", async (workers) => {
       const env = { FUNDFEED_QUOTAS: address() };
       const { code, err } = await home.run(["serve", "--workers", workers, "--port", `${server.port}`], { env });
       expect([code, err]).toEqual([1, `Cannot listen on 127.0.0.1:${server.port}: the port is in use\n`]);
     });
   });
 
-  describe("two", () => {
-    test("answer and log all that they accepted before SIGTERM ends them", async () => {
+  describe("two workers", () => {
+    test("respond to all requests that they accepted before SIGTERM, and log them", async () => {
       const home = aHome();
       await home.run(["import", "records", "-"], { stdin: records({}, 50) });
       const [server, key] = [await begin(home, 2), await home.key()];
@@ -157,7 +157,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(await server.stop()).toBe(0);
       await under.stop();
       expect([...under.statuses]).toEqual([200]);
-      // A connection that one no longer takes may wait at the other, which closes it unaccepted a moment later.
+      // A connection may still be queued at the other worker, which closes it a moment later without accepting it.
       for (const refusal of under.refusals) expect(["ECONNREFUSED", "ECONNRESET"]).toContain(refusal);
       const [use] = await home.json<{ used_today: number }[]>(["keys", "list"]);
       const lines = server.log().trim().split("\n");
@@ -165,24 +165,24 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(lines.filter((line) => line.includes("The API reference is at"))).toHaveLength(1);
     });
 
-    test("a signal that all get at once, as systemd and terminals send it, cuts nothing", async () => {
+    test("complete their responses when all processes get a signal at once, as systemd and terminals send it", async () => {
       const home = aHome();
       await home.run(["import", "records", "-"], { stdin: records({ description: "word ".repeat(60_000) }, 100) });
       const [server, key] = [await begin(home, 2), await home.key()];
       const socket = connect(server.port, "127.0.0.1");
       socket.write(`GET /v1/opportunities?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`);
-      await once(socket, "readable"); // Nothing more is read for now: 30 MB are far more than the sockets' buffers hold.
+      await once(socket, "readable"); // Reads no further for now: 30 MB are far more than the sockets' buffers hold.
       for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGTERM");
       const ended = server.stop();
-      await until("nobody takes connections", async () => ((await status(server, "/meta").catch(() => 0)) === 0 ? true : undefined));
-      await Bun.sleep(300); // For a second signal to do its harm.
+      await until("connections are refused", async () => ((await status(server, "/meta").catch(() => 0)) === 0 ? true : undefined));
+      await Bun.sleep(300); // Time for a second signal to do harm.
       let bytes = 0;
       for await (const piece of socket) bytes += (piece as Buffer).length;
       expect(bytes).toBeGreaterThan(30_000_000);
       expect(await ended).toBe(0);
     });
 
-    test("a killed one is replaced, said in the log, and the other's connections go on", async () => {
+    test("a killed worker is replaced and logged, and the other one's connections go on", async () => {
       const home = aHome();
       await home.run(["import", "records", "-"], { stdin: records({}, 50) });
       const [server, key] = [await begin(home, 2), await home.key()];
@@ -196,12 +196,12 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       await busy(under, 300);
       await under.stop();
       expect([...under.statuses]).toEqual([200]);
-      expect(under.refusals.length).toBeLessThanOrEqual(8); // Only what was under way with the one that died.
+      expect(under.refusals.length).toBeLessThanOrEqual(8); // Only what was under way at the killed worker.
       expect(server.log()).toMatch(/Worker \d ended \(SIGKILL\): another one starts in 0\.1 s/);
       expect(await server.stop()).toBe(0);
     });
 
-    test("end when the process that started them is killed", async () => {
+    test("workers end when their parent process is killed", async () => {
       const server = await begin(aHome(), 2);
       const workers = childrenOf(server.pid);
       server.kill("SIGKILL");
@@ -209,7 +209,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(workers).toHaveLength(2);
     });
 
-    test("what the first refuses is said once, and the command fails", async () => {
+    test("report an error once and fail if the first worker cannot start", async () => {
       const home = aHome();
       home.file("not-a-directory", "");
       const { code, out, err } = await home.run(["serve", "--workers", "2", "--port", "0", "--data", "not-a-directory"], {
@@ -219,15 +219,15 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(err).toStartWith("Cannot ");
     });
 
-    test("end in good order at SIGHUP when there is no certificate to read again", async () => {
+    test("stop at SIGHUP if there is no certificate to reload", async () => {
       const server = await begin(aHome(), 2);
-      for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGHUP"); // As a terminal does that is closed.
+      for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGHUP"); // As a closed terminal does.
       server.kill("SIGHUP");
       expect(await server.ended).toBe(0);
       expect(server.log().split("SIGHUP: the server stops").length).toBe(2);
     });
 
-    test("serve over TLS, and at SIGHUP all give the new certificate", async () => {
+    test("serve over TLS, and all use the new certificate after SIGHUP", async () => {
       const home = aHome();
       const certify = (name: string) => {
         const subject = ["-subj", `/CN=${name}`, "-addext", "subjectAltName=IP:127.0.0.1"];
@@ -244,12 +244,12 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(await accepted(first)).toBe(20);
       const second = certify("second");
       server.kill("SIGHUP");
-      await until("both read it", () => (server.log().split("The certificate was read again").length === 3 ? true : undefined));
+      await until("both reload it", () => (server.log().split("Reloaded the certificate").length === 3 ? true : undefined));
       expect([await accepted(first), await accepted(second)]).toEqual([0, 20]);
       expect(await server.stop()).toBe(0);
     });
 
-    test("run from the source, too", async () => {
+    test("also run from source", async () => {
       const data = aHome().at("data");
       const main = join(import.meta.dir, "../../src/main.ts");
       const child = Bun.spawn([process.execPath, main, "serve", "--workers", "2", "--port", "0", "--data", data], {

@@ -1,10 +1,10 @@
-/** `serve` as a process: the address that it names, and SIGHUP. */
+/** `serve` as a process: the address that it prints, and SIGHUP. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { aHome, dropHomes } from "../support/binary.ts";
 
 afterAll(dropHomes);
 
-const NOTICE = "which is right on this machine alone: give --base-url for clients elsewhere";
+const NOTICE = "which works on this machine only; set --base-url for clients elsewhere";
 
 describe("serve --host", () => {
   test.each([
@@ -13,7 +13,7 @@ describe("serve --host", () => {
     ["127.0.0.1", "127.0.0.1", false],
     ["[::1]", "[::1]", false],
     ["localhost", "localhost", false],
-  ])("%s names an address at which it answers: %s", async (host, named, isNoticed) => {
+  ])("%s prints an address that works: %s", async (host, named, isNoticed) => {
     const server = await aHome().serve(["serve", "--host", host, "--port", "0", "--metrics-port", "0", "--metrics-host", host]);
     expect(server.base).toBe(`http://${named}:${server.port}/v1`);
     const missing = await server.get("/none");
@@ -23,7 +23,7 @@ describe("serve --host", () => {
     expect(server.log().includes(`name ${server.base}, ${NOTICE}`)).toBe(isNoticed);
   });
 
-  test("0.0.0.0 with --base-url names that, and needs no advice", async () => {
+  test("0.0.0.0 with --base-url prints that address, without a notice", async () => {
     const server = await aHome().serve(["serve", "--host", "0.0.0.0", "--port", "0", "--base-url", "https://api.example.org/v1"]);
     expect(server.printed()).toContain("listening on https://api.example.org/v1\n");
     expect(await server.stop()).toBe(0);
@@ -32,14 +32,14 @@ describe("serve --host", () => {
 });
 
 describe("SIGHUP to a server without a certificate", () => {
-  test("ends it in good order: use is written, the log says why, exit 0", async () => {
+  test("stops it: it saves the use, logs why, and exits 0", async () => {
     const home = aHome();
     const key = await home.key();
     const server = await home.serve();
     expect((await server.get("/sources", key)).status).toBe(200);
     server.kill("SIGHUP");
     expect(await server.ended).toBe(0);
-    expect(server.log()).toContain('"message":"SIGHUP: the server stops, as it has no certificate to read again"');
+    expect(server.log()).toContain('"message":"SIGHUP: the server stops, because it has no certificate to reload"');
     expect(await home.json<{ requests: number }[]>(["keys", "usage"])).toMatchObject([{ requests: 1 }]);
   });
 });

@@ -62,7 +62,7 @@ describe("serve --tls-cert --tls-key", () => {
   });
   afterAll(() => server.stop());
 
-  test("answers over TLS alone, and says https", async () => {
+  test("serves over TLS only, and prints an https address", async () => {
     expect(server.base).toBe(`https://127.0.0.1:${server.port}/v1`);
     const answer = await fetch(`${server.base}/meta`, { tls: trusted("first") });
     expect(answer.status).toBe(200);
@@ -70,23 +70,23 @@ describe("serve --tls-cert --tls-key", () => {
     expect(missing.type).toStartWith(`${server.base}/docs#`);
     await expect(fetch(`${server.base}/meta`, { tls: trusted("second") })).rejects.toThrow();
     await expect(fetch(`http://127.0.0.1:${server.port}/v1/meta`)).rejects.toThrow();
-    expect(server.log()).not.toContain("Keys travel in the clear");
+    expect(server.log()).not.toContain("API keys travel unencrypted");
   });
 
-  test("is what health asks on this machine, whatever name its certificate bears; elsewhere the name counts", async () => {
+  test("is healthy for `health` on the same machine, whatever name is in the certificate; for another URL the name counts", async () => {
     const env = { FUNDFEED_PORT: `${server.port}`, FUNDFEED_TLS_CERT: "server.crt" };
     expect(await home.run(["health"], { env })).toEqual({ code: 0, out: `${server.base} answers\n`, err: "" });
     expect((await home.run(["health", "--url", server.base])).err).toMatch(/^Cannot reach https:.*certificate/);
   });
 
-  test("at SIGHUP gives new connections the new certificate, and answers what is under way", async () => {
+  test("uses a new certificate for new connections after SIGHUP, and completes the requests under way", async () => {
     const { socket } = await connected(server.port);
     const received: Buffer[] = [];
     const closed = new Promise((resolve) => socket.on("close", resolve));
     socket.on("data", (chunk) => received.push(Buffer.from(chunk)));
     socket.write("GET /v1/meta HTTP/1.1\r\nHost: localhost\r\n"); // The rest comes after the signal.
     use("second");
-    await reload(/The certificate was read again/);
+    await reload(/Reloaded the certificate/);
     expect(await nameAt(server.port)).toBe("second");
     socket.write("\r\n");
     await closed;
@@ -94,18 +94,18 @@ describe("serve --tls-cert --tls-key", () => {
     expect((await fetch(`${server.base}/meta`, { tls: trusted("second") })).status).toBe(200);
   });
 
-  test("keeps its certificate when the new files are of no use, and says so", async () => {
+  test("keeps the old certificate and logs why if the new files cannot be used", async () => {
     copyFileSync(at("first.key"), home.at("server.key"));
     await reload(/server\.key: it is not the key of the certificate in server\.crt/);
     expect(await nameAt(server.port)).toBe("second");
     use("first");
-    await reload(/The certificate was read again/);
+    await reload(/Reloaded the certificate/);
     expect(await nameAt(server.port)).toBe("first");
   });
 
-  // Bun closes what is idle or still shaking hands when the listener is replaced, and for some milliseconds nobody listens: a GET may be
-  // sent again (RFC 9110 §9.2.2).
-  test("is not noticed by clients that send a request again, however often the signal comes; then exits 0", async () => {
+  // When the listener is replaced, Bun closes connections that are idle or in a handshake, and the port is closed for some milliseconds.
+  // Clients may send a GET again (RFC 9110 §9.2.2).
+  test("serves clients that retry without an error through many signals, and exits 0", async () => {
     const ask = () => until("it answers", () => fetch(`${server.base}/meta`, { tls: trusted("first") }).catch(() => undefined));
     let stopped = false;
     let answered = 0;
@@ -115,7 +115,7 @@ describe("serve --tls-cert --tls-key", () => {
     for (let n = 0; n < 5; n++) {
       const before = answered;
       await until("clients are answered", () => (answered > before + 4 ? true : undefined));
-      await reload(/The certificate was read again/);
+      await reload(/Reloaded the certificate/);
     }
     stopped = true;
     await Promise.all(clients);
@@ -129,17 +129,32 @@ describe("serve refuses", () => {
     fundfeed(["serve", "--port", "0", "--data", at("data"), "--tls-cert", at(cert), "--tls-key", at(key)]);
 
   test.each([
-    ["a certificate that is not there", "none.crt", "first.key", "Cannot read {}/none.crt: there is no such file"],
+    ["a missing certificate", "none.crt", "first.key", "Cannot read {}/none.crt: there is no such file"],
     ["a key that is a directory", "first.crt", ".", "Cannot read {}: it is a directory"],
-    ["a certificate that is none", "junk.pem", "first.key", "Cannot use {}/junk.pem: it does not begin with a certificate in PEM form"],
-    ["a key that is none", "first.crt", "junk.pem", "Cannot use {}/junk.pem: it is not a private key in PEM form without a passphrase"],
-    ["another's key", "first.crt", "second.key", "Cannot use {}/second.key: it is not the key of the certificate in {}/first.crt"],
+    [
+      "a file that is not a certificate",
+      "junk.pem",
+      "first.key",
+      "Cannot use {}/junk.pem: it does not begin with a certificate in PEM form",
+    ],
+    [
+      "a file that is not a key",
+      "first.crt",
+      "junk.pem",
+      "Cannot use {}/junk.pem: it is not a private key in PEM form without a passphrase",
+    ],
+    [
+      "the key of another certificate",
+      "first.crt",
+      "second.key",
+      "Cannot use {}/second.key: it is not the key of the certificate in {}/first.crt",
+    ],
   ])("%s", async (_, cert, key, sentence) => {
     const { code, err } = await served(cert, key);
     expect([code, err]).toEqual([1, `${sentence.replaceAll("{}", directory)}\n`]);
   });
 
-  test("one without the other", async () => {
+  test("--tls-cert without --tls-key", async () => {
     const { code, err } = await fundfeed(["serve", "--tls-cert", at("first.crt")]);
     expect([code, err]).toEqual([2, expect.stringContaining("--tls-cert and --tls-key need each other")]);
   });
@@ -150,9 +165,9 @@ describe("plain HTTP", () => {
     ["0.0.0.0", true],
     ["127.0.0.1", false],
     ["localhost", false],
-  ])("on %s: a warning: %p", async (host, warns) => {
+  ])("on %s: logs a warning: %p", async (host, warns) => {
     const server = await aHome().serve(["serve", "--host", host, "--port", "0", "--log-format", "text"]);
     expect(await server.stop()).toBe(0);
-    expect(server.log().includes(`Keys travel in the clear: this is plain HTTP on ${host}`)).toBe(warns);
+    expect(server.log().includes(`API keys travel unencrypted: ${host} serves plain HTTP`)).toBe(warns);
   });
 });

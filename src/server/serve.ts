@@ -1,0 +1,115 @@
+/** A running server: opens the databases, listens, does its periodic work, and stops when a signal asks for it. */
+import { createApp } from "../http/app.ts";
+import { descriptionFiles } from "../http/docs.ts";
+import { type Listener, listen } from "../http/listen.ts";
+import { createMetricsApp } from "../http/metrics.ts";
+import { createLog, type Log } from "../monitoring/log.ts";
+import { countingLog, createMetrics, metricsText } from "../monitoring/metrics.ts";
+import { ownQuotas } from "../quota/allowance.ts";
+import { type SharedQuotas, shareQuotas } from "../quota/redis.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { memoizeLast } from "../runtime/memoize.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { loopbackFor, originOf } from "./addresses.ts";
+import { startJobs } from "./jobs.ts";
+import { QUOTA_SHARE_PERCENT, type ServeOptions } from "./options.ts";
+import { drain, watchStopSignals } from "./signals.ts";
+import { openStores, type Stores } from "./stores.ts";
+import { readCertificateFiles, reloadCertificate, warnOfPlainHttp } from "./tls.ts";
+
+/** How long after its start the server builds `/docs` and `/openapi.json`, if no request has asked for them yet. */
+const DESCRIBE_AFTER_MS = 1000;
+
+/**
+ * Serves until a signal stops it. Returns the exit code: 0 if every request under way got its response, 1 if some were cut off. Throws if the
+ * databases cannot be opened or the port is taken.
+ */
+export async function serve(machine: Machine, options: ServeOptions): Promise<number> {
+  const { now } = machine;
+  const metrics = createMetrics(now());
+  const log = countingLog(metrics, createLog(options.logFormat, machine.writeLog, options.logLevel));
+  const stopSignals = watchStopSignals(machine, options, log); // First: once the address is printed, a signal may come at any time.
+  const certificate = readCertificateFiles(options);
+  using sharedQuotas = await connectQuotas(options, log, now);
+  const open = async (mode = options.mode) => {
+    const stores = await openStores({ ...options, mode }, now(), (message) => log.notice(now(), message));
+    stores.access.quotas = sharedQuotas ?? ownQuotas;
+    return stores;
+  };
+  const served = { stores: await open() };
+  try {
+    const listener = await listen(
+      { fetch: (request) => appOver(served.stores).fetch(request) },
+      { hostname: options.host, port: options.port, reusePort: (options.workers ?? 1) > 1 },
+      certificate,
+    );
+    const { baseUrl = `${originOf(certificate === undefined ? "http" : "https", options.host, listener)}/v1` } = options;
+    const files = descriptionFiles(baseUrl);
+    const appOver = memoizeLast(({ model, access }: Stores) =>
+      createApp({ model, access, baseUrl, files, now, randomBytes: machine.randomBytes, log }),
+    );
+    const directory = options.database === undefined ? options.data : undefined;
+    const metricsListener = await listenForMetrics(options, log, now, () =>
+      metricsText(metrics, { catalog: served.stores.model.db, directory, machine, quotas: sharedQuotas }),
+    );
+    const stopJobs = startJobs(served, open, { machine, data: options.data, log, metrics });
+    if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
+    else reloadCertificate(machine, listener, log, () => readCertificateFiles(options) ?? certificate);
+    announce(machine, options, listener, baseUrl, log);
+    using _describing = runLater(DESCRIBE_AFTER_MS, files);
+
+    const drained = await drain(stopSignals, listener);
+    await metricsListener?.stop(true);
+    await stopJobs();
+    return drained ? 0 : 1;
+  } finally {
+    log.flush();
+    await served.stores.close();
+  }
+}
+
+/** The connection to the Redis that counts for several servers, or `undefined` without one. */
+async function connectQuotas(
+  { quotas, quotaShare = QUOTA_SHARE_PERCENT }: ServeOptions,
+  log: Log,
+  now: () => EpochMs,
+): Promise<SharedQuotas | undefined> {
+  if (quotas === undefined) return undefined;
+  const { host } = new URL(quotas); // Without user and password.
+  const consequence = `this server counts alone, and grants ${quotaShare} % of each key's minute`;
+  return shareQuotas({
+    address: quotas,
+    sharePercent: quotaShare,
+    onAway: (reason) => log.failure(now(), new Error(`Redis at ${host} is unavailable (${reason}): ${consequence}`), null),
+    onBack: () => log.notice(now(), `Redis at ${host} is back: quotas are shared again`),
+  });
+}
+
+async function listenForMetrics(
+  { metricsHost = "127.0.0.1", metricsPort }: ServeOptions,
+  log: Log,
+  now: () => EpochMs,
+  text: () => Promise<string>,
+): Promise<Listener | undefined> {
+  if (metricsPort === undefined) return undefined;
+  const listener = await listen(createMetricsApp(text), { hostname: metricsHost, port: metricsPort });
+  log.notice(now(), `The metrics are at ${originOf("http", metricsHost, listener)}/metrics`);
+  return listener;
+}
+
+/** Runs `work` after a delay, unless it is disposed of first. */
+function runLater(delayMs: number, work: () => unknown): Disposable {
+  const timer = setTimeout(work, delayMs);
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+function announce({ printLine, worker, now }: Machine, options: ServeOptions, listener: Listener, baseUrl: string, log: Log): void {
+  printLine(options.json ? JSON.stringify({ base_url: baseUrl }) : `listening on ${baseUrl}`);
+  if (worker !== undefined && worker.number > 1) return; // The first worker logs these notices for all.
+  log.notice(now(), `The API reference is at ${baseUrl}/docs`);
+  if (options.baseUrl === undefined && loopbackFor(listener.address) !== undefined)
+    log.notice(
+      now(),
+      `The API description and problem types name ${baseUrl}, which works on this machine only; set --base-url for clients elsewhere`,
+    );
+}

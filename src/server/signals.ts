@@ -1,0 +1,41 @@
+/** How signals stop a server. */
+import type { Listener } from "../http/listen.ts";
+import type { Log } from "../monitoring/log.ts";
+import type { Machine } from "../runtime/machine.ts";
+import type { ServeOptions } from "./options.ts";
+
+/** How long a stop waits for the requests under way. */
+const DRAIN_MS = 10_000;
+
+/** The notice of a server that SIGHUP stops. */
+export const STOPPED_BY_SIGHUP = "SIGHUP: the server stops, because it has no certificate to reload";
+
+/** Each resolves at one signal to stop. */
+export type StopSignals = { first: Promise<void>; second: Promise<void> };
+
+/** Starts to watch for SIGTERM and SIGINT. SIGHUP counts too if there is no certificate to reload: usually a terminal was closed. */
+export function watchStopSignals(machine: Machine, { tlsCert }: ServeOptions, log: Log): StopSignals {
+  const first = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<void>();
+  let signals = 0;
+  const stop = () => (++signals === 1 ? first : second).resolve();
+  machine.onStopSignal(stop);
+  if (tlsCert === undefined) {
+    machine.onReloadSignal(() => {
+      log.notice(machine.now(), STOPPED_BY_SIGHUP);
+      stop();
+    });
+  }
+  return { first: first.promise, second: second.promise };
+}
+
+/**
+ * Waits for the first signal, then stops the listener. Returns true if all requests under way got a response, false if a second signal or
+ * the time limit cut them off.
+ */
+export async function drain({ first, second }: StopSignals, listener: Listener): Promise<boolean> {
+  await first;
+  const drained = await Promise.race([listener.stop().then(() => true), second.then(() => false), Bun.sleep(DRAIN_MS).then(() => false)]);
+  if (!drained) await listener.stop(true);
+  return drained;
+}
