@@ -23,3 +23,18 @@ export function isUnavailable(error: unknown): boolean {
   if (cause.name === "TimeoutError") return true; // No connection was free in time.
   return LOST.test(codeOf(cause)) || PASSING.test(sqlStateOf(cause));
 }
+
+/** SQLite's result codes that a bug in a statement can cause. Any other means that the file cannot be read (D-26). */
+const BUG = /^SQLITE_(ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH|TOOBIG)/;
+
+/**
+ * True if a read failed because of its database, on either engine: unavailable, locked, damaged, or closed. False for a bug in a
+ * statement, and for anything that is not the database's.
+ */
+export function isUnreadable(error: unknown): boolean {
+  if (isUnavailable(error)) return true;
+  if (!(error instanceof Error)) return false;
+  if (error.name === "SQLiteError" && codeOf(error) !== "") return !BUG.test(codeOf(error));
+  if (/closed database|database has closed/i.test(error.message)) return true; // bun:sqlite gives these no code.
+  return isUnreadable(error.cause); // Drizzle wraps errors of the driver.
+}

@@ -1,6 +1,6 @@
 /** RFC 9457 problem details: every error a client can receive, in one table. */
 import { Type } from "@sinclair/typebox";
-import { isUnavailable } from "../../db/unavailable.ts";
+import { isUnreadable } from "../../db/unavailable.ts";
 
 export const problems = {
   invalid_parameter: {
@@ -125,24 +125,13 @@ export function noSuchPath(baseUrl: string): Problem {
 /** How long clients wait before trying a database again that cannot be read. */
 const RETRY_UNAVAILABLE_SECONDS = 5;
 
-/** SQLite's result codes that a bug of ours can cause. Any other means that the database cannot be read (D-26). */
-const OUR_FAULT = /^SQLITE_(ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH|TOOBIG)/;
-
 /** The problem that a client gets for anything that was thrown. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (isUnavailable(error) || isDatabaseUnreadable(error)) {
+  if (isUnreadable(error)) {
     return new Problem("service_unavailable", "The database cannot be read at the moment.", {
       headers: { "Retry-After": String(RETRY_UNAVAILABLE_SECONDS) },
     });
   }
   return new Problem("internal_error", "The server failed to process the request. The request itself is not at fault.");
-}
-
-function isDatabaseUnreadable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (/closed database|database has closed/i.test(error.message)) return true; // As bun:sqlite says it, without a code.
-  const { code } = error as Error & { code?: unknown };
-  if (error.name === "SQLiteError") return typeof code === "string" && !OUR_FAULT.test(code);
-  return error.cause !== undefined && isDatabaseUnreadable(error.cause); // Drizzle wraps errors of the driver.
 }
