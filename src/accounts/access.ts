@@ -1,8 +1,19 @@
 /**
- * Access: every key with its account, plan and use in memory, as a server needs it at each request.
+ * Access: every key in memory, with its account, its plan and its use, so that no request waits for a write, and most wait for no read
+ * (D-24, D-25).
  *
- * What another process commits (a revoked key, another plan, use) is seen at the very next request; what requests use up is counted here
- * and written by `saveUse`, so that no request waits for a write (D-24, D-25).
+ * Keys. Each request calls `refresh`, which reads the keys that other processes changed if anything was committed since
+ * `lastSeenCommit`. So a revoked key is refused at the next request.
+ *
+ * Use. The requests of a key on one day go through these steps:
+ *
+ * 1. If another server stored use since the last refresh, the key's next request reads its stored count. From then on the key is in
+ *    `counted`.
+ * 2. `addUse` counts each request in memory: in `use`, and in `unsaved`. The key is then in `dirty`.
+ * 3. When a key's window moves to another day, its unsaved requests move to `endedDays`.
+ * 4. `saveUse` moves `endedDays` and the unsaved requests of `dirty` to `saving`, and adds them to the stored counts in one transaction.
+ *    The sums include what other servers stored, and memory takes them over. If the transaction fails, the requests move back, and the
+ *    next save writes them.
  */
 import { eq, gt } from "drizzle-orm";
 import type { StateDb } from "../../db/engine.ts";
@@ -11,47 +22,50 @@ import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { type Allowance, ownQuotas, type Quotas, type Taken, type Use, unused } from "../quota/allowance.ts";
 import { dayOf } from "../quota/daily-window.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
-import { hashOfKey, isWellFormedKey } from "./key.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { hashOfKey, isWellFormedKey, type KeyHash, keyHash } from "./key.ts";
 import { findRevisions, type Revisions } from "./revisions.ts";
-import { addUse, findUse, type Sums } from "./use.ts";
+import { findUse, type StoredSums, storeUse } from "./use.ts";
 
-/** A key that is known, with what its next request depends on. */
+/** A stored key, with all that its next request depends on. */
 export type KnownKey = {
   id: string;
   account: string;
   subscribed: boolean;
   revoked: boolean;
-  expires_at: number | null;
+  expires_at: EpochMs | null;
   daily: number;
   per_minute: number;
   use: Use;
-  /** Requests of the present window that are not yet written. */
+  /** Requests of the current window that are not stored yet. */
   unsaved: number;
-  last_used_at: number;
+  last_used_at: EpochMs;
 };
 
-/** Requests of a key on one day that are to be written. */
-type Unwritten = { key: KnownKey; day: number; count: number };
+/** Requests of a key on one day that are not stored yet. */
+type UnsavedDay = { key: KnownKey; day: number; count: number };
 
 export type Access = {
   db: StateDb;
-  /** By the SHA-256 of the key. */
-  keys: Map<string, KnownKey>;
+  keys: Map<KeyHash, KnownKey>;
   quotas: Quotas;
-  /** Keys whose stored count is known as of the last look. */
+  /** Keys whose `use` includes what was stored as of `lastSeen`. */
   counted: Set<KnownKey>;
   /** Keys with unsaved requests. */
   dirty: Set<KnownKey>;
-  /** Of windows that ended before they were written. */
-  overdue: Unwritten[];
-  /** On their way to the database. */
-  leaving: Unwritten[];
-  /** As of the last look. */
-  seen: Revisions & { commits: number };
-  look: () => Promise<void>;
-  save: () => Promise<void>;
+  /** Unsaved requests of windows that have ended. */
+  endedDays: UnsavedDay[];
+  /** What the save under way is writing. */
+  saving: UnsavedDay[];
+  /** What `db.commits()` returned before the newest commit that is in memory was read. */
+  lastSeenCommit: number;
+  /** The revisions of keys and use that are in memory. */
+  lastSeen: Revisions;
+  refreshOnce: () => Promise<void>;
+  saveOnce: () => Promise<void>;
 };
 
+/** Loads all keys. Throws if the database cannot be read. */
 export async function createAccess(db: StateDb): Promise<Access> {
   const access: Access = {
     db,
@@ -59,55 +73,62 @@ export async function createAccess(db: StateDb): Promise<Access> {
     quotas: ownQuotas,
     counted: new Set(),
     dirty: new Set(),
-    overdue: [],
-    leaving: [],
-    seen: { commits: Number.NaN, keys: -1, use: -1 },
-    look: singleFlight(() => takeInChanges(access)),
-    save: singleFlight(() => writeUse(access)),
+    endedDays: [],
+    saving: [],
+    lastSeenCommit: Number.NaN,
+    lastSeen: { keys: -1, use: -1 },
+    refreshOnce: singleFlight(() => readNewer(access)),
+    saveOnce: singleFlight(() => writeUse(access)),
   };
-  await keepUp(access);
+  await refresh(access);
   return access;
 }
 
-/** Takes in what was committed since the last time, if anything was: to be awaited at each request, before `findKey`. */
-export function keepUp(access: Access): Promise<void> | undefined {
-  return access.db.commits() === access.seen.commits ? undefined : access.look();
+/**
+ * Brings memory up to date with every commit made before the call. Returns `undefined` if it is: most calls need not be awaited. Each
+ * request calls it before `findKey`. Throws if the database cannot be read.
+ */
+export function refresh(access: Access): Promise<void> | undefined {
+  return access.db.commits() === access.lastSeenCommit ? undefined : access.refreshOnce();
 }
 
-/** The key that a text is, or `undefined` when it is none, is revoked or has expired. Looks into memory alone. */
-export function findKey(access: Access, text: string, now: number): KnownKey | undefined {
+/** The key that a text is; `undefined` if it is none, is revoked or has expired. Reads memory only. */
+export function findKey(access: Access, text: string, now: EpochMs): KnownKey | undefined {
   if (!isWellFormedKey(text)) return undefined;
   const key = access.keys.get(hashOfKey(text));
   return key === undefined || key.revoked || (key.expires_at !== null && key.expires_at <= now) ? undefined : key;
 }
 
-/** Counts one request against both limits of a key, unless one of them refuses it. A promise where the count has to be asked for. */
-export function useKey(access: Access, key: KnownKey, now: number): Allowance | Promise<Allowance> {
-  if (!access.counted.has(key)) return learnUse(access, key, now).then(() => useKey(access, key, now));
+/**
+ * Counts one request against both limits of a key, unless one of them refuses it. Returns what is left of them; a promise if the stored
+ * count must be read first, or if the quotas are shared.
+ */
+export function addUse(access: Access, key: KnownKey, now: EpochMs): Allowance | Promise<Allowance> {
+  if (!access.counted.has(key)) return readStoredUse(access, key, now).then(() => addUse(access, key, now));
   const taken = access.quotas.take(key, now);
-  return taken instanceof Promise ? taken.then((later) => keepUse(access, key, later, now)) : keepUse(access, key, taken, now);
+  return taken instanceof Promise ? taken.then((later) => recordUse(access, key, later, now)) : recordUse(access, key, taken, now);
 }
 
-async function learnUse(access: Access, key: KnownKey, now: number): Promise<void> {
+async function readStoredUse(access: Access, key: KnownKey, now: EpochMs): Promise<void> {
   const day = dayOf(now);
   const stored = await findUse(access.db, key.id, day);
-  if (access.counted.has(key)) return; // Another request was faster, or the key's use has left meanwhile and its sum will come back.
-  leaveDay(access, key, day);
+  if (access.counted.has(key)) return; // Another request was faster, or a save has begun and will return the sum.
+  endDay(access, key, day);
   key.use = { ...key.use, window: { day, used: stored + key.unsaved } };
   access.counted.add(key);
 }
 
-/** Before a key's window moves to `day`: what is unwritten of the day that it leaves is still to be written as that day's. */
-function leaveDay(access: Access, key: KnownKey, day: number): void {
+/** Before a key's window moves to `day`: keeps the unsaved requests of the day that ends. */
+function endDay(access: Access, key: KnownKey, day: number): void {
   if (day === key.use.window.day || key.unsaved === 0) return;
-  access.overdue.push({ key, day: key.use.window.day, count: key.unsaved });
+  access.endedDays.push({ key, day: key.use.window.day, count: key.unsaved });
   access.dirty.delete(key);
   key.unsaved = 0;
 }
 
-/** What this server granted is what it writes: where several share the count, their sum is the day's. */
-function keepUse(access: Access, key: KnownKey, { use, allowance }: Taken, now: number): Allowance {
-  leaveDay(access, key, use.window.day);
+/** Only what this server granted is unsaved: each server stores its own requests. */
+function recordUse(access: Access, key: KnownKey, { use, allowance }: Taken, now: EpochMs): Allowance {
+  endDay(access, key, use.window.day);
   key.use = use;
   if (allowance.retryAfterSeconds === 0) {
     key.unsaved++;
@@ -118,49 +139,44 @@ function keepUse(access: Access, key: KnownKey, { use, allowance }: Taken, now: 
 }
 
 /**
- * Writes what was used since the last call, and takes in what other processes wrote for the same keys. Throws when the database
- * cannot be written: nothing is lost then, the next call writes it.
+ * Stores the requests counted since the last call, and reads what other servers stored for the same keys. Throws if the database cannot
+ * be written; nothing is lost, because the next call writes it.
  */
 export async function saveUse(access: Access): Promise<void> {
-  await keepUp(access); // Also without requests, so that the next one has little to take in.
-  await access.save();
+  await refresh(access); // Even without requests, so that the next one has little to read.
+  await access.saveOnce();
 }
 
 async function writeUse(access: Access): Promise<void> {
-  takeOut(access);
-  const { leaving } = access;
-  if (leaving.length === 0) return;
+  beginSave(access);
+  const { saving } = access;
+  if (saving.length === 0) return;
   try {
-    takeInSums(
-      access,
-      await addUse(
-        access.db,
-        leaving.map(({ key, day, count }) => ({ key_id: key.id, day, count, last_used_at: key.last_used_at })),
-      ),
-    );
+    const added = saving.map(({ key, day, count }) => ({ key_id: key.id, day, count, last_used_at: key.last_used_at }));
+    takeSums(access, await storeUse(access.db, added));
   } catch (error) {
-    putBack(access);
+    undoSave(access);
     throw error;
   } finally {
-    access.leaving = [];
+    access.saving = [];
   }
 }
 
-/** Requests go on meanwhile: what they use from here on is the next save's. */
-function takeOut(access: Access): void {
-  const present = Array.from(access.dirty, (key) => ({ key, day: key.use.window.day, count: key.unsaved }));
-  access.leaving = [...access.overdue, ...present];
-  access.overdue = [];
-  for (const { key } of present) {
+/** Requests that arrive from here on belong to the next save. */
+function beginSave(access: Access): void {
+  const today = Array.from(access.dirty, (key) => ({ key, day: key.use.window.day, count: key.unsaved }));
+  access.saving = [...access.endedDays, ...today];
+  access.endedDays = [];
+  for (const { key } of today) {
     key.unsaved = 0;
-    access.counted.add(key); // Nobody is to ask for its count now: whether that has these requests in it would be open.
+    access.counted.add(key); // During the save the stored count may or may not include these requests, so it must not be read.
   }
   access.dirty.clear();
 }
 
-function putBack(access: Access): void {
-  for (const { key, day, count } of access.leaving) {
-    if (day !== key.use.window.day) access.overdue.push({ key, day, count });
+function undoSave(access: Access): void {
+  for (const { key, day, count } of access.saving) {
+    if (day !== key.use.window.day) access.endedDays.push({ key, day, count });
     else {
       key.unsaved += count;
       access.dirty.add(key);
@@ -168,21 +184,21 @@ function putBack(access: Access): void {
   }
 }
 
-function takeInSums(access: Access, { revision, sums }: Sums): void {
-  const keys = new Map(access.leaving.map(({ key }) => [key.id, key]));
+function takeSums(access: Access, { revision, sums }: StoredSums): void {
+  const saved = new Map(access.saving.map(({ key }) => [key.id, key]));
   for (const { key_id, day, count } of sums) {
-    const key = keys.get(key_id);
+    const key = saved.get(key_id);
     if (key?.use.window.day === day) key.use = { ...key.use, window: { day, used: count + key.unsaved } };
   }
-  if (revision === access.seen.use + 1) access.seen.use = revision; // Nobody else has written since the last look.
+  if (revision === access.lastSeen.use + 1) access.lastSeen.use = revision; // No other server has stored use since the last refresh.
 }
 
-async function takeInChanges(access: Access): Promise<void> {
-  const commits = access.db.commits(); // Before the rows: a later commit moves it again.
+async function readNewer(access: Access): Promise<void> {
+  const lastSeenCommit = access.db.commits(); // Before reading: a later commit changes it.
   const { keys, use } = await findRevisions(access.db);
-  if (keys !== access.seen.keys) await readChangedKeys(access, keys);
-  if (use !== access.seen.use) access.counted = new Set(access.leaving.map(({ key }) => key));
-  access.seen = { commits, keys, use };
+  if (keys !== access.lastSeen.keys) await readChangedKeys(access, keys);
+  if (use !== access.lastSeen.use) access.counted = new Set(access.saving.map(({ key }) => key));
+  Object.assign(access, { lastSeenCommit, lastSeen: { keys, use } });
 }
 
 const keysAfter = query({ revision: keys.revision }, ({ revision }) =>
@@ -198,16 +214,15 @@ const keysAfter = query({ revision: keys.revision }, ({ revision }) =>
     .where(gt(keys.revision, revision)),
 );
 
-/** Those of later revisions than the last one seen; all of them where the newest is older than that, as after a restore. */
+/** Reads the keys of later revisions than the last one seen. If the newest is older than that, as after a restore, it reads all of them. */
 async function readChangedKeys(access: Access, newest: number): Promise<void> {
-  const isOlder = newest < access.seen.keys;
-  const keysByHash = isOlder ? new Map<string, KnownKey>() : access.keys;
-  await access.db.each(keysAfter, { revision: isOlder ? -1 : access.seen.keys }, (rows) => {
+  const isOlder = newest < access.lastSeen.keys;
+  const keysByHash = isOlder ? new Map<KeyHash, KnownKey>() : access.keys;
+  await access.db.each(keysAfter, { revision: isOlder ? -1 : access.lastSeen.keys }, (rows) => {
     for (const { hash, subscription, revoked_at, ...row } of rows) {
-      const name = hash.toHex();
-      const known = access.keys.get(name) ?? { use: unused, unsaved: 0, last_used_at: 0 };
-      const present = { ...row, subscribed: subscription === "active", revoked: revoked_at !== null };
-      keysByHash.set(name, Object.assign(known, present)); // The same object: `dirty` and requests in progress hold it.
+      const known = access.keys.get(keyHash(hash)) ?? { use: unused, unsaved: 0, last_used_at: 0 };
+      const stored = { ...row, subscribed: subscription === "active", revoked: revoked_at !== null };
+      keysByHash.set(keyHash(hash), Object.assign(known, stored)); // The same object: `dirty` and requests under way hold it.
     }
   });
   access.keys = keysByHash;

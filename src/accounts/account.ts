@@ -1,19 +1,20 @@
-/** Accounts: who may call, on which plan, and whether their subscription is active. */
+/** Accounts: who may call, with which plan, and whether the subscription is active. */
 import { asc, eq } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, orIgnore, query, selectAll, selectBy, update } from "../../db/query.ts";
 import { accounts, keys } from "../../db/schema/sqlite/state.ts";
 import { didYouMean } from "../text/closest.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { readName } from "./name.ts";
 import { findPlan, listPlans } from "./plan.ts";
 import { nextRevision } from "./revisions.ts";
 
 export const subscriptions = ["active", "inactive"] as const;
 
-/** The plan of an account for which none is named. */
+/** The plan of a new account, if none is named. */
 export const FIRST_PLAN = "trial";
 
-export type Account = { id: number; name: string; plan: string; subscription: string; created_at: number };
+export type Account = { id: number; name: string; plan: string; subscription: string; created_at: EpochMs };
 
 const allAccounts = query({}, () => selectAll(accounts).orderBy(asc(accounts.name)));
 const accountByName = selectBy(accounts, "name");
@@ -30,25 +31,29 @@ export async function listAccounts(sql: StateSql): Promise<Account[]> {
   return sql.all(allAccounts);
 }
 
+/** The account of a name, or `undefined`. */
 export async function findAccount(sql: StateSql, name: string): Promise<Account | undefined> {
   return sql.get(accountByName, { name: name.trim() });
 }
 
-/** A new account with an active subscription. */
-export async function createAccount(sql: StateSql, account: { name: string; plan?: string }, now: number): Promise<Account> {
+/** Creates an account with an active subscription. Throws if the name is refused or taken, or if there is no such plan. */
+export async function createAccount(sql: StateSql, account: { name: string; plan?: string }, now: EpochMs): Promise<Account> {
   const action = `Cannot create account "${account.name}"`;
   const name = readName(account.name, action);
   const plan = account.plan ?? FIRST_PLAN;
   await requirePlan(sql, plan, action);
   const written = await sql.run(insertAccount, { name, plan, subscription: "active", created_at: now });
   const created = await findAccount(sql, name);
-  if (written === 0 || created === undefined) throw new Error(`${action}: there is one of that name`);
+  if (written === 0 || created === undefined) throw new Error(`${action}: an account with that name exists`);
   return created;
 }
 
 type Change = { plan?: string; subscription?: string };
 
-/** Changes an account's plan, subscription or both; a running server goes by it from the next request on. */
+/**
+ * Changes the plan, the subscription or both of an account. Servers apply it from the next request on. Throws if there is no such account
+ * or plan, or if the subscription is none of `subscriptions`.
+ */
 export async function setAccount(db: StateDb, name: string, change: Change): Promise<Account> {
   return db.transaction((sql) => changeAccount(sql, name, change));
 }

@@ -1,11 +1,11 @@
-/** API keys: made once, shown once, stored as their SHA-256. */
+/** API keys: created, shown once, and stored as their SHA-256. */
 import { crc32 } from "node:zlib";
 import { and, asc, desc, eq, gt, isNull } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { exists, insertInto, pick, query, select, update } from "../../db/query.ts";
 import { accounts, keys, use } from "../../db/schema/sqlite/state.ts";
 import { dateOf, dayOf } from "../quota/daily-window.ts";
-import { formatInstant } from "../text/instant.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { type Account, changeAccount, createAccount, findAccount } from "./account.ts";
 import { readName } from "./name.ts";
 import { nextRevision } from "./revisions.ts";
@@ -14,8 +14,14 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
-/** The fixed live-key prefix. */
+/** How every key begins. */
 export const KEY_PREFIX = "ffk_live_";
+
+/** A key as its caller holds it. Only `createKey` and `rotateKey` return one, and nothing stores or logs it. */
+export type PlainKey = string & { readonly kind: "plain key" };
+
+/** The SHA-256 of a key, in hexadecimal. */
+export type KeyHash = string & { readonly kind: "key hash" };
 
 type RandomBytes = (count: number) => Uint8Array;
 
@@ -55,32 +61,32 @@ const useByDay = () =>
 const useOfAllKeys = query({ after: use.day }, ({ after }) => useByDay().where(gt(use.day, after)));
 const useOfKey = query({ after: use.day, id: keys.id }, ({ after, id }) => useByDay().where(and(gt(use.day, after), eq(keys.id, id))));
 
-/** A key as an operator sees it: never the key itself. Instants are milliseconds since 1970 UTC. */
+/** A stored key as an operator sees it. It does not contain the key itself. */
 export type KeyListing = {
   id: string;
   account: string;
   label: string | null;
   last_four: string;
-  created_at: number;
-  expires_at: number | null;
-  revoked_at: number | null;
-  last_used_at: number | null;
+  created_at: EpochMs;
+  expires_at: EpochMs | null;
+  revoked_at: EpochMs | null;
+  last_used_at: EpochMs | null;
   used_today: number;
 };
 
-export type NewKey = { id: string; key: string; account: string; plan: string };
+export type NewKey = { id: string; key: PlainKey; account: string; plan: string };
 
 /** Requests of one key on one UTC day, such as 2026-03-01. */
 export type KeyUse = { day: string; id: string; account: string; label: string | null; requests: number };
 
-/** 190 bits of entropy, then a checksum by which a scanner for leaked keys can tell a real one. */
-export function newKey(randomBytes: RandomBytes): string {
-  const key = KEY_PREFIX + randomText(RANDOM_LENGTH, randomBytes);
-  return key + checksum(key);
+/** A random key: 190 bits of entropy, and a checksum by which a scanner for leaked keys recognizes it. */
+export function newKey(randomBytes: RandomBytes): PlainKey {
+  const text = KEY_PREFIX + randomText(RANDOM_LENGTH, randomBytes);
+  return (text + checksum(text)) as PlainKey;
 }
 
-/** Whether a text is built like a key: what is not one is refused without a look at what is stored. */
-export function isWellFormedKey(text: string): boolean {
+/** Whether a text has the length, the prefix and the checksum of a key. Any other text is refused without a hash. */
+export function isWellFormedKey(text: string): text is PlainKey {
   return (
     text.length === KEY_PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH &&
     text.startsWith(KEY_PREFIX) &&
@@ -88,54 +94,62 @@ export function isWellFormedKey(text: string): boolean {
   );
 }
 
-/** SHA-256 in hexadecimal. No salt or stretching: a key is random, there is nothing to guess. */
-export function hashOfKey(key: string): string {
-  return Bun.CryptoHasher.hash("sha256", key, "hex");
+/** The hash under which a key is stored. It needs no salt and no stretching, because a key is random. */
+export function hashOfKey(key: PlainKey): KeyHash {
+  return Bun.CryptoHasher.hash("sha256", key, "hex") as KeyHash;
 }
 
-/** A new key for an account, which is created where it is missing and moved to `plan` where one is named. The key is in the answer alone. */
+/** A hash from the bytes in which the database stores it. */
+export function keyHash(bytes: Uint8Array): KeyHash {
+  return bytes.toHex() as KeyHash;
+}
+
+/**
+ * Creates a key for an account. Creates the account if it is missing, and moves it to `plan` if there is one. Only the result contains
+ * the key. Throws if a name, the plan or the expiry is refused; nothing is stored then.
+ */
 export async function createKey(
   db: StateDb,
-  { account: name, plan, label, expires_at }: { account: string; plan?: string; label?: string; expires_at?: number },
+  { account: name, plan, label, expires_at }: { account: string; plan?: string; label?: string; expires_at?: EpochMs },
   randomBytes: RandomBytes,
-  now: number,
+  now: EpochMs,
 ): Promise<NewKey> {
   const readLabel = label === undefined ? null : readName(label, "Cannot create key", "label");
   refusePast(expires_at, "Cannot create key", now);
   return db.transaction(async (sql) => {
     const account = await accountFor(sql, name, plan, now);
     const terms = { account_id: account.id, label: readLabel, expires_at: expires_at ?? null, revision: await nextRevision(sql, "keys") };
-    const { key, row } = madeKey(terms, randomBytes, now);
+    const { key, row } = makeKey(terms, randomBytes, now);
     await sql.run(insertKey, row);
     return { id: row.id, key, account: account.name, plan: account.plan };
   });
 }
 
 /**
- * A new key in place of an old one, for the same account under the same label. The old one stays valid for `graceMs`, and never longer
- * than it would have been.
+ * Creates a key with the account and the label of an old one. The old key stays valid for `graceMs`, but not beyond its own expiry.
+ * Throws if the old key is unknown, revoked or expired, or if it has an expiry and the new key has none.
  */
 export async function rotateKey(
   db: StateDb,
   id: string,
-  { graceMs, expires_at }: { graceMs: number; expires_at?: number },
+  { graceMs, expires_at }: { graceMs: number; expires_at?: EpochMs },
   randomBytes: RandomBytes,
-  now: number,
-): Promise<NewKey & { replaced: { id: string; expires_at: number } }> {
+  now: EpochMs,
+): Promise<NewKey & { replaced: { id: string; expires_at: EpochMs } }> {
   const action = `Cannot rotate key "${id}"`;
   return db.transaction(async (sql) => {
     const old = await sql.get(keyWithAccount, { id });
-    if (old === undefined) throw new Error(`${action}: there is no key of that id`);
+    if (old === undefined) throw new Error(`${action}: there is no key with that id`);
     if (old.revoked_at !== null) throw new Error(`${action}: it is revoked`);
     if (old.expires_at !== null && old.expires_at <= now) throw new Error(`${action}: it has expired`);
-    // Neither a key without end in place of one that ends, nor one that ends with a grace, by oversight.
+    // A rotation must not extend access by oversight.
     if (old.expires_at !== null && expires_at === undefined)
-      throw new Error(`${action}: it expires at ${formatInstant(old.expires_at)}; say with --expires when the new one does`);
+      throw new Error(`${action}: it expires at ${formatInstant(old.expires_at)}; give --expires for the new key`);
     refusePast(expires_at, action, now);
 
     const { account_id, label } = old;
     const revision = await nextRevision(sql, "keys");
-    const { key, row } = madeKey({ account_id, label, expires_at: expires_at ?? null, revision }, randomBytes, now);
+    const { key, row } = makeKey({ account_id, label, expires_at: expires_at ?? null, revision }, randomBytes, now);
     const ends = Math.min(old.expires_at ?? Number.POSITIVE_INFINITY, now + graceMs);
     await sql.run(insertKey, row);
     await sql.run(expireKey, { id, expires_at: ends, revision });
@@ -143,22 +157,25 @@ export async function rotateKey(
   });
 }
 
-/** All keys, the oldest first. */
-export async function listKeys(db: StateDb, now: number): Promise<KeyListing[]> {
+/** All keys, oldest first, with their requests of today. */
+export async function listKeys(db: StateDb, now: EpochMs): Promise<KeyListing[]> {
   const rows = await db.all(keyListings, { today: dayOf(now) });
   return rows.map(({ used_today, ...key }) => ({ ...key, used_today: used_today ?? 0 }));
 }
 
-/** What all keys, or one, were used for in the last `days` UTC days, the newest day first. Days without requests are left out. */
-export async function listUse(db: StateDb, days: number, id: string | undefined, now: number): Promise<KeyUse[]> {
+/**
+ * The requests of all keys, or of one, in the last `days` UTC days, newest day first. Leaves out days without requests. Throws if the
+ * key is unknown.
+ */
+export async function listUse(db: StateDb, days: number, id: string | undefined, now: EpochMs): Promise<KeyUse[]> {
   const after = dayOf(now) - days;
   const rows = id === undefined ? await db.all(useOfAllKeys, { after }) : await db.all(useOfKey, { after, id });
   if (rows.length === 0 && id !== undefined) await requireKey(db, id, "Cannot show the use of key");
   return rows.map(({ day, ...rest }) => ({ day: dateOf(day), ...rest }));
 }
 
-/** Ends a key for good; a running server refuses it from the next request on. Revoking it again changes nothing. */
-export async function revokeKey(db: StateDb, id: string, now: number): Promise<void> {
+/** Revokes a key for good: a server refuses it from the next request on. Revoking it again changes nothing. Throws if it is unknown. */
+export async function revokeKey(db: StateDb, id: string, now: EpochMs): Promise<void> {
   await db.transaction(async (sql) => {
     await requireKey(sql, id, "Cannot revoke key");
     await sql.run(revokeLiveKey, { id, revoked_at: now, revision: await nextRevision(sql, "keys") });
@@ -167,31 +184,31 @@ export async function revokeKey(db: StateDb, id: string, now: number): Promise<v
 
 async function requireKey(sql: StateSql, id: string, action: string): Promise<void> {
   const key = await sql.get(keyExists, { id });
-  if (key === undefined) throw new Error(`${action} "${id}": there is no key of that id`);
+  if (key === undefined) throw new Error(`${action} "${id}": there is no key with that id`);
 }
 
-function refusePast(expires_at: number | undefined, action: string, now: number): void {
-  if (expires_at !== undefined && expires_at <= now) throw new Error(`${action}: it would have expired already`);
+function refusePast(expires_at: EpochMs | undefined, action: string, now: EpochMs): void {
+  if (expires_at !== undefined && expires_at <= now) throw new Error(`${action}: its expiry is in the past`);
 }
 
-type KeyTerms = { account_id: number; label: string | null; expires_at: number | null; revision: number };
+type KeyTerms = { account_id: number; label: string | null; expires_at: EpochMs | null; revision: number };
 
-/** A new key, and its row, which knows it by its hash. */
-function madeKey(terms: KeyTerms, randomBytes: RandomBytes, now: number): { key: string; row: typeof keys.$inferSelect } {
+/** A new key, and the row that stores its hash. */
+function makeKey(terms: KeyTerms, randomBytes: RandomBytes, now: EpochMs): { key: PlainKey; row: typeof keys.$inferSelect } {
   const key = newKey(randomBytes);
   const id = `key_${randomText(12, randomBytes)}`;
   const hash = Buffer.from(hashOfKey(key), "hex");
   return { key, row: { ...terms, id, hash, last_four: key.slice(-4), created_at: now, revoked_at: null, last_used_at: null } };
 }
 
-async function accountFor(sql: StateSql, name: string, plan: string | undefined, now: number): Promise<Account> {
+async function accountFor(sql: StateSql, name: string, plan: string | undefined, now: EpochMs): Promise<Account> {
   const change = plan === undefined ? {} : { plan };
   const account = await findAccount(sql, name);
   if (account === undefined) return createAccount(sql, { name, ...change }, now);
   return plan === undefined ? account : changeAccount(sql, name, change);
 }
 
-/** Base 62 of random bytes; those beyond the last full turn of the alphabet are passed over, so that no letter is likelier. */
+/** Random text in base 62. Bytes from 248 (4 × 62) on are skipped, so that every letter is equally likely. */
 function randomText(length: number, randomBytes: RandomBytes): string {
   let text = "";
   while (text.length < length) {

@@ -1,4 +1,4 @@
-/** Plans are data (D-24): how many requests a day and a minute their accounts' keys have. */
+/** Plans: how many requests a day and a minute each key of an account has. They are data, not code (D-24). */
 import { asc, eq, inArray } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, orUpdate, query, select, selectAll, selectBy, update } from "../../db/query.ts";
@@ -8,7 +8,7 @@ import { nextRevision } from "./revisions.ts";
 
 export type Plan = { name: string; daily: number; per_minute: number };
 
-/** Enough for any caller, and far from where arithmetic would round. */
+/** The largest quota. Arithmetic on it is exact. */
 export const QUOTA_MAX = 1_000_000_000;
 
 const allPlans = query({}, () => selectAll(plans).orderBy(asc(plans.daily), asc(plans.name)));
@@ -20,19 +20,20 @@ const touchKeysOnPlan = query({ plan: accounts.plan, revision: keys.revision }, 
     .where(inArray(keys.account_id, select({ id: accounts.id }).from(accounts).where(eq(accounts.plan, plan)))),
 );
 
-/** All plans, the smallest first. */
+/** All plans, smallest first. */
 export async function listPlans(sql: StateSql): Promise<Plan[]> {
   return sql.all(allPlans);
 }
 
+/** The plan of a name, or `undefined`. */
 export async function findPlan(sql: StateSql, name: string): Promise<Plan | undefined> {
   return sql.get(planByName, { name });
 }
 
-/** What becomes of a plan. A quota that is left out stays as it is. */
+/** The new quotas of a plan. A quota that is left out stays as it is. */
 export type PlanChange = { name: string; daily?: number | undefined; per_minute?: number | undefined };
 
-/** Changes a plan, or adds it under a new name. */
+/** Changes a plan, or adds one. Throws if a new plan lacks a quota, or if a name or a quota is refused. */
 export async function setPlan(db: StateDb, change: PlanChange): Promise<Plan> {
   const name = readName(change.name, "Cannot set plan");
   return db.transaction(async (sql) => {

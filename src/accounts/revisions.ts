@@ -1,6 +1,6 @@
 /**
- * Revisions: numbers that grow with every change of a key, an account or a plan, and whenever use is written. By them a server knows,
- * with one small read, that another process did either.
+ * Revisions: one number that grows with every change of a key, an account or a plan, and one that grows whenever use is stored. A server
+ * compares them with one small read to find out what other processes changed.
  */
 import { sql as fragment } from "drizzle-orm";
 import type { StateSql } from "../../db/engine.ts";
@@ -17,13 +17,14 @@ const incrementRevision = query(
     on conflict (name) do update set number = ${revisions.number} + 1 returning number`,
 );
 
+/** The newest committed revisions; 0 before the first change. */
 export async function findRevisions(sql: StateSql): Promise<Revisions> {
   const rows = await sql.all(allRevisions);
   const numberOf = (name: keyof Revisions) => rows.find((row) => row.name === name)?.number ?? 0;
   return { keys: numberOf("keys"), use: numberOf("use") };
 }
 
-/** For what the same transaction writes: whoever sees the number sees that. */
+/** Increments a revision and returns it. Call it in the transaction of the change, so that both are committed together. */
 export async function nextRevision(sql: StateSql, name: keyof Revisions): Promise<number> {
   const [next] = await sql.all(incrementRevision, { name });
   return next?.number ?? 0;

@@ -3,7 +3,7 @@
  * key learns nothing about its parameters (D-2).
  */
 import { Elysia } from "elysia";
-import { keepUp, useKey } from "../accounts/access.ts";
+import { addUse, refresh } from "../accounts/access.ts";
 import { authenticate, requireSubscription } from "./authenticate.ts";
 import type { Call, PathParameters } from "./call.ts";
 import { callOf, validatedFrom } from "./quirks.ts";
@@ -14,11 +14,11 @@ export const withKey = new Elysia().derive({ as: "scoped" }, async ({ request, r
   const call = routed(request, route, params);
   const { access } = call.service;
   // Usually there is nothing to wait for, here and below, and an await is not free.
-  const updating = keepUp(access);
+  const updating = refresh(access);
   if (updating !== undefined) await updating;
   call.key = authenticate(access, call.headers, call.startedAt);
   requireSubscription(call.key);
-  const allowance = useKey(access, call.key, call.startedAt);
+  const allowance = addUse(access, call.key, call.startedAt);
   call.allowance = allowance instanceof Promise ? await allowance : allowance;
   requireAllowance(call.allowance);
   return validatedFrom(call);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
 import { isUnavailable } from "../../db/unavailable.ts";
-import { createAccess, findKey, keepUp, saveUse, useKey } from "../../src/accounts/access.ts";
+import { addUse, createAccess, findKey, refresh, saveUse } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
@@ -32,7 +32,7 @@ function guessOf(key: string, right: number): string {
 describe.each(places)("on %s,", (engine, isThere, makePlace) => {
   const testIf = test.if(isThere);
 
-  /** An api, and a second opening of its accounts and use as another process has one. */
+  /** The service, and a second connection to its state, as another process has one. */
   let api: TestApi;
   let other: StateDb;
 
@@ -59,7 +59,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       expect((await api.get("/sources", { key })).headers.get("ratelimit-limit")).toBe("1000");
     });
 
-    testIf("a change of plan, quota or subscription holds at once", async () => {
+    testIf("a change of plan, quota or subscription applies at once", async () => {
       const { key, account } = await api.newKey({ daily: 2, per_minute: 2 });
       for (const status of [200, 200, 429]) expect((await api.get("/sources", { key })).status).toBe(status);
       await setPlan(other, { name: account, daily: 3, per_minute: 5 });
@@ -78,29 +78,29 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       const second = await createAccess(other);
       const known = findKey(second, key, NOON);
       if (known === undefined) throw new Error("the key is not known");
-      for (let n = 0; n < 5; n++) await useKey(second, known, NOON);
+      for (let n = 0; n < 5; n++) await addUse(second, known, NOON);
       for (let n = 0; n < 3; n++) await api.get("/sources", { key });
       await saveUse(second);
       expect(remaining(await api.get("/sources", { key }))).toBe(100 - 5 - 4);
       await api.saveUse();
-      expect((await useKey(second, known, NOON)).remaining).toBe(100 - 6); // It has not looked since.
+      expect((await addUse(second, known, NOON)).remaining).toBe(100 - 6); // It has not refreshed since.
       await saveUse(second);
       expect((await listKeys(other, NOON)).find((listed) => listed.id === id)?.used_today).toBe(10);
-      expect((await useKey(second, known, NOON)).remaining).toBe(100 - 11);
+      expect((await addUse(second, known, NOON)).remaining).toBe(100 - 11);
     });
 
-    testIf("a key that rested here while another server used it up is refused here, too", async () => {
+    testIf("a key that another server used up is refused here, too", async () => {
       const { key } = await api.newKey({ daily: 4, per_minute: 100 });
       const second = await createAccess(other);
       const known = findKey(second, key, NOON);
       if (known === undefined) throw new Error("the key is not known");
-      for (let n = 0; n < 2; n++) await useKey(second, known, NOON);
+      for (let n = 0; n < 2; n++) await addUse(second, known, NOON);
       await saveUse(second);
       expect(remaining(await api.get("/sources", { key }))).toBe(1); // Its first request here.
       await api.saveUse();
       await saveUse(second);
       await api.saveUse();
-      expect((await useKey(second, known, NOON)).remaining).toBe(0);
+      expect((await addUse(second, known, NOON)).remaining).toBe(0);
       await saveUse(second);
       await expectProblem(await api.get("/sources", { key }), { code: "rate_limit_exceeded" });
     });
@@ -113,14 +113,14 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       expect(await Promise.all(statuses)).toEqual([401, 200]);
     });
 
-    testIf("only keys that changed are read anew, and none because of use", async () => {
+    testIf("only changed keys are read again, and none when only use changed", async () => {
       const [{ key }, { id }] = [await api.newKey(), await api.newKey()];
       const second = await createAccess(other);
       const known = findKey(second, key, NOON);
       if (known === undefined) throw new Error("the key is not known");
       await api.get("/sources", { key });
       using reads = spyOn(api.state, "each");
-      await useKey(second, known, NOON);
+      await addUse(second, known, NOON);
       await saveUse(second);
       await api.get("/sources", { key });
       await api.saveUse();
@@ -128,24 +128,24 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       expect(reads).not.toHaveBeenCalled();
 
       const before = api.access.keys.size;
-      const { keys: revision } = api.access.seen;
+      const { keys: revision } = api.access.lastSeen;
       await revokeKey(other, id, NOON);
       await api.get("/sources", { key });
       expect(reads.mock.calls.map(([, values]) => values)).toEqual([{ revision }]);
-      expect([api.access.keys.size, api.access.seen.keys]).toEqual([before, revision + 1]);
+      expect([api.access.keys.size, api.access.lastSeen.keys]).toEqual([before, revision + 1]);
     });
 
-    testIf("costs requests that come together one look, or none where a look at memory tells", async () => {
+    testIf("concurrent requests share one read of the revisions, and SQLite needs none", async () => {
       await api.get("/sources");
       await api.get("/sources");
-      using looks = spyOn(api.state, "all");
+      using reads = spyOn(api.state, "all");
       await Promise.all(Array.from({ length: 50 }, () => api.get("/sources")));
-      expect(looks.mock.calls.length).toBeLessThanOrEqual(engine === "SQLite" ? 0 : 5);
+      expect(reads.mock.calls.length).toBeLessThanOrEqual(engine === "SQLite" ? 0 : 5);
     });
   });
 
   describe("quotas", () => {
-    testIf("313: a request beyond the minute's number is 429, consumes nothing, and says when to come back", async () => {
+    testIf("a request over the minute's limit returns 429 with Retry-After, and consumes nothing", async () => {
       const { key } = await api.newKey({ daily: 10, per_minute: 2 });
       const statuses = [];
       for (let n = 0; n < 5; n++) statuses.push((await api.get("/sources", { key })).status);
@@ -158,7 +158,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       expect((await api.get("/sources", { key })).status).toBe(429);
     });
 
-    testIf("a request beyond the day's number is 429 until midnight UTC", async () => {
+    testIf("a request over the day's limit returns 429 until midnight UTC", async () => {
       const { key } = await api.newKey({ daily: 2, per_minute: 100 });
       for (const left of [1, 0]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
       const refused = await api.get("/sources", { key });
@@ -169,7 +169,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       expect(remaining(await api.get("/sources", { key }))).toBe(1);
     });
 
-    testIf("304, 400 and 404 consume one; OPTIONS, public and refused requests none", async () => {
+    testIf("400 and 404 consume one request; OPTIONS, public paths and refused methods consume none", async () => {
       const { key } = await api.newKey({ daily: 100, per_minute: 100 });
       const counted = ["/opportunities?limit=0", "/opportunities?q=x", "/opportunities/zz", `/opportunities/${crypto.randomUUID()}`];
       for (const [index, path] of counted.entries()) expect(remaining(await api.get(path, { key }))).toBe(99 - index);
@@ -179,7 +179,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       expect(remaining(await api.get("/sources", { key }))).toBe(95);
     });
 
-    testIf("317: the remaining number falls by one with each request, and the reset lies ahead", async () => {
+    testIf("RateLimit-Remaining falls by one with each request, and RateLimit-Reset is in the future", async () => {
       const { key } = await api.newKey({ daily: 100, per_minute: 100 });
       const [first, second] = [await api.get("/opportunities?limit=1", { key }), await api.get("/opportunities?limit=1", { key })];
       expect(remaining(first) - remaining(second)).toBe(1);
@@ -198,19 +198,19 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
   describe("saveUse()", () => {
     const restarted = async () => createAccess(other);
 
-    testIf("a restart forgets nothing of the day", async () => {
+    testIf("a restarted server continues the day's count", async () => {
       const { key, id } = await api.newKey({ daily: 10, per_minute: 10 });
       for (let n = 0; n < 4; n++) await api.get("/sources", { key });
       await api.saveUse();
       const access = await restarted();
       const known = findKey(access, key, NOON);
       if (known === undefined) throw new Error("the key is not known");
-      expect((await useKey(access, known, NOON)).remaining).toBe(5);
+      expect((await addUse(access, known, NOON)).remaining).toBe(5);
       const listed = (await listKeys(other, NOON)).find((candidate) => candidate.id === id);
       expect([listed?.used_today, listed?.last_used_at]).toEqual([4, NOON]);
     });
 
-    testIf("use on both sides of midnight is written to its own day", async () => {
+    testIf("use before and after midnight is stored on its own day", async () => {
       const { key, id } = await api.newKey({ daily: 10, per_minute: 1000 });
       for (let n = 0; n < 3; n++) await api.get("/sources", { key });
       api.clock.now += DAY;
@@ -220,7 +220,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       expect([await today(NOON), await today(NOON + DAY)]).toEqual([3, 2]);
     });
 
-    testIf("a write that fails keeps counting, and the next one catches up", async () => {
+    testIf("counting goes on after a failed save, and the next save stores it", async () => {
       const { key, id } = await api.newKey({ daily: 10, per_minute: 1000 });
       await api.get("/sources", { key });
       await other.run(rawSql("alter table use rename to elsewhere"));
@@ -233,7 +233,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       expect(remaining(await api.get("/sources", { key }))).toBe(7);
     });
 
-    testIf("writes nothing when nothing was used", async () => {
+    testIf("writes nothing if no request was counted", async () => {
       const { key } = await api.newKey();
       await api.get("/sources", { key });
       await api.saveUse();
@@ -242,7 +242,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       expect(writes).not.toHaveBeenCalled();
     });
 
-    testIf("counts what is used while it writes, and waits for a save that is under way", async () => {
+    testIf("counts requests that arrive while it writes, and waits for a save under way", async () => {
       const { key, id } = await api.newKey({ daily: 1000, per_minute: 1000 });
       for (let round = 0; round < 5; round++) {
         const requests = Array.from({ length: 20 }, () => api.get("/sources", { key }));
@@ -254,7 +254,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       expect(remaining(await api.get("/sources", { key }))).toBe(1000 - 102);
     });
 
-    testIf("use of a key that a restored database lacks is passed over", async () => {
+    testIf("skips a key that is missing in a restored database", async () => {
       const { key, id } = await api.newKey();
       await api.get("/sources", { key });
       await api.get("/sources");
@@ -267,19 +267,19 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
   });
 
   describe("findKey()", () => {
-    testIf("knows no key that was never made, however well it is formed", async () => {
+    testIf("returns no key that was never created, even if it is well formed", async () => {
       expect(findKey(api.access, newKey(api.randomBytes), NOON)).toBeUndefined();
       expect(findKey(api.access, "x".repeat(4000), NOON)).toBeUndefined();
     });
 
-    testIf("does the same for every well-formed key, however much of it is right, and next to nothing for any other text", async () => {
+    testIf("does the same work for every well-formed key, however much of it is right, and almost none for any other text", async () => {
       const [{ key }, revoked, expired] = [
         await api.newKey(),
         await createKey(other, { account: "Acme" }, api.randomBytes, NOON),
         await createKey(other, { account: "Acme", expires_at: NOON + 1 }, api.randomBytes, NOON),
       ];
       await revokeKey(other, revoked.id, NOON);
-      await keepUp(api.access);
+      await refresh(api.access);
       const guesses = Array.from({ length: 33 }, (_, right) => guessOf(key, right)); // Right from no character to all of them.
       expect([guesses.at(0) === key, guesses.at(-1) === key, guesses.every(isWellFormedKey)]).toEqual([false, true, true]);
 
@@ -298,7 +298,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
       }
     });
 
-    testIf("a request under way keeps its count while keys are read anew", async () => {
+    testIf("requests under way are counted while keys are read again", async () => {
       const { key } = await api.newKey({ daily: 100, per_minute: 100 });
       await Promise.all(
         Array.from({ length: 20 }, async (_, n) => {
@@ -314,8 +314,8 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
   });
 });
 
-describe.if(hasPostgres)("while PostgreSQL is away", () => {
-  test("requests are answered with 503, and what was used before is written when it is back, without a restart", async () => {
+describe.if(hasPostgres)("while PostgreSQL is unavailable", () => {
+  test("requests return 503, and earlier use is stored when it is back, without a restart", async () => {
     const server = await postgresServer();
     const api = await testApi({ place: await aPostgresPlace() });
     const { id, key } = await api.newKey({ daily: 10, per_minute: 100 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
-import { createAccess, findKey, saveUse, useKey } from "../../src/accounts/access.ts";
+import { addUse, createAccess, findKey, saveUse } from "../../src/accounts/access.ts";
 import { createAccount, findAccount, listAccounts, setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, listUse, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { listPlans, setPlan } from "../../src/accounts/plan.ts";
@@ -17,13 +17,13 @@ const DAY = 24 * HOUR;
 const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 describe("newKey()", () => {
-  test("makes keys that are well formed and all different", () => {
+  test("returns keys that are well formed and all different", () => {
     const keys = Array.from({ length: 2000 }, () => newKey(randomBytes));
     expect(new Set(keys).size).toBe(2000);
     for (const key of keys) expect([/^ffk_live_[0-9A-Za-z]{38}$/.test(key), isWellFormedKey(key)]).toEqual([true, true]);
   });
 
-  test("its checksum shows any one changed character", () => {
+  test("detects any one changed character by the checksum", () => {
     const key = newKey(randomBytes);
     for (let at = 0; at < key.length; at++) {
       const changed = key.slice(0, at) + (key[at] === "a" ? "b" : "a") + key.slice(at + 1);
@@ -45,7 +45,7 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
   });
 
   describe("createKey()", () => {
-    testIf("creates the account where it is missing, and stores the key as a hash alone", async () => {
+    testIf("creates a missing account, and stores only the hash of the key", async () => {
       const created = await createKey(db, { account: "Acme", label: "sync job" }, randomBytes, NOW);
       expect(created).toEqual({
         id: expect.stringMatching(/^key_\w{12}$/),
@@ -75,14 +75,14 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
       expect(texts.filter((text) => text.includes(created.key.slice(9, 20)))).toEqual([]);
     });
 
-    testIf("moves the account to a plan that is named, and leaves it where none is", async () => {
+    testIf("moves the account to the named plan, or leaves its plan unchanged", async () => {
       await createKey(db, { account: "Acme", plan: "paid" }, randomBytes, NOW);
       expect((await createKey(db, { account: "Acme" }, randomBytes, NOW)).plan).toBe("paid");
       expect((await createKey(db, { account: "Acme", plan: "starter" }, randomBytes, NOW)).plan).toBe("starter");
       expect(await findAccount(db, "Acme")).toMatchObject({ plan: "starter", subscription: "active" });
     });
 
-    testIf("changes nothing when a name or plan is refused", async () => {
+    testIf("changes nothing if a name or plan is refused", async () => {
       await expect(createKey(db, { account: "Acme", plan: "gold" }, randomBytes, NOW)).rejects.toThrow(
         'Cannot create account "Acme": there is no plan "gold" (there are: trial, starter, paid)',
       );
@@ -93,16 +93,16 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
     });
   });
 
-  describe("a key with an end", () => {
+  describe("a key with an expiry", () => {
     testIf("stops working at that instant", async () => {
       const { key } = await createKey(db, { account: "Acme", expires_at: NOW + DAY }, randomBytes, NOW);
       const access = await createAccess(db);
       expect([NOW, NOW + DAY - 1, NOW + DAY].map((now) => findKey(access, key, now) !== undefined)).toEqual([true, true, false]);
     });
 
-    testIf("is not made when that instant has passed", async () => {
+    testIf("is not created if that instant has passed", async () => {
       const made = createKey(db, { account: "Acme", expires_at: NOW }, randomBytes, NOW);
-      await expect(made).rejects.toThrow("Cannot create key: it would have expired already");
+      await expect(made).rejects.toThrow("Cannot create key: its expiry is in the past");
       expect([await listAccounts(db), await listKeys(db, NOW)]).toEqual([[], []]);
     });
   });
@@ -111,7 +111,7 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
     const rotate = (id: string, expires_at?: number) =>
       rotateKey(db, id, { graceMs: HOUR, ...(expires_at === undefined ? {} : { expires_at }) }, randomBytes, NOW);
 
-    testIf("makes a key for the same account and label, and lets the old one live for the grace", async () => {
+    testIf("creates a key for the same account and label, and keeps the old one valid for the grace period", async () => {
       const old = await createKey(db, { account: "Acme", plan: "paid", label: "sync job" }, randomBytes, NOW - DAY);
       const { replaced, ...made } = await rotate(old.id);
       expect([made.account, made.plan, replaced]).toEqual(["Acme", "paid", { id: old.id, expires_at: NOW + HOUR }]);
@@ -128,10 +128,10 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
       ]);
     });
 
-    testIf("never lengthens the old key's life, and asks when the new one is to end", async () => {
+    testIf("never extends the old key, and needs an expiry for the new one", async () => {
       const old = await createKey(db, { account: "Acme", expires_at: NOW + 1000 }, randomBytes, NOW - DAY);
       await expect(rotate(old.id)).rejects.toThrow(
-        `Cannot rotate key "${old.id}": it expires at 2026-03-01T00:00:01.000Z; say with --expires when the new one does`,
+        `Cannot rotate key "${old.id}": it expires at 2026-03-01T00:00:01.000Z; give --expires for the new key`,
       );
       expect((await rotate(old.id, NOW + DAY)).replaced.expires_at).toBe(NOW + 1000);
       expect((await listKeys(db, NOW)).map(({ expires_at }) => expires_at)).toEqual([NOW + 1000, NOW + DAY]);
@@ -143,7 +143,7 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
         await createKey(db, { account: "Acme", expires_at: NOW }, randomBytes, NOW - DAY),
       ];
       await revokeKey(db, revoked.id, NOW - 1);
-      await expect(rotate("key_x")).rejects.toThrow('Cannot rotate key "key_x": there is no key of that id');
+      await expect(rotate("key_x")).rejects.toThrow('Cannot rotate key "key_x": there is no key with that id');
       await expect(rotate(revoked.id)).rejects.toThrow(`Cannot rotate key "${revoked.id}": it is revoked`);
       await expect(rotate(expired.id)).rejects.toThrow(`Cannot rotate key "${expired.id}": it has expired`);
       expect(await listKeys(db, NOW)).toHaveLength(2);
@@ -151,14 +151,14 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
   });
 
   describe("listUse()", () => {
-    testIf("has every key and day with requests, the newest day first", async () => {
+    testIf("returns every key and day with requests, newest day first", async () => {
       const first = await createKey(db, { account: "Acme", label: "sync" }, randomBytes, NOW - 40 * DAY);
       const second = await createKey(db, { account: "Bell" }, randomBytes, NOW - 40 * DAY);
       const access = await createAccess(db);
       const request = async (key: string, now: number) => {
         const known = findKey(access, key, now);
         if (known === undefined) throw new Error("the key is not known");
-        await useKey(access, known, now);
+        await addUse(access, known, now);
         await saveUse(access);
       };
       for (const now of [NOW - 30 * DAY, NOW - 29 * DAY, NOW, NOW + 1]) await request(first.key, now);
@@ -172,34 +172,34 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
       expect(await listUse(db, 30, undefined, NOW)).toEqual(all);
       expect(await listUse(db, 1, second.id, NOW)).toEqual(all.slice(1, 2));
       expect(await listUse(db, 1, second.id, NOW + DAY)).toEqual([]);
-      await expect(listUse(db, 1, "key_x", NOW)).rejects.toThrow('Cannot show the use of key "key_x": there is no key of that id');
+      await expect(listUse(db, 1, "key_x", NOW)).rejects.toThrow('Cannot show the use of key "key_x": there is no key with that id');
     });
   });
 
   describe("revokeKey()", () => {
-    testIf("keeps the first instant, and refuses an id that is not there", async () => {
+    testIf("keeps the first instant, and refuses an unknown id", async () => {
       const { id } = await createKey(db, { account: "Acme" }, randomBytes, NOW);
       await revokeKey(db, id, NOW + 1);
       await revokeKey(db, id, NOW + 2);
       expect((await listKeys(db, NOW))[0]?.revoked_at).toBe(NOW + 1);
-      await expect(revokeKey(db, "key_x", NOW)).rejects.toThrow('Cannot revoke key "key_x": there is no key of that id');
+      await expect(revokeKey(db, "key_x", NOW)).rejects.toThrow('Cannot revoke key "key_x": there is no key with that id');
     });
   });
 
   describe("accounts", () => {
-    testIf("are created once, under any name that is not blank", async () => {
+    testIf("are created once, with any name that is not blank", async () => {
       expect(await createAccount(db, { name: "  Åsa & Söhne  " }, NOW)).toMatchObject({
         name: "Åsa & Söhne",
         plan: "trial",
         subscription: "active",
       });
-      await expect(createAccount(db, { name: "Åsa & Söhne" }, NOW)).rejects.toThrow("there is one of that name");
+      await expect(createAccount(db, { name: "Åsa & Söhne" }, NOW)).rejects.toThrow("an account with that name exists");
       await expect(createAccount(db, { name: " \t" }, NOW)).rejects.toThrow("its name is blank");
       await expect(createAccount(db, { name: "x".repeat(201) }, NOW)).rejects.toThrow("its name is longer than 200 characters");
-      await expect(createAccount(db, { name: "a\u0000b" }, NOW)).rejects.toThrow("its name holds characters that are not text");
+      await expect(createAccount(db, { name: "a\u0000b" }, NOW)).rejects.toThrow("its name contains control characters or invalid Unicode");
     });
 
-    testIf("change plan and subscription apart", async () => {
+    testIf("change plan and subscription independently", async () => {
       await createAccount(db, { name: "Acme" }, NOW);
       await setAccount(db, "Acme", { subscription: "inactive" });
       expect(await setAccount(db, "Acme", { plan: "paid" })).toMatchObject({ plan: "paid", subscription: "inactive" });
@@ -213,7 +213,7 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
   });
 
   describe("plans", () => {
-    testIf("begin with three, and a new name is a new plan", async () => {
+    testIf("are three at first, and a new name adds one", async () => {
       await setPlan(db, { name: "tiny", daily: 5, per_minute: 2 });
       await setPlan(db, { name: "trial", daily: 2000, per_minute: 60 });
       expect(await listPlans(db)).toEqual([
@@ -224,7 +224,7 @@ describe.each(places)("on %s,", (_, isThere, makePlace) => {
       ]);
     });
 
-    testIf("keep the quota that is left out, and a new one needs both", async () => {
+    testIf("keep a quota that is left out, and a new plan needs both", async () => {
       expect(await setPlan(db, { name: "trial", daily: 2500 })).toEqual({ name: "trial", daily: 2500, per_minute: 60 });
       expect(await setPlan(db, { name: " trial ", per_minute: 70 })).toEqual({ name: "trial", daily: 2500, per_minute: 70 });
       expect((await listPlans(db)).find(({ name }) => name === "trial")).toEqual({ name: "trial", daily: 2500, per_minute: 70 });

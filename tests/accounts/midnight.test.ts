@@ -1,7 +1,7 @@
-/** Use is written to the day on which it was granted, whatever was still unwritten at midnight and whoever else writes. */
+/** Requests are stored on the day on which they were granted, even if they were unsaved at midnight or another server saves first. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
-import { type Access, createAccess, findKey, keepUp, saveUse, useKey } from "../../src/accounts/access.ts";
+import { type Access, addUse, createAccess, findKey, refresh, saveUse } from "../../src/accounts/access.ts";
 import { createKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { type Allowance, type Quotas, takeRequest, unused } from "../../src/quota/allowance.ts";
@@ -17,7 +17,7 @@ setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs 
 const MIDNIGHT = NOON + 12 * 3_600_000;
 const DAILY = 10_000;
 
-/** Servers on one database, each with an opening of its own, and a key of the test's. */
+/** Servers on one database, each with its own connection. */
 async function servers(place: Place, count: number) {
   const states: StateDb[] = [];
   for (let n = 0; n < count; n++) states.push(await place.state(NOON));
@@ -28,12 +28,12 @@ async function servers(place: Place, count: number) {
   return { state, accesses, newKey, close: () => Promise.all(states.map((each) => each.close())) };
 }
 
-/** One request, as the application makes it. */
+/** Counts one request as a server does. */
 async function request(access: Access, key: string, now: number): Promise<Allowance> {
-  await keepUp(access);
+  await refresh(access);
   const known = findKey(access, key, now);
   if (known === undefined) throw new Error("the key is not known");
-  return useKey(access, known, now);
+  return addUse(access, known, now);
 }
 
 async function useByDay(state: StateDb, id: string): Promise<Record<number, number>> {
@@ -41,7 +41,7 @@ async function useByDay(state: StateDb, id: string): Promise<Record<number, numb
   return Object.fromEntries(rows.map(({ day, count }) => [Number(day), Number(count)]));
 }
 
-/** Quotas as a Redis shares them, whose clock is ahead by so much: one count for all servers, or what the asking server knows, if that is more. */
+/** Models quotas shared through a Redis whose clock is ahead: one count for all servers, raised to what the server knows. */
 function sharedQuotas(aheadMs: number): Quotas {
   const uses = new Map<string, typeof unused>();
   return {
@@ -57,7 +57,7 @@ function sharedQuotas(aheadMs: number): Quotas {
   };
 }
 
-/** The same quotas, and what they granted by key and day. */
+/** The same quotas; `granted` counts what they granted, by key and day. */
 function counting(quotas: Quotas, granted: Map<string, Record<number, number>>): Quotas {
   return {
     take: async (key, now) => {
@@ -79,7 +79,7 @@ function randomNumbers(seed: number): (below: number) => number {
 }
 
 describe.each(places)("use at midnight on %s", (_, isThere, makePlace) => {
-  test.if(isThere)("is counted on its own day, although another server writes before the first request of the next", async () => {
+  test.if(isThere)("is counted on its own day, although another server saves before the first request of the next", async () => {
     const { state, accesses, newKey, close } = await servers(await makePlace(), 2);
     const [one, two] = accesses as [Access, Access];
     const [{ id, key }, another] = [await newKey(), await newKey()];
@@ -94,16 +94,16 @@ describe.each(places)("use at midnight on %s", (_, isThere, makePlace) => {
   });
 
   test.if(isThere).each([
-    ["of each server's own quotas", undefined],
-    ["of shared quotas", 0],
-    ["of shared quotas whose clock is ahead", 700],
-    ["of shared quotas whose clock is behind", -700],
-  ])("adds up to what was granted, day by day, in any order of requests and writes: %s", async (_name, aheadMs) => {
+    ["each server's own quotas", undefined],
+    ["shared quotas", 0],
+    ["shared quotas, clock ahead", 700],
+    ["shared quotas, clock behind", -700],
+  ])("adds up to what was granted, day by day, in any order of requests and saves: %s", async (_name, aheadMs) => {
     const { state, accesses, newKey, close } = await servers(await makePlace(), 3);
     const granted = new Map<string, Record<number, number>>();
     const quotas = aheadMs === undefined ? undefined : sharedQuotas(aheadMs);
     for (const access of accesses) access.quotas = counting(quotas ?? access.quotas, granted);
-    /** No server's own count is ever above what all of them granted on that day. */
+    /** A server never reports more use than all servers granted on that day. */
     const send = async (access: Access, { id, key }: { id: string; key: string }, now: number) => {
       const { limit, remaining, reset } = await request(access, key, now);
       expect(limit - remaining).toBeLessThanOrEqual(granted.get(id)?.[reset / 86_400 - 1] ?? 0);
@@ -115,7 +115,7 @@ describe.each(places)("use at midnight on %s", (_, isThere, makePlace) => {
       let now = MIDNIGHT - 1500;
       for (let step = 0; step < 60; step++) {
         const access = accesses[random(3)] as Access;
-        // A write can fail because another server writes at that moment: the next one catches up.
+        // A save can fail because another server writes at that moment. The next one stores it.
         const did = random(4) === 0 ? saveUse(access).catch(() => undefined) : send(access, keys[random(2)] as (typeof keys)[0], now);
         if (random(3) === 0) underWay.push(did);
         else await did;

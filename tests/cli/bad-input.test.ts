@@ -141,13 +141,16 @@ describe("an input that cannot be read", () => {
 
 describe("what there is not", () => {
   test.each([
-    ["keys revoke key_x", 'Cannot revoke key "key_x": there is no key of that id'],
+    ["keys revoke key_x", 'Cannot revoke key "key_x": there is no key with that id'],
     ["keys create --account Acme --plan gold", 'Cannot set account "Acme": there is no plan "gold" (there are: trial, starter, paid)'],
     ["keys create --account New --plan gold", 'Cannot create account "New": there is no plan "gold" (there are: trial, starter, paid)'],
     ["keys create --account= ", 'Cannot create account "": its name is blank'],
-    ["accounts create Acme", 'Cannot create account "Acme": there is one of that name'],
+    ["accounts create Acme", 'Cannot create account "Acme": an account with that name exists'],
     ["accounts set Nobody --plan paid", 'Cannot set account "Nobody": there is no such account'],
-    ["plans set = --daily 1 --per-minute 1".replace("=", "\u0007"), "Cannot set plan: its name holds characters that are not text"],
+    [
+      "plans set = --daily 1 --per-minute 1".replace("=", "\u0007"),
+      "Cannot set plan: its name contains control characters or invalid Unicode",
+    ],
     ["sources add a/b --name n --description d", 'Cannot add source "a/b": a code is 1 to 64 letters, digits, "_", "-" or "."'],
     ["sources add other --name n --description d", "Cannot add source OTHER: it means every source that the catalog does not name"],
     ["sources remove nope", "Cannot remove source NOPE: the catalog does not name it"],

@@ -33,7 +33,7 @@ describe("keys create --expires", () => {
     expect(await keys("create --account A --expires 1999-01-31T17:00:00Z")).toEqual({
       code: 1,
       out: "",
-      err: "Cannot create key: it would have expired already\n",
+      err: "Cannot create key: its expiry is in the past\n",
     });
   });
 });
@@ -88,6 +88,6 @@ describe("keys usage", () => {
       { day: expect.any(String), id: first, account: "A", label: "sync", requests: 7 },
     ]);
     expect((await keys("usage --days 1")).out).toBe("There was no request in that time\n");
-    expect((await keys("usage nope")).err).toBe('Cannot show the use of key "nope": there is no key of that id\n');
+    expect((await keys("usage nope")).err).toBe('Cannot show the use of key "nope": there is no key with that id\n');
   });
 });
