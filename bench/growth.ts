@@ -9,7 +9,7 @@ import {
   bytesInUse,
   compact,
   type FacetSet,
-  firstAfter,
+  firstSlotAfter,
   type ListIndex,
   needsCompaction,
   newestFirst,
@@ -84,7 +84,7 @@ async function measure(records: number) {
   };
 }
 
-/** The same lists by the index and by a scan of its places, both with the facets at hand. */
+/** The same lists by the index and by a scan of its slots, both with the facets at hand. */
 function compareLists({ index, facets }: ReadModel) {
   const [ms, scanMs]: [number[], number[]] = [[], []];
   let mismatches = 0;
@@ -95,8 +95,8 @@ function compareLists({ index, facets }: ReadModel) {
       "GRANTS_GOV",
     ]);
     const timeOf = () => index.times[1 + Math.floor(random() * (index.end - 1))] as number;
-    const from = random() < 0.3 ? firstAfter(index, timeOf()) : 1;
-    const to = random() < 0.6 ? firstAfter(index, timeOf()) : index.end;
+    const from = random() < 0.3 ? firstSlotAfter(index, timeOf()) : 1;
+    const to = random() < 0.6 ? firstSlotAfter(index, timeOf()) : index.end;
     const count = random() < 0.3 ? 101 : 2 + Math.floor(60 * random());
     const started = computedMs();
     const found = newestFirst(index, allowed, from, to, count);
@@ -113,9 +113,9 @@ function compareLists({ index, facets }: ReadModel) {
 
 function scan({ facets }: ListIndex, allowed: FacetSet | null, from: number, to: number, count: number): number[] {
   const found: number[] = [];
-  for (let place = to - 1; place >= from && found.length < count; place--) {
-    const facet = facets[place] as number;
-    if (facet !== 0 && (allowed === null || allowed.flags[facet] === 1)) found.push(place);
+  for (let slot = to - 1; slot >= from && found.length < count; slot--) {
+    const facet = facets[slot] as number;
+    if (facet !== 0 && (allowed === null || allowed.flags[facet] === 1)) found.push(slot);
   }
   return found;
 }

@@ -1,8 +1,7 @@
 /**
- * Documents that were read lately, in memory: what everybody polls is not read from the database again and again.
+ * Recently read documents, in memory, so that popular ones are not read from the database each time.
  *
- * Nothing is ever taken out because it has changed. A document holds while its `updated_at` is the one that the list index has of the
- * record (D-31: no two versions share one); whoever looks compares.
+ * Changed documents are not removed. Callers compare `updated_at` with the list index: two versions of a record never share one (D-31).
  */
 
 import { pick, type Row } from "../../db/query.ts";
@@ -10,29 +9,30 @@ import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 
 export const documentColumns = pick(opportunities, "seq", "id", "updated_at", "document");
 
-/** An opportunity as a ready JSON document, with what identifies this version of it. */
+/** An opportunity as a ready JSON document, with the columns that identify the record and its version. */
 export type Document = Row<typeof documentColumns>;
 
-/** Both are found by row number and by id. */
+/** Two halves, so that the less recent one can be dropped as a whole. Each maps row numbers and ids to documents. */
 export type Documents = { recent: Map<number | string, Document>; former: Map<number | string, Document>; recentBytes: number };
 
-/** Bytes of documents in each half: some 5,000 of them. */
+/** Bytes of documents in each half: some 5,000 documents. */
 const HALF_BYTES = 16_777_216;
 
+/** An empty store of documents. */
 export function createDocuments(): Documents {
   return { recent: new Map(), former: new Map(), recentBytes: 0 };
 }
 
-/** The version that was kept last, current or not. */
+/** The version that was kept last, by row number or id; it may be outdated. `undefined` if none is kept. */
 export function keptDocument(documents: Documents, seqOrId: number | string): Document | undefined {
   const recent = documents.recent.get(seqOrId);
   if (recent !== undefined) return recent;
   const former = documents.former.get(seqOrId);
-  if (former !== undefined) keepDocument(documents, former); // Asked for again: it outlives the half that it is in.
+  if (former !== undefined) keepDocument(documents, former); // It is used again, so it moves to the recent half.
   return former;
 }
 
-/** Once a half is full, the other one is forgotten. */
+/** Keeps a document. If the recent half is full, it becomes the former one, and the documents of that are dropped. */
 export function keepDocument(documents: Documents, document: Document): void {
   if (documents.recentBytes > HALF_BYTES) {
     documents.former = documents.recent;

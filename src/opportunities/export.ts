@@ -1,4 +1,4 @@
-/** The catalog as `records` NDJSON: all that `import records` needs to make the same opportunities again. */
+/** Exports records as NDJSON, with everything that `import records` needs to restore them. */
 import { asc, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
@@ -22,7 +22,10 @@ const upstreamIdsOfRows = query({ seqs: listOf(upstreamIds.opportunity_seq) }, (
 type Row = RowsOf<typeof allRecords>;
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
-/** Hands over one line a record, the least recently updated first; `codes` (upper case) keeps only those sources. One snapshot of the database. */
+/**
+ * Calls `take` with one line for each record, least recently updated first, in one read transaction. `codes` limits it to these sources,
+ * in upper case.
+ */
 export async function exportLines(db: CatalogDb, codes: readonly string[] | undefined, take: (line: string) => void): Promise<void> {
   await db.readTransaction(async (sql) => {
     const takeRows = async (rows: Row[]) => {
@@ -36,14 +39,14 @@ export async function exportLines(db: CatalogDb, codes: readonly string[] | unde
 
 const utf8 = new TextDecoder();
 
-/** Three JSON objects become one: the document's own text is kept to the letter. */
+/** One JSON object of the document, the sidecar and the columns that neither has. Joins texts, so that the document stays as it is. */
 function lineOf({ source_opportunity_id, lineage, status_basis, document, sidecar }: Row, upstreamIds: readonly UpstreamId[]): string {
   const earlierIds = upstreamIds.map(({ upstream_id }) => upstream_id).filter((id) => id !== source_opportunity_id);
   const unserved = `"lineage":${JSON.stringify(lineage)},"earlier_ids":${JSON.stringify(earlierIds)},"status_basis":"${status_basis}"`;
   return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}}`;
 }
 
-/** Upstream ids in order, by row number. */
+/** The upstream ids of records, sorted, by row number. */
 async function upstreamIdsOf(sql: CatalogSql, rows: readonly Row[]): Promise<Map<number, UpstreamId[]>> {
   const found = await sql.all(upstreamIdsOfRows, { seqs: rows.map(({ seq }) => seq) });
   return Map.groupBy(found, ({ seq }) => seq);

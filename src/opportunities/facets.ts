@@ -1,13 +1,14 @@
-/** Facets: the distinct (status, source, program type, agency) tuples that filters look at, in memory. */
+/** Facets, in memory: the distinct combinations of status, source, program type and agency. Filters choose among them. */
 import { asc, gt } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { parameter, query, select, selectAll } from "../../db/query.ts";
 import { facets as facetTable, sources } from "../../db/schema/sqlite/catalog.ts";
 import type { FacetSet } from "./list-index.ts";
 
-/** Facets of filters are kept, because a client that pages or polls repeats its own: up to this many bytes. */
+/** Bytes of results that are kept: a client that pages or polls repeats its filter. */
 const KEPT_BYTES = 16_777_216;
 
+/** Conditions on facets. `agency` matches any part of the name, in any letter case (D-12). */
 export type FacetFilter = { status?: string[]; source?: string[]; agency?: string; program_type?: string[] };
 
 type Facet = typeof facetTable.$inferSelect;
@@ -20,12 +21,12 @@ const sourceCodes = query({}, () => select({ code: sources.code }).from(sources)
 const dimensions = ["status", "source", "program_type", "agency"] as const;
 type Dimension = (typeof dimensions)[number];
 
-/** One column of the facets. There are few distinct values, so a filter judges each value once, and then looks up every facet. */
+/** One column of the facets. It has few distinct values, so a filter checks each value once and then looks up the result for each facet. */
 type Column = {
   /** Distinct values by number, from 1. */
   values: string[];
   numbers: Map<string, number>;
-  /** By facet id: the number of its value; 0 where no facet has the id. */
+  /** By facet id: the number of its value, or 0 if there is no facet with this id. */
   byFacet: Uint32Array;
 };
 
@@ -33,25 +34,26 @@ export type Facets = {
   /** One more than the greatest facet id. */
   end: number;
   columns: Record<Dimension, Column>;
-  /** Agencies folded for matching, by number. */
-  folded: string[];
-  /** By filter. */
+  /** By number: the agency, case-folded for matching. */
+  foldedAgencies: string[];
+  /** Results by filter. */
   kept: Map<string, FacetSet>;
   keptBytes: number;
 };
 
+/** No facets yet. */
 export function createFacets(): Facets {
   const column = (): Column => ({ values: [""], numbers: new Map(), byFacet: new Uint32Array(1024) });
   const columns = { status: column(), source: column(), program_type: column(), agency: column() };
-  return { end: 1, columns, folded: [""], kept: new Map(), keptBytes: 0 };
+  return { end: 1, columns, foldedAgencies: [""], kept: new Map(), keptBytes: 0 };
 }
 
-/** Up to `limit` facets that were added since. Facets are only ever added, with records that have them. */
+/** Up to `limit` facets that are stored and not in memory yet. Facets are never changed or removed. */
 export async function readFacets(db: CatalogDb, { end }: Facets, limit: number): Promise<Facet[]> {
   return db.all(facetsAfter, { id: end - 1, limit });
 }
 
-/** Adds what `readFacets` returned. */
+/** Adds the facets that `readFacets` returned, and drops the kept results. */
 export function addFacets(facets: Facets, added: readonly Facet[]): void {
   for (const facet of added) {
     if (facet.id < facets.end) continue;
@@ -61,14 +63,14 @@ export function addFacets(facets: Facets, added: readonly Facet[]): void {
   if (added.length > 0) forgetFilters(facets);
 }
 
-function setValue({ columns, folded }: Facets, dimension: Dimension, facet: Facet): void {
+function setValue({ columns, foldedAgencies }: Facets, dimension: Dimension, facet: Facet): void {
   const column = columns[dimension];
   const value = facet[dimension];
   let number = column.numbers.get(value);
   if (number === undefined) {
     number = column.values.push(value) - 1;
     column.numbers.set(value, number);
-    if (dimension === "agency") folded.push(fold(value));
+    if (dimension === "agency") foldedAgencies.push(fold(value));
   }
   if (facet.id >= column.byFacet.length) {
     const larger = new Uint32Array(2 * facet.id);
@@ -83,7 +85,7 @@ function forgetFilters(facets: Facets): void {
   facets.keptBytes = 0;
 }
 
-/** The facets that a filter allows, or `null` when it allows all. `named` are the sources that are not `OTHER`. */
+/** The facets that match a filter, or `null` if all do. `named`: from `namedSources`, if the filter has the source `OTHER`. */
 export function allowedFacets(facets: Facets, filter: FacetFilter, named: readonly string[] | undefined): FacetSet | null {
   const { status, source, agency, program_type } = filter;
   if (status === undefined && source === undefined && agency === undefined && program_type === undefined) return null;
@@ -99,16 +101,16 @@ export function allowedFacets(facets: Facets, filter: FacetFilter, named: readon
   return allowed;
 }
 
-function findFacets({ end, columns, folded }: Facets, filter: FacetFilter, named: readonly string[] | undefined): FacetSet {
+function findFacets({ end, columns, foldedAgencies }: Facets, filter: FacetFilter, named: readonly string[] | undefined): FacetSet {
   const { status, source, agency, program_type } = filter;
   const isOther = (code: string) => named !== undefined && !named.includes(code);
   const part = agency === undefined ? "" : fold(agency);
-  const statuses = judge(columns.status, status && ((value) => status.includes(value)));
-  const sourceCodes = judge(columns.source, source && ((value) => source.includes(value) || isOther(value)));
-  const types = judge(columns.program_type, program_type && ((value) => program_type.includes(value)));
-  const agencies = judge(
+  const statuses = matchingValues(columns.status, status && ((value) => status.includes(value)));
+  const sourceCodes = matchingValues(columns.source, source && ((value) => source.includes(value) || isOther(value)));
+  const types = matchingValues(columns.program_type, program_type && ((value) => program_type.includes(value)));
+  const agencies = matchingValues(
     columns.agency,
-    agency === undefined ? undefined : (value, number) => value !== "" && (folded[number] as string).includes(part),
+    agency === undefined ? undefined : (value, number) => value !== "" && (foldedAgencies[number] as string).includes(part),
   );
 
   const flags = new Uint8Array(end);
@@ -126,18 +128,18 @@ function findFacets({ end, columns, folded }: Facets, filter: FacetFilter, named
   return { flags, ids: ids.slice(0, count) };
 }
 
-/** By number: 1 where the value is allowed; without a condition each is. */
-function judge({ values }: Column, allows: ((value: string, number: number) => boolean) | undefined): Uint8Array {
-  return Uint8Array.from(values, (value, number) => (number > 0 && (allows === undefined || allows(value, number)) ? 1 : 0));
+/** By number: 1 if the value meets the condition. Without a condition, all do. */
+function matchingValues({ values }: Column, condition: ((value: string, number: number) => boolean) | undefined): Uint8Array {
+  return Uint8Array.from(values, (value, number) => (number > 0 && (condition === undefined || condition(value, number)) ? 1 : 0));
 }
 
-/** Codes in the source catalog (D-13) where the filter asks for `OTHER`: read each time, since the operator may rename sources. */
+/** Codes of the named sources (D-13) if the filter has `OTHER`, else `undefined`. Not kept, because operators add and remove sources. */
 export async function namedSources(db: CatalogDb, { source }: FacetFilter): Promise<string[] | undefined> {
   if (!source?.includes("OTHER")) return undefined;
   return (await db.all(sourceCodes)).map(({ code }) => code);
 }
 
-/** Case folding as far as Unicode's simple mappings go: "É" and "é", "ß" and "SS" are the same (D-12). */
+/** Text folded for comparing without letter case: "É" and "é" become the same, as do "ß" and "SS" (D-12). */
 export function fold(text: string): string {
   return text.normalize("NFC").toUpperCase().toLowerCase();
 }

@@ -10,7 +10,7 @@ const documentById = query({ id: opportunities.id }, ({ id }) =>
   select(documentColumns).from(opportunities).where(eq(opportunities.id, id)),
 );
 
-/** The newest version of a record, or `undefined`. `id` is a UUID in lower case. */
+/** The newest version of an opportunity, or `undefined` if there is none with this `id`, a UUID in lower case. */
 export async function findOpportunity(model: ReadModel, id: string): Promise<Document | undefined> {
   await refresh(model);
   const { db, index, documents } = model;

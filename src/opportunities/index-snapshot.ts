@@ -1,11 +1,12 @@
 /**
- * The index snapshot: the list index in a file beside the catalog, so that a server of millions of records starts sooner.
+ * The index snapshot: the list index in a file in the data directory, so that a server with millions of records starts sooner.
  *
- * It may be deleted at any time. A server reads it at its start, and only where it is whole and of this very catalog; otherwise, and
- * for all that is newer, it reads the catalog. What a server reads from the catalog later never comes from here.
+ * It may be deleted at any time. A server reads it only when it starts, and only if it is complete and belongs to this catalog. The server
+ * reads newer records, or all records, from the catalog.
  *
- * The file is a sequence of blocks: length of the content (8 bytes), its xxHash64 (8), content. The first block has the header as JSON,
- * each other one times (8 bytes each), rows and facets (4 each) of some records, oldest first; the last one is empty.
+ * The file is a sequence of blocks: length of the content (8 bytes), its xxHash64 (8 bytes), the content. The first block holds the header
+ * as JSON. Each following block holds some records, oldest first: their times (8 bytes each), row numbers and facets (4 bytes each). The
+ * last block is empty.
  */
 import { createHmac } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
@@ -13,30 +14,30 @@ import { desc, inArray } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, pick, query, select, selectBy } from "../../db/query.ts";
 import { imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
-import { appendNew, createListIndex, firstAfter, type ListIndex, linkNewer, recordCount, type Sizes } from "./list-index.ts";
+import { appendNew, createListIndex, firstSlotAfter, type ListIndex, linkNewer, recordCount, type Sizes } from "./list-index.ts";
 import type { Position } from "./page.ts";
-import { type Beginning, pause, type ReadModel, stepThrough } from "./read-model.ts";
+import { maintain, pause, type ReadModel, type SnapshotContents } from "./read-model.ts";
 
-/** Where the snapshot is, in the data directory. */
+/** The snapshot's file name in the data directory. */
 export const SNAPSHOT_NAME = "index.snapshot";
 
-/** Reading so many records takes a tenth of a second: not worth a file. */
+/** Loading so many records takes a tenth of a second, which is not worth a file. */
 const FEW_RECORDS = 100_000;
-/** A new snapshot is written once one record in so many is newer than the last one. */
+/** A new snapshot is written when one in so many records is newer than the last snapshot. */
 const NEWER_SHARE = 16;
-/** Records in a block: 1 to 3 ms of work. */
+/** Records in a block, 1 to 3 ms of work. */
 const BLOCK_RECORDS = 16_384;
 const BYTES_PER_RECORD = 16;
 const BLOCK_HEAD_BYTES = 16;
-/** How many of the newest records, and how many of all, are compared with the catalog. */
+/** How many of the newest records, and how many spread over all, are compared with the catalog. */
 const COMPARED = 100;
 
 type Header = {
   format: 1;
-  /** From the catalog's secret, which nobody learns from this. */
+  /** Identifies the catalog: an HMAC with its cursor secret as the key. */
   catalog: string;
   readUntil: Position;
-  /** The newest import when the snapshot was written: a catalog that was restored from a backup has another one under that number. */
+  /** The newest import when the snapshot was written. After a restore from a backup, that id belongs to a different import or to none. */
   lastImport: { id: number; started_at: number } | null;
 };
 
@@ -55,26 +56,26 @@ const rowsBySeq = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
 
 const catalogOf = (cursorSecret: Uint8Array) => createHmac("sha256", cursorSecret).update("index snapshot").digest("hex");
 
-/** Writes a snapshot if the last one is missing or too old to be of use. */
+/** Writes a snapshot if there is none or it is too old to be of use. Skips catalogs with at most `fewRecords` new records. */
 export async function keepSnapshot(model: ReadModel, path: string, fewRecords = FEW_RECORDS): Promise<void> {
   const { index, snapshotUntil } = model;
-  const newer = index.end - firstAfter(index, snapshotUntil);
-  if (newer > Math.max(fewRecords, recordCount(index) / NEWER_SHARE)) await stepThrough(model, () => writeSnapshot(model, path));
+  const newer = index.end - firstSlotAfter(index, snapshotUntil);
+  if (newer > Math.max(fewRecords, recordCount(index) / NEWER_SHARE)) await maintain(model, () => writeSnapshot(model, path));
 }
 
-/** The file gets its name once it is complete. */
+/** Writes the snapshot to `path`. The file gets that name once it is complete. */
 export async function writeSnapshot(model: ReadModel, path: string): Promise<void> {
   const partial = `${path}.partial`;
   await rm(partial, { force: true });
   const { index, readUntil } = model;
-  const { end } = index; // What is appended from here on is newer than `readUntil`, and is not part of the snapshot.
-  const lastImport = (await model.db.get(newestImport)) ?? null; // Last, so that no import is missing that the index knows.
+  const { end } = index; // Later slots are newer than `readUntil` and not part of the snapshot.
+  const lastImport = (await model.db.get(newestImport)) ?? null; // Read after `end`, so that the index has no record of a later import.
   const header: Header = { format: 1, catalog: catalogOf(model.cursorSecret), readUntil, lastImport };
   const file = await open(partial, "wx", 0o600);
   try {
     await writeBlock(file, Buffer.from(JSON.stringify(header)));
-    for (let place = 1; place < end; place += BLOCK_RECORDS) {
-      const content = contentOf(index, place, Math.min(place + BLOCK_RECORDS, end));
+    for (let slot = 1; slot < end; slot += BLOCK_RECORDS) {
+      const content = blockOf(index, slot, Math.min(slot + BLOCK_RECORDS, end));
       if (content.length > 0) await writeBlock(file, content);
     }
     await writeBlock(file, new Uint8Array());
@@ -96,36 +97,37 @@ async function writeBlock(file: FileHandle, content: Uint8Array): Promise<void> 
   await file.writeFile(Buffer.concat([new Uint8Array(head.buffer), content]));
 }
 
-/** The live places of a range. A place that dies before it is written has a successor that is newer than the snapshot. */
-function contentOf({ times, rows, facets }: ListIndex, from: number, to: number): Uint8Array {
+/** The live slots of a range as a block's content. A slot that dies before that has a successor that is newer than the snapshot. */
+function blockOf({ times, seqs, facets }: ListIndex, from: number, to: number): Uint8Array {
   const live: number[] = [];
-  for (let place = from; place < to; place++) if (facets[place] !== 0) live.push(place);
+  for (let slot = from; slot < to; slot++) if (facets[slot] !== 0) live.push(slot);
   const content = new Uint8Array(live.length * BYTES_PER_RECORD);
   const columns = columnsOf(content);
-  live.forEach((place, number) => {
-    columns.times[number] = times[place] as number;
-    columns.rows[number] = rows[place] as number;
-    columns.facets[number] = facets[place] as number;
+  live.forEach((slot, number) => {
+    columns.times[number] = times[slot] as number;
+    columns.seqs[number] = seqs[slot] as number;
+    columns.facets[number] = facets[slot] as number;
   });
   return content;
 }
 
+/** Views of a block's columns. */
 function columnsOf({ buffer, byteOffset, byteLength }: Uint8Array) {
   const count = byteLength / BYTES_PER_RECORD;
   return {
     times: new Float64Array(buffer, byteOffset, count),
-    rows: new Uint32Array(buffer, byteOffset + 8 * count, count),
+    seqs: new Uint32Array(buffer, byteOffset + 8 * count, count),
     facets: new Uint32Array(buffer, byteOffset + 12 * count, count),
   };
 }
 
-/** The index of the snapshot at `path`, or `undefined` if there is none that can be trusted. */
+/** The snapshot at `path`, or `undefined` if there is none, it is damaged, or it belongs to another state of the catalog. */
 export async function readSnapshot(
   path: string,
   db: CatalogDb,
   cursorSecret: Uint8Array,
   sizes: Partial<Sizes>,
-): Promise<Beginning | undefined> {
+): Promise<SnapshotContents | undefined> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return undefined;
   try {
@@ -133,15 +135,15 @@ export async function readSnapshot(
     if (header.format !== 1 || header.catalog !== catalogOf(cursorSecret) || !(await hasImport(db, header))) return undefined;
     const index = createListIndex(sizes);
     const isWhole = await readRecords(file, index);
-    return isWhole && (await agrees(db, index, header)) ? { index, readUntil: header.readUntil } : undefined;
+    return isWhole && (await matchesCatalog(db, index, header)) ? { index, readUntil: header.readUntil } : undefined;
   } catch {
-    return undefined; // Damaged, or not a snapshot at all.
+    return undefined; // The header is not JSON, or the file cannot be read.
   } finally {
     await file.close();
   }
 }
 
-/** The content of the next block; `undefined` where it is damaged. */
+/** The content of the next block, or `undefined` if it is damaged. */
 async function readBlock(file: FileHandle): Promise<Uint8Array | undefined> {
   const head = await readBytes(file, BLOCK_HEAD_BYTES);
   if (head === undefined) return undefined;
@@ -159,15 +161,15 @@ async function readBytes(file: FileHandle, length: number): Promise<Uint8Array<A
   return bytesRead === length ? bytes : undefined;
 }
 
-/** Whether all blocks were there. Each is read by another thread, so other work has its turn between two of them. */
+/** Reads all records into `index`; false if a block is missing or damaged. Other work goes on while a thread reads the next block. */
 async function readRecords(file: FileHandle, index: ListIndex): Promise<boolean> {
   for (;;) {
     const content = await readBlock(file);
     if (content === undefined) return false;
     if (content.length === 0) break;
-    const { times, rows, facets } = columnsOf(content);
+    const { times, seqs, facets } = columnsOf(content);
     for (let number = 0; number < times.length; number++)
-      appendNew(index, times[number] as number, rows[number] as number, facets[number] as number);
+      appendNew(index, times[number] as number, seqs[number] as number, facets[number] as number);
   }
   await linkNewer(index, pause);
   return true;
@@ -178,17 +180,17 @@ async function hasImport(db: CatalogDb, { lastImport }: Header): Promise<boolean
   return (await db.get(importById, { id: lastImport.id }))?.started_at === lastImport.started_at;
 }
 
-/** Whether the newest records, and some others, are in the catalog as they are in the snapshot, or have changed since. */
-async function agrees(db: CatalogDb, { end, times, rows, facets }: ListIndex, { readUntil }: Header): Promise<boolean> {
-  const places = Array.from({ length: Math.min(COMPARED, end - 1) }, (_, number) => [
+/** Whether the newest records and a sample of all are the same in the catalog, or have changed since the snapshot. */
+async function matchesCatalog(db: CatalogDb, { end, times, seqs, facets }: ListIndex, { readUntil }: Header): Promise<boolean> {
+  const slots = Array.from({ length: Math.min(COMPARED, end - 1) }, (_, number) => [
     end - 1 - number,
     1 + Math.floor((number * (end - 1)) / COMPARED),
   ]);
-  const compared = new Map(places.flat().map((place) => [rows[place] as number, place]));
+  const compared = new Map(slots.flat().map((slot) => [seqs[slot] as number, slot]));
   const found = await db.all(rowsBySeq, { seqs: [...compared.keys()] });
   if (found.length !== compared.size) return false;
   return found.every(({ seq, updated_at, facet_id }) => {
-    const place = compared.get(seq) as number;
-    return updated_at > readUntil.time || (updated_at === times[place] && facet_id === facets[place]);
+    const slot = compared.get(seq) as number;
+    return updated_at > readUntil.time || (updated_at === times[slot] && facet_id === facets[slot]);
   });
 }

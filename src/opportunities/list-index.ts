@@ -1,80 +1,85 @@
 /**
- * The list index: the place of every record in the list, oldest first, in memory.
+ * The list index: all records in list order, oldest first, in memory.
  *
- * D-31 makes the order append-only: a changed record always gets an `updated_at` later than all others. So changes are appended, and a
- * record's former place is dead. Each live place is linked to the next older and the next newer one of its facet:
+ * The order is append-only, because a changed record always gets a later `updated_at` than all others (D-31). So a change appends a new
+ * slot and leaves the record's former slot dead. Each live slot is linked to the next older and the next newer one of its facet:
  *
- *     place     1   2   3   4   5   6   7   8 │ 9  10      end: 11
- *     facet     A   B   A   –   B   A   C   B │ A   B      place 4 is dead
+ *     slot      1   2   3   4   5   6   7   8 │ 9  10      end: 11
+ *     facet     A   B   A   –   B   A   C   B │ A   B      slot 4 is dead
  *                                             │
  *     chain A   1 ───── 3 ───────── 6 ──────────9          heads:                A 9  B 10  C 7
  *     chain B       2 ───────── 5 ───────── 8 ─────10      checkpoint, end 9:    A 6  B 8   C 7
  *     chain C                           7
  *
- * A checkpoint keeps the heads of all places before its end. A list first scans places backwards. If the page is not full then, the scan
- * goes on to the next checkpoint, and the rest of the page comes from the chains of the allowed facets, from the checkpoint's heads on.
- * So the cost of a list depends on the number of facets and on the distance between checkpoints, and not on the number of records.
+ * A checkpoint keeps the heads of the chains as they were at its end. A list first scans slots backwards, at most to the next checkpoint.
+ * If the page is not full by then, the rest comes from the chains of the allowed facets, starting at the checkpoint's heads. So the cost
+ * of a list depends on the number of facets and on the distance between checkpoints, and not on the number of records.
  *
- * Once a sixth of the places are dead, live places move down over them, slice by slice. Between two slices there is a gap:
+ * Once a sixth of the slots are dead, compaction moves live slots down over them, slice by slice. Between two slices there is a gap:
  *
- *     place     1 … 6 │ 7 … 9 │ 10 … 17 │ end        7 … 9 are dead; the next live place from 10 on moves to 7
+ *     slot      1 … 6 │ 7 … 9 │ 10 … 17 │ end        7 … 9 are dead; the next live slot from 10 on moves to 7
  *               moved   gap     to move
  *
- * A place takes 24 bytes, a row number 4 and checkpoints at most 2 a place: 28 to 36 bytes a record. Arrays are reserved in advance,
- * because growing copies them: memory that was never written to costs nothing.
+ * A slot takes 24 bytes, a row number 4, and checkpoints at most 2 bytes a slot: 28 to 36 bytes a record. Arrays are allocated larger than
+ * needed, because growing copies them. Memory that was never written to costs nothing.
  */
+import type { EpochMs } from "../text/instant.ts";
 
-/** The facet of a dead place. */
+/** The facet of a dead slot. */
 const DEAD = 0;
-/** Earlier than any instant that a date can name. */
+/** Earlier than any date. */
 const BEFORE_ALL = -8.64e15;
-/** What an allowed facet adds to the first scan: about the cost of its part in `followChains`, in places scanned. */
+/** Slots by which each allowed facet lengthens the first scan: about what the facet costs in `followChains`. */
 const FACET_COST = 3;
 
-/** Facets by id: a flag for each, and the ids of those flagged. */
+/** A set of facets: a flag for each facet id, and the ids that are flagged. */
 export type FacetSet = { flags: Uint8Array; ids: Uint32Array };
 
 export type Sizes = {
-  /** How many places and rows to reserve. */
+  /** Slots and row numbers to allocate. */
   capacity: number;
-  /** Places between two checkpoints, at least. */
+  /** Least number of slots between two checkpoints. */
   checkpointEvery: number;
-  /** Places that every list may scan. */
+  /** Slots that every list may scan, besides those for its facets. */
   scannedFirst: number;
-  /** Fewer dead places than this are never compacted. */
+  /** The index is not compacted for fewer dead slots. */
   fewDead: number;
-  /** Places that compaction looks at between two pauses: less than a millisecond. */
+  /** Slots that compaction handles between two pauses, in less than a millisecond. */
   slice: number;
 };
 
 const SIZES: Sizes = { capacity: 1_048_576, checkpointEvery: 65_536, scannedFirst: 512, fewDead: 1024, slice: 4096 };
 
+/** The heads of all chains, not counting slots from `end` on. */
 type Checkpoint = { end: number; heads: Uint32Array };
 
 export type ListIndex = {
   sizes: Sizes;
-  /** The first free place. Places count from 1; 0 means none. */
+  /** The first free slot. Slots count from 1, and 0 means none. */
   end: number;
   dead: number;
-  /** Dead places, from `start` to before `end`, while compaction is under way; otherwise empty. */
+  /** Dead slots, from `start` to before `end`, while compaction is under way; otherwise empty. */
   gap: { start: number; end: number };
-  /** By place. Times ascend, except in the gap. */
+  /** By slot: `updated_at`. Ascending, except in the gap. */
   times: Float64Array;
-  rows: Uint32Array;
+  /** By slot: the record's row number (`opportunities.seq`). */
+  seqs: Uint32Array;
+  /** By slot: the facet's id, or `DEAD`. */
   facets: Uint32Array;
-  /** The next older and the next newer place of the same facet. Meaningless for a dead place. */
+  /** By slot: the next older and the next newer slot of the same facet. Meaningless for dead slots. */
   older: Uint32Array;
   newer: Uint32Array;
-  /** By row number: its live place. */
-  places: Uint32Array;
-  /** By facet: its newest place. */
+  /** By row number: the record's live slot. */
+  slots: Uint32Array;
+  /** By facet: its newest slot, the head of its chain. */
   heads: Uint32Array;
-  /** One more than the greatest facet. */
+  /** One more than the greatest facet id. */
   facetEnd: number;
   /** Oldest first. */
   checkpoints: Checkpoint[];
 };
 
+/** An empty index. */
 export function createListIndex(sizes: Partial<Sizes> = {}): ListIndex {
   const all = { ...SIZES, ...sizes };
   const { capacity } = all;
@@ -86,20 +91,20 @@ export function createListIndex(sizes: Partial<Sizes> = {}): ListIndex {
     dead: 0,
     gap: { start: 1, end: 1 },
     times,
-    rows: new Uint32Array(capacity),
+    seqs: new Uint32Array(capacity),
     facets: new Uint32Array(capacity),
     older: new Uint32Array(capacity),
     newer: new Uint32Array(capacity),
-    places: new Uint32Array(capacity),
+    slots: new Uint32Array(capacity),
     heads: new Uint32Array(1024),
     facetEnd: 1,
     checkpoints: [],
   };
 }
 
-/** The newest `updated_at` (ms); before all instants while the index is empty. */
-export function newestTime({ times, end }: ListIndex): number {
-  return times[end - 1] as number; // The last place is never dead.
+/** The newest `updated_at`; earlier than any date while the index is empty. */
+export function newestTime({ times, end }: ListIndex): EpochMs {
+  return times[end - 1] as number; // The last slot is never dead.
 }
 
 /** How many records there are. */
@@ -107,93 +112,93 @@ export function recordCount({ end, dead }: ListIndex): number {
   return end - 1 - dead;
 }
 
-/** The live place of a row, or 0. */
-export function placeOf({ places }: ListIndex, row: number): number {
-  return places[row] ?? 0;
+/** The live slot of the record with a row number, or 0. */
+export function slotOf({ slots }: ListIndex, seq: number): number {
+  return slots[seq] ?? 0;
 }
 
-/** The first place whose time is later than `time`, never one in the gap. */
-export function firstAfter({ times, end, gap }: ListIndex, time: number): number {
-  const isLater = (place: number) => (times[place] as number) > time;
-  const place = firstWhere(1, gap.start, isLater);
-  return place < gap.start ? place : firstWhere(gap.end, end, isLater);
+/** The first slot with a time later than `time`, never one in the gap; `end` if there is none. */
+export function firstSlotAfter({ times, end, gap }: ListIndex, time: EpochMs): number {
+  const isLater = (slot: number) => (times[slot] as number) > time;
+  const slot = firstWhere(1, gap.start, isLater);
+  return slot < gap.start ? slot : firstWhere(gap.end, end, isLater);
 }
 
-/** Whether a version of a record, by its row number and `updated_at`, is the one in the list. */
-export function isNewest(index: ListIndex, { seq, updated_at }: { seq: number; updated_at: number }): boolean {
-  const place = placeOf(index, seq);
-  return place !== 0 && index.times[place] === updated_at;
+/** Whether this version of a record is the one in the list. */
+export function isNewest(index: ListIndex, { seq, updated_at }: { seq: number; updated_at: EpochMs }): boolean {
+  const slot = slotOf(index, seq);
+  return slot !== 0 && index.times[slot] === updated_at;
 }
 
-/** Adds a record, or a new version of it. `time` is not before any other in the index. */
-export function append(index: ListIndex, time: number, row: number, facet: number): void {
-  const former = placeOf(index, row);
-  if (former !== 0) kill(index, former);
-  const place = appendNew(index, time, row, facet);
-  const older = index.older[place] as number;
-  index.newer[place] = 0;
-  if (older !== 0) index.newer[older] = place;
+/** Adds a record or its new version. `time` must not be earlier than any other in the index. */
+export function append(index: ListIndex, time: EpochMs, seq: number, facet: number): void {
+  const former = slotOf(index, seq);
+  if (former !== 0) markDead(index, former);
+  const slot = appendNew(index, time, seq, facet);
+  const older = index.older[slot] as number;
+  index.newer[slot] = 0;
+  if (older !== 0) index.newer[older] = slot;
 }
 
-/** Adds a record that is not in the index. After the last one `linkNewer` must be called: the links it makes are quicker made all at once. */
-export function appendNew(index: ListIndex, time: number, row: number, facet: number): number {
-  makeRoom(index, row, facet);
-  const place = index.end++;
-  index.times[place] = time;
-  index.rows[place] = row;
-  index.facets[place] = facet;
-  index.places[row] = place;
-  index.older[place] = index.heads[facet] as number;
-  index.heads[facet] = place;
+/** Adds a record that is not in the index, and returns its slot. Call `linkNewer` after the last one: making all links at once is faster. */
+export function appendNew(index: ListIndex, time: EpochMs, seq: number, facet: number): number {
+  makeRoom(index, seq, facet);
+  const slot = index.end++;
+  index.times[slot] = time;
+  index.seqs[slot] = seq;
+  index.facets[slot] = facet;
+  index.slots[seq] = slot;
+  index.older[slot] = index.heads[facet] as number;
+  index.heads[facet] = slot;
   if (index.end - (index.checkpoints.at(-1)?.end ?? 1) >= checkpointDistance(index))
     index.checkpoints.push({ end: index.end, heads: index.heads.slice(0, index.facetEnd) });
-  return place;
+  return slot;
 }
 
-/** Links each place to the next newer one of its facet. From the newest on, so that memory is written in order. */
+/** Links each slot to the next newer one of its facet. Goes backwards, so that memory is written in order. */
 export async function linkNewer({ end, facets, newer, facetEnd, sizes }: ListIndex, pause: () => Promise<void>): Promise<void> {
   const nextNewer = new Uint32Array(facetEnd);
-  for (let place = end - 1; place > 0; place--) {
-    if (place % (16 * sizes.slice) === 0) await pause();
-    const facet = facets[place] as number;
-    newer[place] = nextNewer[facet] as number;
-    nextNewer[facet] = place;
+  for (let slot = end - 1; slot > 0; slot--) {
+    if (slot % (16 * sizes.slice) === 0) await pause();
+    const facet = facets[slot] as number;
+    newer[slot] = nextNewer[facet] as number;
+    nextNewer[facet] = slot;
   }
 }
 
-/** With many facets checkpoints are further apart: 4 bytes a facet in each are at most 2 bytes a place. */
+/** Least number of slots between checkpoints. A checkpoint takes 4 bytes a facet: at this distance, at most 2 bytes a slot. */
 function checkpointDistance({ sizes, facetEnd }: ListIndex): number {
   return Math.max(sizes.checkpointEvery, 2 * facetEnd);
 }
 
-function kill(index: ListIndex, place: number): void {
-  relink(index, place, index.older[place] as number, index.newer[place] as number);
-  index.facets[place] = DEAD;
+function markDead(index: ListIndex, slot: number): void {
+  relink(index, slot, index.older[slot] as number, index.newer[slot] as number);
+  index.facets[slot] = DEAD;
   index.dead++;
 }
 
-/** Makes all that refers to a place refer to others: heads and the next newer place to `older`, the next older place to `newer`. */
-function relink(index: ListIndex, place: number, older: number, newer: number): void {
-  const facet = index.facets[place] as number;
-  const [nextOlder, nextNewer] = [index.older[place] as number, index.newer[place] as number];
+/** Redirects all references to a slot: heads and the next newer slot then refer to `older`, the next older slot to `newer`. */
+function relink(index: ListIndex, slot: number, older: number, newer: number): void {
+  const facet = index.facets[slot] as number;
+  const [nextOlder, nextNewer] = [index.older[slot] as number, index.newer[slot] as number];
   if (nextNewer === 0) index.heads[facet] = older;
   else index.older[nextNewer] = older;
   if (nextOlder !== 0) index.newer[nextOlder] = newer;
 
   const { checkpoints } = index;
-  for (let number = firstCheckpointAfter(index, place); number < checkpoints.length; number++) {
+  for (let number = firstCheckpointAfter(index, slot); number < checkpoints.length; number++) {
     const { heads } = checkpoints[number] as Checkpoint;
-    if (heads[facet] !== place) break; // This checkpoint and all later ones have a newer head.
+    if (heads[facet] !== slot) break; // This checkpoint and all later ones have a newer head.
     heads[facet] = older;
   }
 }
 
-/** The first checkpoint that ends after a place. */
-function firstCheckpointAfter({ checkpoints }: ListIndex, place: number): number {
-  return firstWhere(0, checkpoints.length, (number) => (checkpoints[number] as Checkpoint).end > place);
+/** The first checkpoint that ends after a slot. */
+function firstCheckpointAfter({ checkpoints }: ListIndex, slot: number): number {
+  return firstWhere(0, checkpoints.length, (number) => (checkpoints[number] as Checkpoint).end > slot);
 }
 
-/** Up to `count` places from `to` (exclusive) back to `from`, newest first, whose facet is allowed; `null` allows every facet. */
+/** Up to `count` slots with an allowed facet, newest first, from `to` (exclusive) back to `from`. `null` allows every facet. */
 export function newestFirst(index: ListIndex, allowed: FacetSet | null, from: number, to: number, count: number): number[] {
   const { gap, sizes } = index;
   const scanned = sizes.scannedFirst + FACET_COST * (allowed?.ids.length ?? index.facetEnd);
@@ -207,15 +212,15 @@ export function newestFirst(index: ListIndex, allowed: FacetSet | null, from: nu
   return found;
 }
 
-/** Adds places to `found`, newest first, until there are `count`. */
+/** Scans backwards and adds slots with an allowed facet to `found` until there are `count`. */
 function scan({ facets }: ListIndex, allowed: FacetSet | null, from: number, to: number, count: number, found: number[]): void {
-  for (let place = to - 1; place >= from && found.length < count; place--) {
-    const facet = facets[place] as number;
-    if (facet !== DEAD && (allowed === null || allowed.flags[facet] === 1)) found.push(place);
+  for (let slot = to - 1; slot >= from && found.length < count; slot--) {
+    const facet = facets[slot] as number;
+    if (facet !== DEAD && (allowed === null || allowed.flags[facet] === 1)) found.push(slot);
   }
 }
 
-/** The newest places of the allowed facets before a checkpoint, from `from` on. */
+/** The checkpoint's heads of the allowed facets, without those before `from`. */
 function headsOf({ heads }: Checkpoint, allowed: FacetSet | null, from: number): Uint32Array {
   const length = allowed?.ids.length ?? heads.length;
   const newest = new Uint32Array(length);
@@ -227,7 +232,7 @@ function headsOf({ heads }: Checkpoint, allowed: FacetSet | null, from: number):
   return newest.subarray(0, size);
 }
 
-/** Adds places to `found`, newest first, until there are `count`. `heap` has the newest place of each chain. */
+/** Merges chains: adds slots to `found`, newest first, until there are `count`. `heap` starts with the newest slot of each chain. */
 function followChains({ older }: ListIndex, heap: Uint32Array, from: number, count: number, found: number[]): void {
   let size = heap.length;
   for (let root = (size >> 1) - 1; root >= 0; root--) sink(heap, size, root);
@@ -240,7 +245,7 @@ function followChains({ older }: ListIndex, heap: Uint32Array, from: number, cou
   }
 }
 
-/** Moves the value at `root` down a binary heap that has its greatest value on top. */
+/** Moves the value at `root` down to its level in a binary max-heap. */
 function sink(heap: Uint32Array, size: number, root: number): void {
   const value = heap[root] as number;
   let parent = root;
@@ -254,13 +259,14 @@ function sink(heap: Uint32Array, size: number, root: number): void {
   heap[parent] = value;
 }
 
+/** Whether enough slots are dead to call `compact`. */
 export function needsCompaction({ end, dead, sizes }: ListIndex): boolean {
   return dead > sizes.fewDead && 6 * dead > end;
 }
 
 /**
- * Moves live places down over dead ones, with a pause after each slice. In the pauses the index is read and appended to as ever, but
- * nothing else may step through its places. In place, because memory is neither needed for a copy nor given back, which takes long.
+ * Moves live slots down over dead ones, with a pause after each slice. During a pause the index may be read and appended to, but no other
+ * work that goes through the slots in steps may be under way. Works in place, because allocating a copy and freeing the original take long.
  */
 export async function compact(index: ListIndex, pause: () => Promise<void>): Promise<void> {
   const { gap } = index;
@@ -276,7 +282,7 @@ export async function compact(index: ListIndex, pause: () => Promise<void>): Pro
   Object.assign(gap, { start: 1, end: 1 });
 }
 
-/** Moves a checkpoint to the start of the gap, or removes it where the last one is now near enough. */
+/** Moves a checkpoint to the start of the gap, or removes it if the previous one is now close enough. Returns whether it was kept. */
 function keepsCheckpoint(index: ListIndex, number: number): boolean {
   const { checkpoints, gap } = index;
   const isKept = gap.start - (checkpoints[number - 1]?.end ?? 1) >= checkpointDistance(index);
@@ -285,21 +291,21 @@ function keepsCheckpoint(index: ListIndex, number: number): boolean {
   return isKept;
 }
 
-function move(index: ListIndex, place: number, to: number): void {
-  if (place === to) return;
-  relink(index, place, to, to);
-  for (const column of [index.times, index.rows, index.facets, index.older, index.newer]) column[to] = column[place] as number;
-  index.places[index.rows[to] as number] = to;
-  index.facets[place] = DEAD;
+function move(index: ListIndex, slot: number, to: number): void {
+  if (slot === to) return;
+  relink(index, slot, to, to);
+  for (const column of [index.times, index.seqs, index.facets, index.older, index.newer]) column[to] = column[slot] as number;
+  index.slots[index.seqs[to] as number] = to;
+  index.facets[slot] = DEAD;
 }
 
-/** Doubles what is full. With millions of places that takes a tenth of a second, so it should not happen often. */
-function makeRoom(index: ListIndex, row: number, facet: number): void {
+/** Doubles full arrays. With millions of slots that takes a tenth of a second, so arrays start large. */
+function makeRoom(index: ListIndex, seq: number, facet: number): void {
   if (index.end === index.times.length) {
     index.times = enlarged(index.times, new Float64Array(2 * index.end));
-    for (const name of ["rows", "facets", "older", "newer"] as const) index[name] = enlarged(index[name], new Uint32Array(2 * index.end));
+    for (const name of ["seqs", "facets", "older", "newer"] as const) index[name] = enlarged(index[name], new Uint32Array(2 * index.end));
   }
-  if (row >= index.places.length) index.places = enlarged(index.places, new Uint32Array(2 * row));
+  if (seq >= index.slots.length) index.slots = enlarged(index.slots, new Uint32Array(2 * seq));
   if (facet >= index.heads.length) index.heads = enlarged(index.heads, new Uint32Array(2 * facet));
   if (facet >= index.facetEnd) index.facetEnd = facet + 1;
 }
@@ -309,7 +315,7 @@ function enlarged<T extends Float64Array | Uint32Array>(full: T, larger: T): T {
   return larger;
 }
 
-/** The first number of a range for which a condition holds that holds for all after it; `to` where it holds for none. */
+/** Binary search: the first number in a range for which `holds` is true, or `to`. It must be true for all later numbers, too. */
 function firstWhere(from: number, to: number, holds: (number: number) => boolean): number {
   let [low, high] = [from, to];
   while (low < high) {
@@ -320,50 +326,50 @@ function firstWhere(from: number, to: number, holds: (number: number) => boolean
   return low;
 }
 
-/** Bytes in use: those reserved but never written to take no memory. */
+/** Bytes of memory in use. Allocated bytes that were never written to do not count. */
 export function bytesInUse(index: ListIndex): number {
   const checkpoints = index.checkpoints.reduce((sum, { heads }) => sum + heads.byteLength, 0);
   return 24 * index.end + 4 * recordCount(index) + index.heads.byteLength + checkpoints;
 }
 
-/** Throws where the structure contradicts itself. For tests: it looks at every place. */
+/** Throws if the structure contradicts itself. For tests only, because it reads every slot. */
 export function checkListIndex(index: ListIndex): void {
-  const { end, gap, times, rows, facets, older, newer, places, heads, checkpoints, facetEnd } = index;
+  const { end, gap, times, seqs, facets, older, newer, slots, heads, checkpoints, facetEnd } = index;
   const require = (holds: boolean, what: string) => {
     if (!holds) throw new Error(`The list index is broken: ${what}`);
   };
   const newest = new Uint32Array(heads.length);
   let [dead, checkpoint] = [0, 0];
   let last = 0;
-  for (let place = 1; place <= end; place++) {
-    if (checkpoints[checkpoint]?.end === place) {
-      require(place <= gap.start || place >= gap.end, `checkpoint ${checkpoint} is in the gap`);
+  for (let slot = 1; slot <= end; slot++) {
+    if (checkpoints[checkpoint]?.end === slot) {
+      require(slot <= gap.start || slot >= gap.end, `checkpoint ${checkpoint} is in the gap`);
       const kept = (checkpoints[checkpoint] as Checkpoint).heads;
       require(kept.every((head, facet) => head === newest[facet]), `heads of checkpoint ${checkpoint}`);
       require(newest.subarray(kept.length).every((head) => head === 0), `a facet is missing in checkpoint ${checkpoint}`);
       checkpoint++;
     }
-    if (place === end) break;
-    const facet = facets[place] as number;
-    const isGap = place >= gap.start && place < gap.end;
-    require(!isGap || facet === DEAD, `place ${place} is in the gap, and not dead`);
+    if (slot === end) break;
+    const facet = facets[slot] as number;
+    const isGap = slot >= gap.start && slot < gap.end;
+    require(!isGap || facet === DEAD, `slot ${slot} is in the gap, and not dead`);
     if (!isGap) {
-      require((times[place] as number) >= (times[last] as number), `the time of place ${place} is before that of the last one`);
-      last = place;
+      require((times[slot] as number) >= (times[last] as number), `the time of slot ${slot} is earlier than that of slot ${last}`);
+      last = slot;
     }
-    require((places[rows[place] as number] === place) === (facet !== DEAD), `place ${place} is dead, or is not that of its row`);
+    require((slots[seqs[slot] as number] === slot) === (facet !== DEAD), `slot ${slot} is dead, or is not the slot of its record`);
     if (facet === DEAD) {
       dead++;
       continue;
     }
-    require(facet < facetEnd, `the facet of place ${place}`);
-    require(older[place] === newest[facet], `the next older place of ${place}`);
-    if (older[place] !== 0) require(newer[older[place] as number] === place, `the next newer place of ${older[place]}`);
-    newest[facet] = place;
+    require(facet < facetEnd, `the facet of slot ${slot}`);
+    require(older[slot] === newest[facet], `the next older slot of ${slot}`);
+    if (older[slot] !== 0) require(newer[older[slot] as number] === slot, `the next newer slot of ${older[slot]}`);
+    newest[facet] = slot;
   }
   require(checkpoint === checkpoints.length, "a checkpoint is after the end, or out of order");
   require(heads.every((head, facet) => head === newest[facet]), "heads");
-  require(heads.every((head) => head === 0 || newer[head] === 0), "a head has a newer place");
-  require(dead === index.dead, `${index.dead} dead places are counted, and there are ${dead}`);
-  require(places.reduce((sum, place) => sum + (place === 0 ? 0 : 1), 0) === recordCount(index), "rows");
+  require(heads.every((head) => head === 0 || newer[head] === 0), "a head has a newer slot");
+  require(dead === index.dead, `there are ${dead} dead slots, and ${index.dead} were counted`);
+  require(slots.reduce((sum, slot) => sum + (slot === 0 ? 0 : 1), 0) === recordCount(index), "slots by row number");
 }

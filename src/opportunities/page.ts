@@ -1,7 +1,8 @@
-/** Keyset pages: a place in an order by (time, id), newest first, and what lies after it. */
+/** Keyset pages, newest first. */
+import type { EpochMs } from "../text/instant.ts";
 
-/** A place in the order `time` descending, then `id` descending; `time` in milliseconds since 1970 UTC. */
-export type Position = { time: number; id: string };
+/** A place in the order `time` descending, then `id` descending. */
+export type Position = { time: EpochMs; id: string };
 
-/** One page of ready JSON documents, and the place after which the next one begins (`null` on the last). */
+/** One page of ready JSON documents, and the position after which the next page starts (`null` on the last page). */
 export type Page = { documents: Uint8Array[]; next: Position | null };

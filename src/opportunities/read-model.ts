@@ -1,55 +1,59 @@
-/** The catalog as a server reads it: the database, and in memory the list index, the facets and documents, in step with every commit. */
+/** The read model: the catalog's database, and in memory its list index, facets and recent documents, refreshed after every commit. */
 import { asc, eq, max, sql } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { parameter, pick, query, select, selectBy } from "../../db/query.ts";
 import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { createDocuments, type Documents } from "./documents.ts";
 import { addFacets, createFacets, type Facets, readFacets } from "./facets.ts";
 import { append, compact, createListIndex, type ListIndex, needsCompaction, newestTime, recordCount, type Sizes } from "./list-index.ts";
 import type { Position } from "./page.ts";
 
-/** Rows read at a time: some 3 ms, after which other requests get their turn. */
+/** Rows read at a time. It takes some 3 ms, during which the server handles no other request. */
 const BATCH_ROWS = 5000;
-/** From so many rows on, places are reserved for so many times as many. */
+/** With more rows than this, the index gets memory for `GROWTH` times as many. */
 const FEW_ROWS = 250_000;
 const GROWTH = 4;
-/** Follows every id, in any collation: ids are hexadecimal. */
+/** Sorts after every id in any collation, because ids are hexadecimal. */
 const AFTER_ALL_IDS = "z";
 
-/** What follows the database. All of it is replaced at once. */
+/** What is loaded from the database. A reload replaces all of it at once. */
 type Contents = {
   index: ListIndex;
   facets: Facets;
-  /** The last record read, in the order of (`updated_at`, id). */
+  /** The last record that was read, in the order of (`updated_at`, id). */
   readUntil: Position;
 };
 
 export type ReadModel = Contents & {
   db: CatalogDb;
   documents: Documents;
-  /** Signs cursors. It lives in the catalog, so that cursors outlive restarts and work on copies (D-15). */
+  /** Signs cursors. It is stored in the catalog, so that cursors survive restarts and work with copies (D-15). */
   cursorSecret: Uint8Array;
-  /** What `db.commits()` returned before the newest commit that is in the contents was read. */
+  /** What `db.commits()` returned before the contents were last read: all commits up to there are in them. */
   lastSeenCommit: number;
   refreshOnce: () => Promise<void>;
   reloadOnce: () => Promise<void>;
-  /** The newest `updated_at` in the snapshot on disk (ms); before all instants while there is none. */
-  snapshotUntil: number;
-  /** What steps through the index at the moment: one at a time, because compaction moves places. */
-  stepping: Promise<void> | undefined;
+  /** The newest `updated_at` in the index snapshot; earlier than any date if there is none. */
+  snapshotUntil: EpochMs;
+  /** The compaction or snapshot under way. There is one at a time, because compaction moves slots. */
+  maintenance: Promise<void> | undefined;
 };
 
-/** Where loading begins, if not with an empty index: at a snapshot. */
-export type Beginning = Pick<Contents, "index" | "readUntil">;
+/** What an index snapshot holds. Loading continues from there. */
+export type SnapshotContents = Pick<Contents, "index" | "readUntil">;
 
-type Loading = {
+type LoadOptions = {
   sizes?: Partial<Sizes>;
-  readSnapshot?: (db: CatalogDb, cursorSecret: Uint8Array, sizes: Partial<Sizes>) => Promise<Beginning | undefined>;
+  readSnapshot?: (db: CatalogDb, cursorSecret: Uint8Array, sizes: Partial<Sizes>) => Promise<SnapshotContents | undefined>;
 };
 
-/** Opens the catalog for reading. Loading takes half a second for a million records, in batches that do not hold up the event loop. */
-export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot }: Loading = {}): Promise<ReadModel> {
+/**
+ * Loads the read model. A million records take half a second, in batches that do not block the event loop. Throws if the catalog has no
+ * cursor secret.
+ */
+export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot }: LoadOptions = {}): Promise<ReadModel> {
   const cursorSecret = await readCursorSecret(db);
   const model: ReadModel = {
     ...emptyContents({ ...sizes, capacity: 1 }), // `loadAll` replaces them.
@@ -57,10 +61,10 @@ export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot 
     documents: createDocuments(),
     cursorSecret,
     lastSeenCommit: Number.NaN,
-    refreshOnce: singleFlight(() => readNewer(model)),
+    refreshOnce: singleFlight(() => loadNewer(model)),
     reloadOnce: singleFlight(() => loadAll(model, sizes)),
     snapshotUntil: newestTime(createListIndex({ capacity: 1 })),
-    stepping: undefined,
+    maintenance: undefined,
   };
   const snapshot = await readSnapshot?.(db, cursorSecret, await sizesFor(db, sizes));
   await loadAll(model, sizes, snapshot);
@@ -72,12 +76,12 @@ export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot 
   return model;
 }
 
-/** Brings the contents up to date with every commit made before the call. Each read calls it first. */
+/** Adds every commit made before the call to the contents. Call it before each read. Returns `undefined` if there is nothing to add. */
 export function refresh(model: ReadModel): Promise<void> | undefined {
   return model.db.commits() === model.lastSeenCommit ? undefined : model.refreshOnce();
 }
 
-/** Loads the contents again. The present ones serve until then. */
+/** Loads the contents from scratch. The present ones stay in use until then. */
 export function reload(model: ReadModel): Promise<void> {
   return model.reloadOnce();
 }
@@ -89,51 +93,51 @@ function emptyContents(sizes: Partial<Sizes>): Contents {
 
 const lastRow = query({}, () => select({ seq: max(opportunities.seq) }).from(opportunities));
 
-async function rowsOf(db: CatalogDb): Promise<number> {
+async function countRows(db: CatalogDb): Promise<number> {
   return (await db.get(lastRow))?.seq ?? 0;
 }
 
-/** With room to grow: growing stops the event loop for as long as copying takes. */
+/** Allocates room to grow, because copying a grown array blocks the event loop. */
 async function sizesFor(db: CatalogDb, sizes: Partial<Sizes>): Promise<Partial<Sizes>> {
-  const rows = await rowsOf(db);
+  const rows = await countRows(db);
   return rows > FEW_ROWS ? { ...sizes, capacity: GROWTH * rows } : sizes;
 }
 
-/** Loads everything, or what is newer than `snapshot`. */
-async function loadAll(model: ReadModel, sizes: Partial<Sizes>, snapshot?: Beginning): Promise<void> {
+/** Loads everything, or only what is newer than `snapshot`. */
+async function loadAll(model: ReadModel, sizes: Partial<Sizes>, snapshot?: SnapshotContents): Promise<void> {
   const { db } = model;
   const lastSeenCommit = db.commits(); // Before reading: a later commit changes it.
   const contents = snapshot === undefined ? emptyContents(await sizesFor(db, sizes)) : { facets: createFacets(), ...snapshot };
-  await readNewFacets(db, contents.facets);
-  await readInto(db, contents, () => true);
+  await loadNewFacets(db, contents.facets);
+  await appendNewer(db, contents, () => true);
   Object.assign(model, contents, { lastSeenCommit });
 }
 
-/** Whether each row of the catalog is in the index: rows are numbered without gaps, and never deleted. */
+/** Whether all rows of the catalog are in the index. Counting suffices: row numbers have no gaps, and rows are never deleted. */
 async function isComplete({ db, index, facets }: ReadModel): Promise<boolean> {
-  return recordCount(index) === (await rowsOf(db)) && index.facetEnd <= facets.end;
+  return recordCount(index) === (await countRows(db)) && index.facetEnd <= facets.end;
 }
 
-async function readNewer(model: ReadModel): Promise<void> {
+async function loadNewer(model: ReadModel): Promise<void> {
   const { db, index } = model;
   const lastSeenCommit = db.commits();
-  const isCurrent = () => model.index === index; // Until it is reloaded.
-  await readInto(db, model, isCurrent);
+  const isCurrent = () => model.index === index; // False after a reload.
+  await appendNewer(db, model, isCurrent);
   if (!isCurrent()) return;
   model.lastSeenCommit = lastSeenCommit;
-  if (model.stepping === undefined && needsCompaction(index)) void stepThrough(model, () => compact(index, pause));
+  if (model.maintenance === undefined && needsCompaction(index)) void maintain(model, () => compact(index, pause));
 }
 
-/** Runs work that steps through the places of the index, after any other such work. */
-export async function stepThrough(model: ReadModel, work: () => Promise<void>): Promise<void> {
-  while (model.stepping !== undefined) await model.stepping.catch(() => undefined);
-  model.stepping = work().finally(() => {
-    model.stepping = undefined;
+/** Runs work that goes through the slots of the index in steps, after any other such work. */
+export async function maintain(model: ReadModel, work: () => Promise<void>): Promise<void> {
+  while (model.maintenance !== undefined) await model.maintenance.catch(() => undefined);
+  model.maintenance = work().finally(() => {
+    model.maintenance = undefined;
   });
-  return model.stepping;
+  return model.maintenance;
 }
 
-/** Lets everything else have its turn. */
+/** Lets the event loop handle everything else that is waiting. */
 export const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const entriesAfter = query({ ...pick(opportunities, "updated_at", "id"), limit: parameter<number>() }, ({ updated_at, id, limit }) =>
@@ -148,10 +152,10 @@ const idOfRow = query(pick(opportunities, "seq"), ({ seq }) =>
 );
 
 /**
- * Appends everything after `readUntil`, in batches with a pause after each. A commit between two batches does no harm: what it changes
- * comes after all that was there (D-31). A batch is read whole before it is appended, so that a failure leaves nothing half done.
+ * Appends all records after `readUntil`, in batches with a pause after each. Commits between two batches do no harm, because they change
+ * only what comes later (D-31). Each batch is read completely before any of it is appended, so a failure leaves nothing half done.
  */
-async function readInto(db: CatalogDb, contents: Contents, isCurrent: () => boolean): Promise<void> {
+async function appendNewer(db: CatalogDb, contents: Contents, isCurrent: () => boolean): Promise<void> {
   const { index, facets } = contents;
   for (;;) {
     const { time, id } = contents.readUntil;
@@ -160,7 +164,7 @@ async function readInto(db: CatalogDb, contents: Contents, isCurrent: () => bool
     if (last === undefined) return;
     const isLast = entries.length < BATCH_ROWS;
     const lastId = isLast ? AFTER_ALL_IDS : ((await db.get(idOfRow, { seq: last.seq }))?.id ?? AFTER_ALL_IDS);
-    await readNewFacets(db, facets); // After the records: it has all that they refer to.
+    await loadNewFacets(db, facets); // After the records, so that all facets of theirs are there.
     if (!isCurrent()) return;
     for (const { updated_at, seq, facet_id } of entries) append(index, updated_at, seq, facet_id);
     contents.readUntil = { time: last.updated_at, id: lastId };
@@ -169,7 +173,7 @@ async function readInto(db: CatalogDb, contents: Contents, isCurrent: () => bool
   }
 }
 
-async function readNewFacets(db: CatalogDb, facets: Facets): Promise<void> {
+async function loadNewFacets(db: CatalogDb, facets: Facets): Promise<void> {
   for (;;) {
     const added = await readFacets(db, facets, BATCH_ROWS);
     addFacets(facets, added);
@@ -180,13 +184,14 @@ async function readNewFacets(db: CatalogDb, facets: Facets): Promise<void> {
 
 const settingByName = selectBy(settings, "name");
 
+/** The catalog's cursor secret. Throws if there is none. */
 export async function readCursorSecret(db: CatalogDb): Promise<Uint8Array> {
   const secret = await findCursorSecret(db);
-  if (secret === undefined) throw new Error("The catalog has no cursor secret");
+  if (secret === undefined) throw new Error("Cannot read the catalog: it has no cursor secret. Restore it from a backup");
   return secret;
 }
 
-/** Each catalog makes one when it is made; its copies and replicas have the same. */
+/** The catalog's cursor secret, or `undefined` if there is none. It is made with the catalog; copies and replicas have the same. */
 export async function findCursorSecret(db: CatalogDb): Promise<Uint8Array | undefined> {
   return (await db.get(settingByName, { name: "cursor_secret" }))?.value;
 }

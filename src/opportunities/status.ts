@@ -1,31 +1,30 @@
-/** D-37: the status that dates give at an instant, and when it next changes. */
-
-import { parseInstantMs } from "../text/instant.ts";
+/** The status that dates determine at an instant, and when it turns (D-37). */
+import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import type { Opportunity, Status } from "./opportunity.ts";
 
-/** How long before `closes_at` an open opportunity is closing soon. */
+/** An open opportunity is closing soon for this long before `closes_at`. */
 export const CLOSING_SOON_MS = 14 * 24 * 60 * 60 * 1000;
 
 type Dates = Pick<Opportunity["dates"], "opens_at" | "closes_at">;
 
-type Instants = { opens: number | undefined; closes: number | undefined };
+type Instants = { opens: EpochMs | undefined; closes: EpochMs | undefined };
 
-/** The status of a record that did not state one. `now` in milliseconds since 1970 UTC. */
-export function statusAt(dates: Dates, now: number): Status {
-  return statusBetween(instantsOf(dates), now);
+/** The status of a record that did not state one. */
+export function statusAt(dates: Dates, now: EpochMs): Status {
+  return statusFor(instantsOf(dates), now);
 }
 
-/** When the status that dates give is next another than `status`: `now` when it is already, `null` when it stays for good. */
-export function dueAt(status: string, dates: Dates, now: number): number | null {
+/** When the dates next determine another status than `status`: `now` if they already do, `null` if they never will. */
+export function dueAt(status: string, dates: Dates, now: EpochMs): EpochMs | null {
   const instants = instantsOf(dates);
-  if (statusBetween(instants, now) !== status) return now;
+  if (statusFor(instants, now) !== status) return now;
   const { opens, closes } = instants;
   const turns = [opens, closes === undefined ? undefined : closes - CLOSING_SOON_MS, closes];
-  const coming = turns.filter((turn) => turn !== undefined && turn > now && statusBetween(instants, turn) !== status) as number[];
+  const coming = turns.filter((turn) => turn !== undefined && turn > now && statusFor(instants, turn) !== status) as number[];
   return coming.length === 0 ? null : Math.min(...coming);
 }
 
-function statusBetween({ opens, closes }: Instants, now: number): Status {
+function statusFor({ opens, closes }: Instants, now: EpochMs): Status {
   if (closes !== undefined && now >= closes) return "closed";
   if (opens !== undefined && now < opens) return "pre_release";
   if (closes !== undefined && now >= closes - CLOSING_SOON_MS) return "closing_soon";

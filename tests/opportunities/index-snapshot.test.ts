@@ -52,8 +52,8 @@ const openWith = (db: CatalogFile, path: string) => createReadModel(db, { readSn
 function contentsOf({ index }: ReadModel): number[][] {
   checkListIndex(index);
   return Array.from({ length: index.end - 1 }, (_, number) => number + 1)
-    .filter((place) => index.facets[place] !== 0)
-    .map((place) => [index.times[place], index.rows[place], index.facets[place]] as number[]);
+    .filter((slot) => index.facets[slot] !== 0)
+    .map((slot) => [index.times[slot], index.seqs[slot], index.facets[slot]] as number[]);
 }
 
 async function expectExact(db: CatalogFile, path: string): Promise<void> {

@@ -8,14 +8,14 @@ import {
   compact,
   createListIndex,
   type FacetSet,
-  firstAfter,
+  firstSlotAfter,
   isNewest,
   type ListIndex,
   needsCompaction,
   newestFirst,
   newestTime,
-  placeOf,
   recordCount,
+  slotOf,
 } from "../../src/opportunities/list-index.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
@@ -42,7 +42,7 @@ function aWorld(random: Random): World {
   return { index: createListIndex(sizes), records: new Map(), time: 0, facets, rows, random };
 }
 
-/** Several records share an instant; some steps change records that are near one another, and make long runs of dead places. */
+/** Several records share an instant; some steps change records that are near one another, and make long runs of dead slots. */
 function change(world: World): void {
   const { index, records, random, rows } = world;
   const cluster = below(random, rows);
@@ -77,9 +77,9 @@ function compareList(world: World): void {
   const until = random() < 0.3 || cursor === undefined ? null : random() < 0.5 ? cursor : cursor.time;
   const count = 1 + below(random, 101);
 
-  const from = since === null ? 1 : firstAfter(index, since);
-  const to = until === null ? index.end : typeof until === "number" ? firstAfter(index, until) : placeOf(index, until.row) + 1;
-  const rows = newestFirst(index, allowed, from, to, count).map((place) => index.rows[place] as number);
+  const from = since === null ? 1 : firstSlotAfter(index, since);
+  const to = until === null ? index.end : typeof until === "number" ? firstSlotAfter(index, until) : slotOf(index, until.row) + 1;
+  const rows = newestFirst(index, allowed, from, to, count).map((slot) => index.seqs[slot] as number);
 
   const last = until === null ? all.length : typeof until === "number" ? all.findIndex(({ time }) => time > until) : all.indexOf(until) + 1;
   const expected = all
@@ -129,7 +129,7 @@ test(
   60_000 + ROUNDS * 5000,
 );
 
-test("a list of a rare facet looks at few places, also behind a long run of dead ones", () => {
+test("a list of a rare facet looks at few slots, also behind a long run of dead ones", () => {
   const index = createListIndex();
   const [records, rare] = [400_000, 2];
   for (let row = 1; row <= records; row++) append(index, row, row, row <= 30 ? rare : 1);
@@ -147,8 +147,8 @@ test("a list of a rare facet looks at few places, also behind a long run of dead
   const counted = { ...index, facets: counting(index.facets), older: counting(index.older) };
   const rareOnly = { flags: Uint8Array.of(0, 0, 1), ids: Uint32Array.of(rare) };
   expect(newestFirst(counted, rareOnly, 1, index.end, 25)).toHaveLength(25);
-  expect(newestFirst(counted, null, 1, placeOf(index, 400_000), 25)).toHaveLength(25);
-  expect(newestFirst(counted, null, 1, 300_000, 25)).toHaveLength(25); // Places 100,001 to 300,000 are dead.
+  expect(newestFirst(counted, null, 1, slotOf(index, 400_000), 25)).toHaveLength(25);
+  expect(newestFirst(counted, null, 1, 300_000, 25)).toHaveLength(25); // Slots 100,001 to 300,000 are dead.
   expect(looks).toBeLessThan(3 * 2 * 65_536);
 });
 
@@ -168,7 +168,7 @@ test("memory stays at 36 bytes a record, however often records change, and check
 test("an empty index, and one of a single record that changes", () => {
   const index = createListIndex({ capacity: 2 });
   checkListIndex(index);
-  expect([recordCount(index), newestFirst(index, null, 1, index.end, 5), placeOf(index, 1), placeOf(index, 5_000_000)]).toEqual([
+  expect([recordCount(index), newestFirst(index, null, 1, index.end, 5), slotOf(index, 1), slotOf(index, 5_000_000)]).toEqual([
     0,
     [],
     0,
