@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { emptySummary } from "../src/import/import-log.ts";
-import { aHome, dropHomes, type Home, type Server, sampleFile, unpackedSample, until } from "./support/binary.ts";
+import { aHome, dropHomes, type Home, type Server, sampleFile, unpackedSample } from "./support/binary.ts";
 import { sendRaw } from "./support/raw.ts";
+import { waitFor } from "./support/wait-for.ts";
 import { zipped } from "./support/zipped.ts";
 
 afterAll(dropHomes);
@@ -49,7 +50,7 @@ describe("in an empty directory with a hostile .env, bunfig.toml, package.json a
 describe("serve", () => {
   test("logs the address of the reference, which is a page", async () => {
     const server = await aHome().serve();
-    const address = await until("it is logged", () => /"The API reference is at (http:[^"]+)"/.exec(server.log())?.[1]);
+    const address = await waitFor("it is logged", () => /"The API reference is at (http:[^"]+)"/.exec(server.log())?.[1]);
     expect(address).toBe(`http://127.0.0.1:${server.port}/v1/docs`);
     expect((await fetch(address)).headers.get("content-type")).toBe("text/html; charset=utf-8");
     await server.stop();
@@ -291,9 +292,7 @@ describe("stopping", () => {
     const [server, key] = [await home.serve(), await home.key()];
     const response = await server.get("/opportunities?limit=100", key);
     const ended = server.stop(); // 30 MB are far more than the sockets' buffers hold.
-    await until("it takes no more connections", async () =>
-      (await server.get("/meta").catch(() => undefined)) === undefined ? true : undefined,
-    );
+    await waitFor("it takes no more connections", async () => (await server.get("/meta").catch(() => undefined)) === undefined);
     expect((await page(response)).data).toHaveLength(100);
     expect(await ended).toBe(0);
   });
@@ -313,9 +312,9 @@ describe("stopping", () => {
     await first.stop();
     const second = await home.serve();
     expect(await remaining(second)).toBe("994");
-    await until("the use is written within a second", async () => {
+    await waitFor("the use is written within a second", async () => {
       const [listed] = await home.json<{ used_today: number }[]>(["keys", "list"]);
-      return listed?.used_today === 6 ? true : undefined;
+      return listed?.used_today === 6;
     });
     second.kill("SIGKILL");
     await second.ended;

@@ -6,13 +6,13 @@ import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { NOON, type TestApi, testApi } from "../support/api.ts";
-import { until } from "../support/binary.ts";
 import { places } from "../support/engines.ts";
 import { dropScratch } from "../support/imports.ts";
 import { aPostgresPlace } from "../support/places.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
 import { rawSql } from "../support/sql.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropScratch);
 setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
@@ -328,7 +328,7 @@ describe.if(hasPostgres)("while PostgreSQL is unavailable", () => {
     expect(api.failures).toHaveLength(3);
 
     await server.start();
-    await until("it is back", async () => ((await api.get("/sources", { key })).status === 200 ? true : undefined));
+    await waitFor("it is back", async () => (await api.get("/sources", { key })).status === 200);
     await api.saveUse();
     expect((await listKeys(api.state, NOON)).find((listed) => listed.id === id)?.used_today).toBe(4);
     expect(remaining(await api.get("/sources", { key }))).toBe(5);

@@ -3,9 +3,9 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/cli/command-line.ts";
-import { until } from "../support/binary.ts";
 import { machineOf } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropScratch);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -40,7 +40,7 @@ async function demoThatShows(program: keyof typeof programs, awaited: string) {
       },
     },
   });
-  await until(awaited, () => (shown.includes(awaited) ? true : undefined));
+  await waitFor(awaited, () => shown.includes(awaited));
   return { child, shown: () => shown, remaining: () => readdirSync(directory) };
 }
 
@@ -56,7 +56,7 @@ test.each(situations)("closing the terminal of `%s` while it %s leaves nothing b
   const { child, remaining } = await demoThatShows(program, moments[moment]);
   child.terminal?.close();
   await child.exited;
-  await until("the directory is gone", () => (remaining().length === 0 ? true : undefined));
+  await waitFor("the directory is gone", () => remaining().length === 0);
 });
 
 test("a signal that comes twice at once, as `bun run` may send it, is no failure", async () => {

@@ -7,13 +7,13 @@ import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.t
 import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
 import * as stateTables from "../../db/schema/sqlite/state.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
-import { until } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { realPath } from "../support/real-data.ts";
 import { anOpportunity } from "../support/records.ts";
 import { rawSql } from "../support/sql.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropScratch);
 
@@ -184,7 +184,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
       await sql.run(rawSql("lock table sources in access exclusive mode")); // There it waits: records are copied then.
       const child = copy();
       const waiting = `select 1 from pg_stat_activity where datname = '${new URL(url).pathname.slice(1)}' and wait_event_type = 'Lock'`;
-      await until("it waits", async () => ((await server.command(waiting)).length > 0 ? true : undefined));
+      await waitFor("it waits", async () => (await server.command(waiting)).length > 0);
       child.kill("SIGKILL");
       await child.exited;
     });

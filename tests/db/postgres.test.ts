@@ -5,10 +5,10 @@ import { POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import { postgresMigrations } from "../../db/postgres/migrate.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import { isUnavailable } from "../../db/unavailable.ts";
-import { until } from "../support/binary.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 afterAll(dropScratch);
@@ -161,10 +161,10 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
       await written.promise;
       await server.stop(mode);
       stopped.resolve();
-      await until("some are refused", () => (failures.length > 0 ? true : undefined));
+      await waitFor("some are refused", () => failures.length > 0);
       const before = answers;
       await server.start();
-      await until("all are answered again", () => (answers >= before + 100 ? true : undefined));
+      await waitFor("all are answered again", () => answers >= before + 100);
       executor = false;
       await Promise.all(askers);
       expect(failures.filter((failure) => !isUnavailable(failure))).toEqual([]);

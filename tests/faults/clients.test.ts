@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -125,12 +126,10 @@ describe("a server without free file descriptors", () => {
     };
     expect(await ask()).toBe("HTTP/1.1 200 OK");
     const crowd = await Promise.all(Array.from({ length: 100 }, () => open(small.port))); // The kernel takes them; the server cannot.
-    await until("it has no descriptor left", () => (readdirSync(`/proc/${small.pid}/fd`).length === 64 ? true : undefined));
+    await waitFor("it has no descriptor left", () => readdirSync(`/proc/${small.pid}/fd`).length === 64);
     expect(await ask()).toBe("HTTP/1.1 200 OK");
     for (const socket of crowd) socket.destroy();
-    await until("it takes connections again", async () =>
-      (await small.get("/meta").catch(() => undefined))?.status === 200 ? true : undefined,
-    );
+    await waitFor("it takes connections again", async () => (await small.get("/meta").catch(() => undefined))?.status === 200);
     kept.destroy();
     expect(await small.stop()).toBe(0);
   });
@@ -143,9 +142,7 @@ describe("a stop while somebody does not read", () => {
     deaf.pause().write(`${headOf("/opportunities?limit=100")}\r\n`);
     await expectService(other);
     other.kill("SIGTERM");
-    await until("it takes no more connections", async () =>
-      (await other.get("/meta").catch(() => undefined)) === undefined ? true : undefined,
-    );
+    await waitFor("it takes no more connections", async () => (await other.get("/meta").catch(() => undefined)) === undefined);
     expect(await Promise.race([other.ended, Bun.sleep(300).then(() => "waits")])).toBe("waits");
     expect(await other.stop()).toBe(1);
   });

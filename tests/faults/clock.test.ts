@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { Machine } from "../../src/runtime/machine.ts";
 import { serve } from "../../src/server/serve.ts";
-import { until } from "../support/binary.ts";
 import { aDirectory, aFile, DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropScratch);
 
@@ -90,6 +90,6 @@ describe("a clock that is set", () => {
     expect(await remaining()).toBe(999);
     clock.now -= DAY;
     clock.now += 60 * SECOND;
-    await until("use of the day is known again", async () => ((await remaining()) < before ? true : undefined));
+    await waitFor("use of the day is known again", async () => (await remaining()) < before);
   });
 });

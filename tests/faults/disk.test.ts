@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -51,13 +52,13 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
     fill();
     for (let n = 998; n > 990; n--) expect(await remaining(server, key)).toBe(n);
     expect(await titles(server, key)).toEqual(["A title"]);
-    await until("the log says so", () => /is full/.exec(server.log())?.[0]);
+    await waitFor("the log says so", () => /is full/.exec(server.log())?.[0]);
     expect((await server.get("/meta")).status).toBe(200);
     expect(server.log().match(/is full/g)).toHaveLength(1); // Once a minute, not at every turn.
     rmSync(join(disk, "filler"));
-    await until("the use is written, without a restart", async () => {
+    await waitFor("the use is written, without a restart", async () => {
       const [listed] = await home.json<{ used_today: number }[]>(["keys", "list", ...on]);
-      return listed?.used_today === 10 ? true : undefined;
+      return listed?.used_today === 10;
     });
     expect(await server.stop()).toBe(0);
     expect((await home.run(["check", ...on])).out).toBe("Everything holds\n");
@@ -112,8 +113,8 @@ describe("files that others take the place of", () => {
     expect(await titles(server, key)).toEqual(["Old"]);
     renameSync(home.at("fundfeed-data"), home.at("old"));
     renameSync(home.at("copy"), home.at("fundfeed-data"));
-    await until("it serves the new files", async () => ((await titles(server, key)).includes("New") ? true : undefined));
-    await until("the log says so", () => /were replaced/.exec(server.log())?.[0]);
+    await waitFor("it serves the new files", async () => (await titles(server, key)).includes("New"));
+    await waitFor("the log says so", () => /were replaced/.exec(server.log())?.[0]);
     await home.run(["import", "records", "-"], { stdin: record("3", "Newest") });
     expect(await titles(server, key)).toEqual(["New", "Newest", "Old"]);
     expect(await server.stop()).toBe(0);
@@ -132,10 +133,10 @@ describe("files that others take the place of", () => {
     const whole = readFileSync(home.at("copy/catalog.db"));
     cpSync(home.at("copy/state.db"), join(data, "state.db"));
     writeFileSync(join(data, "catalog.db"), whole.subarray(0, 20_000));
-    await until("it says what is wrong with them", () => /Cannot open .*catalog\.db/.exec(server.log())?.[0]);
+    await waitFor("it says what is wrong with them", () => /Cannot open .*catalog\.db/.exec(server.log())?.[0]);
     expect(await titles(server, key)).toEqual(["Old"]);
     writeFileSync(join(data, "catalog.db"), whole);
-    await until("it serves the new files", async () => ((await titles(server, key)).includes("New") ? true : undefined));
+    await waitFor("it serves the new files", async () => (await titles(server, key)).includes("New"));
     expect(await server.stop()).toBe(0);
     expect((await home.run(["check"])).out).toBe("Everything holds\n");
   });
@@ -146,7 +147,7 @@ describe("files that others take the place of", () => {
     await home.run(["import", "records", "-"], { stdin: record("1", "Old") });
     const server = await home.serve();
     renameSync(home.at("fundfeed-data"), home.at("away"));
-    await until("the log says so", () => /are missing/.exec(server.log())?.[0]);
+    await waitFor("the log says so", () => /are missing/.exec(server.log())?.[0]);
     expect(await titles(server, key)).toEqual(["Old"]);
     renameSync(home.at("away"), home.at("fundfeed-data"));
     await home.run(["import", "records", "-"], { stdin: record("2", "New") });

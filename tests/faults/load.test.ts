@@ -1,7 +1,8 @@
 /** What happens to a service that is used when it, or what works beside it, ends. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { aHome, dropHomes, type Home, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { busy, load } from "../support/load.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -48,9 +49,9 @@ describe("SIGKILL", () => {
     const running = home.start(["import", "records", "second.ndjson"]);
     const second = async () => {
       const { data } = (await (await server.get("/opportunities?limit=1", key)).json()) as { data: { title: string }[] };
-      return data[0]?.title.startsWith("Second") ? true : undefined;
+      return data[0]?.title.startsWith("Second");
     };
-    await until("its first chunk is served", second);
+    await waitFor("its first chunk is served", second);
     running.kill("SIGKILL");
     await running.exited;
     const exported = (await home.run(["export"])).out.match(/"title":"Second/g) ?? [];

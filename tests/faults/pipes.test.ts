@@ -4,10 +4,11 @@ import { existsSync } from "node:fs";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { exportLines } from "../../src/opportunities/export.ts";
-import { aHome, dropHomes, type Home, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer, type Server } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -50,7 +51,7 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
     const exporting = home.start(["export", "--database", url], { through: ["bash", "-o", "pipefail", "-c", reader, "bash"] });
     const database = new URL(url).pathname.slice(1);
     const paused = `from pg_stat_activity where datname = '${database}' and state = 'idle in transaction' and now() - state_change > interval '0.5 s'`;
-    await until("its pipe is full", async () => ((await postgres.command(`select 1 ${paused}`)).length > 0 ? true : undefined));
+    await waitFor("its pipe is full", async () => (await postgres.command(`select 1 ${paused}`)).length > 0);
     await postgres.command(`select pg_terminate_backend(pid) ${paused}`);
     home.file("go", "");
     const [out, err, code] = await Promise.all([exporting.stdout.text(), exporting.stderr.text(), exporting.exited]);
@@ -71,7 +72,7 @@ test("import reads all of standard input before it waits for another import", as
   const importing = home.start(["import", "records", "-"], {
     through: ["sh", "-c", `{ cat ${file}; touch ${home.at("read")}; } | "$@"`, "sh"],
   });
-  await until("its writer has got rid of everything", () => existsSync(home.at("read")) || undefined);
+  await waitFor("its writer has got rid of everything", () => existsSync(home.at("read")));
   await release?.();
   expect([await importing.exited, await importing.stderr.text()]).toEqual([0, "Waiting for another import to finish\n"]);
   expect(await importing.stdout.text()).toContain("3,000 added");

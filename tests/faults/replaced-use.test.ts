@@ -1,7 +1,8 @@
 /** Use while other files take the place of those that a server has open: each request is counted once, in the files that served it. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, renameSync } from "node:fs";
-import { aHome, dropHomes, type Home, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home } from "../support/binary.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -45,7 +46,7 @@ test.each([
   };
   const sending = [send(), send()];
   replace(home);
-  await until("the log says so", () => /were replaced/.exec(server.log())?.[0]);
+  await waitFor("the log says so", () => /were replaced/.exec(server.log())?.[0]);
   isReplaced = true;
   await Promise.all(sending);
   expect(await server.stop()).toBe(0);

@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -82,8 +83,8 @@ describe.each([
     const { home, server } = await aServedHome(from);
     expect(await titleOf(server)).toBe("Old");
     sh(home, way);
-    await until("the new file is served", async () => ((await titleOf(server)) === "New" ? true : undefined));
-    await until("the log says so", () => /were replaced/.exec(server.log())?.[0]);
+    await waitFor("the new file is served", async () => (await titleOf(server)) === "New");
+    await waitFor("the log says so", () => /were replaced/.exec(server.log())?.[0]);
     expect(await server.stop()).toBe(0);
     await expectNewIsWhole(home);
     expect(readdirSync(home.at("fundfeed-data")).filter((name) => /wal|shm/.test(name))).toEqual([]);
@@ -123,7 +124,7 @@ describe.each([
     await Bun.sleep(500); // The command cannot be seen waiting. A slow one only finds the log removed already.
     server.kill("SIGCONT");
     expect((await ran).code).toBe(0);
-    await until("the new file is served", async () => ((await titleOf(server)) === "New" ? true : undefined));
+    await waitFor("the new file is served", async () => (await titleOf(server)) === "New");
     expect(await server.stop()).toBe(0);
     await expectNewIsWhole(home);
   });
@@ -132,7 +133,7 @@ describe.each([
 test("a served catalog that is moved elsewhere keeps what was in its log", async () => {
   const { home, server } = await aServedHome("new");
   sh(home, "mkdir aside; mv fundfeed-data/catalog.db aside/; mv next/catalog.db fundfeed-data/");
-  await until("the new file is served", async () => ((await titleOf(server)) === "New" ? true : undefined));
+  await waitFor("the new file is served", async () => (await titleOf(server)) === "New");
   expect(await server.stop()).toBe(0);
   await expectNewIsWhole(home);
   expect((await home.run(["export", "--data", "aside"])).out.trimEnd().split("\n")).toHaveLength(500);
@@ -142,7 +143,7 @@ test("a state that replaces a served one stays intact and counts the use from th
   const { home, server } = await aServedHome("new");
   expect((await server.get("/sources", KEY.key)).status).toBe(200);
   sh(home, "mv next/state.db fundfeed-data/state.db");
-  await until("the log says so", () => /were replaced/.exec(server.log())?.[0]);
+  await waitFor("the log says so", () => /were replaced/.exec(server.log())?.[0]);
   for (let n = 0; n < 5; n++) expect((await server.get("/sources", KEY.key)).status).toBe(200);
   expect(await server.stop()).toBe(0);
   expect((await home.run(["check"])).out).toBe("Everything holds\n");
@@ -161,7 +162,7 @@ describe("during an import", () => {
     for (const name of ["catalog.db", "state.db"]) cpSync(made.at(`new/${name}`), home.at(`next/${name}`));
     const importing = home.start(["import", "records", home.file("many.ndjson", records(30_000, "Many"))]);
     const log = home.at("fundfeed-data/catalog.db-wal");
-    await until("it writes", () => (existsSync(log) && statSync(log).size > 1_000_000 ? true : undefined));
+    await waitFor("it writes", () => existsSync(log) && statSync(log).size > 1_000_000);
     return { home, importing };
   }
 
@@ -227,7 +228,7 @@ test("a catalog that is overwritten under a server that recovered from a crash i
   const recovered = await home.serve();
   expect(await titleOf(recovered)).toBe("Old");
   sh(home, "cp next/catalog.db fundfeed-data/catalog.db");
-  await until("the new file is served", async () => ((await titleOf(recovered)) === "New" ? true : undefined));
+  await waitFor("the new file is served", async () => (await titleOf(recovered)) === "New");
   expect(await recovered.stop()).toBe(0);
   await expectNewIsWhole(home);
 });
@@ -238,11 +239,11 @@ test("a catalog that is overwritten during an export makes the export fail", asy
   // More than a pipe holds, so the export cannot end before it is read to the end.
   const script = '{ "$@"; echo $? > code; } | { head -n 1 > begun; while [ ! -e go ]; do sleep 0.05; done; cat > /dev/null; }';
   const exporting = home.run(["export"], { through: ["sh", "-c", script, "sh"] });
-  await until("it writes", () => (existsSync(home.at("begun")) && statSync(home.at("begun")).size > 0 ? true : undefined));
+  await waitFor("it writes", () => existsSync(home.at("begun")) && statSync(home.at("begun")).size > 0);
   sh(home, "cp next/catalog.db fundfeed-data/catalog.db; touch go");
   expect((await exporting).err).toMatch(/^Cannot .*catalog\.db: it was overwritten meanwhile.*\n$/);
   expect(readFileSync(home.at("code"), "utf8")).toBe("1\n");
-  await until("the new file is served", async () => ((await titleOf(server)) === "New" ? true : undefined));
+  await waitFor("the new file is served", async () => (await titleOf(server)) === "New");
   expect(await server.stop()).toBe(0);
   await expectNewIsWhole(home);
 });

@@ -3,9 +3,9 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../support/binary.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { run } from "../support/processes.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropScratch);
 
@@ -44,7 +44,7 @@ function stored(data: string): number {
 test.each(["SIGINT", "SIGTERM"] as const)("%s while records are written", async (signal) => {
   const data = join(aDirectory(), "data");
   const { child, ended } = start(data, file);
-  await until("records are stored", () => stored(data) || undefined, 300);
+  await waitFor("records are stored", () => stored(data) > 0, 300);
   child.kill(signal);
   const { code, out, err } = await ended;
   const [, done = ""] =
@@ -59,7 +59,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s while records are written", async 
 test("SIGINT while records are read", async () => {
   const data = join(aDirectory(), "data");
   const { child, ended } = start(data, file);
-  await until("it has begun", () => existsSync(join(data, "import.staging")) || undefined, 300);
+  await waitFor("it has begun", () => existsSync(join(data, "import.staging")), 300);
   child.kill("SIGINT");
   expect(await ended).toEqual({ code: 1, out: "", err: "Cannot finish import: it was stopped before anything was stored\n" });
   expect(stored(data)).toBe(0);
@@ -70,7 +70,7 @@ test("SIGINT while it waits for standard input", async () => {
   const { child, ended } = start(data, "-");
   child.stdin.write('{"source":{"code":"OWN","opportunity_id":"1"},"title":"Title"}\n');
   child.stdin.flush();
-  await until("it has begun", () => existsSync(join(data, "catalog.db")) || undefined, 300);
+  await waitFor("it has begun", () => existsSync(join(data, "catalog.db")), 300);
   child.kill("SIGINT");
   expect(await ended).toEqual({ code: 1, out: "", err: "Cannot finish import: it was stopped before anything was stored\n" });
   child.stdin.end();

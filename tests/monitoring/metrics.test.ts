@@ -5,10 +5,11 @@ import { openCatalog } from "../../db/sqlite/open.ts";
 import { createLog, type RequestEntry } from "../../src/monitoring/log.ts";
 import { countingLog, countStatusTurns, createMetrics, metricsText } from "../../src/monitoring/metrics.ts";
 import { NOON } from "../support/api.ts";
-import { aHome, dropHomes, until } from "../support/binary.ts";
+import { aHome, dropHomes } from "../support/binary.ts";
 import { engines } from "../support/engines.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
@@ -147,7 +148,7 @@ describe("serve --metrics-port", () => {
     const home = aHome();
     const key = await home.key();
     const server = await home.serve(["serve", "--port", "0", "--metrics-port", "0", "--log-level", "failure"]);
-    const metrics = await until("it says where", () => /http:\S+\/metrics/.exec(server.log())?.[0]);
+    const metrics = await waitFor("it says where", () => /http:\S+\/metrics/.exec(server.log())?.[0]);
     expect(metrics).toStartWith("http://127.0.0.1:");
     for (const path of ["/meta", "/meta", "/opportunities", "/none"]) await (await server.get(path, key)).text();
 

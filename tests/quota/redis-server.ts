@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
-import { until } from "../support/binary.ts";
 import { freePort } from "../support/free-port.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 export const redisIsInstalled = Bun.which("redis-server") !== null;
 
@@ -31,7 +31,7 @@ export async function aRedis(options: (place: { port: number }) => readonly stri
     await child?.exited;
     const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", directory, "--save", "", "--appendonly", "no", ...options({ port })];
     child = Bun.spawn(["redis-server", ...args], { stdout: "ignore", stderr: "ignore" });
-    await until("redis-server listens", () => listens(port));
+    await waitFor("redis-server listens", () => listens(port));
   };
   await start();
   return {
@@ -55,12 +55,12 @@ export async function aRedis(options: (place: { port: number }) => readonly stri
   };
 }
 
-async function listens(port: number): Promise<true | undefined> {
+async function listens(port: number): Promise<boolean> {
   try {
     const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => undefined } });
     socket.end();
     return true;
   } catch {
-    return undefined;
+    return false;
   }
 }

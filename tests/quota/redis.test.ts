@@ -9,9 +9,9 @@ import { dayOf } from "../../src/quota/daily-window.ts";
 import { isRedisAddress, type SharedQuotas, shareQuotas } from "../../src/quota/redis.ts";
 import { fullBucket } from "../../src/quota/token-bucket.ts";
 import { NOON, type TestApi, testApi } from "../support/api.ts";
-import { until } from "../support/binary.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { expectProblem } from "../support/problem.ts";
+import { waitFor } from "../support/wait-for.ts";
 import { aRedis, type RedisServer, redisIsInstalled } from "./redis-server.ts";
 
 afterAll(dropScratch);
@@ -232,7 +232,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       expect([statuses, quotas.isShared(), quotas.countedAlone()]).toEqual([[200, 200, 200, 429, 429, 429], false, 6]);
       expect(told).toEqual(["away: Connection closed"]);
       await redis.start();
-      await until("it is back", () => (quotas.isShared() ? true : undefined));
+      await waitFor("it is back", () => quotas.isShared());
       for (const left of [2, 1, 0]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
       expect((await api.get("/sources", { key })).status).toBe(429);
       expect(told).toEqual(["away: Connection closed", "back"]);
@@ -255,7 +255,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       expect(after.map(({ status }) => status)).toEqual([200, 200, 200]);
       const quickest = (answers: { ms: number }[]) => Math.min(...answers.map(({ ms }) => ms));
       expect([quickest(both) >= 90, quickest(after) < 90]).toEqual([true, true]); // Each that waits takes 100 ms at least.
-      await until("it is back", () => (quotas.isShared() ? true : undefined));
+      await waitFor("it is back", () => quotas.isShared());
       expect(remaining(await api.get("/sources", { key }))).toBe(3);
     });
   });
@@ -270,7 +270,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     await Bun.sleep(1_500);
     expect([quotas.isShared(), told.length]).toEqual([false, 1]);
     await redis.command("CONFIG", "SET", "maxmemory", "0");
-    await until("it is back", () => (quotas.isShared() ? true : undefined));
+    await waitFor("it is back", () => quotas.isShared());
   });
 
   test("a pause of the server itself is not taken for one of Redis", async () => {

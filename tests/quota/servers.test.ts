@@ -1,6 +1,7 @@
 /** Three servers over one data directory and one Redis: exact limits, and what clients see while Redis is away. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { waitFor } from "../support/wait-for.ts";
 import { aRedis, type RedisServer, redisIsInstalled } from "./redis-server.ts";
 
 afterAll(dropHomes);
@@ -69,9 +70,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
   const untilShared = (expected: number) =>
     Promise.all(
       servers.map((server) =>
-        until(`fundfeed_quotas_shared is ${expected}`, async () =>
-          (await metric(server, "fundfeed_quotas_shared")) === expected ? true : undefined,
-        ),
+        waitFor(`fundfeed_quotas_shared is ${expected}`, async () => (await metric(server, "fundfeed_quotas_shared")) === expected),
       ),
     );
 
@@ -99,7 +98,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
   });
 
   test("write together what they granted", async () => {
-    await until("the day's use is written", async () => ((await usedToday("plan-100-100000")) === 100 ? true : undefined));
+    await waitFor("the day's use is written", async () => (await usedToday("plan-100-100000")) === 100);
   });
 
   test("hold a revocation and another plan at once", async () => {
@@ -114,7 +113,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
   test("Redis loses everything: the day is not granted again", async () => {
     const key = await aKey(70, 1000);
     expect(granted(await burst(60, key))).toHaveLength(60);
-    await until("it is written", async () => ((await usedToday("plan-70-1000")) === 60 ? true : undefined));
+    await waitFor("it is written", async () => (await usedToday("plan-70-1000")) === 60);
     const { port } = redis;
     await Bun.$`redis-cli -p ${port} --no-auth-warning -a quota-secret flushall`.quiet();
     expect(granted(await burst(60, key))).toHaveLength(10);
@@ -131,18 +130,18 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
 
       let alone: Seen[] = [];
       const seen = await underLoad(busy, async (seen) => {
-        await until("requests are answered", () => (seen.length > 100 ? true : undefined));
+        await waitFor("requests are answered", () => seen.length > 100);
         redis.kill(signal);
         await untilShared(0);
         const [since, first] = [performance.now(), seen.length];
         const ofShares = granted(await burst(90, counted)).length;
         expectWithin(ofShares, 1.5 * number, 1.5 * number + 3 * Math.ceil(backSince(since, number) / 2 + 1));
-        await until("requests go on", () => (seen.length > first + 300 ? true : undefined));
+        await waitFor("requests go on", () => seen.length > first + 300);
         alone = seen.slice(first);
         await (signal === "SIGKILL" ? redis.start() : redis.kill("SIGCONT"));
         await untilShared(1);
         const back = seen.length;
-        await until("requests go on", () => (seen.length > back + 100 ? true : undefined));
+        await waitFor("requests go on", () => seen.length > back + 100);
       });
 
       expect(new Set(seen.map(({ status }) => status))).toEqual(new Set([200]));
@@ -164,7 +163,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     const key = await aKey(50, 1001);
     redis.kill("SIGKILL");
     expect(granted(await burst(50, key))).toHaveLength(50);
-    await until("it is written", async () => ((await usedToday("plan-50-1001")) === 50 ? true : undefined));
+    await waitFor("it is written", async () => (await usedToday("plan-50-1001")) === 50);
     expect(granted(await burst(30, key))).toHaveLength(0);
     await redis.start();
     await untilShared(1);

@@ -1,8 +1,9 @@
 /** Servers whose PostgreSQL restarts, crashes or falls silent: what their clients are told, and how they come back. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { hasPostgres, type Server as Postgres, postgresServer } from "../support/postgres.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 afterAll(dropHomes);
@@ -115,19 +116,18 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
   const untilRefused = (seen: readonly Seen[]) => {
     const expected = servers.length * (asked.length - needNone.length);
     const refused = () => new Set(seen.filter(isAway).map(({ port, path, sendsKey }) => `${port} ${path} ${sendsKey}`)).size;
-    return until("all that need it are refused", () => (refused() === expected ? true : undefined), 20);
+    return waitFor("all that need it are refused", () => refused() === expected, 20);
   };
   const untilWell = async () => {
     for (const server of servers)
-      for (const [path, sendsKey] of asked)
-        await until(`${path} is right again`, async () => (isWell(await see(server, path, sendsKey)) ? true : undefined));
+      for (const [path, sendsKey] of asked) await waitFor(`${path} is right again`, async () => isWell(await see(server, path, sendsKey)));
   };
 
   test.each(["fast", "immediate"] as const)(
     "it is stopped (%s) under load and started again: 503 meanwhile, then well without a restart",
     async (mode) => {
       const seen = await underLoad(async (so_far) => {
-        await until("all is well", () => (so_far.filter(isWell).length > 100 ? true : undefined));
+        await waitFor("all is well", () => so_far.filter(isWell).length > 100);
         await postgres.stop(mode);
         await untilRefused(so_far);
         await postgres.start();
@@ -135,7 +135,7 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
       });
       expectNoWrongAnswer(seen);
       const after = await underLoad(async (so_far) => {
-        await until("hundreds are answered", () => (so_far.length > 300 ? true : undefined));
+        await waitFor("hundreds are answered", () => so_far.length > 300);
       });
       expect(after.filter((each) => !isWell(each))).toEqual([]);
     },
@@ -171,7 +171,7 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
     const [, postmaster] = /PPid:\s+(\d+)/.exec(readFileSync(`/proc/${backends[0]}/status`, "utf8")) ?? [];
     const all = [Number(postmaster), ...backends];
     const seen = await underLoad(async (so_far) => {
-      await until("all is well", () => (so_far.filter(isWell).length > 100 ? true : undefined));
+      await waitFor("all is well", () => so_far.filter(isWell).length > 100);
       for (const pid of all) process.kill(pid, "SIGSTOP");
       try {
         await untilRefused(so_far);
@@ -188,7 +188,7 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
       for (let n = 0; n < 20; n++) {
         const before = so_far.length;
         await postgres.command(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
-        await until("more requests are answered", () => (so_far.length > before + 40 ? true : undefined));
+        await waitFor("more requests are answered", () => so_far.length > before + 40);
       }
       await untilWell();
     });
@@ -205,13 +205,13 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
     expect([await statusOf(paused), await statusOf(other)]).toEqual([200, 200]);
     const seen = await underLoad(async (so_far) => {
       const answeredBy = ({ port }: Server) => so_far.filter((each) => each.port === port).length;
-      await until("both are busy", () => (answeredBy(paused) > 50 && answeredBy(other) > 50 ? true : undefined));
+      await waitFor("both are busy", () => answeredBy(paused) > 50 && answeredBy(other) > 50);
       paused.kill("SIGSTOP");
       try {
         const before = answeredBy(other);
         expect((await home.run(["keys", "revoke", doomed.id], { env })).code).toBe(0);
         expect(await statusOf(other)).toBe(401);
-        await until("the other one goes on", () => (answeredBy(other) > before + 200 ? true : undefined));
+        await waitFor("the other one goes on", () => answeredBy(other) > before + 200);
       } finally {
         paused.kill("SIGCONT");
       }

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { until } from "../support/binary.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 export const haproxyIsInstalled = Bun.which("haproxy") !== null;
 
@@ -35,9 +35,9 @@ export async function aProxy(port: number, servers: readonly number[]): Promise<
   const child = Bun.spawn(["haproxy", "-db", "-f", file], { stdout: "ignore", stderr: "pipe" });
   const said = child.stderr.text();
   const base = `http://127.0.0.1:${port}/v1`;
-  await until("HAProxy answers", async () => {
+  await waitFor("HAProxy answers", async () => {
     if (child.exitCode !== null) throw new Error(`HAProxy does not start: ${await said}`);
-    return (await fetch(`${base}/meta`).catch(() => undefined))?.status === 200 ? true : undefined;
+    return (await fetch(`${base}/meta`).catch(() => undefined))?.status === 200;
   });
   return {
     base,

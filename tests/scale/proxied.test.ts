@@ -1,9 +1,10 @@
 /** Three servers behind HAProxy, over one PostgreSQL and one Redis: to a client they are one. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { aRedis, type RedisServer, redisIsInstalled } from "../quota/redis-server.ts";
-import { aHome, dropHomes, type Home, type Ran, type Server, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home, type Ran, type Server } from "../support/binary.ts";
 import { freePort } from "../support/free-port.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { waitFor } from "../support/wait-for.ts";
 import { aProxy, type HaProxy, haproxyIsInstalled } from "./haproxy-server.ts";
 
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -91,7 +92,7 @@ describe.skipIf(missing.length > 0)(
       const newestFirst = exported.sort((left, right) => (`${left.updated_at} ${left.id}` < `${right.updated_at} ${right.id}` ? 1 : -1));
       expect(ids).toEqual(newestFirst.map(({ id }) => id));
       const shares = () => servers.map((server, index) => answeredBy(server) - (before[index] as number));
-      await until("all are logged", () => (shares().reduce((sum, share) => sum + share) === pages.length ? true : undefined));
+      await waitFor("all are logged", () => shares().reduce((sum, share) => sum + share) === pages.length);
       for (const share of shares()) expect(Math.abs(share - pages.length / 3)).toBeLessThanOrEqual(1);
       expect((await walk()).pages).toEqual(pages); // Other servers, the same bytes.
     });
@@ -172,7 +173,7 @@ describe.skipIf(missing.length > 0)(
       });
       const busy = async (more: number) => {
         const before = seen.right;
-        await until("pages are answered", () => (seen.right > before + more ? true : undefined));
+        await waitFor("pages are answered", () => seen.right > before + more);
       };
       await busy(100);
       const [killed] = servers as [Server, ...Server[]];
@@ -180,7 +181,7 @@ describe.skipIf(missing.length > 0)(
       await killed.ended;
       await busy(300);
       servers[0] = await start(ports[0] as number, proxy.base);
-      await until("it is asked again", () => (answeredBy(servers[0] as Server) > 20 ? true : undefined));
+      await waitFor("it is asked again", () => answeredBy(servers[0] as Server) > 20);
       going = false;
       await Promise.all(clients);
       expect(seen.wrong).toEqual([]);

@@ -1,10 +1,11 @@
 /** A streaming replica, as `--read-database` and as the database of commands that read. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
-import { aHome, dropHomes, type Home, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer, type Replica, type Server } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 afterAll(dropHomes);
@@ -40,9 +41,9 @@ describe.skipIf(!hasPostgres)("a streaming replica", () => {
       (row) => row?.count,
       (error: unknown) => error,
     );
-    await until("it is being answered", async () => {
+    await waitFor("it is being answered", async () => {
       const rows = await replica.command("select 1 from pg_stat_activity where state = 'active' and query like '%pg_sleep(1)) as slept'");
-      return rows.length > 0 ? true : undefined;
+      return rows.length > 0;
     });
     await writer.run(rawSql("delete from sources where code = 'DSIP'"));
     await writer.run(rawSql("vacuum sources"));

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
-import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
 afterAll(dropScratch);
@@ -52,7 +53,7 @@ describe("serve --tls-cert --tls-key", () => {
   const reload = async (told: RegExp) => {
     const before = server.log().length;
     server.kill("SIGHUP");
-    await until(String(told), () => (told.test(server.log().slice(before)) ? true : undefined));
+    await waitFor(String(told), () => told.test(server.log().slice(before)));
   };
 
   beforeAll(async () => {
@@ -106,7 +107,7 @@ describe("serve --tls-cert --tls-key", () => {
   // When the listener is replaced, Bun closes connections that are idle or in a handshake, and the port is closed for some milliseconds.
   // Clients may send a GET again (RFC 9110 §9.2.2).
   test("serves clients that retry without an error through many signals, and exits 0", async () => {
-    const ask = () => until("it answers", () => fetch(`${server.base}/meta`, { tls: trusted("first") }).catch(() => undefined));
+    const ask = () => waitFor("it answers", () => fetch(`${server.base}/meta`, { tls: trusted("first") }).catch(() => undefined));
     let stopped = false;
     let answered = 0;
     const clients = Array.from({ length: 4 }, async () => {
@@ -114,7 +115,7 @@ describe("serve --tls-cert --tls-key", () => {
     });
     for (let n = 0; n < 5; n++) {
       const before = answered;
-      await until("clients are answered", () => (answered > before + 4 ? true : undefined));
+      await waitFor("clients are answered", () => answered > before + 4);
       await reload(/Reloaded the certificate/);
     }
     stopped = true;

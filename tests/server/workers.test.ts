@@ -5,8 +5,9 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { aRedis, type RedisServer, redisIsInstalled } from "../quota/redis-server.ts";
-import { aHome, dropHomes, type Home, type Server, until } from "../support/binary.ts";
+import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { busy, load } from "../support/load.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -113,10 +114,10 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       const key = await aKey(100_000);
       const closed = async () =>
         ((await (await server.get("/opportunities?status=closed&limit=100", key)).json()) as { data: { id: string }[] }).data;
-      const [one] = await until("they are closed", async () => ((await closed()).length === 100 ? closed() : undefined));
+      const [one] = await waitFor("they are closed", async () => ((await closed()).length === 100 ? closed() : undefined));
       const { data } = (await (await server.get(`/opportunities/${one?.id}/events`, key)).json()) as { data: { type: string }[] };
       expect(data.filter(({ type }) => type === "status_changed")).toHaveLength(1);
-      const moved = await until("all are counted", async () => {
+      const moved = await waitFor("all are counted", async () => {
         const counts = await Promise.all(metricsPorts(server).map((port) => metric(port, "fundfeed_refreshed_records_total")));
         const sum = counts.reduce((total, count) => total + count, 0);
         return sum >= 300 ? sum : undefined;
@@ -133,7 +134,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
 
     test("write whole lines into one log", async () => {
       await Promise.all(Array.from({ length: 2000 }, () => status(server, "/meta")));
-      const lines = await until("all are written", () => {
+      const lines = await waitFor("all are written", () => {
         const written = server.log().trim().split("\n");
         return written.filter((line) => line.includes('"/meta"')).length >= 2150 ? written : undefined;
       });
@@ -174,7 +175,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       await once(socket, "readable"); // Reads no further for now: 30 MB are far more than the sockets' buffers hold.
       for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGTERM");
       const ended = server.stop();
-      await until("connections are refused", async () => ((await status(server, "/meta").catch(() => 0)) === 0 ? true : undefined));
+      await waitFor("connections are refused", async () => (await status(server, "/meta").catch(() => 0)) === 0);
       await Bun.sleep(300); // Time for a second signal to do harm.
       let bytes = 0;
       for await (const piece of socket) bytes += (piece as Buffer).length;
@@ -191,7 +192,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       const [killed = 0, other = 0] = childrenOf(server.pid);
       process.kill(killed, "SIGKILL");
       const replaced = () => childrenOf(server.pid).filter((pid) => pid !== killed);
-      await until("it is replaced", () => (replaced().length === 2 ? true : undefined));
+      await waitFor("it is replaced", () => replaced().length === 2);
       expect(replaced()).toContain(other);
       await busy(under, 300);
       await under.stop();
@@ -205,7 +206,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       const server = await begin(aHome(), 2);
       const workers = childrenOf(server.pid);
       server.kill("SIGKILL");
-      await until("no worker is left", () => (workers.some(runs) ? undefined : true));
+      await waitFor("no worker is left", () => !workers.some(runs));
       expect(workers).toHaveLength(2);
     });
 
@@ -244,7 +245,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(await accepted(first)).toBe(20);
       const second = certify("second");
       server.kill("SIGHUP");
-      await until("both reload it", () => (server.log().split("Reloaded the certificate").length === 3 ? true : undefined));
+      await waitFor("both reload it", () => server.log().split("Reloaded the certificate").length === 3);
       expect([await accepted(first), await accepted(second)]).toEqual([0, 20]);
       expect(await server.stop()).toBe(0);
     });

@@ -186,12 +186,3 @@ export function sampleFile(name: string): Buffer {
 export function unpackedSample(name: string): Buffer {
   return gunzipSync(sampleFile(name));
 }
-
-/** Waits until `look` answers with something; polls, and gives up after `seconds`. */
-export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>, seconds = 60): Promise<T> {
-  for (const deadline = Date.now() + seconds * 1000; Date.now() < deadline; await Bun.sleep(20)) {
-    const seen = await look();
-    if (seen !== undefined) return seen;
-  }
-  throw new Error(`Not within ${seconds} s: ${what}`);
-}

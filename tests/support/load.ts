@@ -1,6 +1,7 @@
 /** Clients of a running program, for what happens to it while it is used. */
 import { codeOf } from "../../db/reason.ts";
-import { type Server, until } from "./binary.ts";
+import type { Server } from "./binary.ts";
+import { waitFor } from "./wait-for.ts";
 
 export type Load = {
   answered: number;
@@ -39,5 +40,5 @@ export function load(server: Server, key: string, clients = 8): Load {
 /** Waits until so many requests are answered from now on. */
 export async function busy(under: Load, answers = 200): Promise<void> {
   const wanted = under.answered + answers;
-  await until("requests are answered", () => (under.answered > wanted ? true : undefined));
+  await waitFor("requests are answered", () => under.answered > wanted);
 }
