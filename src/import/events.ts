@@ -39,7 +39,7 @@ export async function importEvents(place: Workplace, options: Options): Promise<
       summary.read++;
       if (summary.read % 500 === 0) await advance(place, { step: "reading", done: summary.read, share: shareRead(inputs) });
       try {
-        if ("reason" in item) throw new Rejection(item.reason);
+        if (item.kind === "rejected") throw new Rejection(item.reason);
         const judged = await judgeEvent(place.db, item.record, sources);
         const event = options.redactContacts ? withoutContactValues(judged.event) : judged.event; // Its id stays: the same event is stored once.
         staging.put(event.id, "", JSON.stringify({ ...judged, event }));

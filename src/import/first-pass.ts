@@ -9,7 +9,7 @@ import { listSources } from "../sources/source.ts";
 import { formatInstant, isFuture } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { advance, type Options, shareRead, type Workplace } from "./context.ts";
-import type { Context, Format, Input, Item, Mapped, Unread } from "./format.ts";
+import type { Context, Format, Input, Item, LazyItem, RecordItem } from "./format.ts";
 import type { OpenInput } from "./input.ts";
 import { firstCharacter } from "./json-elements.ts";
 import { findParentId } from "./links.ts";
@@ -30,6 +30,9 @@ export type Judged = {
   /** Nothing was stored yet: an export can be restored, and nothing need be looked up. */
   isFirst: boolean;
 };
+
+/** An item that was not rejected. `as before`: a lazy one whose digest is the stored one. */
+type Arrived = { kind: "prepared"; prepared: PreparedRecord; version: Placed | undefined } | { kind: "as before"; item: LazyItem };
 
 /** Reads everything. Throws when a file as a whole cannot be taken. */
 export async function judgeAll(
@@ -55,11 +58,10 @@ export async function judgeAll(
     const items = read.filter((item) => item.isSuperseded !== true);
     await db.readTransaction(async (sql) => {
       const digests = await digestsToRead(sql, items, digestOf, isFirst);
-      const arrived: (PreparedRecord | Unread)[] = [];
-      const placed = new Map<PreparedRecord, Placed>();
+      const arrived: Arrived[] = [];
       for (const item of items) {
-        if ("read" in item && !digests.has(item)) {
-          arrived.push(item);
+        if (item.kind === "lazy" && !digests.has(item)) {
+          arrived.push({ kind: "as before", item });
           continue;
         }
         try {
@@ -67,19 +69,18 @@ export async function judgeAll(
           const valid = { ...(await judgeItem(sql, item, version, judge)), source_digest: digests.get(item) };
           if (isFirst) refuseFuture(valid, now());
           const prepared = identified(staging, judged, options.redactContacts ? withoutContacts(valid) : valid, version);
-          if (version !== undefined) placed.set(prepared, version);
-          arrived.push(prepared);
+          arrived.push({ kind: "prepared", prepared, version });
         } catch (error) {
           rejects.add(item, rejectionOf(error));
           judged.rejected++;
           await notePresent(sql, staging, judged, item);
         }
       }
-      const records = arrived.filter((each) => "rendered" in each);
+      const records = arrived.flatMap((each) => (each.kind === "prepared" ? [each.prepared] : []));
       const unchanged = isFirst ? new Set() : await findUnchanged(sql, records);
       for (const each of arrived) {
-        if ("rendered" in each) stage(staging, each, unchanged.has(each), placed.get(each));
-        else stageAsBefore(staging, judged, each);
+        if (each.kind === "as before") stageAsBefore(staging, judged, each.item);
+        else stage(staging, each.prepared, unchanged.has(each.prepared), each.version);
       }
     });
     judged.read += read.length;
@@ -115,12 +116,12 @@ async function digestsToRead(
   isFirst: boolean,
 ): Promise<Map<Item, Buffer>> {
   const digests = new Map<Item, Buffer>();
-  const unread = items.filter((item) => "read" in item);
-  for (const [source, ofSource] of Map.groupBy(unread, (item) => item.source)) {
+  const lazy = items.filter((item) => item.kind === "lazy");
+  for (const [source, ofSource] of Map.groupBy(lazy, (item) => item.source)) {
     const ids = ofSource.map(({ id }) => id).filter((id) => usableKey(source, undefined, id)?.upstreamId !== undefined);
     const before = isFirst ? undefined : await findSourceDigests(sql, source, ids);
     for (const item of ofSource) {
-      const digest = digestOf(item.text);
+      const digest = digestOf(item.digested);
       const known = before?.get(item.id);
       if (known === undefined || !digest.equals(known)) digests.set(item, digest);
     }
@@ -133,14 +134,14 @@ type Judge = { names: ReadonlyMap<string, string>; staging: Staging; format: For
 
 /** The version that an item is, and the record that it was placed in. */
 function versionOf({ placements }: Staging, item: Item): Placed | undefined {
-  if (!("record" in item) || item.version === undefined) return undefined;
+  if (item.kind !== "record" || item.version === undefined) return undefined;
   return placements.find(item.version.source, item.version.id);
 }
 
 async function judgeItem(sql: CatalogSql, item: Item, version: Placed | undefined, judge: Judge): Promise<ValidRecord> {
   const { names } = judge;
-  if ("reason" in item) throw new Rejection(item.reason);
-  if ("read" in item) return withRelationships(sql, judgeRecord(item.read(), names), undefined);
+  if (item.kind === "rejected") throw new Rejection(item.reason);
+  if (item.kind === "lazy") return withRelationships(sql, judgeRecord(item.read(), names), undefined);
   const valid = judgeRecord(await completed(sql, item, version), names);
   const revisions = item.revisions?.map(({ record, since }) => {
     const { content, status_basis } = judgeRecord(record, names);
@@ -151,13 +152,13 @@ async function judgeItem(sql: CatalogSql, item: Item, version: Placed | undefine
 }
 
 /** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
-async function completed(sql: CatalogSql, { record, partial, beside }: Mapped, version: Placed | undefined): Promise<object> {
+async function completed(sql: CatalogSql, { record, partial, reconcile }: RecordItem, version: Placed | undefined): Promise<object> {
   const placed = (draft: object) => (version === undefined ? draft : { ...draft, lineage: version.lineage });
   const key = partial === undefined || version?.isForeign ? undefined : readNaturalKey(placed(record));
   const before = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
   if (before === undefined) return placed(record);
   const { status: _status, ...content } = readContent(before.document, before.sidecar);
-  return filledIn(placed(beside?.(content) ?? record), content, partial === "adds");
+  return filledIn(placed(reconcile?.(content) ?? record), content, partial === "adds");
 }
 
 function filledIn(record: object, stored: object, adds: boolean): object {
@@ -236,7 +237,7 @@ export function unstaged({ text, rendered, hash, source_digest }: Staged): Prepa
   return { ...prepared, rendered: { text: rendered, parts, hash }, source_digest: source_digest ?? undefined };
 }
 
-function stageAsBefore(staging: Staging, judged: Judged, { source, id }: Unread): void {
+function stageAsBefore(staging: Staging, judged: Judged, { source, id }: LazyItem): void {
   judged.sources.add(source);
   staging.put(source, id, null);
 }
@@ -260,8 +261,8 @@ async function notePresent(sql: CatalogSql, staging: Staging, judged: Judged, it
 }
 
 function keyOf(item: Item): NaturalKey | undefined {
-  if ("record" in item) return readNaturalKey(item.record);
-  return "read" in item ? usableKey(item.source, undefined, item.id) : usableKey(item.source, item.lineage, undefined);
+  if (item.kind === "record") return readNaturalKey(item.record);
+  return item.kind === "lazy" ? usableKey(item.source, undefined, item.id) : usableKey(item.source, item.lineage, undefined);
 }
 
 /** Lines have no closing bracket: a snapshot whose last one cannot be read may have been cut off anywhere before the next. */

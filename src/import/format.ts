@@ -15,31 +15,50 @@ export type Context = {
   warn: (message: string) => void;
 };
 
-/** One upstream record. */
-export type Item = Place & (Mapped | Unread | Refused);
+/** One entry of a file, and where it stands. */
+export type Item = SourceLine & (RecordItem | LazyItem | RejectedItem);
 
-/** Where a record stands in a file, counted from 1: line for text, element or row otherwise. */
-export type Place = {
+/** Where an item stands in a file. */
+export type SourceLine = {
   input: Input;
+  /** Counted from 1: a line of text, otherwise an element or a row. */
   line: number;
   raw: unknown;
-  /** The JSON of `raw` to the letter, where it is on one line: parsed numbers lose digits. */
+  /** The exact JSON of `raw` if it is on one line. Parsed numbers lose digits. */
   json?: string;
-  /** Another record of the files holds in its place: it is counted, and no more. */
+  /** Another item of these files replaces this one, which is only counted. */
   isSuperseded?: true;
 };
 
-export type Mapped = {
+/** A record that the format has read. */
+export type RecordItem = {
+  kind: "record";
   record: Draft | { [field: string]: unknown };
-  /** The upstream tells only a part here: fields that the record leaves out keep what is stored, with "adds" also the items of lists. */
+  /** The record has only some of the fields. Missing ones keep their stored values; with "adds", lists keep their stored items, too. */
   partial?: "omits" | "adds";
-  /** Of a partial record, what it says beside what is stored: another layout may tell the same more exactly, and is not contradicted. */
-  beside?: (stored: Draft) => Draft;
+  /** For a partial record: returns it with those stored values that say the same more exactly, as another layout may. */
+  reconcile?: (stored: Draft) => Draft;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
   revisions?: readonly Revision[];
-  /** The version that the record is, where the format has `versions`. */
+  /** Which version this record is, if the format has `versions`. */
   version?: Pick<Version, "source" | "id">;
 };
+
+/**
+ * A record that is read only if `digested` differs from the last import. It must follow from `digested`, this program and the operator's
+ * settings alone. `id` is its upstream id and its lineage.
+ */
+export type LazyItem = {
+  kind: "lazy";
+  source: string;
+  id: string;
+  /** The text whose SHA-256 is the source digest. */
+  digested: string;
+  read: () => Draft | { [field: string]: unknown };
+};
+
+/** An entry that the format rejects. If its source and lineage are known, a snapshot counts the record as present (D-34). */
+export type RejectedItem = { kind: "rejected"; reason: string; source?: string; lineage?: string };
 
 /**
  * One of the versions that an upstream publishes of an opportunity, each under an id of its own (D-30). Which record it belongs to is
@@ -76,15 +95,6 @@ export type Versions = {
   /** Lineages of the earlier stages that a version of this key follows from, the nearest first. */
   parentsOf?: (series: string, key: string) => readonly string[];
 };
-
-/**
- * A record that follows from `text`, this program and what the operator has set alone: where the same was read before, it need not be
- * read again. `id` is its upstream id, and its lineage.
- */
-export type Unread = { source: string; id: string; text: string; read: () => Draft | { [field: string]: unknown } };
-
-/** Refused by the format. Source and lineage, where they could be read, keep it from looking removed (D-34). */
-export type Refused = { reason: string; source?: string; lineage?: string };
 
 /** A whole record as it would have been imported when this revision of it appeared, at `since` (milliseconds since 1970 UTC; 0 where the first one's is unknown). */
 export type Revision = { record: Draft; since: number };

@@ -34,7 +34,9 @@ export async function* jsonElements(bytes: AsyncIterable<Uint8Array>, path = "",
 }
 
 /** An element that is an object of the kind that is wanted, by its place from 1 on; or why it is refused. */
-export type Found = { line: number; raw: JsonObject } | { line: number; raw: unknown; reason: string };
+export type FoundObject =
+  | { kind: "object"; line: number; raw: JsonObject }
+  | { kind: "rejected"; line: number; raw: unknown; reason: string };
 
 /** Says what is wrong with an object, after "element 1 ": `has no id`. */
 type FaultOf = (object: JsonObject) => string | undefined;
@@ -44,7 +46,7 @@ export async function* jsonObjects(
   bytes: AsyncIterable<Uint8Array>,
   path = "",
   { around, faultOf = () => undefined }: { around?: Around | undefined; faultOf?: FaultOf } = {},
-): AsyncIterable<Found> {
+): AsyncIterable<FoundObject> {
   let line = 0;
   let firstFault: string | undefined;
   let isAny = false;
@@ -54,8 +56,8 @@ export async function* jsonObjects(
     const fault = "fault" in element ? element.fault : isObject(element.value) ? faultOf(element.value) : "is not an object";
     isAny ||= fault === undefined;
     firstFault ??= fault;
-    if (fault !== undefined) yield { line, raw, reason: `the element ${fault}` };
-    else if (isObject(raw)) yield { line, raw };
+    if (fault !== undefined) yield { kind: "rejected", line, raw, reason: `the element ${fault}` };
+    else if (isObject(raw)) yield { kind: "object", line, raw };
   }
   if (firstFault !== undefined && !isAny) throw new Error(`element 1 ${firstFault}`);
 }

@@ -108,13 +108,13 @@ describe("jsonObjects()", () => {
 
   test("refuses alone what is no object, or none of the kind that is wanted", async () => {
     expect(await found('[{"id":1},2,{},null,[],tru,{"id":7}]')).toEqual([
-      { line: 1, raw: { id: 1 } },
-      { line: 2, raw: 2, reason: "the element is not an object" },
-      { line: 3, raw: {}, reason: "the element has no id" },
-      { line: 4, raw: null, reason: "the element is not an object" },
-      { line: 5, raw: [], reason: "the element is not an object" },
-      { line: 6, raw: "tru", reason: "the element is not JSON" },
-      { line: 7, raw: { id: 7 } },
+      { kind: "object", line: 1, raw: { id: 1 } },
+      { kind: "rejected", line: 2, raw: 2, reason: "the element is not an object" },
+      { kind: "rejected", line: 3, raw: {}, reason: "the element has no id" },
+      { kind: "rejected", line: 4, raw: null, reason: "the element is not an object" },
+      { kind: "rejected", line: 5, raw: [], reason: "the element is not an object" },
+      { kind: "rejected", line: 6, raw: "tru", reason: "the element is not JSON" },
+      { kind: "object", line: 7, raw: { id: 7 } },
     ]);
   });
 

@@ -134,6 +134,7 @@ describe("parents", () => {
         if (input === undefined) return;
         for (const [index, id] of ids.entries())
           yield {
+            kind: "record",
             input,
             line: index + 1,
             raw: null,
@@ -187,7 +188,7 @@ describe("partial records", () => {
     const catalog = await aCatalog();
     await catalog.take([whole]);
     const part = { source: { code: "A", opportunity_id: "1" }, title: "Two", organization: { agency: "NSF" } };
-    await catalog.take([{}], { format: fixed([{ record: part, partial: "omits" }]) });
+    await catalog.take([{}], { format: fixed([{ kind: "record", record: part, partial: "omits" }]) });
     expect(await record(catalog, "A", "1")).toMatchObject({
       title: "Two",
       description: "Long text",
@@ -200,12 +201,14 @@ describe("partial records", () => {
     const listing = (...tech_taxonomy: string[]) => ({ ...whole, classifications: { tech_taxonomy } });
     const taxonomy = async () => (await record(catalog, "A", "1")).classifications.tech_taxonomy;
     await catalog.take([listing("FAC:ST", "ALN:15.808")]);
-    expect(await catalog.take([{}], { format: fixed([{ record: listing("ALN:15.808"), partial: "adds" }]) })).toMatchObject({
-      unchanged: 1,
-    });
-    await catalog.take([{}], { format: fixed([{ record: listing("ALN:15.815"), partial: "adds" }]) });
+    expect(await catalog.take([{}], { format: fixed([{ kind: "record", record: listing("ALN:15.808"), partial: "adds" }]) })).toMatchObject(
+      {
+        unchanged: 1,
+      },
+    );
+    await catalog.take([{}], { format: fixed([{ kind: "record", record: listing("ALN:15.815"), partial: "adds" }]) });
     expect(await taxonomy()).toEqual(["FAC:ST", "ALN:15.808", "ALN:15.815"]);
-    await catalog.take([{}], { format: fixed([{ record: listing("FAC:ST"), partial: "omits" }]) });
+    await catalog.take([{}], { format: fixed([{ kind: "record", record: listing("FAC:ST"), partial: "omits" }]) });
     expect(await taxonomy()).toEqual(["FAC:ST"]);
   });
 
@@ -213,7 +216,7 @@ describe("partial records", () => {
     const catalog = await aCatalog();
     await catalog.take([whole]);
     const part = { source: { code: "A", opportunity_id: "1" }, title: "One", description: null };
-    await catalog.take([{}], { format: fixed([{ record: part, partial: "omits" }]) });
+    await catalog.take([{}], { format: fixed([{ kind: "record", record: part, partial: "omits" }]) });
     expect((await record(catalog, "A", "1")).description).toBeNull();
   });
 
@@ -223,7 +226,7 @@ describe("partial records", () => {
     const part = { source: { code: "A", opportunity_id: "1" }, title: "One" };
     const ann = { name: "Ann", email: null, phone: null, role: null };
     const hit = { ...part, contacts: [{ ...ann, name: "Bob" }, ann], classifications: { keywords: ["b", "a"] } };
-    const format = fixed([{ record: hit, partial: "adds" }]);
+    const format = fixed([{ kind: "record", record: hit, partial: "adds" }]);
     await catalog.take([{}], { format });
     expect(await record(catalog, "A", "1")).toMatchObject({
       contacts: [{ name: "Ann" }, { name: "Bob" }],

@@ -1,6 +1,6 @@
 /** Formats under test: real files, texts that stand for files, and what comes out of them. */
 import { openCatalog } from "../../db/sqlite/open.ts";
-import type { Format, Input, Item, Unread, Versions } from "../../src/import/format.ts";
+import type { Format, Input, Item, LazyItem, Versions } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/input.ts";
 import type { Placed } from "../../src/import/placing.ts";
 import type { Draft } from "../../src/import/record.ts";
@@ -37,15 +37,15 @@ export async function bytesOf(input: Input): Promise<Buffer> {
 /** All that a first import gets from the files: of each lineage the draft that holds, and why others were refused, by format or judge. */
 export async function readFormat(format: Format, inputs: readonly Input[], now = "2026-04-25T12:00:00Z") {
   const warnings = new Set<string>();
-  const items: Exclude<Item, Unread>[] = [];
+  const items: Exclude<Item, LazyItem>[] = [];
   for await (const item of format.read(inputs, { now: Date.parse(now), warn: (message) => void warnings.add(message) }))
-    items.push("read" in item ? { ...item, record: item.read() } : item);
+    items.push(item.kind === "lazy" ? { ...item, kind: "record", record: item.read() } : item);
 
   const drafts = items
     .filter(({ isSuperseded }) => isSuperseded !== true)
-    .flatMap((item) => ("record" in item ? [item.record as Draft] : []));
+    .flatMap((item) => (item.kind === "record" ? [item.record as Draft] : []));
   const kept = format.versions === undefined ? lastOf(drafts) : await newestOf(format.versions, inputs, items);
-  const refused = items.flatMap((item) => ("reason" in item ? [item.reason] : [...judged(item.record)]));
+  const refused = items.flatMap((item) => (item.kind === "rejected" ? [item.reason] : [...judged(item.record)]));
   return { items, drafts, kept, refused, warnings: [...warnings] };
 }
 
@@ -60,7 +60,7 @@ async function newestOf(versions: Versions, inputs: readonly Input[], items: rea
   await placements.placeAll(db, versions.in(inputs), true);
   const newest = new Map<string, { draft: Draft; placed: Placed | undefined }>();
   for (const item of items) {
-    if (!("record" in item)) continue;
+    if (item.kind !== "record") continue;
     const draft = item.record as Draft;
     const placed = item.version === undefined ? undefined : placements.find(item.version.source, item.version.id);
     const lineage = placed?.lineage ?? draft.lineage ?? draft.source.opportunity_id;

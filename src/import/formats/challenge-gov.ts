@@ -2,7 +2,7 @@
 import { parseInstant } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
-import type { Context, Format, Input, Item } from "../format.ts";
+import type { Context, Format, Input, Item, RecordItem, RejectedItem } from "../format.ts";
 import { naming } from "../input.ts";
 import { jsonObjects } from "../json-elements.ts";
 import type { Draft } from "../record.ts";
@@ -20,20 +20,22 @@ export const challengeGov: Format = {
 async function* read(inputs: readonly Input[], _context: Context): AsyncIterable<Item> {
   for (const input of inputs) {
     for await (const found of naming(input, jsonObjects(input.bytes())))
-      yield "reason" in found ? { input, ...found } : { input, ...found, ...readChallenge(found.raw) };
+      yield found.kind === "rejected" ? { input, ...found } : { input, ...found, ...readChallenge(found.raw) };
   }
 }
 
 /** The address of its page is the only thing that identifies a challenge; it may be on any host. */
-function readChallenge(challenge: JsonObject): { record: Draft } | { reason: string; source?: string; lineage?: string } {
+function readChallenge(challenge: JsonObject): RecordItem | RejectedItem {
   const text = (member: string) => (typeof challenge[member] === "string" ? challenge[member].trim() : "");
   const url = text("details_url");
-  if (url === "") return { reason: "details_url must not be blank" };
+  if (url === "") return { kind: "rejected", reason: "details_url must not be blank" };
   const deadline = text("deadline");
   if (deadline !== "" && parseInstant(deadline) === undefined) {
-    return { reason: `deadline must be a timestamp with an offset, not ${JSON.stringify(deadline)}`, source: SOURCE, lineage: url };
+    const reason = `deadline must be a timestamp with an offset, not ${JSON.stringify(deadline)}`;
+    return { kind: "rejected", reason, source: SOURCE, lineage: url };
   }
   return {
+    kind: "record",
     record: {
       source: { code: SOURCE, opportunity_id: url, url },
       title: plainText(text("name")) || "Untitled",

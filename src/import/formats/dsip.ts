@@ -12,7 +12,7 @@ import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item } from "../format.ts";
 import { naming } from "../input.ts";
-import { type Around, beginningOf, type Found, firstCharacter, jsonObjects } from "../json-elements.ts";
+import { type Around, beginningOf, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 
@@ -94,20 +94,35 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
 
   const joined = new Map<string, number>();
   for await (const piece of piecesOf(inputs)) {
-    if ("reason" in piece) yield { ...piece, source: SOURCE };
-    if ("reason" in piece || !isTopic(piece.value)) continue;
-    const { value, ...place } = piece;
+    if (piece.kind === "rejected") yield { ...piece, source: SOURCE };
+    if (piece.kind === "rejected" || !isTopic(piece.value)) continue;
+    const { input, line, raw, value } = piece;
     const [id, code] = [textOf(value.topicId), textOf(value.topicCode)];
     const count = (joined.get(id) ?? 0) + 1;
     joined.set(id, count);
-    if (code === "") yield { ...place, reason: "topicCode must not be blank", source: SOURCE };
+    if (code === "") yield { kind: "rejected", input, line, raw, reason: "topicCode must not be blank", source: SOURCE };
     else if (id !== "" && count > TOPICS_OF_ID_MAX)
-      yield { ...place, reason: `more than ${TOPICS_OF_ID_MAX} topics have its topicId`, source: SOURCE, lineage: code };
+      yield {
+        kind: "rejected",
+        input,
+        line,
+        raw,
+        reason: `more than ${TOPICS_OF_ID_MAX} topics have its topicId`,
+        source: SOURCE,
+        lineage: code,
+      };
     else
-      yield { ...place, record: toDraft({ ...value, ...questions.get(id), ...survey.details.get(id)?.value }, context), partial: "omits" };
+      yield {
+        kind: "record",
+        input,
+        line,
+        raw,
+        record: toDraft({ ...value, ...questions.get(id), ...survey.details.get(id)?.value }, context),
+        partial: "omits",
+      };
   }
-  for (const [id, { value: _, ...place }] of survey.details)
-    if (!joined.has(id)) yield { ...place, reason: `no topic search answer among the files has the topic ${id}` };
+  for (const [id, { input, line, raw }] of survey.details)
+    if (!joined.has(id)) yield { kind: "rejected", input, line, raw, reason: `no topic search answer among the files has the topic ${id}` };
 }
 
 /** Topics that one topic's details are joined to: were there no end to it, a small file could become any number of large records. */
@@ -116,8 +131,8 @@ const TOPICS_OF_ID_MAX = 10;
 /* The files */
 
 /** An element of a file under the portal's field names. */
-type Piece = { input: Input; line: number; raw: unknown; value: JsonObject };
-type Refused = { input: Input; line: number; raw: unknown; reason: string };
+type Piece = { kind: "object"; input: Input; line: number; raw: unknown; value: JsonObject };
+type Refused = { kind: "rejected"; input: Input; line: number; raw: unknown; reason: string };
 
 /** What stands beside the topics, and which topics there are by id. */
 type Survey = {
@@ -136,7 +151,7 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
     survey.total = Math.max(survey.total, Number(textOf(objectOf(document).total)));
   };
   for await (const piece of piecesOf(inputs, around)) {
-    if ("reason" in piece) continue;
+    if (piece.kind === "rejected") continue;
     const { input, value } = piece;
     const id = textOf(value.topicId);
     if (isTopic(value)) survey.topics.set(id, textOf(value.topicCode));
@@ -174,11 +189,11 @@ async function* piecesIn(input: Input, around?: Around): AsyncIterable<Omit<Piec
   const first = await firstCharacter(input.bytes());
   if (first !== "{" && first !== "[") {
     for await (const { line, row } of csvRows(input.bytes(), Object.keys(EXPORT_FIELDS)))
-      yield { line, raw: row, value: renamed(row, EXPORT_FIELDS) };
+      yield { kind: "object", line, raw: row, value: renamed(row, EXPORT_FIELDS) };
     return;
   }
   for await (const found of elementsOf(input, first, around))
-    yield "reason" in found ? found : { ...found, value: portalFields(found.raw) };
+    yield found.kind === "rejected" ? found : { ...found, value: portalFields(found.raw) };
 }
 
 function portalFields(raw: JsonObject): JsonObject {
@@ -192,7 +207,7 @@ function pieceFault(raw: JsonObject): string | undefined {
 }
 
 /** `{total, data: […]}` of the search, `{topics: […]}` of the enriched layout, an array of anything, or one topic's details. */
-async function* elementsOf(input: Input, first: string, around?: Around): AsyncIterable<Found> {
+async function* elementsOf(input: Input, first: string, around?: Around): AsyncIterable<FoundObject> {
   const faultOf = pieceFault;
   if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf });
   else {

@@ -1,7 +1,7 @@
 /** Records of one's own: NDJSON, one object a line, as `export` writes it. */
 
 import { arrayOf, isObject, type JsonObject, parseJson } from "../../text/json-value.ts";
-import type { Context, Format, Input, Item, Mapped, Place, Refused } from "../format.ts";
+import type { Context, Format, Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";
 import { lines } from "../input.ts";
 import { readNaturalKey } from "../validate.ts";
 
@@ -13,15 +13,17 @@ export const records: Format = {
 
 async function* read(inputs: readonly Input[], _context: Context): AsyncIterable<Item> {
   for await (const item of objectLines(inputs)) {
-    const { json: text = "", record } = "record" in item ? item : {};
-    const key = record === undefined ? undefined : plainKeyOf(record);
-    if (record === undefined || key === undefined) yield item;
-    else yield { input: item.input, line: item.line, raw: record, json: text, ...key, text, read: () => record };
+    const key = item.kind === "record" ? plainKeyOf(item.record) : undefined;
+    if (item.kind === "rejected" || key === undefined) yield item;
+    else {
+      const { kind: _, record, ...line } = item;
+      yield { ...line, kind: "lazy", ...key, digested: item.json ?? "", read: () => record };
+    }
   }
 }
 
 /** Each line as an object, but for those that are none. Throws when none of a file's lines is one. */
-export async function* objectLines(inputs: readonly Input[]): AsyncIterable<Place & (Mapped | Refused)> {
+export async function* objectLines(inputs: readonly Input[]): AsyncIterable<SourceLine & (RecordItem | RejectedItem)> {
   for (const input of inputs) {
     let objects = 0;
     let others = 0;
@@ -30,10 +32,10 @@ export async function* objectLines(inputs: readonly Input[]): AsyncIterable<Plac
       const record = fault === undefined ? parseObject(text) : undefined;
       if (record === undefined) {
         others++;
-        yield { input, line, raw: text, reason: fault ?? "the line must be a JSON object" };
+        yield { kind: "rejected", input, line, raw: text, reason: fault ?? "the line must be a JSON object" };
       } else {
         objects++;
-        yield { input, line, raw: record, json: text, record };
+        yield { kind: "record", input, line, raw: record, json: text, record };
       }
     }
     if (objects === 0 && others > 0) throw new Error(`Cannot import ${input.name}: no line of it is a JSON object`);
@@ -41,7 +43,7 @@ export async function* objectLines(inputs: readonly Input[]): AsyncIterable<Plac
 }
 
 /** Of a record that has and had no other upstream id than its lineage. */
-function plainKeyOf(record: Mapped["record"]): { source: string; id: string } | undefined {
+function plainKeyOf(record: RecordItem["record"]): { source: string; id: string } | undefined {
   const { source, lineage, upstreamId = "" } = readNaturalKey(record) ?? {};
   const isPlain = (lineage ?? upstreamId) === upstreamId && arrayOf(record.earlier_ids).length === 0;
   return source === undefined || upstreamId === "" || !isPlain ? undefined : { source, id: upstreamId };

@@ -9,7 +9,7 @@ import { csvRows, encodingOf } from "../csv-rows.ts";
 import { easternDate, easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item, Version } from "../format.ts";
 import { naming } from "../input.ts";
-import { type Around, type Found as FoundElement, firstCharacter, jsonObjects } from "../json-elements.ts";
+import { type Around, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 
@@ -115,7 +115,7 @@ type Notice = Identity & {
 /** Absent: the layout does not tell it, or only the beginning of it is sure. */
 type Organization = { agency?: string; subAgency?: string; office?: string };
 
-type Found = { input: Input } & FoundElement;
+type Found = { input: Input } & FoundObject;
 
 async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
   const today = easternDate(context.now);
@@ -123,18 +123,19 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
   const around = (answer: unknown) => {
     total = Math.max(total, Number(textOf(objectOf(answer).totalRecords)));
   };
-  for await (const place of noticesOf(inputs, around)) {
+  for await (const found of noticesOf(inputs, around)) {
     count++;
-    if ("reason" in place) {
-      yield { ...place, source: SOURCE };
+    if (found.kind === "rejected") {
+      yield { ...found, source: SOURCE };
       continue;
     }
-    const notice = isAnswer(place.raw) ? noticeOfAnswer(place.raw) : noticeOfRow(place.raw);
-    if (notice.id === "") yield { ...place, reason: "NoticeId must not be blank", source: SOURCE };
+    const { input, line, raw } = found;
+    const notice = isAnswer(raw) ? noticeOfAnswer(raw) : noticeOfRow(raw);
+    if (notice.id === "") yield { kind: "rejected", input, line, raw, reason: "NoticeId must not be blank", source: SOURCE };
     else {
       const record = toDraft(notice, today, context);
-      const beside = (stored: Draft) => besideStored(notice, record, stored);
-      yield { ...place, record, partial: "omits", beside, version: { source: SOURCE, id: notice.id } };
+      const reconcile = (stored: Draft) => reconciled(notice, record, stored);
+      yield { kind: "record", input, line, raw, record, partial: "omits", reconcile, version: { source: SOURCE, id: notice.id } };
     }
   }
   if (total > count) context.warn(`the search found ${total} notices, of which these files hold ${count}`);
@@ -146,13 +147,13 @@ async function* noticesOf(inputs: readonly Input[], around?: Around): AsyncItera
   for (const input of inputs) for await (const found of naming(input, noticesIn(input, around))) yield { input, ...found };
 }
 
-async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundElement> {
+async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundObject> {
   const first = await firstCharacter(input.bytes());
   if (first === "{") yield* jsonObjects(input.bytes(), "opportunitiesData", { around, faultOf: noticeFault });
   else if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf: noticeFault });
   else {
     const encoding = await encodingOf(input.bytes());
-    for await (const { line, row } of csvRows(input.bytes(), COLUMNS, encoding)) yield { line, raw: row };
+    for await (const { line, row } of csvRows(input.bytes(), COLUMNS, encoding)) yield { kind: "object", line, raw: row };
   }
 }
 
@@ -368,7 +369,7 @@ function infoLinkOf({ infoLink }: Notice): { name: string; url: string }[] {
 }
 
 /** The CSV tells one NAICS code and no resource links, the API dates without times and awardees without their places. */
-function besideStored(notice: Notice, draft: Draft, stored: Draft): Draft {
+function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   const { naics_codes = [] } = stored.classifications ?? {};
   const others = (stored.attachments ?? []).filter(({ name }) => name !== INFO_LINK);
   const besideRevision = {

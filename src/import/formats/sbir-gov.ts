@@ -6,7 +6,7 @@ import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Context, Format, Input, Item, Version } from "../format.ts";
 import { naming } from "../input.ts";
-import { type Found, firstCharacter, jsonObjects } from "../json-elements.ts";
+import { type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
 import { labelOf } from "./grants-gov/codes.ts";
@@ -63,7 +63,7 @@ const SOLICITATION_MAX = 100_000;
 async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
   for (const input of inputs) {
     for await (const found of naming(input, solicitationsIn(input))) {
-      if ("reason" in found) {
+      if (found.kind === "rejected") {
         yield { input, ...found, source: SOURCE };
         continue;
       }
@@ -71,22 +71,22 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
       for (const topic of topicsOf(raw)) {
         const version = versionOf(raw, topic);
         const record = toDraft(raw, topic, context);
-        const beside = (stored: Draft) => besideStored(raw, record, stored);
-        const item = { input, line, raw: { ...raw, solicitation_topics: [topic] }, record, beside };
-        yield { ...item, partial: "omits", ...(version === undefined ? {} : { version }) };
+        const reconcile = (stored: Draft) => reconciled(raw, record, stored);
+        const item = { input, line, raw: { ...raw, solicitation_topics: [topic] }, record, reconcile };
+        yield { kind: "record", ...item, partial: "omits", ...(version === undefined ? {} : { version }) };
       }
     }
   }
 }
 
 /** Solicitations in the API's shape. Anything but an array, a maintenance message for one, is a failed answer, not an empty one. */
-async function* solicitationsIn(input: Input): AsyncIterable<Found> {
+async function* solicitationsIn(input: Input): AsyncIterable<FoundObject> {
   const first = await firstCharacter(input.bytes());
   if (first === "[" || first === "{") yield* jsonObjects(input.bytes(), "", { faultOf: solicitationFault });
   else {
     const columns = [...Object.keys(SOLICITATION_COLUMNS), ...Object.keys(TOPIC_COLUMNS)];
     for await (const { line, row } of csvRows(input.bytes(), columns)) {
-      yield { line, raw: { ...renamed(row, SOLICITATION_COLUMNS), solicitation_topics: [renamed(row, TOPIC_COLUMNS)] } };
+      yield { kind: "object", line, raw: { ...renamed(row, SOLICITATION_COLUMNS), solicitation_topics: [renamed(row, TOPIC_COLUMNS)] } };
     }
   }
 }
@@ -146,7 +146,7 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: Context):
 }
 
 /** The API cuts texts off after 6,000 characters, the export tells no due dates before the last one, and each breaks lines in its own way. */
-function besideStored(solicitation: JsonObject, draft: Draft, { summary = null, description, dates = {} }: Draft): Draft {
+function reconciled(solicitation: JsonObject, draft: Draft, { summary = null, description, dates = {} }: Draft): Draft {
   const { closes_at = null } = draft.dates ?? {};
   const isSilent = !("application_due_date" in solicitation) && closes_at !== null && closes_at === dates.closes_at;
   return {
@@ -179,7 +179,7 @@ function idOf(solicitation: JsonObject, topic: JsonObject): string {
 async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
   for (const input of inputs) {
     for await (const found of naming(input, solicitationsIn(input))) {
-      if ("reason" in found) continue;
+      if (found.kind === "rejected") continue;
       for (const version of topicsOf(found.raw).map((topic) => versionOf(found.raw, topic))) if (version !== undefined) yield version;
     }
   }

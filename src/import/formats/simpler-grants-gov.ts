@@ -69,8 +69,8 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
   for (const input of inputs) {
     for await (const { line, row } of naming(input, csvRows(input.bytes(), COLUMNS))) {
       const grant = grantOfRow(row, context);
-      if (grant.id === "") yield { input, line, raw: row, source: SOURCE, reason: "opportunity_id must not be blank" };
-      else yield { input, line, raw: row, record: draftOfGrant(grant, context) };
+      if (grant.id === "") yield { kind: "rejected", input, line, raw: row, source: SOURCE, reason: "opportunity_id must not be blank" };
+      else yield { kind: "record", input, line, raw: row, record: draftOfGrant(grant, context) };
     }
   }
 }

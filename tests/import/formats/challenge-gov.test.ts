@@ -58,7 +58,7 @@ test("a challenge that cannot be taken is refused alone, and counts as present w
   const { items, drafts } = await readFormat(challengeGov, [
     list({ name: "x" }, { name: "y", details_url: "https://y.gov/", deadline: "2021-01-06" }, 7, { details_url: "https://z.gov/" }),
   ]);
-  expect(items.map(({ line, ...rest }) => [line, "reason" in rest ? [rest.reason, rest.lineage] : "record"])).toEqual([
+  expect(items.map((item) => [item.line, item.kind === "rejected" ? [item.reason, item.lineage] : "record"])).toEqual([
     [1, ["details_url must not be blank", undefined]],
     [2, ['deadline must be a timestamp with an offset, not "2021-01-06"', "https://y.gov/"]],
     [3, ["the element is not an object", undefined]],

@@ -135,7 +135,7 @@ describe("real files", () => {
     const { kept, items } = await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]), NOW);
     const draft = kept.get("A254-P050");
     expect(Object.keys(draft ?? {})).toEqual(["source", "title", "status", "organization", "program", "dates", "contacts", "attachments"]);
-    expect(items.map((item) => "record" in item && item.partial)).toEqual(["omits", "omits"]);
+    expect(items.map((item) => item.kind === "record" && item.partial)).toEqual(["omits", "omits"]);
   });
 
   test("the enriched layout tells the same questions, keywords and dates of that topic", async () => {

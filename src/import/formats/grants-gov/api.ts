@@ -2,8 +2,8 @@
 import { parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
 import { easternInstant } from "../../eastern.ts";
-import type { Context, Input, Item, Revision } from "../../format.ts";
-import { beginningOf, jsonObjects } from "../../json-elements.ts";
+import type { Context, Input, Item, Revision, SourceLine } from "../../format.ts";
+import { beginningOf, type FoundObject, jsonObjects } from "../../json-elements.ts";
 import type { Draft } from "../../record.ts";
 import { createUtf8Decoder } from "../../utf8.ts";
 import {
@@ -43,30 +43,28 @@ async function* hitsIn(input: Input, path: string, context: Context): AsyncItera
   };
   for await (const found of jsonObjects(input.bytes(), path, { around })) {
     line++;
-    if ("reason" in found) yield { input, ...found, source: GRANTS_GOV };
+    if (found.kind === "rejected") yield { input, ...found, source: GRANTS_GOV };
     else yield itemOf({ input, line, raw: found.raw }, foundHit(found.raw, context), context);
   }
 }
 
 async function* answersIn(
-  answers: AsyncIterable<FoundAnswer> | readonly FoundAnswer[],
+  answers: AsyncIterable<FoundObject> | readonly FoundObject[],
   input: Input,
   context: Context,
 ): AsyncIterable<Item> {
   let line = 0;
   for await (const answer of answers) {
-    if ("reason" in answer) yield { input, ...answer, line: ++line, source: GRANTS_GOV };
+    if (answer.kind === "rejected") yield { input, ...answer, line: ++line, source: GRANTS_GOV };
     else
       for (const found of grantsOf(contentOf(answer.raw), context)) yield itemOf({ input, line: ++line, raw: found.raw }, found, context);
   }
 }
 
-type FoundAnswer = { raw: JsonObject } | { raw: unknown; reason: string };
-
-function itemOf(place: { input: Input; line: number; raw: unknown }, { raw, grant, part }: Found, context: Context): Item {
-  if (grant.id === "") return { ...place, source: GRANTS_GOV, reason: "id must not be blank" };
-  if (part) return { ...place, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
-  return { ...place, record: draftOfGrant(grant, context), ...revisionsOf(objectOf(raw), context) };
+function itemOf(line: SourceLine, { raw, grant, part }: Found, context: Context): Item {
+  if (grant.id === "") return { kind: "rejected", ...line, source: GRANTS_GOV, reason: "id must not be blank" };
+  if (part) return { kind: "record", ...line, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
+  return { kind: "record", ...line, record: draftOfGrant(grant, context), ...revisionsOf(objectOf(raw), context) };
 }
 
 /** The path of the hits in a response that begins like this. Undefined if they do not come early, as in details. */
@@ -351,11 +349,11 @@ function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachment
 
 /* JSON */
 
-async function wholeAnswer(input: Input): Promise<{ raw: JsonObject }> {
+async function wholeAnswer(input: Input): Promise<FoundObject> {
   const raw = objectOf(await wholeDocument(input));
   const fault = answerFault(raw);
   if (fault !== undefined) throw new Error(`it ${fault}`);
-  return { raw };
+  return { kind: "object", line: 1, raw };
 }
 
 async function wholeDocument(input: Input): Promise<unknown> {

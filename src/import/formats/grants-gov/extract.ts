@@ -2,7 +2,7 @@
  * Grants.gov: the daily XML extract (`GrantsDBExtract<date>v2.zip`), its predecessor of before 2016, and the answers of its API
  * (`api.ts`), told apart by what is in the file.
  */
-import type { Context, Format, Input, Item, Unread } from "../../format.ts";
+import type { Context, Format, Input, Item, LazyItem } from "../../format.ts";
 import { naming, utf8Text } from "../../input.ts";
 import { firstCharacter } from "../../json-elements.ts";
 import { createXmlReader, KEPT_MAX } from "../../xml.ts";
@@ -50,16 +50,17 @@ async function* readExtract(input: Input, posted: Set<string>, context: Context)
     const legacy = element.startsWith("FundingOpp") ? grantOfLegacyElement(raw, context) : undefined;
     const id = legacy === undefined ? textIn(fields, "OpportunityID") : legacy.id;
     if (id === "") {
-      yield { input, line, raw, source: GRANTS_GOV, reason: "OpportunityID must not be blank" };
+      yield { kind: "rejected", input, line, raw, source: GRANTS_GOV, reason: "OpportunityID must not be blank" };
       continue;
     }
     if (element !== FORECAST) posted.add(id);
     const place = { input, line, raw, ...(element === FORECAST && posted.has(id) ? { isSuperseded: true as const } : {}) };
     if (fault !== undefined) {
-      yield { ...place, source: GRANTS_GOV, lineage: id, reason: fault };
+      yield { kind: "rejected", ...place, source: GRANTS_GOV, lineage: id, reason: fault };
       continue;
     }
-    yield { ...place, ...(legacy === undefined ? unread(raw, source, id, context) : { record: draftOfGrant(legacy, context) }) };
+    if (legacy === undefined) yield { ...place, ...lazyItem(raw, source, id, context) };
+    else yield { kind: "record", ...place, record: draftOfGrant(legacy, context) };
   }
 }
 
@@ -68,10 +69,10 @@ async function* readExtract(input: Input, posted: Set<string>, context: Context)
 /** One opportunity: its child elements by local name, each with all its texts; attributes as `Element@Attribute`. */
 type Element = { element: string; fields: { [name: string]: string[] } };
 
-function unread(raw: Element, source: string, id: string, context: Context): Unread {
+function lazyItem(raw: Element, source: string, id: string, context: Context): LazyItem {
   const isArchived = isOver(isoDate(textIn(raw.fields, "ArchiveDate")), context.now);
   const read = () => draftOfGrant(grantOfElement(raw, context), context);
-  return { source: GRANTS_GOV, id, text: `${isArchived} ${source}`, read };
+  return { kind: "lazy", source: GRANTS_GOV, id, digested: `${isArchived} ${source}`, read };
 }
 
 function textIn(fields: Element["fields"], name: string): string {
