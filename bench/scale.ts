@@ -7,9 +7,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { openStateAt } from "../db/open.ts";
 import { createKey } from "../src/accounts/key.ts";
-import { aRedis } from "../tests/quota/redis-server.ts";
 import { configFor } from "../tests/scale/haproxy-server.ts";
 import { freePort } from "../tests/support/free-port.ts";
+import { aRedis } from "../tests/support/redis.ts";
 import { rawSql } from "../tests/support/sql.ts";
 import { catalogOf } from "./catalog.ts";
 import { generatedId } from "./generate.ts";

@@ -131,8 +131,12 @@ function requestFamilies({ routes, failures }: Metrics): Family[] {
 
 function quotaFamilies({ isShared, countedAlone }: NonNullable<Observed["quotas"]>): Family[] {
   return [
-    gauge("fundfeed_quotas_shared", "1, or 0 while Redis is away and this server counts by itself.", isShared() ? 1 : 0),
-    counter("fundfeed_quotas_counted_alone_total", "Requests that this server counted by itself, because Redis was away.", countedAlone()),
+    gauge("fundfeed_quotas_shared", "1, or 0 while Redis is unavailable and this server counts alone.", isShared() ? 1 : 0),
+    counter(
+      "fundfeed_quotas_counted_alone_total",
+      "Requests that this server counted alone, because Redis was unavailable.",
+      countedAlone(),
+    ),
   ];
 }
 

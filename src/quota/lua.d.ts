@@ -1,4 +1,4 @@
-/** Scripts that are embedded in the program (`with { type: "text" }`): the import is their text. */
+/** Scripts embedded in the program (`with { type: "text" }`). The import is their text. */
 declare module "*.lua" {
   const text: string;
   export default text;

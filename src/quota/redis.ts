@@ -1,85 +1,87 @@
 /**
- * Quotas that several servers share through one Redis 7 or Valkey: one script call a request.
+ * Quotas that several servers share through one Redis 7 or Valkey, with one script call per request.
  *
- * Redis's clock is the one that counts, so that servers whose clocks differ refill no bucket twice and begin the day together. While
- * Redis is away a server counts by itself, with a share of each minute's number; the day goes on from what it knows of it.
+ * The script reads Redis's clock. So servers whose clocks differ never refill a bucket twice, and their days begin together. While Redis
+ * is unavailable, each server counts alone and grants a share of each minute; the day continues from the count that the server knows.
  */
 import { RedisClient } from "bun";
 import { isPercentEncoded } from "../../db/percent-encoded.ts";
 import { codeOf, reasonOf } from "../../db/reason.ts";
-import { allowanceOf, type Limited, type Quotas, type Taken, takeRequest, unused } from "./allowance.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { allowanceOf, type LimitedKey, type Quotas, type Taken, takeRequest, unused } from "./allowance.ts";
 import script from "./take-request.lua" with { type: "text" };
 
 /** How long a request waits for Redis. */
-const ANSWER_MS = 100;
-/** How long Redis is left alone once it is away, and how long a connection may take. */
+const RESPONSE_MS = 100;
+/** How long after a failure the next connection is tried, and how long that may take. */
 const RETRY_MS = 1000;
 const CONNECT_MS = 1000;
 
 const PREFIX = "fundfeed:quota:";
 const DIGEST = new Bun.CryptoHasher("sha1").update(script).digest("hex");
 
-/** All of these are one to Bun's client (1.4.5). */
+/** Bun's client (1.4.5) gives the same error for all of these. */
 const NO_CONNECTION = "no connection: it must listen there, accept user and password, and speak TLS for rediss:// alone";
 
-/** A key that nobody has. It is counted to see whether Redis can count. */
-const PROBE: Limited = { id: "probe", daily: 1, per_minute: 1, use: unused };
+/** A key that no caller has. Counting it shows whether Redis can count. */
+const PROBE: LimitedKey = { id: "probe", daily: 1, per_minute: 1, use: unused };
 
 export type SharedQuotas = Quotas &
   Disposable & {
-    /** Whether Redis counts at present. */
+    /** Whether Redis is available, and counts. */
     isShared: () => boolean;
-    /** Requests that this server counted by itself, because Redis was away. */
+    /** Requests that this server counted alone, because Redis was unavailable. */
     countedAlone: () => number;
   };
 
 type Sharing = {
   /** `redis://user:password@host:port/db`, or `rediss://` for TLS. */
   address: string;
-  /** How much of a minute's number this server grants by itself while Redis is away. */
+  /** The percentage of each minute that this server grants while Redis is unavailable. */
   sharePercent: number;
-  /** Told once each time that Redis goes away, with a reason that holds no password, and once when it is back. */
-  onAway: (reason: string) => void;
+  /** Called once each time Redis becomes unavailable. The reason contains no password. */
+  onUnavailable: (reason: string) => void;
+  /** Called once each time Redis is available again. */
   onBack: () => void;
-  /** In place of Redis's clock. */
-  clock?: () => number;
+  /** For tests: used instead of Redis's clock. */
+  clock?: () => EpochMs;
 };
 
 /**
- * Connects, or leaves that for later when Redis is away. No request ever fails because of Redis, or waits longer than 0.1 s for it,
- * pauses of this process itself aside.
+ * Connects to Redis; if it is unavailable, tries again every second. No request fails because of Redis, or waits for it longer than
+ * `RESPONSE_MS`, apart from pauses of this process itself.
  */
-export async function shareQuotas({ address, sharePercent, onAway, onBack, clock }: Sharing): Promise<SharedQuotas> {
+export async function shareQuotas({ address, sharePercent, onUnavailable, onBack, clock }: Sharing): Promise<SharedQuotas> {
   let redis: RedisClient | undefined;
-  let closed = false;
+  let isDisposed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let alone = 0;
+  let countedAlone = 0;
 
   const retryLater = () => {
-    if (!closed) timer = setTimeout(() => void reconnect().then(onBack, retryLater), RETRY_MS);
+    if (!isDisposed) timer = setTimeout(() => void reconnect().then(onBack, retryLater), RETRY_MS);
   };
   const reconnect = async () => {
     const connected = await connect(address);
-    if (closed) connected.close();
+    if (isDisposed) connected.close();
     else redis = connected;
   };
   const lose = (reason: string) => {
     redis = undefined;
-    onAway(reason);
+    onUnavailable(reason);
     retryLater();
   };
 
-  const takeAlone = (key: Limited, now: number): Taken => {
-    alone++;
+  const takeAlone = (key: LimitedKey, now: EpochMs): Taken => {
+    countedAlone++;
     return takeRequest(key.use, { daily: key.daily, per_minute: Math.ceil((key.per_minute * sharePercent) / 100) }, now);
   };
-  const takeShared = async (asked: RedisClient, key: Limited, now: number): Promise<Taken> => {
+  const takeShared = async (client: RedisClient, key: LimitedKey, now: EpochMs): Promise<Taken> => {
     try {
-      const { window, retryAfterSeconds } = await within(ANSWER_MS, ask(asked, key, clock?.()));
+      const { window, retryAfterSeconds } = await within(RESPONSE_MS, runScript(client, key, clock?.()));
       return { use: { window, bucket: key.use.bucket }, allowance: allowanceOf(window, key, retryAfterSeconds) };
     } catch (error) {
-      if (asked === redis) lose(reasonOf(error)); // The first that notices: what others wait for ends with the connection.
-      asked.close();
+      if (client === redis) lose(reasonOf(error)); // Only the first of the requests that wait for this connection.
+      client.close();
       return takeAlone(key, now);
     }
   };
@@ -88,9 +90,9 @@ export async function shareQuotas({ address, sharePercent, onAway, onBack, clock
   return {
     take: (key, now) => (redis === undefined ? takeAlone(key, now) : takeShared(redis, key, now)),
     isShared: () => redis !== undefined,
-    countedAlone: () => alone,
+    countedAlone: () => countedAlone,
     [Symbol.dispose]: () => {
-      closed = true;
+      isDisposed = true;
       clearTimeout(timer);
       redis?.close();
       redis = undefined;
@@ -105,14 +107,14 @@ export function isRedisAddress(text: string): boolean {
   return /^(\/\d*)?$/.test(url.pathname) && url.search === "" && isPercentEncoded(url);
 }
 
-/** A connection over which Redis has counted. Each is used until it fails once: what is still under way on it is then nobody's. */
+/** A connection that has counted once. It is used until its first failure, and never reconnects. */
 async function connect(address: string): Promise<RedisClient> {
   const redis = new RedisClient(address, { connectionTimeout: CONNECT_MS, autoReconnect: false, enableOfflineQueue: false });
   try {
     await within(CONNECT_MS, redis.connect()).catch((error) => {
       throw codeOf(error) === "ERR_REDIS_CONNECTION_CLOSED" ? new Error(NO_CONNECTION, { cause: error }) : error;
     });
-    await within(ANSWER_MS, redis.send("EVAL", [script, ...argumentsFor(PROBE)]));
+    await within(RESPONSE_MS, redis.send("EVAL", [script, ...argumentsFor(PROBE)]));
     return redis;
   } catch (error) {
     redis.close();
@@ -120,26 +122,26 @@ async function connect(address: string): Promise<RedisClient> {
   }
 }
 
-async function ask(redis: RedisClient, key: Limited, now?: number) {
-  const given = argumentsFor(key, now);
-  const [day, used, retryAfterSeconds]: [number, number, number] = await redis.send("EVALSHA", [DIGEST, ...given]).catch((error) => {
-    if (!reasonOf(error).startsWith("NOSCRIPT")) throw error;
-    return redis.send("EVAL", [script, ...given]); // Its scripts were flushed.
+async function runScript(redis: RedisClient, key: LimitedKey, now?: EpochMs) {
+  const args = argumentsFor(key, now);
+  const [day, used, retryAfterSeconds]: [number, number, number] = await redis.send("EVALSHA", [DIGEST, ...args]).catch((error) => {
+    if (!reasonOf(error).startsWith("NOSCRIPT")) throw error; // Redis's own error code. Its scripts were flushed.
+    return redis.send("EVAL", [script, ...args]);
   });
   return { window: { day, used }, retryAfterSeconds };
 }
 
-/** The count that the server knows goes along: a Redis that lost its own begins with that, and one that was away catches up. */
-function argumentsFor({ id, daily, per_minute, use: { window } }: Limited, now?: number): string[] {
+/** The arguments include the count that the server knows, so that a Redis that lost its data continues from it. */
+function argumentsFor({ id, daily, per_minute, use: { window } }: LimitedKey, now?: EpochMs): string[] {
   return ["1", PREFIX + id, `${daily}`, `${per_minute}`, `${window.day}`, `${window.used}`, `${now ?? ""}`];
 }
 
-/** In two halves, so that a pause of this process itself (garbage collection, a long query) passes for no more than one of them. */
-function within<T>(limitMs: number, answer: Promise<T>): Promise<T> {
+/** Rejects after `limitMs`. In two halves, so that one pause of this process (garbage collection, a long query) uses up only one of them. */
+function within<T>(limitMs: number, response: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let timer = setTimeout(() => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs / 2);
+    timer = setTimeout(() => reject(new Error(`no response within ${limitMs} ms`)), limitMs / 2);
   }, limitMs / 2);
-  answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  response.then(resolve, reject).finally(() => clearTimeout(timer));
   return promise;
 }

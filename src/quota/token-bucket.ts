@@ -1,29 +1,32 @@
 /**
- * The per-minute limit: a token bucket that holds one minute's number and refills steadily (D-23).
+ * The per-minute limit: a token bucket that holds as many tokens as its rate, and refills steadily (D-23).
  *
- * It remembers the tokens taken, not those left, so that a change of the rate holds at once; and it counts in 60,000ths of a token,
- * so that `rate` tokens a minute are exactly `rate` of those a millisecond, without rounding.
+ * It stores the tokens taken instead of those left, so that a new rate applies at once. It counts in units of 1/60,000 token: a rate of
+ * `rate` tokens a minute then refills exactly `rate` units a millisecond, and nothing is ever rounded.
  */
+import type { EpochMs } from "../text/instant.ts";
 
+/** Units in a token. */
 const TOKEN = 60_000;
 
-/** What was taken and has not come back yet, as of `refilledAtMs`. */
-export type TokenBucket = { taken: number; refilledAtMs: number };
+/** The units taken and not yet refilled at `refilledAtMs`. */
+export type TokenBucket = { taken: number; refilledAtMs: EpochMs };
 
 export const fullBucket: TokenBucket = { taken: 0, refilledAtMs: 0 };
 
-/** The bucket as it stands at `now`. A clock that was set back refills nothing. */
-export function refill(bucket: TokenBucket, rate: number, now: number): TokenBucket {
-  const back = Math.max(0, now - bucket.refilledAtMs) * rate;
-  return { taken: Math.min(rate * TOKEN, Math.max(0, bucket.taken - back)), refilledAtMs: now };
+/** The bucket at `now`, with `rate` tokens a minute. If the clock was set back, nothing is refilled. */
+export function refill(bucket: TokenBucket, rate: number, now: EpochMs): TokenBucket {
+  const refilled = Math.max(0, now - bucket.refilledAtMs) * rate;
+  return { taken: Math.min(rate * TOKEN, Math.max(0, bucket.taken - refilled)), refilledAtMs: now };
 }
 
-/** Whole seconds until a refilled bucket has a token: 0 when it has one. */
+/** Whole seconds until a refilled bucket has a token; 0 if it has one. */
 export function secondsUntilToken(bucket: TokenBucket, rate: number): number {
   const missing = bucket.taken + TOKEN - rate * TOKEN;
   return missing <= 0 ? 0 : Math.ceil(missing / rate / 1000);
 }
 
+/** The bucket without one token. Call `refill` first. */
 export function takeToken(bucket: TokenBucket): TokenBucket {
   return { taken: bucket.taken + TOKEN, refilledAtMs: bucket.refilledAtMs };
 }

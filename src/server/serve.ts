@@ -80,7 +80,7 @@ async function connectQuotas(
   return shareQuotas({
     address: quotas,
     sharePercent: quotaShare,
-    onAway: (reason) => log.failure(now(), new Error(`Redis at ${host} is unavailable (${reason}): ${consequence}`), null),
+    onUnavailable: (reason) => log.failure(now(), new Error(`Redis at ${host} is unavailable (${reason}): ${consequence}`), null),
     onBack: () => log.notice(now(), `Redis at ${host} is back: quotas are shared again`),
   });
 }

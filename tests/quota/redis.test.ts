@@ -1,18 +1,18 @@
-/** Quotas in a Redis: the same allowances as without, and what happens when it forgets or is away. */
+/** Quotas in Redis: the same allowances as without it, and what happens if it loses its data or is unavailable. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { revokeKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
-import { type Limited, takeRequest, unused } from "../../src/quota/allowance.ts";
+import { type LimitedKey, takeRequest, unused } from "../../src/quota/allowance.ts";
 import { dayOf } from "../../src/quota/daily-window.ts";
 import { isRedisAddress, type SharedQuotas, shareQuotas } from "../../src/quota/redis.ts";
 import { fullBucket } from "../../src/quota/token-bucket.ts";
 import { NOON, type TestApi, testApi } from "../support/api.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { expectProblem } from "../support/problem.ts";
+import { aRedis, type RedisServer, redisIsInstalled } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
-import { aRedis, type RedisServer, redisIsInstalled } from "./redis-server.ts";
 
 afterAll(dropScratch);
 
@@ -36,15 +36,21 @@ test.each([
   expect(isRedisAddress(text)).toBe(is);
 });
 
-describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quotas in Redis: there is no redis-server here", () => {
+describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quotas in Redis: redis-server is not installed", () => {
   let redis: RedisServer;
   const opened: SharedQuotas[] = [];
-  let told: string[] = [];
+  let calls: string[] = [];
 
-  /** As a server opens it; what is told of Redis goes into `told`. */
+  /** Quotas as a server opens them. `calls` gets what the callbacks are called with. */
   const share = async (given: { clock?: () => number; address?: string; sharePercent?: number } = {}): Promise<SharedQuotas> => {
-    const onAway = (reason: string) => void told.push(`away: ${reason}`);
-    const quotas = await shareQuotas({ address: redis.address, sharePercent: 50, onAway, onBack: () => void told.push("back"), ...given });
+    const onUnavailable = (reason: string) => void calls.push(`unavailable: ${reason}`);
+    const quotas = await shareQuotas({
+      address: redis.address,
+      sharePercent: 50,
+      onUnavailable,
+      onBack: () => void calls.push("back"),
+      ...given,
+    });
     opened.push(quotas);
     return quotas;
   };
@@ -55,11 +61,11 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
   });
   afterEach(() => {
     for (const quotas of opened.splice(0)) quotas[Symbol.dispose]();
-    told = [];
+    calls = [];
   });
   afterAll(() => redis.stop());
 
-  test("any requests at any instants under any limits are allowed the same as without Redis", async () => {
+  test("any requests at any instants with any limits get the same allowances as without Redis", async () => {
     const clock = { now: 0 };
     const quotas = await share({ clock: () => clock.now });
     const quota = fc.record({ daily: fc.integer({ min: 1, max: 60 }), per_minute: fc.integer({ min: 1, max: 20 }) });
@@ -72,7 +78,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(quota, fc.array(step, { minLength: 20, maxLength: 80 }), async (first, steps) => {
-        const key: Limited = { ...first, id: `property-${runs++}`, use: unused };
+        const key: LimitedKey = { ...first, id: `property-${runs++}`, use: unused };
         let use = unused;
         clock.now = NOON;
         for (const { pause, quota } of steps) {
@@ -89,17 +95,17 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       }),
       { numRuns: 150 },
     );
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
   }, 300_000);
 
   test("the largest limits are counted exactly", async () => {
     const quotas = await share({ clock: () => NOON });
-    const key: Limited = { id: "largest", daily: 1_000_000_000, per_minute: 1_000_000_000, use: unused };
+    const key: LimitedKey = { id: "largest", daily: 1_000_000_000, per_minute: 1_000_000_000, use: unused };
     for (const left of [999_999_999, 999_999_998]) expect((await quotas.take(key, NOON)).allowance.remaining).toBe(left);
     expect(await stored("largest")).toMatchObject({ taken: "120000", refilled_at: `${NOON}` });
   });
 
-  test("servers that know nothing of each other count as one, and by Redis's clock, however far apart their own are", async () => {
+  test("servers count together, and by Redis's clock, however far apart their own clocks are", async () => {
     const limits = { id: "apart", daily: 100, per_minute: 3 };
     const ahead = 30 * HOUR;
     const servers = [
@@ -116,7 +122,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       [99, 0, 0],
       [98, 0, 0],
       [97, 0, 0],
-      [97, 1, 0], // Within the 20 s that a token takes.
+      [97, 1, 0], // Within the 20 s that one token takes.
       [97, 1, 0],
       [97, 1, 0],
     ]);
@@ -126,13 +132,13 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     ["nobody listens", () => "redis://127.0.0.1:1/0"],
     ["it refuses the user", (address) => address.replace("//", "//nobody:wrong@")],
     ["it speaks no TLS", (address) => address.replace("redis:", "rediss:")],
-  ])("where %s it is away, with all that it may be", async (_, of) => {
+  ])("is unavailable if %s, with a reason that names every possible cause", async (_, of) => {
     const quotas = await share({ address: of(redis.address) });
     const reason = "no connection: it must listen there, accept user and password, and speak TLS for rediss:// alone";
-    expect([quotas.isShared(), told]).toEqual([false, [`away: ${reason}`]]);
+    expect([quotas.isShared(), calls]).toEqual([false, [`unavailable: ${reason}`]]);
   });
 
-  test("what is stored of a key expires an hour after its day, and is no secret", async () => {
+  test("the stored use of a key expires an hour after its day, and contains no secret", async () => {
     const quotas = await share({ clock: () => NOON });
     await quotas.take({ id: "key_1", daily: 5, per_minute: 5, use: unused }, NOON);
     expect(await stored("key_1")).toEqual({ day: `${NOON / DAY - 0.5}`, used: "1", taken: "60000", refilled_at: `${NOON}` });
@@ -143,40 +149,40 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     expect(left > 13 * HOUR - 60_000 && left <= 13 * HOUR).toBe(true);
   });
 
-  test("scripts that were flushed are sent again", async () => {
+  test("a flushed script is sent again", async () => {
     const quotas = await share({ clock: () => NOON });
-    const key: Limited = { id: "flushed", daily: 5, per_minute: 5, use: unused };
+    const key: LimitedKey = { id: "flushed", daily: 5, per_minute: 5, use: unused };
     for (const left of [4, 3]) {
       await redis.command("SCRIPT", "FLUSH");
       expect((await quotas.take(key, NOON)).allowance.remaining).toBe(left);
     }
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
-  describe("an api with it", () => {
+  describe("a service with shared quotas", () => {
     let api: TestApi;
     let quotas: SharedQuotas;
     beforeAll(async () => {
       api = await testApi();
     });
-    const over = async () => {
+    const shareNow = async () => {
       quotas = await share({ clock: () => api.clock.now });
       api.access.quotas = quotas;
     };
 
-    test("answers with the same headers and refusals", async () => {
-      await over();
+    test("returns the same headers and refusals", async () => {
+      await shareNow();
       const { key, id } = await api.newKey({ daily: 3, per_minute: 2 });
-      const answers = [];
+      const responses = [];
       for (const pause of [0, 0, 0, 30_000, 60_000]) {
         api.clock.now += pause;
-        answers.push(await api.get("/sources", { key }));
+        responses.push(await api.get("/sources", { key }));
       }
-      const seen = answers.map((answer) => [
-        answer.status,
-        answer.headers.get("ratelimit-limit"),
-        remaining(answer),
-        answer.headers.get("retry-after"),
+      const seen = responses.map((response) => [
+        response.status,
+        response.headers.get("ratelimit-limit"),
+        remaining(response),
+        response.headers.get("retry-after"),
       ]);
       expect(seen).toEqual([
         [200, "3", 2, null],
@@ -185,14 +191,14 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
         [200, "3", 0, null],
         [429, "3", 0, `${12 * 3600 - 90}`],
       ]);
-      for (const { headers } of answers) expect(headers.get("ratelimit-reset")).toBe(`${(NOON + 12 * HOUR) / 1000}`);
-      for (const refused of answers.filter(({ status }) => status === 429)) await expectProblem(refused, { code: "rate_limit_exceeded" });
+      for (const { headers } of responses) expect(headers.get("ratelimit-reset")).toBe(`${(NOON + 12 * HOUR) / 1000}`);
+      for (const refused of responses.filter(({ status }) => status === 429)) await expectProblem(refused, { code: "rate_limit_exceeded" });
       await api.saveUse();
       expect(api.access.keys.values().find((known) => known.id === id)?.use.window.used).toBe(3);
     });
 
-    test("a revoked key, another plan: at once, with the use so far", async () => {
-      await over();
+    test("applies a revocation and another plan at once, with the use so far", async () => {
+      await shareNow();
       const { key, id, account } = await api.newKey({ daily: 2, per_minute: 2 });
       for (const status of [200, 200, 429]) expect((await api.get("/sources", { key })).status).toBe(status);
       await setPlan(api.state, { name: account, daily: 10, per_minute: 4 });
@@ -201,8 +207,8 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       await expectProblem(await api.get("/sources", { key }), { code: "authentication_required" });
     });
 
-    test("a Redis that lost everything begins with what is stored: the day is not forgotten, the minute is", async () => {
-      await over();
+    test("a Redis that lost everything continues the day from the stored use, and begins the minute again", async () => {
+      await shareNow();
       const { key } = await api.newKey({ daily: 6, per_minute: 4 });
       for (const status of [200, 200, 200, 200, 429]) expect((await api.get("/sources", { key })).status).toBe(status);
       await redis.command("FLUSHALL");
@@ -210,8 +216,8 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       expect((await api.get("/sources", { key })).status).toBe(429);
     });
 
-    test("another server that starts with an empty Redis begins with what is stored", async () => {
-      await over();
+    test("a server that starts with an empty Redis continues from the stored use", async () => {
+      await shareNow();
       const { key, id } = await api.newKey({ daily: 6, per_minute: 60 });
       for (let n = 0; n < 4; n++) await api.get("/sources", { key });
       await api.saveUse();
@@ -222,24 +228,24 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       expect(use.window.used).toBe(5);
     });
 
-    test("while Redis is away half of the minute is granted, and the day goes on; it is told once, and Redis catches up", async () => {
-      await over();
+    test("while Redis is unavailable, half of the minute is granted and the day continues; onUnavailable is called once", async () => {
+      await shareNow();
       const { key } = await api.newKey({ daily: 9, per_minute: 5 });
       for (const left of [8, 7, 6]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
       redis.kill("SIGKILL");
       const statuses = [];
       for (let n = 0; n < 6; n++) statuses.push((await api.get("/sources", { key })).status);
       expect([statuses, quotas.isShared(), quotas.countedAlone()]).toEqual([[200, 200, 200, 429, 429, 429], false, 6]);
-      expect(told).toEqual(["away: Connection closed"]);
+      expect(calls).toEqual(["unavailable: Connection closed"]);
       await redis.start();
       await waitFor("it is back", () => quotas.isShared());
       for (const left of [2, 1, 0]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
       expect((await api.get("/sources", { key })).status).toBe(429);
-      expect(told).toEqual(["away: Connection closed", "back"]);
+      expect(calls).toEqual(["unavailable: Connection closed", "back"]);
     });
 
-    test("a Redis that stands still is waited for once, and what it was asked counts no request twice", async () => {
-      await over();
+    test("requests wait for a hanging Redis once, and none is counted twice", async () => {
+      await shareNow();
       const { key } = await api.newKey({ daily: 10, per_minute: 100 });
       expect(remaining(await api.get("/sources", { key }))).toBe(9);
       redis.kill("SIGSTOP");
@@ -251,35 +257,35 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       const both = await Promise.all([timed(), timed()]);
       const after = [await timed(), await timed(), await timed()];
       redis.kill("SIGCONT");
-      expect([both.map(({ status }) => status), told]).toEqual([[200, 200], ["away: no answer within 100 ms"]]);
+      expect([both.map(({ status }) => status), calls]).toEqual([[200, 200], ["unavailable: no response within 100 ms"]]);
       expect(after.map(({ status }) => status)).toEqual([200, 200, 200]);
-      const quickest = (answers: { ms: number }[]) => Math.min(...answers.map(({ ms }) => ms));
-      expect([quickest(both) >= 90, quickest(after) < 90]).toEqual([true, true]); // Each that waits takes 100 ms at least.
+      const quickest = (timings: { ms: number }[]) => Math.min(...timings.map(({ ms }) => ms));
+      expect([quickest(both) >= 90, quickest(after) < 90]).toEqual([true, true]); // A request that waits takes at least 100 ms.
       await waitFor("it is back", () => quotas.isShared());
       expect(remaining(await api.get("/sources", { key }))).toBe(3);
     });
   });
 
-  test("a Redis that refuses to count is away, and comes back when it counts again", async () => {
+  test("a Redis that refuses to count is unavailable until it counts again", async () => {
     const quotas = await share();
-    const key: Limited = { id: "full", daily: 5, per_minute: 5, use: unused };
+    const key: LimitedKey = { id: "full", daily: 5, per_minute: 5, use: unused };
     await redis.command("CONFIG", "SET", "maxmemory", "1");
     expect((await quotas.take(key, NOON)).allowance.remaining).toBe(4);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain("OOM");
+    expect(calls).toHaveLength(1);
+    expect(calls[0]).toContain("OOM");
     await Bun.sleep(1_500);
-    expect([quotas.isShared(), told.length]).toEqual([false, 1]);
+    expect([quotas.isShared(), calls.length]).toEqual([false, 1]);
     await redis.command("CONFIG", "SET", "maxmemory", "0");
     await waitFor("it is back", () => quotas.isShared());
   });
 
-  test("a pause of the server itself is not taken for one of Redis", async () => {
+  test("a pause of the server is not mistaken for one of Redis", async () => {
     const quotas = await share();
-    const key: Limited = { id: "pause", daily: 5, per_minute: 5, use: unused };
+    const key: LimitedKey = { id: "pause", daily: 5, per_minute: 5, use: unused };
     const taking = quotas.take(key, NOON);
     Bun.sleepSync(300);
     expect((await taking).allowance.remaining).toBe(4);
-    expect([quotas.isShared(), told]).toEqual([true, []]);
+    expect([quotas.isShared(), calls]).toEqual([true, []]);
   });
 
   test("rediss:// is TLS, with a certificate that must be trusted", async () => {
@@ -291,7 +297,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     const files = ["--tls-cert-file", at("crt.pem"), "--tls-key-file", at("key.pem"), "--tls-ca-cert-file", at("crt.pem")];
     const guarded = await aRedis(({ port }) => ["--port", "0", "--tls-port", `${port}`, "--tls-auth-clients", "no", ...files]);
     const shares = `import { shareQuotas } from "${join(import.meta.dir, "../../src/quota/redis.ts")}";
-      using quotas = await shareQuotas({ address: "rediss://localhost:${guarded.port}/0", sharePercent: 50, onAway() {}, onBack() {} });
+      using quotas = await shareQuotas({ address: "rediss://localhost:${guarded.port}/0", sharePercent: 50, onUnavailable() {}, onBack() {} });
       process.stdout.write(String(quotas.isShared()));`;
     const isShared = (env: Record<string, string>) =>
       Bun.spawnSync([process.execPath, "-e", shares], { env: { PATH: process.env.PATH ?? "", ...env } }).stdout.toString();
@@ -302,13 +308,13 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     }
   });
 
-  test("a wrong password, user or database is a Redis that is away; no password is told", async () => {
+  test("a wrong password, user or database makes Redis unavailable; no reason contains a password", async () => {
     const guarded = await aRedis(() => ["--requirepass", "p@ss/word"]);
     try {
       const at = (login: string, db = 0) => `redis://${login}127.0.0.1:${guarded.port}/${db}`;
       for (const address of [at(":wrong-secret@"), at(""), at("nobody:p%40ss%2Fword@"), at(":p%40ss%2Fword@", 99)])
         expect((await share({ address })).isShared()).toBe(false);
-      expect([told.length, told.filter((text) => /secret|ss.word/.test(text))]).toEqual([4, []]);
+      expect([calls.length, calls.filter((text) => /secret|ss.word/.test(text))]).toEqual([4, []]);
       expect((await share({ address: at(":p%40ss%2Fword@") })).isShared()).toBe(true);
       expect((await share({ address: at("default:p%40ss%2Fword@", 3) })).isShared()).toBe(true);
     } finally {

@@ -1,12 +1,12 @@
-/** Three servers over one data directory and one Redis: exact limits, and what clients see while Redis is away. */
+/** Three servers with one data directory and one Redis: exact limits, and what clients see while Redis is unavailable. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { aRedis, type RedisServer, redisIsInstalled } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
-import { aRedis, type RedisServer, redisIsInstalled } from "./redis-server.ts";
 
 afterAll(dropHomes);
 
-describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three servers: there is no redis-server here", () => {
+describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three servers: redis-server is not installed", () => {
   let redis: RedisServer;
   let home: Home;
   let servers: Server[] = [];
@@ -25,7 +25,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     for (const server of servers) expect(server.log()).not.toContain("quota-secret");
   });
 
-  /** A key of a plan of its own. */
+  /** A key with its own plan. */
   const aKey = async (daily: number, perMinute: number): Promise<string> => {
     const plan = `plan-${daily}-${perMinute}`;
     await home.run(["plans", "set", plan, "--daily", `${daily}`, "--per-minute", `${perMinute}`]);
@@ -41,11 +41,11 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     const [remaining, retryAfter] = [Number(headers.get("ratelimit-remaining")), Number(headers.get("retry-after") ?? 0)];
     return { status, remaining, retryAfter, ms: performance.now() - from };
   };
-  /** So many requests at once, in turn to each server. */
+  /** `count` requests at once, sent to the servers in turn. */
   const burst = (count: number, key: string) =>
     Promise.all(Array.from({ length: count }, (_, n) => ask(servers[n % servers.length] as Server, key)));
   const granted = (seen: readonly Seen[]) => seen.filter(({ status }) => status === 200);
-  /** Tokens that a bucket may have got back since `from`: none, unless the machine is slow. */
+  /** Tokens that may have been refilled since `from`: none, unless the machine is slow. */
   const backSince = (from: number, perMinute: number) => Math.floor(((performance.now() - from) * perMinute) / 60_000);
   const expectWithin = (count: number, least: number, most: number) =>
     expect([count, count >= least && count <= most]).toEqual([count, true]);
@@ -55,7 +55,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     const text = await (await fetch(address)).text();
     return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
   };
-  /** Requests to all servers without a pause, while something is done; answers with what they saw. */
+  /** Sends requests to all servers without a pause during `work`, and returns what they saw. */
   const underLoad = async (key: string, work: (seen: readonly Seen[]) => Promise<void>): Promise<Seen[]> => {
     let [going, seen] = [true, [] as Seen[]];
     const clients = Array.from({ length: 12 }, async (_, n) => {
@@ -74,7 +74,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
       ),
     );
 
-  test("grant exactly the minute's number of 240 requests at once", async () => {
+  test("grant exactly the minute's limit of 240 requests at once", async () => {
     const key = await aKey(1000, 12);
     const from = performance.now();
     const seen = await burst(240, key);
@@ -85,7 +85,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     for (const { status, retryAfter } of seen) if (status === 429) expect(retryAfter >= 1 && retryAfter <= 5).toBe(true);
   });
 
-  test("grant exactly the day's number of 240 requests at once", async () => {
+  test("grant exactly the day's limit of 240 requests at once", async () => {
     const seen = await burst(240, await aKey(100, 100_000));
     expect(
       granted(seen)
@@ -97,11 +97,11 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     for (const { retryAfter } of refused) expect(Math.abs(retryAfter - (86_400 - ((Date.now() / 1000) % 86_400)))).toBeLessThan(60);
   });
 
-  test("write together what they granted", async () => {
-    await waitFor("the day's use is written", async () => (await usedToday("plan-100-100000")) === 100);
+  test("store together what they granted", async () => {
+    await waitFor("the use of the day is stored", async () => (await usedToday("plan-100-100000")) === 100);
   });
 
-  test("hold a revocation and another plan at once", async () => {
+  test("apply a revocation and another plan at once", async () => {
     const key = await aKey(50, 1000);
     expect(granted(await burst(60, key))).toHaveLength(50);
     await home.run(["plans", "set", "plan-50-1000", "--daily", "56", "--per-minute", "1000"]);
@@ -110,17 +110,17 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     expect((await burst(9, key)).map(({ status }) => status)).toEqual(new Array(9).fill(401));
   });
 
-  test("Redis loses everything: the day is not granted again", async () => {
+  test("do not grant the day again if Redis loses everything", async () => {
     const key = await aKey(70, 1000);
     expect(granted(await burst(60, key))).toHaveLength(60);
-    await waitFor("it is written", async () => (await usedToday("plan-70-1000")) === 60);
+    await waitFor("it is stored", async () => (await usedToday("plan-70-1000")) === 60);
     const { port } = redis;
     await Bun.$`redis-cli -p ${port} --no-auth-warning -a quota-secret flushall`.quiet();
     expect(granted(await burst(60, key))).toHaveLength(10);
   });
 
   test.each(["SIGKILL", "SIGSTOP"] as const)(
-    "Redis gets %s under load: no failure, no hang, half the minute each, one line in the log; then shared again",
+    "survive %s of Redis under load: no failure, no hang, half the minute each, one log line; then shared again",
     async (signal) => {
       const [busy, counted] = [await aKey(1_000_000_000, 1_000_000_000), await aKey(1000, signal === "SIGKILL" ? 12 : 10)];
       const number = signal === "SIGKILL" ? 12 : 10;
@@ -130,7 +130,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
 
       let alone: Seen[] = [];
       const seen = await underLoad(busy, async (seen) => {
-        await waitFor("requests are answered", () => seen.length > 100);
+        await waitFor("responses arrive", () => seen.length > 100);
         redis.kill(signal);
         await untilShared(0);
         const [since, first] = [performance.now(), seen.length];
@@ -146,11 +146,11 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
 
       expect(new Set(seen.map(({ status }) => status))).toEqual(new Set([200]));
       const waits = alone.map(({ ms }) => ms).sort((a, b) => a - b);
-      expect(waits[Math.floor(waits.length / 4)]).toBeLessThan(100); // Each that waits for Redis takes that at least.
+      expect(waits[Math.floor(waits.length / 4)]).toBeLessThan(100); // A request that waits for Redis takes at least that long.
       const after = servers.map((server) => [lines(server, "is unavailable"), lines(server, "is back")] as const);
       expect(after).toEqual(before.map(([away, back]) => [away + 1, back + 1]));
       for (const server of servers) expect(await metric(server, "fundfeed_quotas_counted_alone_total")).toBeGreaterThan(0);
-      // It still knows the minute.
+      // Redis still knows the minute.
       if (signal === "SIGSTOP") expectWithin(granted(await burst(60, counted)).length, 0, 2 + backSince(from, number));
       const another = await aKey(1000, number + 1);
       const began = performance.now();
@@ -159,18 +159,18 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     300_000,
   );
 
-  test("while Redis is away, the day is shared by what the servers write", async () => {
+  test("share the day through stored use while Redis is unavailable", async () => {
     const key = await aKey(50, 1001);
     redis.kill("SIGKILL");
     expect(granted(await burst(50, key))).toHaveLength(50);
-    await waitFor("it is written", async () => (await usedToday("plan-50-1001")) === 50);
+    await waitFor("it is stored", async () => (await usedToday("plan-50-1001")) === 50);
     expect(granted(await burst(30, key))).toHaveLength(0);
     await redis.start();
     await untilShared(1);
     expect(granted(await burst(30, key))).toHaveLength(0);
   });
 
-  test("a refused --quotas repeats no password", async () => {
+  test("refuse a bad --quotas without repeating its password", async () => {
     const { code, err } = await home.run(["serve"], { env: { FUNDFEED_QUOTAS: "redis://:hidden-word@127.0.0.1/zero" } });
     expect([code, err.includes("--quotas must be an address"), err.includes("hidden")]).toEqual([2, true, false]);
   });

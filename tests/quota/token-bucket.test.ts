@@ -10,7 +10,7 @@ function tryTake(bucket: typeof fullBucket, rate: number, now: number) {
 }
 
 describe("a token bucket", () => {
-  test("holds one minute's number, and six a minute come back one each ten seconds", () => {
+  test("holds one minute's tokens, and refills six a minute one every ten seconds", () => {
     let bucket = fullBucket;
     const waits: number[] = [];
     for (const now of [0, 0, 0, 0, 0, 0, 0, 1, 9_999, 10_000, 10_000, 19_999, 20_000, 80_000]) {
@@ -21,7 +21,7 @@ describe("a token bucket", () => {
     expect(waits).toEqual([0, 0, 0, 0, 0, 0, 10, 10, 1, 0, 10, 1, 0, 0]);
   });
 
-  test("a changed rate holds at once, up and down", () => {
+  test("a new rate applies at once, up and down", () => {
     let bucket = fullBucket;
     for (let n = 0; n < 6; n++) bucket = tryTake(bucket, 6, 0).bucket;
     expect(tryTake(bucket, 6, 0).wait).toBe(10);
@@ -29,13 +29,13 @@ describe("a token bucket", () => {
     expect(tryTake(bucket, 1, 0).wait).toBe(60);
   });
 
-  test("a clock that is set back refills nothing, and is waited for no longer than a minute's refill", () => {
+  test("refills nothing if the clock is set back, and the wait is at most a minute", () => {
     const emptied = tryTake(fullBucket, 1, 100_000).bucket;
     expect(tryTake(emptied, 1, 0).wait).toBe(60);
     expect(tryTake(tryTake(emptied, 1, 0).bucket, 1, 60_000).wait).toBe(0);
   });
 
-  test("whoever waits as long as told gets a token, and no minute yields more than two minutes' number", () => {
+  test("has a token after the wait it returned, and no minute yields more than twice the rate", () => {
     const steps = fc.array(fc.integer({ min: 0, max: 5_000 }), { minLength: 1, maxLength: 300 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), steps, (rate, pauses) => {

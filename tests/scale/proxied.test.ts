@@ -1,9 +1,9 @@
 /** Three servers behind HAProxy, over one PostgreSQL and one Redis: to a client they are one. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { aRedis, type RedisServer, redisIsInstalled } from "../quota/redis-server.ts";
 import { aHome, dropHomes, type Home, type Ran, type Server } from "../support/binary.ts";
 import { freePort } from "../support/free-port.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { aRedis, type RedisServer, redisIsInstalled } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { aProxy, type HaProxy, haproxyIsInstalled } from "./haproxy-server.ts";
 

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { aRedis, type RedisServer, redisIsInstalled } from "../quota/redis-server.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { busy, load } from "../support/load.ts";
+import { aRedis, type RedisServer, redisIsInstalled } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);

@@ -1,10 +1,10 @@
-/** A real redis-server for tests: on a free port, without files, and with the means to make it fail. */
+/** A real redis-server for tests: on a free port, without files, and with ways to make it fail. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
-import { freePort } from "../support/free-port.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { freePort } from "./free-port.ts";
+import { waitFor } from "./wait-for.ts";
 
 export const redisIsInstalled = Bun.which("redis-server") !== null;
 
@@ -12,15 +12,15 @@ export type RedisServer = {
   port: number;
   /** Database 0, without a password. */
   address: string;
-  /** One command over a connection of its own; answers with what Redis does. */
+  /** Sends one command over its own connection, and returns the response. */
   command: (name: string, ...args: string[]) => Promise<unknown>;
   kill: (signal: NodeJS.Signals) => void;
-  /** After SIGKILL: an empty one on the same port. */
+  /** Starts an empty one on the same port, after SIGKILL. */
   start: () => Promise<void>;
   stop: () => Promise<void>;
 };
 
-/** With more options of redis-server's command line. */
+/** Starts a server. `options` are added to its command line. */
 export async function aRedis(options: (place: { port: number }) => readonly string[] = () => []): Promise<RedisServer> {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-redis-"));
   const port = await freePort();
