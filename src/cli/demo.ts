@@ -54,9 +54,9 @@ async function importSample(machine: Machine, directory: string, interrupted: Ab
       machine.showProgress(`importing the sample, ${step + 1} of ${sample.length}: ${name}`);
       const path = join(directory, basename(file)); // A compiled program's own files can only be read as a whole.
       await Bun.write(path, Bun.file(file));
-      const place = { db, directory, now: machine.now, tell: () => undefined, progress: () => undefined };
+      const context = { db, directory, now: machine.now, notify: () => undefined, progress: () => undefined };
       const options = { files: [path], snapshot, allowRemovals: true, asOf: Date.parse(asOf), dryRun: false, rejects: undefined };
-      added += (await importFiles(place, format, options)).added;
+      added += (await importFiles(context, format, options)).added;
     }
     return added;
   } finally {

@@ -6,7 +6,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalogAt } from "../../db/open.ts";
 import { NoData } from "../../db/opening.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import type { Options, Outcome, Progress, Workplace } from "../import/context.ts";
+import type { ImportContext, Options, Outcome, Progress } from "../import/context.ts";
 import { importEvents } from "../import/events.ts";
 import { formats } from "../import/formats/all.ts";
 import { openInput } from "../import/input.ts";
@@ -74,12 +74,12 @@ export function importCommand(cli: Cli): Command {
   return importing.action(async (name: string, files: string[], options: ImportOptions) => {
     if (!names.includes(name)) importing.error(`error: ${await missingFormat(name)}`);
     if (files.length === 0) importing.error("error: missing required argument 'file'");
-    const withPlace = options.dryRun ? withRehearsal : withWorkplace;
+    const withContext = options.dryRun ? withReadOnlyContext : withImportContext;
     const order = { ...optionsOf(files, options), redactContacts: redactsContacts(cli, options) };
     const outcome = await untilStopped(cli.machine, (stopping) =>
-      withPlace(cli, options, (place) => {
+      withContext(cli, options, (context) => {
         const format = formats.find((each) => each.name === name);
-        const stoppable = { ...place, ...stopping(place) };
+        const stoppable = { ...context, ...stopping(context) };
         return format === undefined ? importEvents(stoppable, order) : importFiles(stoppable, format, order);
       }),
     );
@@ -119,7 +119,7 @@ async function missingFormat(file: string): Promise<string> {
  */
 function untilStopped<T>(
   machine: Machine,
-  work: (stopping: (place: Workplace) => Pick<Workplace, "stop" | "progress">) => Promise<T>,
+  work: (stopping: (context: ImportContext) => Pick<ImportContext, "stop" | "progress">) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
   const cut = Promise.withResolvers<never>();
@@ -129,7 +129,7 @@ function untilStopped<T>(
     if (!hasBegun) cut.reject(new Error("it was stopped before anything was stored"));
     stop.abort();
   });
-  const stopping = ({ progress }: Workplace) => ({
+  const stopping = ({ progress }: ImportContext) => ({
     stop: stop.signal,
     progress: (made: Progress) => {
       hasBegun = true;
@@ -140,28 +140,28 @@ function untilStopped<T>(
 }
 
 /** The catalog, and a directory for the work's own files: that of the data, or a temporary one where these are in PostgreSQL. */
-export async function withWorkplace<T>(cli: Cli, options: CommonOptions, work: (place: Workplace) => Promise<T>): Promise<T> {
+export async function withImportContext<T>(cli: Cli, options: CommonOptions, work: (context: ImportContext) => Promise<T>): Promise<T> {
   if (options.database !== undefined)
-    return inTemporary((directory) => withCatalog(cli, options, (db) => work(workplaceOf(cli, db, directory))));
-  return withCatalog(cli, options, (db) => work(workplaceOf(cli, db, options.data)));
+    return inTemporary((directory) => withCatalog(cli, options, (db) => work(importContextOf(cli, db, directory))));
+  return withCatalog(cli, options, (db) => work(importContextOf(cli, db, options.data)));
 }
 
 /** The same for what changes nothing: the catalog is only read, and where there is none, an empty one in memory stands for it. */
-async function withRehearsal<T>(cli: Cli, options: CommonOptions, work: (place: Workplace) => Promise<T>): Promise<T> {
+async function withReadOnlyContext<T>(cli: Cli, options: CommonOptions, work: (context: ImportContext) => Promise<T>): Promise<T> {
   return inTemporary(async (directory) => {
     const db = await openCatalogAt({ ...options, mode: "read" }, cli.machine.now()).catch((error: unknown) => {
       if (error instanceof NoData) return openCatalog(":memory:", cli.machine.now());
       throw error;
     });
     try {
-      return await work(workplaceOf(cli, db, directory));
+      return await work(importContextOf(cli, db, directory));
     } finally {
       await db.close();
     }
   });
 }
 
-function workplaceOf(cli: Cli, db: CatalogDb, directory: string): Workplace {
+function importContextOf(cli: Cli, db: CatalogDb, directory: string): ImportContext {
   const { now, printError } = cli.machine;
   const report = progressReporter(cli.machine);
   let heardAt = now();
@@ -171,7 +171,7 @@ function workplaceOf(cli: Cli, db: CatalogDb, directory: string): Workplace {
     await Bun.sleep(0); // Without a turn of the event loop, no signal is heard.
     heardAt = now();
   };
-  return { db, directory, now, tell: printError, progress };
+  return { db, directory, now, notify: printError, progress };
 }
 
 async function inTemporary<T>(work: (directory: string) => Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ import { type Upstream, upstreams } from "../pull/upstreams.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { formatInstant } from "../text/instant.ts";
 import { answer, type Cli, type CommonOptions, command, durationFrom, oneOf, redactContactsOption, redactsContacts } from "./command.ts";
-import { inSentences, printRejects, withWorkplace } from "./import.ts";
+import { inSentences, printRejects, withImportContext } from "./import.ts";
 import { progressReporter } from "./progress.ts";
 
 type PullOptions = CommonOptions & {
@@ -75,7 +75,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
     random: () => randomOf(machine),
     progress: downloads(cli),
   };
-  const turn = () => withWorkplace(cli, options, (place) => pull(place, net, order)).finally(() => machine.showProgress(""));
+  const turn = () => withImportContext(cli, options, (context) => pull(context, net, order)).finally(() => machine.showProgress(""));
 
   if (options.every === undefined) {
     const outcome = await turn();

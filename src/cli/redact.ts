@@ -6,14 +6,14 @@ import { locationName } from "../../db/open.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { fileNames } from "../../db/sqlite/open.ts";
 import { type Redacted, redactStored, rehearseRedaction } from "../changes/redact.ts";
-import { type Workplace, withStaging } from "../import/context.ts";
+import { type ImportContext, withStaging } from "../import/context.ts";
 import { filesWithRecords, withholdRecords } from "../import/rejects.ts";
 import { dropDownloads } from "../pull/pull.ts";
 import { upstreams } from "../pull/upstreams.ts";
 import { requireSources } from "../sources/source.ts";
 import { answer, type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
 import { sourceCodes } from "./export.ts";
-import { withWorkplace } from "./import.ts";
+import { withImportContext } from "./import.ts";
 
 /** How long a dump or another long read of a PostgreSQL is waited for. */
 const WAIT_MS = 10 * 60_000;
@@ -26,15 +26,15 @@ export function redactCommand(cli: Cli): Command {
       const { now, printError } = cli.machine;
       const codes = sourceCodes(options.source);
       if (options.dryRun) return rehearse(cli, options, codes);
-      const redacted = await withWorkplace(cli, options, async (place) => {
-        const { db } = place;
+      const redacted = await withImportContext(cli, options, async (context) => {
+        const { db } = context;
         await requireSources(db, codes ?? [], "redact");
         if (!(await db.mayVacuum()))
           throw new Error(`Cannot redact ${locationName(options)}: that rewrites tables, so it takes their owner's role`);
         // An import under way goes first; what a killed one left is gone.
-        return withStaging(place, async () => {
+        return withStaging(context, async () => {
           const stored = { ...(await redactStored(db, codes, now())), complete: await vacuum(cli, db) };
-          await redactFiles(place);
+          await redactFiles(context);
           return stored;
         });
       });
@@ -63,11 +63,12 @@ const LEFT_IN_TABLES =
   "A dump, an export or another long read kept tables from being rewritten: their unused space still holds them until redact runs again when that has ended.";
 
 /** Files beside the catalog that may hold records as they came. They name no source, so all are meant. */
-async function redactFiles(place: Workplace): Promise<void> {
-  const { directory, tell } = place;
-  for (const file of await withholdRecords(directory)) tell(`${file} keeps line and reason of each rejected record, and not the record`);
+async function redactFiles(context: ImportContext): Promise<void> {
+  const { directory, notify } = context;
+  for (const file of await withholdRecords(directory)) notify(`${file} keeps line and reason of each rejected record, and not the record`);
   for (const upstream of upstreams) {
-    if (!(await dropDownloads(place, upstream))) tell(`A pull of ${upstream.name} is running: what it has fetched is removed when it ends`);
+    if (!(await dropDownloads(context, upstream)))
+      notify(`A pull of ${upstream.name} is running: what it has fetched is removed when it ends`);
   }
   for (const name of Object.values(fileNames)) rmSync(join(directory, `${name}.partial`), { force: true }); // Of a killed restore.
 }

@@ -20,13 +20,13 @@ export type Options = RejectsOptions & {
   redactContacts?: boolean;
 };
 
-export type Workplace = {
+export type ImportContext = {
   db: CatalogDb;
   /** Where the staging file lives: the data directory, a temporary one where the data are in PostgreSQL, or ":memory:". */
   directory: string;
   now: () => number;
   /** Something that the operator should know. */
-  tell: (message: string) => void;
+  notify: (message: string) => void;
   /** Called every now and then with what has been done so far. Signals are heard while it is waited for. */
   progress: (progress: Progress) => void | Promise<void>;
   /** Ends an import between two steps. */
@@ -36,7 +36,7 @@ export type Workplace = {
 export type Progress = { step: "reading" | "comparing" | "writing"; done: number; total?: number; share: number };
 
 /** Reports progress. Throws when the import is to end; `stored` is how many records it leaves. */
-export async function advance({ progress, stop }: Workplace, made: Progress, stored = 0): Promise<void> {
+export async function advance({ progress, stop }: ImportContext, made: Progress, stored = 0): Promise<void> {
   await progress(made);
   if (!stop?.aborted) return;
   if (stored === 0) throw new Error("it was stopped before anything was stored");
@@ -47,7 +47,7 @@ export async function advance({ progress, stop }: Workplace, made: Progress, sto
 /** The summary, the commonest reasons for rejections where there were any, and the files that hold rejected records. */
 export type Outcome = Summary & { reasons?: Reason[]; rejects: string[] };
 
-type Lockable = Pick<Workplace, "db" | "directory" | "tell">;
+type Lockable = Pick<ImportContext, "db" | "directory" | "notify">;
 
 type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: Rejects };
 
@@ -56,15 +56,15 @@ type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: Rejects
  * Standard input is read to its end first: whoever writes it should not have to wait for another import, and may give up.
  */
 export async function withInputs(
-  place: Workplace,
+  context: ImportContext,
   format: Pick<Format, "name" | "entry">,
   options: Options,
   work: (opened: Opened) => Promise<Summary>,
 ): Promise<Outcome> {
   const inputs: OpenInput[] = [];
   try {
-    for (const file of options.files) inputs.push(await openInput(file, format, place.directory));
-    return await withStaging(place, (staging) => workOn(inputs, staging, place, format, options, work));
+    for (const file of options.files) inputs.push(await openInput(file, format, context.directory));
+    return await withStaging(context, (staging) => workOn(inputs, staging, context, format, options, work));
   } finally {
     for (const input of inputs) input.close();
   }
@@ -73,18 +73,19 @@ export async function withInputs(
 async function workOn(
   inputs: readonly OpenInput[],
   staging: Staging,
-  place: Workplace,
+  context: ImportContext,
   format: Pick<Format, "name" | "entry">,
   options: Options,
   work: (opened: Opened) => Promise<Summary>,
 ): Promise<Outcome> {
   const rejects = createRejects(options);
-  await place.db.makeRoomForWrites();
+  await context.db.makeRoomForWrites();
   try {
     const summary = await work({ inputs, staging, rejects }).catch(async (error: unknown) => {
       throw await withHint(error, inputs, format);
     });
-    if (summary.rejected > 0 && summary.rejected === summary.read) for (const input of inputs) await tellLikeness(place, input, format);
+    if (summary.rejected > 0 && summary.rejected === summary.read)
+      for (const input of inputs) await notifyOfLikeness(context, input, format);
     return { ...summary, ...(summary.rejected === 0 ? {} : { reasons: rejects.reasons() }), rejects: rejects.keep() };
   } finally {
     rejects.drop();
@@ -98,16 +99,16 @@ async function withHint(error: unknown, inputs: readonly OpenInput[], { name }: 
   return hint === "" ? error : new Error(messageOf(error) + hint, { cause: error });
 }
 
-async function tellLikeness({ tell }: Workplace, input: OpenInput, { name }: Pick<Format, "name">): Promise<void> {
+async function notifyOfLikeness({ notify }: ImportContext, input: OpenInput, { name }: Pick<Format, "name">): Promise<void> {
   const hint = await hintFor(input, name);
-  if (hint !== "") tell(`No record of ${input.name} could be taken${hint}`);
+  if (hint !== "") notify(`No record of ${input.name} could be taken${hint}`);
 }
 
 /** Runs `work` with an empty staging file while no other import writes to the catalog; waits at most `waitMs` for one that does. */
-export async function withStaging<T>(place: Lockable, work: (staging: Staging) => Promise<T>, waitMs = WAIT_MS): Promise<T> {
-  const release = await takeLock(place, waitMs);
+export async function withStaging<T>(context: Lockable, work: (staging: Staging) => Promise<T>, waitMs = WAIT_MS): Promise<T> {
+  const release = await takeLock(context, waitMs);
   try {
-    const staging = openStaging(place.directory);
+    const staging = openStaging(context.directory);
     try {
       return await work(staging);
     } finally {
@@ -118,12 +119,12 @@ export async function withStaging<T>(place: Lockable, work: (staging: Staging) =
   }
 }
 
-async function takeLock({ db, tell }: Lockable, waitMs: number): Promise<() => Promise<void>> {
+async function takeLock({ db, notify }: Lockable, waitMs: number): Promise<() => Promise<void>> {
   for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
     const release = await db.tryLock("import");
     if (release !== undefined) return release;
     if (waitedMs >= waitMs) throw new Error("another import is still writing to this catalog");
-    if (waitedMs === 0) tell("Waiting for another import to finish");
+    if (waitedMs === 0) notify("Waiting for another import to finish");
     await Bun.sleep(LOOK_EVERY_MS);
   }
 }

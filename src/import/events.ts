@@ -7,7 +7,7 @@ import { findByUpstreamId, hasEvent } from "../changes/stored.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { formatInstant, parseStoredMs } from "../text/instant.ts";
-import { advance, digestsOf, type Options, type Outcome, shareRead, type Workplace, withInputs } from "./context.ts";
+import { advance, digestsOf, type ImportContext, type Options, type Outcome, shareRead, withInputs } from "./context.ts";
 import { objectLines } from "./formats/records.ts";
 import { beginImport, emptySummary, finishImport, type Summary } from "./import-log.ts";
 import { Rejection, readerOf, rejectionOf, requireName, WORD_MAX } from "./validate.ts";
@@ -29,18 +29,18 @@ const readEvent = readerOf(EventLine) as (value: unknown, path: string) => Stati
 type Judged = { seq: number; type: string; severity: string; detected_at: number; event: OpportunityEvent };
 
 /** Imports event files as one unit. The same event, all members equal, is stored once. */
-export async function importEvents(place: Workplace, options: Options): Promise<Outcome> {
+export async function importEvents(context: ImportContext, options: Options): Promise<Outcome> {
   if (options.snapshot || options.asOf !== undefined)
     throw new Error("Cannot import events with --snapshot or --as-of: each event states its own instant");
-  return withInputs(place, { name: "events" }, options, async ({ inputs, staging, rejects }) => {
+  return withInputs(context, { name: "events" }, options, async ({ inputs, staging, rejects }) => {
     const summary: Summary = { ...emptySummary };
     const sources = new Set<string>();
     for await (const item of objectLines(inputs)) {
       summary.read++;
-      if (summary.read % 500 === 0) await advance(place, { step: "reading", done: summary.read, share: shareRead(inputs) });
+      if (summary.read % 500 === 0) await advance(context, { step: "reading", done: summary.read, share: shareRead(inputs) });
       try {
         if (item.kind === "rejected") throw new Rejection(item.reason);
-        const judged = await judgeEvent(place.db, item.record, sources);
+        const judged = await judgeEvent(context.db, item.record, sources);
         const event = options.redactContacts ? withoutContactValues(judged.event) : judged.event; // Its id stays: the same event is stored once.
         staging.put(event.id, "", JSON.stringify({ ...judged, event }));
       } catch (error) {
@@ -48,13 +48,13 @@ export async function importEvents(place: Workplace, options: Options): Promise<
         summary.rejected++;
       }
     }
-    await advance(place, { step: "reading", done: summary.read, share: 1 });
+    await advance(context, { step: "reading", done: summary.read, share: 1 });
     const { toWrite } = staging.counts();
     summary.unchanged = summary.read - summary.rejected - toWrite; // Repeats within the files; repeats of stored ones join them below.
     const files = await digestsOf(inputs);
-    const begun = { format: "events", files, sources: [...sources].sort(), snapshot: false, asOf: undefined, startedAt: place.now() };
-    const store = options.dryRun ? place.db.readTransaction : place.db.transaction;
-    const importId = options.dryRun ? 0 : await beginImport(place.db, begun);
+    const begun = { format: "events", files, sources: [...sources].sort(), snapshot: false, asOf: undefined, startedAt: context.now() };
+    const store = options.dryRun ? context.db.readTransaction : context.db.transaction;
+    const importId = options.dryRun ? 0 : await beginImport(context.db, begun);
     for (const chunk of staging.chunks(CHUNK)) {
       await store(async (sql) => {
         for (const { text } of chunk) {
@@ -64,9 +64,9 @@ export async function importEvents(place: Workplace, options: Options): Promise<
         }
       });
       const made = { step: "writing", done: summary.events, total: toWrite, share: (summary.events + 1) / (toWrite + 1) } as const;
-      await advance(place, made, options.dryRun ? 0 : summary.events);
+      await advance(context, made, options.dryRun ? 0 : summary.events);
     }
-    if (!options.dryRun) await finishImport(place.db, importId, summary, place.now());
+    if (!options.dryRun) await finishImport(context.db, importId, summary, context.now());
     return summary;
   });
 }

@@ -8,8 +8,8 @@ import { findSourceDigests, findStored, findUnchanged, lineagesOfUpstreamId, new
 import { listSources } from "../sources/source.ts";
 import { formatInstant, isFuture } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
-import { advance, type Options, shareRead, type Workplace } from "./context.ts";
-import type { Context, Format, Input, Item, LazyItem, RecordItem } from "./format.ts";
+import { advance, type ImportContext, type Options, shareRead } from "./context.ts";
+import type { Format, FormatContext, Input, Item, LazyItem, RecordItem } from "./format.ts";
 import type { OpenInput } from "./input.ts";
 import { firstCharacter } from "./json-elements.ts";
 import { findParentId } from "./links.ts";
@@ -36,24 +36,24 @@ type Arrived = { kind: "prepared"; prepared: PreparedRecord; version: Placed | u
 
 /** Reads everything. Throws when a file as a whole cannot be taken. */
 export async function judgeAll(
-  place: Workplace,
+  context: ImportContext,
   format: Format,
   inputs: readonly OpenInput[],
   options: Options,
   staging: Staging,
   rejects: Rejects,
 ): Promise<Judged> {
-  const { db, now, tell } = place;
+  const { db, now, notify } = context;
   const isFirst = (await newestInstant(db)) === undefined;
   const judged: Judged = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined, isFirst };
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
   const digestOf = readingUnder([format.name, [...names], options.redactContacts === true]);
-  const context: Context = { now: options.asOf ?? now(), warn: once(tell) };
+  const formatContext: FormatContext = { now: options.asOf ?? now(), warn: once(notify) };
   const judge = { names, staging, format, isFirst };
   const lastOf = new Map<Input, Item>();
   const files = await filled(inputs);
   if (format.versions !== undefined) await staging.placements.placeAll(db, format.versions.in(files), isFirst);
-  for await (const read of together(format.read(files, context), JUDGED_TOGETHER)) {
+  for await (const read of together(format.read(files, formatContext), JUDGED_TOGETHER)) {
     for (const item of read) lastOf.set(item.input, item);
     const items = read.filter((item) => item.isSuperseded !== true);
     await db.readTransaction(async (sql) => {
@@ -84,9 +84,9 @@ export async function judgeAll(
       }
     });
     judged.read += read.length;
-    await advance(place, { step: "reading", done: judged.read, share: shareRead(inputs) });
+    await advance(context, { step: "reading", done: judged.read, share: shareRead(inputs) });
   }
-  await advance(place, { step: "reading", done: judged.read, share: 1 });
+  await advance(context, { step: "reading", done: judged.read, share: 1 });
   if (options.snapshot && !options.allowRemovals) for (const item of lastOf.values()) refuseCutOff(item);
   return judged;
 }
@@ -278,12 +278,12 @@ const WARNINGS_MAX = 200;
 const WARNING_LENGTH_MAX = 300;
 
 /** Tells each message once: a code that is unknown in ten thousand records is one piece of news. */
-function once(tell: (message: string) => void): (message: string) => void {
+function once(notify: (message: string) => void): (message: string) => void {
   const told = new Set<string>();
   return (whole) => {
     const message = whole.length > WARNING_LENGTH_MAX ? `${whole.slice(0, WARNING_LENGTH_MAX).toWellFormed()}…` : whole;
     if (told.has(message) || told.size === WARNINGS_MAX) return;
     told.add(message);
-    tell(message);
+    notify(message);
   };
 }

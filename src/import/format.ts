@@ -8,7 +8,7 @@ export type Input = {
   bytes: () => AsyncIterable<Uint8Array>;
 };
 
-export type Context = {
+export type FormatContext = {
   /** The instant of the import (`--as-of`, else now), milliseconds since 1970 UTC: archive dates are judged by it. */
   now: number;
   /** Tells the operator of something odd that was let through, such as an unknown code. Repeats are folded. */
@@ -110,5 +110,5 @@ export type Format = {
   entry?: RegExp;
   versions?: Versions;
   /** Throws an Error when a file as a whole is not what it should be: nothing is imported then. */
-  read: (inputs: readonly Input[], context: Context) => AsyncIterable<Item>;
+  read: (inputs: readonly Input[], context: FormatContext) => AsyncIterable<Item>;
 };

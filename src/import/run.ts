@@ -17,7 +17,7 @@ import {
 import { countUpstreamHistory, storeUpstreamHistory } from "../changes/upstream-history.ts";
 import { noteVersion } from "../changes/versions.ts";
 import { formatInstant } from "../text/instant.ts";
-import { advance, digestsOf, type Options, type Outcome, type Workplace, withInputs } from "./context.ts";
+import { advance, digestsOf, type ImportContext, type Options, type Outcome, withInputs } from "./context.ts";
 import { type Judged, judgeAll, unstaged } from "./first-pass.ts";
 import type { Format } from "./format.ts";
 import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./import-log.ts";
@@ -38,23 +38,23 @@ const OTHERS_TURN_MS = 10;
 const REMOVALS_MAX = 0.2;
 
 /** Imports files as one unit. Throws, with nothing changed, when the input as a whole cannot be taken. */
-export async function importFiles(place: Workplace, format: Format, options: Options): Promise<Outcome> {
-  return withInputs(place, format, options, async ({ inputs, staging, rejects }) => {
-    const judged = await judgeAll(place, format, inputs, options, staging, rejects);
+export async function importFiles(context: ImportContext, format: Format, options: Options): Promise<Outcome> {
+  return withInputs(context, format, options, async ({ inputs, staging, rejects }) => {
+    const judged = await judgeAll(context, format, inputs, options, staging, rejects);
     const begun: Begun = {
       format: format.name,
       files: await digestsOf(inputs),
       sources: [...judged.sources].sort(),
       snapshot: options.snapshot,
       asOf: options.asOf,
-      startedAt: place.now(),
+      startedAt: context.now(),
     };
-    await refuseEarlierInstant(place.db, begun);
-    const missing = options.snapshot ? await findMissing(place.db, judged.sources, staging, options) : [];
+    await refuseEarlierInstant(context.db, begun);
+    const missing = options.snapshot ? await findMissing(context.db, judged.sources, staging, options) : [];
     // What the files say themselves is restored as it is: an export has its links.
-    const links = judged.newestRestored === undefined ? await listNewLinks(place.db, { format, staging, isFirst: judged.isFirst }) : [];
+    const links = judged.newestRestored === undefined ? await listNewLinks(context.db, { format, staging, isFirst: judged.isFirst }) : [];
     const work = { begun, judged, staging, missing, links };
-    return options.dryRun ? rehearse(place, work) : store(place, work);
+    return options.dryRun ? rehearse(context, work) : store(context, work);
   });
 }
 
@@ -91,8 +91,8 @@ async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging:
 type Work = { begun: Begun; judged: Judged; staging: Staging; missing: readonly number[]; links: readonly NewLink[] };
 
 /** The summary that the import would have: the same decisions at the same instant, stored nowhere. */
-async function rehearse(place: Workplace, { begun, judged, staging, missing, links }: Work): Promise<Summary> {
-  return place.db.readTransaction(async (sql) => {
+async function rehearse(context: ImportContext, { begun, judged, staging, missing, links }: Work): Promise<Summary> {
+  return context.db.readTransaction(async (sql) => {
     const summary = summaryOf(judged, staging);
     const total = staging.counts().toWrite;
     let done = 0;
@@ -105,7 +105,7 @@ async function rehearse(place: Workplace, { begun, judged, staging, missing, lin
       count(summary, decision);
       summary.events += await countUpstreamHistory(sql, prepared, instant);
       if (mayBeLinked(decision.indexed)) arriving.set(decision.id, decision.indexed);
-      if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "comparing", done, total, share: done / total });
+      if (++done % REPORTED_TOGETHER === 0) await advance(context, { step: "comparing", done, total, share: done / total });
     }
     for (const seq of missing) countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
     if (judged.newestRestored === undefined) countLinked(summary, links.length + (await countLinks(sql, judged.sources, arriving)));
@@ -113,8 +113,8 @@ async function rehearse(place: Workplace, { begun, judged, staging, missing, lin
   });
 }
 
-async function store(place: Workplace, { begun, judged, staging, missing, links }: Work): Promise<Summary> {
-  const { db, now } = place;
+async function store(context: ImportContext, { begun, judged, staging, missing, links }: Work): Promise<Summary> {
+  const { db, now } = context;
   if (begun.asOf !== undefined) await turnStatusesWhenDue(db, begun.asOf - 1);
   const importId = await beginImport(db, begun);
   const summary = summaryOf(judged, staging);
@@ -149,7 +149,7 @@ async function store(place: Workplace, { begun, judged, staging, missing, links 
         summary.events += await storeUpstreamHistory(sql, prepared, importId);
         for (const child of byParent.get(decision.id) ?? []) await link(sql, child, instant); // With its parent: running a killed import again finds only new ones.
         byParent.delete(decision.id);
-        if (++done % REPORTED_TOGETHER === 0) await advance(place, { step: "writing", done, total, share: done / total }, committed);
+        if (++done % REPORTED_TOGETHER === 0) await advance(context, { step: "writing", done, total, share: done / total }, committed);
       }
     });
   }

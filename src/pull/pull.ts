@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import { insertInto, orUpdate, selectBy } from "../../db/query.ts";
 import { settings } from "../../db/schema/sqlite/catalog.ts";
-import type { Outcome, Workplace } from "../import/context.ts";
+import type { ImportContext, Outcome } from "../import/context.ts";
 import { importFiles } from "../import/run.ts";
 import { version } from "../runtime/version.ts";
 import { formatInstant } from "../text/instant.ts";
@@ -28,13 +28,13 @@ export type Pull = {
 const DAY_MS = 86_400_000;
 
 /** Answers with nothing when the upstream has nothing new. Whatever fails before the import changes nothing. */
-export async function pull(place: Workplace, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
+export async function pull(context: ImportContext, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
   const { name } = order.upstream;
   // Held from before the fetch: a second pull could import what it fetched earlier over what this one fetched later.
-  const release = await lock(place.db, name);
+  const release = await lock(context.db, name);
   if (release === undefined) throw new Error(`Cannot pull ${name}: another pull of it is running; try again when it has ended`);
   try {
-    return await fetchAndImport(place, net, order);
+    return await fetchAndImport(context, net, order);
   } finally {
     await release();
   }
@@ -44,30 +44,30 @@ function lock(db: CatalogDb, name: string) {
   return db.tryLock(`pull-${name}`);
 }
 
-async function fetchAndImport(place: Workplace, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
+async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
   const { upstream, base, key, keep } = order;
-  dropLeftovers(place);
-  const name = `${upstream.name}-${stampOf(place.now())}`;
-  const directory = keep === undefined ? join(place.directory, `${PREFIX}${name}`) : join(keep, name);
+  dropLeftovers(context);
+  const name = `${upstream.name}-${stampOf(context.now())}`;
+  const directory = keep === undefined ? join(context.directory, `${PREFIX}${name}`) : join(keep, name);
   if (keep !== undefined) mkdirSync(keep, { recursive: true });
   mkdirSync(directory, { mode: 0o700 });
   let fetched: Fetched | undefined;
   try {
-    const known = order.force ? undefined : await readKnown(place.db, upstream);
+    const known = order.force ? undefined : await readKnown(context.db, upstream);
     const hosts = [base.host, ...upstream.redirectsTo];
     fetched = await upstream.fetch({ net: { ...net, hosts }, directory, base, key, known, requests: 0 });
-    return fetched === undefined ? undefined : await importFetched(place, order, fetched);
+    return fetched === undefined ? undefined : await importFetched(context, order, fetched);
   } finally {
     if (fetched === undefined || keep === undefined) rmSync(directory, { recursive: true });
   }
 }
 
-async function importFetched(place: Workplace, order: Pull, { files, known }: Fetched): Promise<Outcome> {
-  const { upstream, allowRemovals, redactContacts = false, rejects = join(place.directory, `${upstream.name}.rejects.ndjson`) } = order;
+async function importFetched(context: ImportContext, order: Pull, { files, known }: Fetched): Promise<Outcome> {
+  const { upstream, allowRemovals, redactContacts = false, rejects = join(context.directory, `${upstream.name}.rejects.ndjson`) } = order;
   const options = { files, snapshot: upstream.snapshot, allowRemovals, asOf: undefined, dryRun: false, rejects, redactContacts };
-  const outcome = await importFiles(place, upstream.format, options);
+  const outcome = await importFiles(context, upstream.format, options);
   if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot believe ${order.base.host}: what it published holds no records`);
-  if (known !== undefined) await remember(place.db, upstream, known);
+  if (known !== undefined) await remember(context.db, upstream, known);
   // The directory of the fetched files will be gone.
   return outcome.reasons === undefined
     ? outcome
@@ -84,7 +84,7 @@ function stampOf(ms: number): string {
 }
 
 /** What a killed pull left. A directory that is younger may be in use. */
-function dropLeftovers({ directory, now }: Workplace): void {
+function dropLeftovers({ directory, now }: ImportContext): void {
   const yesterday = stampOf(now() - DAY_MS);
   for (const name of readdirSync(directory)) {
     if (name.startsWith(PREFIX) && name.slice(-yesterday.length) < yesterday) rmSync(join(directory, name), { recursive: true });
@@ -92,7 +92,7 @@ function dropLeftovers({ directory, now }: Workplace): void {
 }
 
 /** Removes what killed pulls of an upstream left. False while one is running. */
-export async function dropDownloads({ db, directory }: Workplace, { name }: Upstream): Promise<boolean> {
+export async function dropDownloads({ db, directory }: ImportContext, { name }: Upstream): Promise<boolean> {
   const own = new RegExp(`^\\${PREFIX}${name}-\\d{8}T`); // Names begin with others' names: sam-gov, sam-gov-api.
   const left = readdirSync(directory).filter((each) => own.test(each));
   if (left.length === 0) return true;

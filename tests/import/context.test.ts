@@ -14,43 +14,43 @@ describe.each(engines)("withStaging() on %s", (kind, isThere, emptyCatalog) => {
   const testIf = test.if(isThere);
 
   /** A catalog that others can reach: not one in memory. */
-  async function aPlace() {
+  async function aContext() {
     const directory = aDirectory();
     const db = kind === "SQLite" ? openCatalog(directory, NOON) : await emptyCatalog();
-    const told: string[] = [];
-    return { db, directory, told, tell: (message: string) => void told.push(message), [Symbol.asyncDispose]: () => db.close() };
+    const notices: string[] = [];
+    return { db, directory, notices, notify: (message: string) => void notices.push(message), [Symbol.asyncDispose]: () => db.close() };
   }
 
   testIf("lets one import at a time in, and says so to the one that waits", async () => {
-    await using place = await aPlace();
+    await using context = await aContext();
     const order: string[] = [];
     const firstEnds = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    const first = withStaging(place, async () => {
+    const first = withStaging(context, async () => {
       begun.resolve();
       await firstEnds.promise;
       order.push("first");
     });
     await begun.promise;
-    await expect(withStaging(place, async () => expect.unreachable(), 0)).rejects.toThrow("another import is still writing");
-    expect(place.told).toEqual([]);
-    const second = withStaging(place, async () => void order.push("second"));
-    while (place.told.length === 0) await Bun.sleep(1);
+    await expect(withStaging(context, async () => expect.unreachable(), 0)).rejects.toThrow("another import is still writing");
+    expect(context.notices).toEqual([]);
+    const second = withStaging(context, async () => void order.push("second"));
+    while (context.notices.length === 0) await Bun.sleep(1);
     firstEnds.resolve();
     await Promise.all([first, second]);
     expect(order).toEqual(["first", "second"]);
-    expect(place.told).toEqual(["Waiting for another import to finish"]);
+    expect(context.notices).toEqual(["Waiting for another import to finish"]);
   });
 
   testIf("lets the next one in when an import failed, and leaves no file behind", async () => {
-    await using place = await aPlace();
-    const failed = withStaging(place, async (staging) => {
+    await using context = await aContext();
+    const failed = withStaging(context, async (staging) => {
       staging.put("A", "1", "{}");
-      expect(readdirSync(place.directory)).toContain("import.staging");
+      expect(readdirSync(context.directory)).toContain("import.staging");
       throw new Error("on purpose");
     });
     await expect(failed).rejects.toThrow("on purpose");
-    expect(await withStaging(place, async (staging) => staging.counts(), 0)).toEqual({ toWrite: 0, unchanged: 0 });
-    expect(readdirSync(place.directory)).not.toContain("import.staging");
+    expect(await withStaging(context, async (staging) => staging.counts(), 0)).toEqual({ toWrite: 0, unchanged: 0 });
+    expect(readdirSync(context.directory)).not.toContain("import.staging");
   });
 });

@@ -799,9 +799,11 @@ test("a catalog that was filled in memory holds what check promises", async () =
 describe("what an import refuses or keeps beside the records", () => {
   test("--as-of is for history: an instant that is still to come is refused", async () => {
     const catalog = await aCatalog();
-    const place = { db: catalog.db, directory: ":memory:", now: () => NOON, tell: () => undefined, progress: () => undefined };
+    const context = { db: catalog.db, directory: ":memory:", now: () => NOON, notify: () => undefined, progress: () => undefined };
     const options = { files: [aFile([])], snapshot: false, allowRemovals: false, asOf: NOON + 1, dryRun: false, rejects: undefined };
-    expect(importFiles(place, records, options)).rejects.toThrow("Cannot import as of 2026-03-01T12:00:00.001Z: --as-of is for history");
+    await expect(importFiles(context, records, options)).rejects.toThrow(
+      "Cannot import as of 2026-03-01T12:00:00.001Z: --as-of is for history",
+    );
   });
 
   test("two amendments of one lineage in one file: the last holds, and the first id still finds it", async () => {

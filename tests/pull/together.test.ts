@@ -16,9 +16,9 @@ const solicitation = (title: string) => ({ solicitation_number: "26.1", solicita
 function start(db: CatalogDb, source: string, base: string) {
   const upstream = upstreams.find(({ name }) => name === source);
   if (upstream === undefined) throw new Error(`There is no upstream ${source}`);
-  const place = { db, directory: aDirectory(), now: () => NOW, tell: () => undefined, progress: () => undefined };
+  const context = { db, directory: aDirectory(), now: () => NOW, notify: () => undefined, progress: () => undefined };
   const order = { upstream, base: new URL(base), key: undefined, keep: undefined, force: false, allowRemovals: false, rejects: undefined };
-  return pull(place, aNet(base), order);
+  return pull(context, aNet(base), order);
 }
 
 describe.each(places)("two pulls at once on %s", (_, isThere, makePlace) => {

@@ -2,7 +2,7 @@
 import { afterEach } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import type { Workplace } from "../../src/import/context.ts";
+import type { ImportContext } from "../../src/import/context.ts";
 import type { Net } from "../../src/pull/download.ts";
 import { type Pull, pull } from "../../src/pull/pull.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
@@ -114,7 +114,13 @@ export function aPuller(source: string) {
   closing.push(() => db.close());
   const clock = { now: NOW };
   const told: string[] = [];
-  const place: Workplace = { db, directory, now: () => clock.now, tell: (message) => void told.push(message), progress: () => undefined };
+  const context: ImportContext = {
+    db,
+    directory,
+    now: () => clock.now,
+    notify: (message) => void told.push(message),
+    progress: () => undefined,
+  };
   const order = { upstream, key: undefined, keep: undefined, force: false, allowRemovals: true, rejects: undefined };
   const waits: number[] = [];
   return {
@@ -127,7 +133,7 @@ export function aPuller(source: string) {
     turn: (base: string, given: Partial<Omit<Pull, "base">> & { net?: Partial<Net> } = {}) => {
       const { net: netGiven, ...rest } = given;
       const net = aNet(base, { now: () => clock.now, wait: async (ms) => void (ms !== 350 && waits.push(ms)), ...netGiven });
-      return pull(place, net, { ...order, base: new URL(base), ...rest });
+      return pull(context, net, { ...order, base: new URL(base), ...rest });
     },
   };
 }

@@ -7,11 +7,11 @@ import { type TestApi, testApi } from "./api.ts";
 
 export async function demoApi({ assets }: { assets?: readonly Asset[] } = {}): Promise<TestApi> {
   const api = await testApi({ now: Date.UTC(2026, 7, 3, 14), ...(assets && { assets }) });
-  const place = { db: api.model.db, directory: ":memory:", now: () => api.clock.now, tell: () => undefined, progress: () => undefined };
+  const context = { db: api.model.db, directory: ":memory:", now: () => api.clock.now, notify: () => undefined, progress: () => undefined };
   for (const { format, file, asOf } of sample) {
     if (format !== grantsGov.name) continue;
     const options = { files: [file], snapshot: false, allowRemovals: false, asOf: Date.parse(asOf), dryRun: false, rejects: undefined };
-    await importFiles(place, grantsGov, options);
+    await importFiles(context, grantsGov, options);
   }
   return api;
 }

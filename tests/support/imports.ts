@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import type { Value } from "../../db/value.ts";
-import type { Options, Outcome, Workplace } from "../../src/import/context.ts";
+import type { ImportContext, Options, Outcome } from "../../src/import/context.ts";
 import { importEvents } from "../../src/import/events.ts";
 import type { Format } from "../../src/import/format.ts";
 import { records } from "../../src/import/formats/records.ts";
@@ -54,11 +54,11 @@ type Given = Partial<Omit<Options, "files">> & { now?: number; format?: Format }
 export async function aCatalog(given?: CatalogDb) {
   const db = given ?? (await (await usualPlace()).catalog(NOON));
   const clock = { now: NOON };
-  const place = (told: string[], asOf?: number): Workplace => ({
+  const contextOf = (told: string[], asOf?: number): ImportContext => ({
     db,
     directory: ":memory:",
     now: () => (clock.now = Math.max(clock.now, asOf ?? 0)), // History is not imported before it happened.
-    tell: (message) => void told.push(message),
+    notify: (message) => void told.push(message),
     progress: () => undefined,
   });
   const optionsOf = (paths: readonly string[], given: Given): Options => ({
@@ -76,19 +76,19 @@ export async function aCatalog(given?: CatalogDb) {
     /** Imports these records as one file. */
     take: async (content: readonly (Draft | unknown)[] | string, given: Given = {}): Promise<Imported> => {
       const told: string[] = [];
-      return { ...(await importFiles(place(told, given.asOf), given.format ?? records, optionsOf([aFile(content)], given))), told };
+      return { ...(await importFiles(contextOf(told, given.asOf), given.format ?? records, optionsOf([aFile(content)], given))), told };
     },
     takeFiles: async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
       const told: string[] = [];
-      return { ...(await importFiles(place(told, given.asOf), given.format ?? records, optionsOf(paths, given))), told };
+      return { ...(await importFiles(contextOf(told, given.asOf), given.format ?? records, optionsOf(paths, given))), told };
     },
     takeEvents: async (content: readonly unknown[] | string, given: Given = {}): Promise<Imported> => {
       const told: string[] = [];
-      return { ...(await importEvents(place(told), optionsOf([aFile(content)], given))), told };
+      return { ...(await importEvents(contextOf(told), optionsOf([aFile(content)], given))), told };
     },
     takeEventFiles: async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
       const told: string[] = [];
-      return { ...(await importEvents(place(told), optionsOf(paths, given))), told };
+      return { ...(await importEvents(contextOf(told), optionsOf(paths, given))), told };
     },
   };
 }

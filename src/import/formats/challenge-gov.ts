@@ -2,7 +2,7 @@
 import { parseInstant } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
-import type { Context, Format, Input, Item, RecordItem, RejectedItem } from "../format.ts";
+import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
 import { naming } from "../input.ts";
 import { jsonObjects } from "../json-elements.ts";
 import type { Draft } from "../record.ts";
@@ -17,7 +17,7 @@ export const challengeGov: Format = {
   read,
 };
 
-async function* read(inputs: readonly Input[], _context: Context): AsyncIterable<Item> {
+async function* read(inputs: readonly Input[], _context: FormatContext): AsyncIterable<Item> {
   for (const input of inputs) {
     for await (const found of naming(input, jsonObjects(input.bytes())))
       yield found.kind === "rejected" ? { input, ...found } : { input, ...found, ...readChallenge(found.raw) };

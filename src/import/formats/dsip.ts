@@ -10,7 +10,7 @@ import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../tex
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
-import type { Context, Format, Input, Item } from "../format.ts";
+import type { Format, FormatContext, Input, Item } from "../format.ts";
 import { naming } from "../input.ts";
 import { type Around, beginningOf, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
@@ -86,7 +86,7 @@ const SECTIONS = [
   ["References", "referenceDocuments"],
 ] as const;
 
-async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
+async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const survey = await surveyOf(inputs);
   if (survey.total > survey.topics.size)
     context.warn(`the portal's search found ${survey.total} topics, of which these files hold ${survey.topics.size}`);
@@ -238,7 +238,7 @@ function isQuestion(value: JsonObject): boolean {
 /* The draft */
 
 /** Search, details and questions tell different fields. What none of the files tells is left out: then what an earlier import stored holds. */
-function toDraft(topic: Topic, context: Context): Draft {
+function toDraft(topic: Topic, context: FormatContext): Draft {
   const code = textOf(topic.topicCode);
   const opens = instantOf(topic.topicStartDate, "00:00:00");
   const closes = instantOf(topic.topicEndDate, "23:59:59");
@@ -278,7 +278,7 @@ function detailsOf(topic: Topic) {
 }
 
 /** What follows from the dates is left to the clock (D-37); the portal's word counts where they do not tell. */
-function statusOf(status: string, opens: string | null, context: Context): string | null {
+function statusOf(status: string, opens: string | null, context: FormatContext): string | null {
   if (status === "Closed") return "closed";
   if (status === "Pre-Release") return opens === null ? "pre_release" : null;
   if (status !== "Open") context.warn(`unknown topic status "${status}"`);

@@ -1,7 +1,7 @@
 /** Records of one's own: NDJSON, one object a line, as `export` writes it. */
 
 import { arrayOf, isObject, type JsonObject, parseJson } from "../../text/json-value.ts";
-import type { Context, Format, Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";
+import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";
 import { lines } from "../input.ts";
 import { readNaturalKey } from "../validate.ts";
 
@@ -11,7 +11,7 @@ export const records: Format = {
   read,
 };
 
-async function* read(inputs: readonly Input[], _context: Context): AsyncIterable<Item> {
+async function* read(inputs: readonly Input[], _context: FormatContext): AsyncIterable<Item> {
   for await (const item of objectLines(inputs)) {
     const key = item.kind === "record" ? plainKeyOf(item.record) : undefined;
     if (item.kind === "rejected" || key === undefined) yield item;

@@ -7,7 +7,7 @@ import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-valu
 import { summaryOf } from "../../text/plain-text.ts";
 import { csvRows, encodingOf } from "../csv-rows.ts";
 import { easternDate, easternInstant } from "../eastern.ts";
-import type { Context, Format, Input, Item, Version } from "../format.ts";
+import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
 import { naming } from "../input.ts";
 import { type Around, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
@@ -117,7 +117,7 @@ type Organization = { agency?: string; subAgency?: string; office?: string };
 
 type Found = { input: Input } & FoundObject;
 
-async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
+async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const today = easternDate(context.now);
   let [count, total] = [0, 0];
   const around = (answer: unknown) => {
@@ -326,7 +326,7 @@ function parentsOf(series: string, key: string): string[] {
 
 /* The draft */
 
-function toDraft(notice: Notice, today: string, context: Context): Draft {
+function toDraft(notice: Notice, today: string, context: FormatContext): Draft {
   const { description, organization } = notice;
   const kind = kindOf(notice.type);
   if (kind === undefined && notice.type !== "") context.warn(`unknown notice type "${notice.type}"`);
@@ -404,7 +404,7 @@ function moreExact(text: string, told: string | null = null, stored: string | nu
 }
 
 /** Award and justification say it themselves; all else follows the clock, but a presolicitation is not open before its deadline. */
-function statusOf(notice: Notice, kind: Kind | undefined, closes: string | null, today: string, { now }: Context): string | null {
+function statusOf(notice: Notice, kind: Kind | undefined, closes: string | null, today: string, { now }: FormatContext): string | null {
   if (notice.active === "No" || (notice.archiveDate !== "" && notice.archiveDate < today)) return "archived";
   if (kind?.name === "Award Notice" || notice.awardNumber !== "" || notice.awardee !== "") return "awarded";
   if (kind?.name === "Justification") return "closed";
@@ -431,7 +431,7 @@ function requirementsOf({ setAsides, setAsideLabel }: Notice): string | null {
   return setAsides.length === 0 ? null : `Set-aside: ${setAsideLabel || setAsides.join(", ")}`;
 }
 
-function instantOf(text: string, timeOfDate: string, context: Context): string | null {
+function instantOf(text: string, timeOfDate: string, context: FormatContext): string | null {
   const instant = readInstant(text, timeOfDate);
   if (instant === undefined && text !== "") context.warn(`unreadable date "${text}"`);
   return instant ?? null;

@@ -4,7 +4,7 @@ import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-valu
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
-import type { Context, Format, Input, Item, Version } from "../format.ts";
+import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
 import { naming } from "../input.ts";
 import { type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
@@ -60,7 +60,7 @@ const TOPIC_COLUMNS = {
 /** Most characters of a solicitation besides its topics: each of them becomes a record that repeats it. Real ones have some thousand. */
 const SOLICITATION_MAX = 100_000;
 
-async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
+async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   for (const input of inputs) {
     for await (const found of naming(input, solicitationsIn(input))) {
       if (found.kind === "rejected") {
@@ -108,7 +108,7 @@ function topicsOf(solicitation: JsonObject): JsonObject[] {
   return topics.length === 0 ? [{}] : topics;
 }
 
-function toDraft(solicitation: JsonObject, topic: JsonObject, context: Context): Draft {
+function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatContext): Draft {
   const number = textOf(solicitation.solicitation_number);
   const solicitationTitle = textOf(solicitation.solicitation_title);
   const title = textOf(topic.topic_title) || solicitationTitle || number;
@@ -198,14 +198,14 @@ function codeOf({ agency }: JsonObject, topic: JsonObject): string {
   return AGENCIES[textOf(agency)] === AGENCIES.DOD ? textOf(topic.topic_number) : "";
 }
 
-function agencyOf(code: string, context: Context): string | null {
+function agencyOf(code: string, context: FormatContext): string | null {
   const name = labelOf(code, AGENCIES);
   if (name === undefined && code !== "") context.warn(`unknown agency "${code}"`);
   return name ?? (code || null);
 }
 
 /** What follows from the dates is left to the clock (D-37). */
-function statusOf(status: string, opens: string | null, context: Context): string | null {
+function statusOf(status: string, opens: string | null, context: FormatContext): string | null {
   const word = status.toLowerCase();
   if (word === "closed") return "closed";
   if (word === "future") return opens === null ? "pre_release" : null;

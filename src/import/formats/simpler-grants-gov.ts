@@ -1,6 +1,6 @@
 /** Simpler.Grants.gov: the CSV that its search page exports. */
 import { csvRows } from "../csv-rows.ts";
-import type { Context, Format, Input, Item } from "../format.ts";
+import type { Format, FormatContext, Input, Item } from "../format.ts";
 import { naming } from "../input.ts";
 import {
   applicantTypes,
@@ -65,7 +65,7 @@ const COLUMNS = [
 
 type Row = { [column: string]: string };
 
-async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
+async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   for (const input of inputs) {
     for await (const { line, row } of naming(input, csvRows(input.bytes(), COLUMNS))) {
       const grant = grantOfRow(row, context);
@@ -75,7 +75,7 @@ async function* read(inputs: readonly Input[], context: Context): AsyncIterable<
   }
 }
 
-function grantOfRow(row: Row, { warn }: Context): Grant {
+function grantOfRow(row: Row, { warn }: FormatContext): Grant {
   const text = (column: (typeof COLUMNS)[number]) => (row[column] ?? "").trim();
   const words = (column: (typeof COLUMNS)[number], known: ReadonlyMap<string, Coded>) => wordsOf(text(column), known, column, warn);
   const forecast = text("is_forecast") === "True";
@@ -117,7 +117,7 @@ function grantOfRow(row: Row, { warn }: Context): Grant {
   };
 }
 
-function statusOf(status: string, forecast: boolean, warn: Context["warn"]): Grant["status"] {
+function statusOf(status: string, forecast: boolean, warn: FormatContext["warn"]): Grant["status"] {
   if (status === "archived" || status === "closed") return status;
   if (status !== "posted" && status !== "forecasted") warn(`Unknown opportunity_status "${status}" is taken for posted`);
   return status === "forecasted" || forecast ? "forecast" : "posted";
@@ -144,7 +144,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** Grants.gov's codes behind the words of this upstream, `cooperative_agreement;grant`, so that both sources read the same. */
-function wordsOf(text: string, words: ReadonlyMap<string, Coded>, column: string, warn: Context["warn"]): Coded[] {
+function wordsOf(text: string, words: ReadonlyMap<string, Coded>, column: string, warn: FormatContext["warn"]): Coded[] {
   return text
     .split(";")
     .filter(Boolean)

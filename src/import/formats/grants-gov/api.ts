@@ -2,7 +2,7 @@
 import { parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
 import { easternInstant } from "../../eastern.ts";
-import type { Context, Input, Item, Revision, SourceLine } from "../../format.ts";
+import type { FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
 import { beginningOf, type FoundObject, jsonObjects } from "../../json-elements.ts";
 import type { Draft } from "../../record.ts";
 import { createUtf8Decoder } from "../../utf8.ts";
@@ -25,7 +25,7 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const REVISIONS_MAX = 1000;
 
 /** One answer, with its envelope or without; or an array of answers. */
-export async function* grantsGovAnswers(input: Input, first: string, context: Context): AsyncIterable<Item> {
+export async function* grantsGovAnswers(input: Input, first: string, context: FormatContext): AsyncIterable<Item> {
   const path = first === "{" ? pathOfHits(await beginningOf(input.bytes())) : undefined;
   if (path !== undefined) yield* hitsIn(input, path, context);
   else
@@ -33,7 +33,7 @@ export async function* grantsGovAnswers(input: Input, first: string, context: Co
 }
 
 /** The hits of a search, one by one: one that is not JSON is rejected alone. */
-async function* hitsIn(input: Input, path: string, context: Context): AsyncIterable<Item> {
+async function* hitsIn(input: Input, path: string, context: FormatContext): AsyncIterable<Item> {
   let line = 0;
   const around = (document: unknown) => {
     const answer = objectOf(document);
@@ -51,7 +51,7 @@ async function* hitsIn(input: Input, path: string, context: Context): AsyncItera
 async function* answersIn(
   answers: AsyncIterable<FoundObject> | readonly FoundObject[],
   input: Input,
-  context: Context,
+  context: FormatContext,
 ): AsyncIterable<Item> {
   let line = 0;
   for await (const answer of answers) {
@@ -61,7 +61,7 @@ async function* answersIn(
   }
 }
 
-function itemOf(line: SourceLine, { raw, grant, part }: Found, context: Context): Item {
+function itemOf(line: SourceLine, { raw, grant, part }: Found, context: FormatContext): Item {
   if (grant.id === "") return { kind: "rejected", ...line, source: GRANTS_GOV, reason: "id must not be blank" };
   if (part) return { kind: "record", ...line, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
   return { kind: "record", ...line, record: draftOfGrant(grant, context), ...revisionsOf(objectOf(raw), context) };
@@ -95,17 +95,17 @@ function contentOf(answer: JsonObject): JsonObject {
   return "data" in answer ? objectOf(answer.data) : answer;
 }
 
-function grantsOf(content: JsonObject, context: Context): Found[] {
+function grantsOf(content: JsonObject, context: FormatContext): Found[] {
   if (!Array.isArray(content.oppHits)) return [{ raw: content, grant: grantOfDetails(content, context), part: false }];
   warnOfMissing(content, content.oppHits.length, context);
   return content.oppHits.map((hit) => foundHit(hit, context));
 }
 
-function foundHit(hit: unknown, context: Context): Found {
+function foundHit(hit: unknown, context: FormatContext): Found {
   return { raw: hit, grant: grantOfHit(objectOf(hit), context), part: true };
 }
 
-function warnOfMissing({ hitCount }: JsonObject, hits: number, { warn }: Context): void {
+function warnOfMissing({ hitCount }: JsonObject, hits: number, { warn }: FormatContext): void {
   if (typeof hitCount === "number" && hits < hitCount)
     warn(`The search found ${hitCount} opportunities, and the file holds ${hits} of them`);
 }
@@ -134,7 +134,7 @@ function partOf(
   };
 }
 
-function grantOfHit(hit: JsonObject, { warn }: Context): Grant {
+function grantOfHit(hit: JsonObject, { warn }: FormatContext): Grant {
   const id = textOf(hit.id);
   return {
     ...emptyGrant,
@@ -164,7 +164,7 @@ function isoDate(text: string): string {
 
 /* Details */
 
-function grantOfDetails(details: JsonObject, { warn }: Context): Grant {
+function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
   const forecast = isForecast(details);
   const body = objectOf(forecast ? details.forecast : details.synopsis);
   const id = textOf(details.id);
@@ -238,7 +238,7 @@ type Superseded = { details: JsonObject; until: number };
  * What the upstream has shown of an opportunity, revision by revision. A forecast and its synopsis are revised each on its own, the forecast
  * also after the synopsis has taken its place. Nothing where a revision is missing or undated.
  */
-function revisionsOf({ opportunityHistoryDetails, ...present }: JsonObject, context: Context): { revisions?: Revision[] } {
+function revisionsOf({ opportunityHistoryDetails, ...present }: JsonObject, context: FormatContext): { revisions?: Revision[] } {
   const past = supersededIn(arrayOf(opportunityHistoryDetails).map(objectOf));
   const [forecasts, synopses] = kinds.map((kind) => versionsOf(kind, past ?? [], present));
   if (past === undefined || forecasts === undefined || synopses === undefined) return {};
@@ -285,7 +285,7 @@ function postedAt({ postingDate, postingDateStr }: JsonObject): number {
  * A revision as it would have been imported when it appeared. Its status followed from its dates then. The upstream keeps no past names of
  * agencies, so those are today's, and no past attachments, so none are compared.
  */
-function draftOfRevision({ kind, body }: Version, details: JsonObject, present: JsonObject, now: number, context: Context): Draft {
+function draftOfRevision({ kind, body }: Version, details: JsonObject, present: JsonObject, now: number, context: FormatContext): Draft {
   const { id, ost, opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns } = present;
   const today = objectOf(isForecast(present) ? present.forecast : present.synopsis);
   const { agencyDetails = today.agencyDetails, topAgencyDetails = today.topAgencyDetails } = present;
@@ -316,7 +316,7 @@ function instantOf(words: unknown): number | undefined {
 }
 
 /** `2025-01-17-00-00-00`, else `Jan 17, 2025 12:00:00 AM EST`: the hour is padding. */
-function dateOf(digits: string, words: string, warn: Context["warn"]): string {
+function dateOf(digits: string, words: string, warn: FormatContext["warn"]): string {
   if (/^\d{4}-\d\d-\d\d/.test(digits)) return digits.slice(0, 10);
   const [, month = "", day = "", year = ""] = /^([A-Z][a-z]{2}) (\d\d?), (\d{4})\b/.exec(words) ?? [];
   const number = MONTHS.indexOf(month) + 1;

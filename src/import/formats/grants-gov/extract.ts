@@ -2,7 +2,7 @@
  * Grants.gov: the daily XML extract (`GrantsDBExtract<date>v2.zip`), its predecessor of before 2016, and the answers of its API
  * (`api.ts`), told apart by what is in the file.
  */
-import type { Context, Format, Input, Item, LazyItem } from "../../format.ts";
+import type { Format, FormatContext, Input, Item, LazyItem } from "../../format.ts";
 import { naming, utf8Text } from "../../input.ts";
 import { firstCharacter } from "../../json-elements.ts";
 import { createXmlReader, KEPT_MAX } from "../../xml.ts";
@@ -28,21 +28,21 @@ export const grantsGov: Format = {
 };
 
 /** An opportunity that is forecast and posted in one extract is posted, whichever comes last. */
-async function* read(inputs: readonly Input[], context: Context): AsyncIterable<Item> {
+async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const posted = new Set<string>();
   for (const input of inputs) {
     for await (const item of naming(input, readOne(input, posted, context))) yield item;
   }
 }
 
-async function* readOne(input: Input, posted: Set<string>, context: Context): AsyncIterable<Item> {
+async function* readOne(input: Input, posted: Set<string>, context: FormatContext): AsyncIterable<Item> {
   const first = await firstCharacter(input.bytes());
   if (first === "{" || first === "[") yield* grantsGovAnswers(input, first, context);
   else if (first === "<") yield* readExtract(input, posted, context);
   else throw new Error("it is neither XML nor JSON");
 }
 
-async function* readExtract(input: Input, posted: Set<string>, context: Context): AsyncIterable<Item> {
+async function* readExtract(input: Input, posted: Set<string>, context: FormatContext): AsyncIterable<Item> {
   let line = 0;
   for await (const { raw, source, fault } of extractElements(input.bytes(), context)) {
     line++;
@@ -69,7 +69,7 @@ async function* readExtract(input: Input, posted: Set<string>, context: Context)
 /** One opportunity: its child elements by local name, each with all its texts; attributes as `Element@Attribute`. */
 type Element = { element: string; fields: { [name: string]: string[] } };
 
-function lazyItem(raw: Element, source: string, id: string, context: Context): LazyItem {
+function lazyItem(raw: Element, source: string, id: string, context: FormatContext): LazyItem {
   const isArchived = isOver(isoDate(textIn(raw.fields, "ArchiveDate")), context.now);
   const read = () => draftOfGrant(grantOfElement(raw, context), context);
   return { kind: "lazy", source: GRANTS_GOV, id, digested: `${isArchived} ${source}`, read };
@@ -79,7 +79,7 @@ function textIn(fields: Element["fields"], name: string): string {
   return fields[name]?.[0] ?? "";
 }
 
-function grantOfElement({ element, fields }: Element, { warn }: Context): Grant {
+function grantOfElement({ element, fields }: Element, { warn }: FormatContext): Grant {
   const text = (name: string) => textIn(fields, name);
   const all = (name: string) => fields[name] ?? [];
   const forecast = element === FORECAST;
@@ -127,7 +127,7 @@ function grantOfElement({ element, fields }: Element, { warn }: Context): Grant 
 }
 
 /** The extract of before 2016 has no opportunity ids: its opportunities are known by their numbers. */
-function grantOfLegacyElement({ fields }: Element, { warn }: Context): Grant {
+function grantOfLegacyElement({ fields }: Element, { warn }: FormatContext): Grant {
   const text = (name: string) => (fields[name]?.[0] ?? "").replace(/^(None|Not Available)$/, "");
   const all = (name: string) => fields[name] ?? [];
   return {
@@ -184,7 +184,7 @@ const TOO_LONG = `the element must have at most ${KEPT_MAX} characters`;
 /** An element, the text in the file that it was read from, and why it cannot be imported, if so. */
 type Found = { raw: Element; source: string; fault: string | undefined };
 
-async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Context): AsyncIterable<Found> {
+async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: FormatContext): AsyncIterable<Found> {
   let found: Found[] = [];
   let record: Element = { element: "", fields: {} };
   let recordFault: string | undefined;

@@ -1,7 +1,7 @@
 /** A grant opportunity as all layouts of Grants.gov and Simpler.Grants.gov state it, and the draft that it becomes. */
 import { decodeEntities, plainText, summaryOf } from "../../../text/plain-text.ts";
 import { easternDate, easternInstant } from "../../eastern.ts";
-import type { Context } from "../../format.ts";
+import type { FormatContext } from "../../format.ts";
 import { programType } from "../../program-type.ts";
 import type { Draft } from "../../record.ts";
 import type { Coded } from "./codes.ts";
@@ -80,7 +80,7 @@ export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
 
 const ROLE = "Grantor contact";
 
-export function draftOfGrant(grant: Grant, { now, warn }: Context): Draft {
+export function draftOfGrant(grant: Grant, { now, warn }: FormatContext): Draft {
   const title = oneLine(grant.title) || grant.number || "Untitled";
   return {
     source: { code: grant.source, opportunity_id: grant.id, url: grant.url },
@@ -130,14 +130,14 @@ function typeOf({ number, instruments }: Grant, title: string): string | null {
   return type === "OTHER" && instruments.length === 0 ? null : type;
 }
 
-function dateOf({ id }: Grant, date: string, time: string, warn: Context["warn"]): string | null {
+function dateOf({ id }: Grant, date: string, time: string, warn: FormatContext["warn"]): string | null {
   if (date === "") return null;
   const instant = easternInstant(date, time);
   if (instant === undefined) warn(`Opportunity ${id} has a date that does not exist, ${date}: it is left out`);
   return instant ?? null;
 }
 
-function fundingOf(grant: Grant, warn: Context["warn"]): NonNullable<Draft["funding"]> | null {
+function fundingOf(grant: Grant, warn: FormatContext["warn"]): NonNullable<Draft["funding"]> | null {
   const [floor, ceiling, total, awards] = [grant.awardFloor, grant.awardCeiling, grant.totalFunding, grant.awards].map((text) =>
     amountOf(text, grant.id, warn),
   );
@@ -162,7 +162,7 @@ function fundingOf(grant: Grant, warn: Context["warn"]): NonNullable<Draft["fund
 const AMOUNT_MAX = 100;
 
 /** Two decimals; `undefined` where nothing is stated. Never through a float (D-36). */
-function amountOf(text: string, id: string, warn: Context["warn"]): string | undefined {
+function amountOf(text: string, id: string, warn: FormatContext["warn"]): string | undefined {
   const digits = text.replace(/[$,\s]/g, "");
   if (digits === "" || /^(none|notavailable|n\/a)$/i.test(digits)) return undefined;
   const [, whole = "", cents = ""] = (digits.length <= AMOUNT_MAX && /^0*(\d{1,20})(?:\.(\d{1,2}))?$/.exec(digits)) || [];
