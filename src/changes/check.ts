@@ -1,4 +1,4 @@
-/** `check`: whatever can be told from the data alone about the promises of contract section 3. */
+/** `fundfeed check`: verifies what the contract promises about stored records and their history, as far as the data alone can show. */
 import { and, asc, desc, eq, gt, inArray, isNotNull, notExists, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { BATCH_ROWS, type CatalogDb, type CatalogSql } from "../../db/engine.ts";
@@ -8,12 +8,12 @@ import { events, facets, imports, opportunities, settings, upstreamIds, versions
 import type { OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { statusAt } from "../opportunities/status.ts";
-import { formatInstant, isFuture } from "../text/instant.ts";
+import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { type Content, documentOf, isSameHash, parseStored, readContent, render, sidecarOf } from "./content.ts";
 import { unapply, valueAt } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
 
-/** One broken promise: where, and what is wrong there. */
+/** Something wrong in the catalog: the record or the catalog as a whole, and a sentence about it. */
 export type Fault = { where: string; what: string };
 
 type OpportunityRow = typeof opportunities.$inferSelect;
@@ -40,56 +40,60 @@ const cursorSecretLength = query({}, () =>
     .where(eq(settings.name, "cursor_secret")),
 );
 const count = { count: sql<number>`count(*)` };
-const ofNoRecord = (seq: SQLiteColumn) => notExists(select(exists).from(opportunities).where(eq(opportunities.seq, seq)));
+const hasNoRecord = (seq: SQLiteColumn) => notExists(select(exists).from(opportunities).where(eq(opportunities.seq, seq)));
 const orphanQueries = {
-  "events belong to no record": query({}, () => select(count).from(events).where(ofNoRecord(events.opportunity_seq))),
-  "upstream ids belong to no record": query({}, () => select(count).from(upstreamIds).where(ofNoRecord(upstreamIds.opportunity_seq))),
-  "versions belong to no record that bears their id": query({}, () => {
-    const borne = and(
+  "events belong to no record": query({}, () => select(count).from(events).where(hasNoRecord(events.opportunity_seq))),
+  "upstream ids belong to no record": query({}, () => select(count).from(upstreamIds).where(hasNoRecord(upstreamIds.opportunity_seq))),
+  "versions belong to a record without their id": query({}, () => {
+    const hasId = and(
       eq(upstreamIds.source, versions.source),
       eq(upstreamIds.upstream_id, versions.upstream_id),
       eq(upstreamIds.opportunity_seq, versions.opportunity_seq),
     );
     return select(count)
       .from(versions)
-      .where(notExists(select(exists).from(upstreamIds).where(borne)));
+      .where(notExists(select(exists).from(upstreamIds).where(hasId)));
   }),
-  "events name an import that is not there": query({}, () =>
+  "events refer to a missing import": query({}, () =>
     select(count)
       .from(events)
       .where(and(isNotNull(events.import_id), notExists(select(exists).from(imports).where(eq(imports.id, events.import_id))))),
   ),
 };
 
-/** A record with all that refers to it, or that it refers to. */
-type Stored = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: UpstreamId[]; events: EventRow[] };
+/** A record with its facet, upstream ids and events. */
+type Checked = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: UpstreamId[]; events: EventRow[] };
 
-/** The last instant that a date can name. */
+/** The last instant of JavaScript's dates. */
 const END_OF_TIME = 8.64e15;
 
 /**
- * Faults of the catalog's content, some `atMost` of them: each record with its history, then what belongs to no record. Sees one state.
- * Without `now` (ms), nothing lies in the future.
+ * The faults of the catalog's content: each record with its history, then what belongs to no record. Runs in one read transaction. Stops
+ * soon after `atMost` faults. Reports instants later than `now`, if it is given.
  */
-export async function checkCatalog(db: CatalogDb, atMost = Number.POSITIVE_INFINITY, now = Number.POSITIVE_INFINITY): Promise<Fault[]> {
+export async function checkCatalog(
+  db: CatalogDb,
+  atMost = Number.POSITIVE_INFINITY,
+  now: EpochMs = Number.POSITIVE_INFINITY,
+): Promise<Fault[]> {
   return db.readTransaction(async (sql) => {
     const faults: Fault[] = [];
     const facets = new Map((await sql.all(allFacets)).map((each) => [each.id, each]));
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
       const rows: OpportunityRow[] = await sql.all(opportunitiesAfter, { after });
-      for (const stored of await withAllOf(sql, rows, facets)) faults.push(...recordFaults(stored, now));
+      for (const checked of await readAll(sql, rows, facets)) faults.push(...recordFaults(checked, now));
       if (faults.length >= atMost) return faults;
       after = rows.at(-1)?.seq;
     }
     const secret = await sql.get(cursorSecretLength);
-    const whole = (await orphans(sql)).filter(({ count }) => count > 0).map(({ count, what }) => `${count} ${what}`);
-    if (secret?.length !== 32) whole.push("the cursor secret is missing or not 32 bytes long");
-    return [...faults, ...whole.map((what) => ({ where: "the catalog", what }))];
+    const catalogFaults = (await orphans(sql)).filter(({ count }) => count > 0).map(({ count, what }) => `${count} ${what}`);
+    if (secret?.length !== 32) catalogFaults.push("the cursor secret is missing or not 32 bytes long");
+    return [...faults, ...catalogFaults.map((what) => ({ where: "the catalog", what }))];
   });
 }
 
-/** Asked for by the batch: a record at a time would be three questions each. */
-async function withAllOf(sql: CatalogSql, rows: readonly OpportunityRow[], facets: ReadonlyMap<number, Facet>): Promise<Stored[]> {
+/** Reads a batch with two statements, because two for each record would be slow. */
+async function readAll(sql: CatalogSql, rows: readonly OpportunityRow[], facets: ReadonlyMap<number, Facet>): Promise<Checked[]> {
   const seqs = rows.map(({ seq }) => seq);
   const upstreamIds = await sql.all(upstreamIdsOfRows, { seqs });
   const events = await sql.all(eventsOfRows, { seqs });
@@ -103,34 +107,34 @@ async function withAllOf(sql: CatalogSql, rows: readonly OpportunityRow[], facet
   }));
 }
 
-function recordFaults(stored: Stored, now: number): Fault[] {
-  const { source, source_opportunity_id, id } = stored.row;
+function recordFaults(checked: Checked, now: EpochMs): Fault[] {
+  const { source, source_opportunity_id, id } = checked.row;
   const where = `${source} ${source_opportunity_id} (${id})`;
   const faults: Fault[] = [];
   try {
-    for (const what of faultsOf(stored, now)) faults.push({ where, what });
+    for (const what of faultsOf(checked, now)) faults.push({ where, what });
   } catch (error) {
     faults.push({ where, what: `cannot be read: ${reasonOf(error)}` });
   }
   return faults;
 }
 
-function* faultsOf({ row, facet, upstreamIds, events }: Stored, now: number): Iterable<string> {
+function* faultsOf({ row, facet, upstreamIds, events }: Checked, now: EpochMs): Iterable<string> {
   const content = readContent(row.document, row.sidecar);
   const rendered = render(content, row.status_basis);
   const { id, created_at: createdAt, updated_at: updatedAt } = row;
   if (!documentOf(rendered, { id, status: content.status, dates: content.dates, createdAt, updatedAt }).equals(row.document))
-    yield "its document is not what its columns say";
+    yield "its document does not match its columns";
   if (!sidecarOf(rendered).equals(row.sidecar)) yield "its sidecar is not in its canonical form";
   if (row.id !== opportunityId(row.source, row.lineage)) yield "its id does not derive from source and lineage (D-30)";
   if (content.source.code !== row.source) yield "its source differs from its document's";
   if (content.source.opportunity_id !== row.source_opportunity_id) yield "its upstream id differs from its document's";
-  if (!isSameHash(rendered.hash, row.hash)) yield "its hash is not its content's";
-  if (linkKeyOf(content) !== row.link_key) yield "its link key is not its content's";
+  if (!isSameHash(rendered.hash, row.hash)) yield "its hash does not match its content";
+  if (linkKeyOf(content) !== row.link_key) yield "its link key does not match its content";
   if (row.created_at > row.updated_at) yield "it was updated before it was created";
   if (isFuture(row.updated_at, now)) yield `its updated_at lies in the future: ${formatInstant(row.updated_at)} (D-31)`;
-  if (!isFacetOf(facet, row, content)) yield "its facet is not its document's";
-  yield* clockFaults(row, content);
+  if (!isFacetOf(facet, row, content)) yield "its facet does not match its document";
+  yield* statusTurnFaults(row, content);
   if (!upstreamIds.some((each) => each.upstream_id === row.source_opportunity_id && each.source === row.source))
     yield "it cannot be found by its upstream id (D-14)";
   yield* historyFaults(row, events, content);
@@ -146,15 +150,14 @@ function isFacetOf(facet: Facet | undefined, row: OpportunityRow, { status, orga
   );
 }
 
-function* clockFaults({ status_basis, due_at }: OpportunityRow, { status, dates }: Content): Iterable<string> {
-  if (status_basis === "stated" && due_at !== null) yield "it stated its status, and the clock would still move it (D-37)";
+function* statusTurnFaults({ status_basis, due_at }: OpportunityRow, { status, dates }: Content): Iterable<string> {
+  if (status_basis === "stated" && due_at !== null) yield "its status is stated and would still turn (D-37)";
   if (status_basis !== "dates") return;
-  if (due_at === null && statusAt(dates, END_OF_TIME) !== status)
-    yield "its status follows its dates, and the clock would never move it (D-37)";
-  if (due_at !== null && statusAt(dates, due_at) === status) yield "the clock would move it when there is nothing to move (D-37)";
+  if (due_at === null && statusAt(dates, END_OF_TIME) !== status) yield "its status follows its dates and would never turn (D-37)";
+  if (due_at !== null && statusAt(dates, due_at) === status) yield "its status turn is due when its status does not change (D-37)";
 }
 
-/** Undone from the newest on, every event must fit the state that the later ones leave, down to the addition. */
+/** Undoes the events from the newest to the addition. Each must lead to the content that undoing the later ones left. */
 function* historyFaults(row: OpportunityRow, events: readonly EventRow[], present: Content): Iterable<string> {
   let state = present;
   let oldest: string | undefined;
@@ -162,27 +165,29 @@ function* historyFaults(row: OpportunityRow, events: readonly EventRow[], presen
     const event = parseStored<OpportunityEvent>(each.document);
     yield* eventFaults(each, event, row);
     if (each.origin !== "detected") continue;
-    const unfit = event.changes.find(({ field, current }) => JSON.stringify(valueAt(state, field.split("."))) !== JSON.stringify(current));
-    if (unfit !== undefined) yield `its history does not lead to it: event ${each.id} leaves another ${unfit.field}`;
-    if (each.detected_at > row.updated_at) yield `event ${each.id} is later than its newest change (D-33)`;
+    const mismatch = event.changes.find(
+      ({ field, current }) => JSON.stringify(valueAt(state, field.split("."))) !== JSON.stringify(current),
+    );
+    if (mismatch !== undefined) yield `its history does not lead to its content: event ${each.id} leaves a different ${mismatch.field}`;
+    if (each.detected_at > row.updated_at) yield `event ${each.id} is later than its updated_at (D-33)`;
     state = unapply(state, event.changes);
     oldest = each.type;
   }
   const detected = events.filter(({ origin }) => origin === "detected");
   if (oldest !== "opportunity_added") yield "its history does not begin with its addition";
   if (detected.filter(({ type }) => type === "opportunity_added").length > 1) yield "it was added more than once";
-  // A restored record may be newer than its history: `export` carries no events.
+  // A restored record may be newer than its history, because `export` has no events.
   if (detected.length > 1 && detected[0]?.detected_at !== row.updated_at) yield "its newest event is not at its updated_at (D-33)";
 }
 
 function* eventFaults(row: EventRow, event: OpportunityEvent, opportunity: OpportunityRow): Iterable<string> {
   if (event.id !== row.id || event.opportunity_id !== opportunity.id || event.detected_at !== formatInstant(row.detected_at)) {
-    yield `event ${row.id} is not what its columns say`;
+    yield `event ${row.id} does not match its columns`;
   }
   if (row.origin === "detected" && (event.type !== row.type || event.severity !== row.severity))
-    yield `event ${row.id} shows another type or severity`;
+    yield `event ${row.id} has another type or severity in its document`;
   if (event.changes.map(({ field }) => field).join() !== event.changed_fields.join() && row.origin === "detected") {
-    yield `event ${row.id} names other fields than it changes`;
+    yield `the changed_fields of event ${row.id} differ from its changes`;
   }
 }
 

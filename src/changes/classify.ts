@@ -1,11 +1,14 @@
-/** From the differences of one change set to its events: one for each type that it touches. */
+/** Makes the events of a change set: one for each event type among its changes. */
 import { type Change, type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../events/event.ts";
 import { uuid5 } from "../opportunities/identity.ts";
-import { formatInstant } from "../text/instant.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { added, removed, ruleFor } from "./rules.ts";
 
-/** The events of a change set at its instant (ms), in the table's order. Ids derive from record, instant and type: the same after every rebuild. */
-export function classify(opportunityId: string, changes: readonly Change[], instant: number): OpportunityEvent[] {
+/**
+ * The events of a change set at its instant, in the order of `eventTypes`. Their ids derive from record, instant and type, so that they
+ * stay the same when the catalog is built again.
+ */
+export function classify(opportunityId: string, changes: readonly Change[], instant: EpochMs): OpportunityEvent[] {
   const byType = new Map<EventType, { severity: Severity; changes: Change[] }>();
   for (const change of changes) {
     const rule = ruleFor(change);
@@ -22,16 +25,16 @@ export function classify(opportunityId: string, changes: readonly Change[], inst
 }
 
 /** The event of a new record. */
-export function additionEvent(opportunityId: string, instant: number): OpportunityEvent {
+export function additionEvent(opportunityId: string, instant: EpochMs): OpportunityEvent {
   return makeEvent(opportunityId, added.type, added.severity, [], instant);
 }
 
-/** The event of a record that is gone from a snapshot. */
-export function removalEvent(opportunityId: string, changes: Change[], instant: number): OpportunityEvent {
+/** The event of a record that is missing from a snapshot. */
+export function removalEvent(opportunityId: string, changes: Change[], instant: EpochMs): OpportunityEvent {
   return makeEvent(opportunityId, removed.type, removed.severity, changes, instant);
 }
 
-function makeEvent(opportunityId: string, type: EventType, severity: Severity, changes: Change[], instant: number): OpportunityEvent {
+function makeEvent(opportunityId: string, type: EventType, severity: Severity, changes: Change[], instant: EpochMs): OpportunityEvent {
   return {
     id: uuid5(`${opportunityId}\n${instant}\n${type}`),
     opportunity_id: opportunityId,
@@ -44,13 +47,13 @@ function makeEvent(opportunityId: string, type: EventType, severity: Severity, c
   };
 }
 
-/** What an event says to people, in a sentence. */
+/** The summary of an event: one sentence for people. */
 export function summaryOf(type: string, changes: readonly Change[]): string {
   const [first] = changes;
   if (type === "opportunity_added") return "Added";
   if (type === "opportunity_removed") return "No longer published by its source";
   if (first !== undefined && changes.length === 1 && isShort(first.previous) && isShort(first.current)) {
-    return `${first.field} changed from ${shown(first.previous)} to ${shown(first.current)}`;
+    return `${first.field} changed from ${asText(first.previous)} to ${asText(first.current)}`;
   }
   return `Changed: ${changes.map(({ field }) => field).join(", ")}`;
 }
@@ -59,6 +62,6 @@ function isShort(value: unknown): boolean {
   return value === null || (typeof value === "string" && value.length <= 60);
 }
 
-function shown(value: unknown): string {
+function asText(value: unknown): string {
   return value === null ? "nothing" : String(value);
 }

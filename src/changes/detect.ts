@@ -1,21 +1,21 @@
-/** What differs between two states of a record, field by field. */
+/** Detects the differences between two versions of a record, and applies them. */
 import { type TSchema, TypeGuard } from "@sinclair/typebox";
 import type { Change } from "../events/event.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import { compareInstants, parseInstant } from "../text/instant.ts";
 import type { Content } from "./content.ts";
 
-/** Not what an upstream says: identity, bookkeeping, the reserved field. */
+/** Fields that are no content of the upstream: identity, timestamps of this service, and the reserved field. */
 const NOT_COMPARED = ["id", "source.code", "value_estimate", "created_at", "updated_at"];
 
-/** Dotted paths of the leaves that are compared, in the resource's order. `funding` is one when it comes or goes as a whole. */
+/** Dotted paths of the compared fields, in the resource's order. A `funding` that appears or disappears is compared as a whole. */
 export const comparedFields: readonly string[] = [...leaves(Opportunity, ""), "attachments", "questions"].filter(
   (field) => !NOT_COMPARED.includes(field),
 );
 
 const comparedPaths = comparedFields.map((field) => ({ field, path: field.split(".") }));
 
-/** The differences from `previous` to `current`, in the resource's order. A date that only changes its offset is none. */
+/** The changes from `previous` to `current`, in the resource's order. A date with another offset and the same instant is no change. */
 export function detect(previous: Content, current: Content): Change[] {
   const changes: Change[] = [];
   for (const { field, path } of comparedPaths) {
@@ -26,12 +26,12 @@ export function detect(previous: Content, current: Content): Change[] {
   return changes;
 }
 
-/** `previous` with the changes made: what is stored, so that a history always folds to the record. */
+/** `previous` with the changes made. This is what gets stored, so that a history always leads to its record. */
 export function apply(previous: Content, changes: readonly Change[]): Content {
   return changes.reduce((content, { field, current }) => withValueAt(content, field.split("."), current), previous);
 }
 
-/** `current` with the changes undone, the newest first. */
+/** `current` with the changes undone. */
 export function unapply(current: Content, changes: readonly Change[]): Content {
   return apply(
     current,
@@ -39,19 +39,20 @@ export function unapply(current: Content, changes: readonly Change[]): Content {
   );
 }
 
+/** The value at a path; `undefined` below a null. */
 export function valueAt(content: Content, path: readonly string[]): unknown {
   let value: unknown = content;
   for (const name of path) value = (value as Record<string, unknown> | null)?.[name];
   return value;
 }
 
-/** A copy of what changes on the way; the rest is shared. */
+/** A copy with another value at a path. Shares everything off the path. */
 function withValueAt<T extends object>(holder: T, [name = "", ...rest]: readonly string[], value: unknown): T {
   const inner = holder[name as keyof T];
   return { ...holder, [name]: rest.length === 0 ? value : withValueAt(inner as object, rest, value) };
 }
 
-/** Funding that comes or goes is one change of the whole field, told once. */
+/** Funding that appears or disappears is one change of the whole field, reported in place of its currency. */
 function fundingChange(difference: Change, previous: Content, current: Content): Change | undefined {
   if ((previous.funding === null) === (current.funding === null)) return difference;
   return difference.field === "funding.currency" ? { field: "funding", previous: previous.funding, current: current.funding } : undefined;

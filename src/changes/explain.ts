@@ -1,24 +1,24 @@
-/** Why an event is there: the record before and after, the rule that decided, the import that brought it. */
+/** Explains an event: the record before and after it, the rules that chose type and severity, the import that caused it. */
 import { and, desc, eq, gte } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
 import { events, imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import type { Content } from "./content.ts";
-import { parseStored, readContent } from "./content.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { type Content, parseStored, readContent } from "./content.ts";
 import { unapply } from "./detect.ts";
 import { added, type Rule, removed, ruleFor } from "./rules.ts";
 
 export type Explanation = {
   event: OpportunityEvent;
-  /** The record's content before its change set, which may have other events too; `null` for an addition. */
+  /** The record's content before the change set, which may have other events as well. `null` for an addition. */
   before: Content | null;
   after: Content;
-  /** The rule for each changed field, or for the record as a whole (field `null`). Empty for an imported event: another system decided. */
+  /** The rule for each changed field; `field` is null for a rule about the whole record. Empty for imported events: another system chose. */
   rules: { field: string | null; type: string; severity: string; when: string }[];
   origin: "detected" | "imported";
-  /** `null`: the clock, or `redact`. */
-  import: { id: number; format: string; files: string; started_at: number; as_of: number | null } | null;
+  /** `null` for a status turn and for `redact`. */
+  import: { id: number; format: string; files: string; started_at: EpochMs; as_of: EpochMs | null } | null;
 };
 
 const eventColumns = pick(events, "seq", "opportunity_seq", "detected_at", "origin", "import_id", "document");
@@ -40,14 +40,15 @@ const importById = query({ id: imports.id }, ({ id }) =>
     .where(eq(imports.id, id)),
 );
 
-/** The explanation of an event, or `undefined` when there is none of that id. */
+/** The explanation of an event, or `undefined` if there is no event with this id. Throws if the event's record is missing. */
 export async function explain(db: CatalogDb, eventId: string): Promise<Explanation | undefined> {
   return db.readTransaction(async (sql) => {
     const row = await sql.get(eventById, { id: eventId.toLowerCase() });
     if (row === undefined) return undefined;
     const event = parseStored<OpportunityEvent>(row.document);
     const record = await sql.get(contentBySeq, { seq: row.opportunity_seq });
-    if (record === undefined) throw new Error(`Cannot explain event ${eventId}: its record is missing; fundfeed check says what else is`);
+    if (record === undefined)
+      throw new Error(`Cannot explain event ${eventId}: its record is missing. Run fundfeed check to see what else is wrong`);
     const since = await sql.all(detectedSince, { opportunity_seq: row.opportunity_seq, detected_at: row.detected_at });
     const undo = (content: Content, { document }: { document: Uint8Array }) =>
       unapply(content, parseStored<OpportunityEvent>(document).changes);
@@ -70,8 +71,8 @@ async function importOf(sql: CatalogSql, id: number): Promise<Explanation["impor
 }
 
 function rulesOf(event: OpportunityEvent): Explanation["rules"] {
-  const shown = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
-  if (event.type === "opportunity_added") return [shown(null, added)];
-  if (event.type === "opportunity_removed") return [shown(null, removed)];
-  return event.changes.map((change) => shown(change.field, ruleFor(change)));
+  const ruleOf = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
+  if (event.type === "opportunity_added") return [ruleOf(null, added)];
+  if (event.type === "opportunity_removed") return [ruleOf(null, removed)];
+  return event.changes.map((change) => ruleOf(change.field, ruleFor(change)));
 }

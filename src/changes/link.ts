@@ -1,6 +1,6 @@
 /**
- * The same opportunity in two sources. Nothing is merged: both records stay, and the one of the second source names the other in
- * `relationships.canonical_id`. The rules are data; a record of a canonical source names none.
+ * Links records of the same opportunity in two sources. Nothing is merged: both records stay, and one of them names the other, the
+ * canonical record, in `relationships.canonical_id`.
  */
 import { and, asc, eq, sql as fragment, isNotNull } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
@@ -10,21 +10,24 @@ import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { IndexedFields } from "./content.ts";
 
 export type LinkRule = {
+  /** The source of the canonical records. */
   canonical: string;
+  /** The source of the records that name them. */
   other: string;
-  /** What both records have in common, in words for people. */
+  /** What both records have in common, for the documentation. */
   by: string;
   keyOf: (record: IndexedFields) => string | null;
 };
 
+/** Which sources are linked, and by what. */
 export const linkRules: readonly LinkRule[] = [
   { canonical: "DSIP", other: "SBIR_GOV", by: "the topic code of the Department of Defense", keyOf: topicCodeOf },
   { canonical: "GRANTS_GOV", other: "SIMPLER_GRANTS_GOV", by: "the opportunity number", keyOf: ({ program }) => program.solicitation_id },
 ];
 
 /**
- * What a record is found by, or waits by, for the one that it has to do with; `null` where no rule is about its source, and where it
- * names its canonical record already. Letter case and blanks do not count.
+ * The key that linked records have in common, in upper case and without white space. `null` if there is no rule for the record's source, if
+ * it has no key, or if it already names its canonical record.
  */
 export function linkKeyOf(record: IndexedFields): string | null {
   const { code } = record.source;
@@ -33,7 +36,7 @@ export function linkKeyOf(record: IndexedFields): string | null {
   return (rule.keyOf(record) ?? "").replace(/\s+/g, "").toUpperCase() || null;
 }
 
-/** Other agencies number their topics "1", "2" or "A1.02". */
+/** Only topics of the Department of Defense: other agencies number theirs "1", "2" or "A1.02". */
 function topicCodeOf({ source, organization }: IndexedFields): string | null {
   return source.code === "DSIP" || organization.agency === "Department of Defense" ? source.opportunity_id : null;
 }
@@ -46,16 +49,16 @@ const recordByLinkKey = query(hasLinkKey, ({ link_key, source }) =>
     .orderBy(asc(opportunities.seq))
     .limit(1),
 );
-const waiting = alias(opportunities, "waiting");
-const waitingRecords = query({ canonical: opportunities.source, other: opportunities.source }, ({ canonical, other }) => {
+const unlinked = alias(opportunities, "unlinked");
+const unlinkedRecords = query({ canonical: opportunities.source, other: opportunities.source }, ({ canonical, other }) => {
   const canonicalRecord = select({ id: opportunities.id })
     .from(opportunities)
-    .where(and(eq(opportunities.link_key, waiting.link_key), eq(opportunities.source, canonical)))
+    .where(and(eq(opportunities.link_key, unlinked.link_key), eq(opportunities.source, canonical)))
     .orderBy(asc(opportunities.seq))
     .limit(1);
-  const found = select({ seq: waiting.seq, canonical_id: fragment<string>`(${canonicalRecord})`.as("canonical_id") })
-    .from(waiting)
-    .where(and(eq(waiting.source, other), isNotNull(waiting.link_key)))
+  const found = select({ seq: unlinked.seq, canonical_id: fragment<string>`(${canonicalRecord})`.as("canonical_id") })
+    .from(unlinked)
+    .where(and(eq(unlinked.source, other), isNotNull(unlinked.link_key)))
     .as("found");
   return select({ seq: found.seq, canonical_id: found.canonical_id })
     .from(found)
@@ -63,7 +66,7 @@ const waitingRecords = query({ canonical: opportunities.source, other: opportuni
     .orderBy(asc(found.seq));
 });
 
-/** The id of the canonical record of the same opportunity, or `null` where there is none (yet). */
+/** The id of the record's canonical record, or `null` if there is none or it is not stored yet. */
 export async function findCanonicalId(sql: CatalogSql, record: IndexedFields): Promise<string | null> {
   const rule = linkRules.find(({ other }) => other === record.source.code);
   const key = linkKeyOf(record);
@@ -72,18 +75,18 @@ export async function findCanonicalId(sql: CatalogSql, record: IndexedFields): P
   return found?.id ?? null;
 }
 
-/** The row number of a record that does not name its canonical one, although it is there. */
-export type Waiting = RowsOf<typeof waitingRecords>;
+/** A record that does not name its canonical record although that is stored: its row number and the canonical record's id. */
+export type Unlinked = RowsOf<typeof unlinkedRecords>;
 
-/** The records that waited for a canonical one of these sources and have it by now. */
-export async function listWaiting(sql: CatalogSql, sources: ReadonlySet<string>): Promise<Waiting[]> {
-  const waiting: Waiting[] = [];
+/** The unlinked records with a canonical record of one of these sources. */
+export async function listUnlinked(sql: CatalogSql, sources: ReadonlySet<string>): Promise<Unlinked[]> {
+  const found: Unlinked[] = [];
   for (const { canonical, other } of linkRules)
-    if (sources.has(canonical)) waiting.push(...(await sql.all(waitingRecords, { canonical, other })));
-  return waiting;
+    if (sources.has(canonical)) found.push(...(await sql.all(unlinkedRecords, { canonical, other })));
+  return found;
 }
 
-/** Whether a rule is about the record's source. */
+/** Whether there is a rule for the record's source. */
 export function mayBeLinked({ source }: IndexedFields): boolean {
   return linkRules.some(({ canonical, other }) => canonical === source.code || other === source.code);
 }
@@ -96,27 +99,27 @@ const keyedOfSource = query({ source: opportunities.source }, ({ source }) =>
     .where(and(eq(opportunities.source, source), isNotNull(opportunities.link_key))),
 );
 
-/** How many records `listWaiting` would return if these, by id, were stored. */
+/** How many records `listUnlinked` would return if `incoming` were stored. Keys of `incoming` are record ids. */
 export async function countLinks(
   sql: CatalogSql,
   sources: ReadonlySet<string>,
-  arriving: ReadonlyMap<string, IndexedFields>,
+  incoming: ReadonlyMap<string, IndexedFields>,
 ): Promise<number> {
   let count = 0;
   for (const { canonical, other } of linkRules) {
     if (!sources.has(canonical)) continue;
-    const named = new Set((await keyedAfter(sql, canonical, arriving)).map(({ link_key }) => link_key));
-    count += (await keyedAfter(sql, other, arriving)).filter(({ link_key }) => named.has(link_key)).length;
+    const canonicalKeys = new Set((await withLinkKeys(sql, canonical, incoming)).map(({ link_key }) => link_key));
+    count += (await withLinkKeys(sql, other, incoming)).filter(({ link_key }) => canonicalKeys.has(link_key)).length;
   }
   return count;
 }
 
-/** A source's records that have a link key once those that arrive are stored. */
-async function keyedAfter(sql: CatalogSql, source: string, arriving: ReadonlyMap<string, IndexedFields>): Promise<Keyed[]> {
+/** A source's records with a link key as they would be if `incoming` were stored. */
+async function withLinkKeys(sql: CatalogSql, source: string, incoming: ReadonlyMap<string, IndexedFields>): Promise<Keyed[]> {
   const stored = await sql.all(keyedOfSource, { source });
-  const arrived = [...arriving].flatMap(([id, indexed]) => {
-    const link_key = indexed.source.code === source ? linkKeyOf(indexed) : null;
+  const added = [...incoming].flatMap(([id, record]) => {
+    const link_key = record.source.code === source ? linkKeyOf(record) : null;
     return link_key === null ? [] : [{ id, link_key }];
   });
-  return [...stored.filter(({ id }) => !arriving.has(id)), ...arrived];
+  return [...stored.filter(({ id }) => !incoming.has(id)), ...added];
 }

@@ -1,19 +1,22 @@
-/** The event table of the contract as data: which difference gives which type and severity. The first rule that applies holds. */
+/** The event table of the contract as data: the type and severity of each change. The first rule that applies decides. */
 import type { Change, EventType, Severity } from "../events/event.ts";
 import { compareInstants, parseInstant } from "../text/instant.ts";
 import { isSameWording } from "../text/plain-text.ts";
 
+/** Which type and severity a change gets. */
 export type Rule = {
   type: EventType;
   severity: Severity;
-  /** Dotted paths; `*` stands for any run of characters. Empty: the record as a whole. */
+  /** Dotted paths; `*` stands for any characters. Empty for a rule about the whole record. */
   fields: readonly string[];
-  /** Which difference, in words for people. */
+  /** When the rule applies, for the documentation. */
   when: string;
   applies?: (change: Change) => boolean;
 };
 
+/** The rule for a new record. */
 export const added: Rule = { type: "opportunity_added", severity: "informational", fields: [], when: "a new record" };
+/** The rule for a record that is missing from a snapshot. */
 export const removed: Rule = {
   type: "opportunity_removed",
   severity: "critical",
@@ -21,6 +24,7 @@ export const removed: Rule = {
   when: "gone from a snapshot; the change of its status is part of this event",
 };
 
+/** The rules for changed fields, in order. The last one applies to every field. */
 export const fieldRules: readonly Rule[] = [
   { type: "qanda_updated", severity: "noise", fields: ["questions"], when: "only the order differs", applies: isReordered },
   { type: "attachments_changed", severity: "noise", fields: ["attachments"], when: "only the order differs", applies: isReordered },
@@ -94,12 +98,12 @@ export const fieldRules: readonly Rule[] = [
 /** Every rule, for the documentation. */
 export const rules: readonly Rule[] = [added, removed, ...fieldRules];
 
-/** The rule that decides about a change. */
+/** The first rule that applies to a change. */
 export function ruleFor(change: Change): Rule {
   const rule = fieldRules.find(
     ({ fields, applies }) => fields.some((field) => matches(field, change.field)) && (applies?.(change) ?? true),
   );
-  if (rule === undefined) throw new Error(`No rule for ${change.field}`); // The last rule takes every field.
+  if (rule === undefined) throw new Error(`Cannot classify a change of ${change.field}: no rule applies`); // Unreachable: the last rule takes every field.
   return rule;
 }
 
@@ -114,7 +118,7 @@ function moves(from: readonly string[], to: readonly string[]): (change: Change)
 
 function isReordered({ previous, current }: Change): boolean {
   if (!Array.isArray(previous) || !Array.isArray(current) || previous.length !== current.length) return false;
-  if (current.length === 0) return false; // Nothing to reorder: values that are withheld.
+  if (current.length === 0) return false; // Redacted contacts: two empty lists are no reordering.
   const sorted = (items: unknown[]) => items.map((item) => JSON.stringify(item)).sort();
   const after = sorted(current);
   return sorted(previous).every((item, index) => item === after[index]);

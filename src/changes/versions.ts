@@ -1,22 +1,23 @@
 /**
- * Versions of opportunities whose upstream gives each of them an id of its own (D-30): which record each belongs to, and by what facts a
- * later version is found to belong to it. The rules are the import's (`import/placing.ts`).
+ * Stored versions of opportunities whose upstream gives each version its own id (D-30): the record that a version belongs to, and the facts
+ * by which later versions are assigned to the same record. `import/placing.ts` has the rules.
  */
 import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { insertInto, listOf, orIgnore, orUpdate, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { opportunities, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "./content.ts";
 
 const factColumns = pick(versions, "revision_key", "series", "title", "posted_at");
 
-/** What is kept of a version that has a key. Instants in milliseconds since 1970 UTC. */
-export type VersionFacts = { revision_key: string; series: string; title: string; posted_at: number | null };
+/** What is stored about a version with a revision key. */
+export type VersionFacts = { revision_key: string; series: string; title: string; posted_at: EpochMs | null };
 
-// Older programs could leave an id with several records. The choice among them must not depend on what is imported: the record that was
-// chosen before, else the one that is named after the id, the one that shows it, the first. The best comes last.
-const bearersOfIds = query({ source: upstreamIds.source, ids: listOf(upstreamIds.upstream_id) }, ({ source, ids }) =>
+// Older programs could store an id with several records. The choice among them must be the same in every import: the record with stored
+// facts, else the one whose lineage is the id, else the one that shows the id, else the first. The best comes last: it stays in the map.
+const versionRecordsByIds = query({ source: upstreamIds.source, ids: listOf(upstreamIds.upstream_id) }, ({ source, ids }) =>
   select({
     upstream_id: upstreamIds.upstream_id,
     lineage: opportunities.lineage,
@@ -86,32 +87,32 @@ const stagesOfSeries = query({ source: versions.source, series: listOf(versions.
     .orderBy(asc(opportunities.seq)),
 );
 const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
-const storeVersion = insertInto(versions, { onConflict: orUpdate([versions.source, versions.upstream_id], versions.posted_at) });
+const upsertVersion = insertInto(versions, { onConflict: orUpdate([versions.source, versions.upstream_id], versions.posted_at) });
 
 /** The record that a version belongs to. */
-export type Bearer = {
+export type VersionRecord = {
   lineage: string;
-  /** The id of the version that the record shows. */
+  /** The upstream id of the version that the record shows. */
   shown_id: string;
-  /** Missing where only the id is known: an older program stored it, or it was restored from an export. */
+  /** Missing if only the id is stored, by an older program or from an export. */
   facts: VersionFacts | undefined;
 };
 
-/** The records that bear these upstream ids. */
-export async function findBearers(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, Bearer>> {
-  const rows = await sql.all(bearersOfIds, { source, ids });
+/** The records that these versions belong to, by upstream id. */
+export async function findVersionRecords(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, VersionRecord>> {
+  const rows = await sql.all(versionRecordsByIds, { source, ids });
   return new Map(rows.map(({ upstream_id, lineage, shown_id, ...facts }) => [upstream_id, { lineage, shown_id, facts: factsOf(facts) }]));
 }
 
 /**
- * Records that have one of these upstream ids, and whose URL ends in the id beside it: those that are named after that id first, then the
- * first that were stored.
+ * For each version, the records with its `opportunity_id` whose URL ends in its `id`. Records whose lineage is that id come first, then
+ * those that were stored first.
  */
-export async function findAddressed(
+export async function findRecordsByUrl(
   sql: CatalogSql,
   source: string,
   versions: readonly { id: string; opportunity_id: string | null }[],
-): Promise<(Bearer & { id: string })[]> {
+): Promise<(VersionRecord & { id: string })[]> {
   const ids = new Set(versions.flatMap(({ opportunity_id }) => opportunity_id ?? []));
   if (ids.size === 0) return [];
   const rows = await sql.all(recordsByUpstreamIds, { source, ids: [...ids] });
@@ -130,51 +131,52 @@ function factsOf({ revision_key, series, title, posted_at }: Facts): VersionFact
   return revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
 }
 
-/** The versions that are known of some series, those of the oldest record first. */
+/** The stored versions of some series, those of the oldest record first. */
 export async function listVersions(sql: CatalogSql, source: string, series: readonly string[]): Promise<RowsOf<typeof versionsOfSeries>[]> {
   return sql.all(versionsOfSeries, { source, series });
 }
 
-/** The version that a record shows, and how many upstream ids it bears. */
-export type Shown = {
+/** The version that a record shows, and how many upstream ids the record has. */
+export type ShownVersion = {
   lineage: string;
   shown_id: string;
   title: string;
   posted_at: string | null;
   ids: number;
-  /** The version belongs to another record: an older program moved it. */
+  /** Whether the version belongs to another record, because an older program moved it. */
   isForeign: boolean;
 };
 
-/** What is shown by the records of some lineages, as far as they are stored. */
-export async function findShown(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Shown[]> {
+/** The versions that the records of some lineages show. Skips lineages that are not stored. */
+export async function findShownVersions(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<ShownVersion[]> {
   const rows = await sql.all(recordsByLineages, { source, lineages });
-  const bearers = await findBearers(
+  const owners = await findVersionRecords(
     sql,
     source,
     rows.map(({ shown_id }) => shown_id),
   );
   return rows.map(({ lineage, shown_id, document, ids }) => {
     const { title, dates } = parseStored<Opportunity>(document);
-    return { lineage, shown_id, title, posted_at: dates.posted_at, ids, isForeign: bearers.get(shown_id)?.lineage !== lineage };
+    return { lineage, shown_id, title, posted_at: dates.posted_at, ids, isForeign: owners.get(shown_id)?.lineage !== lineage };
   });
 }
 
-/** A record of a series, by the version that it shows. */
+/** A record of a series, with the keys of the version that it shows: one stage of an acquisition. */
 export type Stage = { seq: number; lineage: string; revision_key: string; series: string; parent_id: string | null };
 
+/** The stages of some series, in the order in which they were stored. */
 export async function listStages(sql: CatalogSql, source: string, series: readonly string[]): Promise<Stage[]> {
   const rows = await sql.all(stagesOfSeries, { source, series });
   return rows.map(({ document, ...row }) => ({ ...row, parent_id: parseStored<Opportunity>(document).relationships.parent_id }));
 }
 
-/** Notes that a version belongs to a record, and its facts. */
-export async function noteVersion(
+/** Stores that a version belongs to a record, and its facts. */
+export async function saveVersion(
   sql: CatalogSql,
   seq: number,
   { source, id, facts }: { source: string; id: string; facts: VersionFacts | undefined },
   shownId: string,
 ): Promise<void> {
-  if (id !== shownId) await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq }); // The record has that already.
-  if (facts !== undefined) await sql.run(storeVersion, { source, upstream_id: id, opportunity_seq: seq, ...facts });
+  if (id !== shownId) await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq }); // Storing the record added `shownId`.
+  if (facts !== undefined) await sql.run(upsertVersion, { source, upstream_id: id, opportunity_seq: seq, ...facts });
 }

@@ -1,4 +1,4 @@
-/** One detected change of one opportunity, as the specification lists its fields. */
+/** The event resource: one detected change of one opportunity. */
 import { type Static, Type } from "@sinclair/typebox";
 
 export const eventTypes = [
@@ -14,10 +14,10 @@ export const eventTypes = [
   "unknown",
 ] as const;
 
-/** From least to most: an event is as severe as its most severe field. */
+/** In ascending order. An event has the severity of its most severe change. */
 export const severities = ["noise", "cosmetic", "informational", "material", "critical", "unknown"] as const;
 
-/** Severities that a history omits unless it is asked for them. */
+/** Severities that a list of events contains only on request (`include_insignificant`). */
 export const insignificant: readonly Severity[] = ["noise", "cosmetic"];
 
 export type EventType = (typeof eventTypes)[number];

@@ -1,4 +1,4 @@
-/** One page of an opportunity's history. */
+/** One page of an opportunity's events. */
 import { and, desc, eq, gt, inArray, notInArray, sql } from "drizzle-orm";
 import { listOf, parameter, pick, query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
@@ -7,13 +7,14 @@ import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Instant } from "../text/instant.ts";
 import { eventTypes, insignificant } from "./event.ts";
 
+/** Types are as the API returns them; `since` is exclusive. */
 export type EventFilter = { type?: string[]; since?: Instant; include_insignificant: boolean };
 
 const seqById = query({ id: opportunities.id }, ({ id }) =>
   select({ seq: opportunities.seq }).from(opportunities).where(eq(opportunities.id, id)),
 );
 
-/** The type as the API returns it: `unknown` for one that the API does not have. */
+/** The type as the API returns it: `unknown` if it is none of `eventTypes`. */
 const shownType = sql`case when ${inArray(events.type, [...eventTypes])} then ${events.type} else 'unknown' end`;
 
 const page = (withTypes: boolean, withInsignificant: boolean) =>
@@ -27,7 +28,7 @@ const page = (withTypes: boolean, withInsignificant: boolean) =>
       limit: parameter<number>(),
     },
     ({ opportunity_seq, time, id, since, types, limit }) =>
-      // The index has every column but the document.
+      // An index has every column except the document.
       select(pick(events, "detected_at", "id", "document"))
         .from(events)
         .where(
@@ -47,10 +48,10 @@ const pages = {
   someTypes: { significant: page(true, false), all: page(true, true) },
 };
 
-/** After every instant that a date can name, and before it. */
+/** The last and the first instant of JavaScript's dates. */
 const [LAST, FIRST] = [8.64e15, -8.64e15];
 
-/** One page of events as ready JSON documents, newest first, or `undefined` when there is no such opportunity. */
+/** One page of events as ready JSON documents, newest first; `undefined` if there is no opportunity with this id. */
 export async function listOpportunityEvents(
   { db }: ReadModel,
   opportunityId: string,

@@ -5,7 +5,15 @@
  */
 import type { Database } from "bun:sqlite";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { type Bearer, findAddressed, findBearers, findShown, listVersions, type Shown, type VersionFacts } from "../changes/versions.ts";
+import {
+  findRecordsByUrl,
+  findShownVersions,
+  findVersionRecords,
+  listVersions,
+  type ShownVersion,
+  type VersionFacts,
+  type VersionRecord,
+} from "../changes/versions.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { easternDate, easternInstant } from "./eastern.ts";
 import type { Version } from "./format.ts";
@@ -128,8 +136,8 @@ function postingOf(posted: string | null): { at: number | null; hasTime: number 
 async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const ids = ofSource.map(({ id }) => id);
-    const bearers = await findBearers(sql, source, ids);
-    const addressed = await findAddressed(sql, source, ofSource);
+    const bearers = await findVersionRecords(sql, source, ids);
+    const addressed = await findRecordsByUrl(sql, source, ofSource);
     for (const row of ofSource) {
       const borne = bearers.get(row.id);
       const named = addressed.filter(({ id }) => id === row.id);
@@ -143,7 +151,7 @@ async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly R
 }
 
 /** What it was known by when it was placed stays; only a more exact time, or another day, takes the place of the old one. */
-function asKnown(row: Row, { lineage, shown_id, facts }: Bearer): Row {
+function asKnown(row: Row, { lineage, shown_id, facts }: VersionRecord): Row {
   const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;
   const known = { ...row, ...facts, posted_at, lineage };
   const isNoted = known.revision_key === null || (facts !== undefined && posted_at === facts.posted_at);
@@ -166,13 +174,13 @@ async function threadsOf(sql: CatalogSql, keys: readonly Key[]): Promise<Map<str
       if (known !== undefined) join(threadIn(known, lineage), version);
     }
     const names = ofSource.map(({ revision_key }) => revision_key);
-    for (const shown of await findShown(sql, source, names)) addShown(threadIn(of(shown.lineage) ?? [], shown.lineage), shown);
+    for (const shown of await findShownVersions(sql, source, names)) addShown(threadIn(of(shown.lineage) ?? [], shown.lineage), shown);
   }
   return threads;
 }
 
 /** Of a record that an older program stored, or that was restored, only the version that it shows is known. */
-function addShown(thread: Thread, { title, posted_at, ids, isForeign }: Shown): void {
+function addShown(thread: Thread, { title, posted_at, ids, isForeign }: ShownVersion): void {
   if (thread.count === 0 && !isForeign) join(thread, { title, posted_at: instantOf(posted_at) });
   thread.count = Math.max(thread.count, ids);
 }
@@ -218,7 +226,7 @@ function join(thread: Thread, { title, posted_at }: { title: string | null; post
 async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const lineages = [...new Set(ofSource.map(({ lineage }) => lineage ?? ""))];
-    const byLineage = new Map((await findShown(sql, source, lineages)).map((shown) => [shown.lineage, shown]));
+    const byLineage = new Map((await findShownVersions(sql, source, lineages)).map((shown) => [shown.lineage, shown]));
     for (const row of ofSource) {
       const shown = byLineage.get(row.lineage ?? "");
       if (shown === undefined) continue;

@@ -3,7 +3,7 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { atNextInstant, insertRecord, redactEvents, saveSourceDigest, updateRecord } from "../changes/commit.ts";
 import type { IndexedFields, PreparedRecord } from "../changes/content.ts";
 import { afterStatusTurn, type Decision, decideImport, decideLink, decideRemoval } from "../changes/decide.ts";
-import { countLinks, listWaiting, mayBeLinked } from "../changes/link.ts";
+import { countLinks, listUnlinked, mayBeLinked } from "../changes/link.ts";
 import { turnStatusesWhenDue } from "../changes/status-turns.ts";
 import {
   findStored,
@@ -15,7 +15,7 @@ import {
   type StoredRecord,
 } from "../changes/stored.ts";
 import { countUpstreamHistory, storeUpstreamHistory } from "../changes/upstream-history.ts";
-import { noteVersion } from "../changes/versions.ts";
+import { saveVersion } from "../changes/versions.ts";
 import { formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, type ImportContext, type Options, type Outcome, withInputs } from "./context.ts";
 import { type Judged, judgeAll, unstaged } from "./first-pass.ts";
@@ -160,7 +160,7 @@ async function store(context: ImportContext, { begun, judged, staging, missing, 
     });
   }
   // After the records, so that no record changes twice at one instant.
-  const waiting = judged.newestRestored === undefined ? await listWaiting(db, judged.sources) : [];
+  const waiting = judged.newestRestored === undefined ? await listUnlinked(db, judged.sources) : [];
   for (const rest of [[...byParent.values()].flat(), waiting]) {
     for (const slice of slices<NewLink>(rest)) {
       await write(async (sql, instant) => {
@@ -196,14 +196,14 @@ async function storeOne(
   if (before !== undefined) await updateRecord(sql, before, decision, prepared.earlier_ids, instant, importId);
   if (before !== undefined && prepared.redacted) await redactEvents(sql, seq);
   for (const version of staging.placements.unnotedOf(prepared.indexed.source.code, prepared.lineage))
-    await noteVersion(sql, seq, version, prepared.indexed.source.opportunity_id);
+    await saveVersion(sql, seq, version, prepared.indexed.source.opportunity_id);
   return decision;
 }
 
 /** Notes a version whose record has nothing else to be written. */
 async function noteVersionOf(sql: CatalogSql, version: Placed): Promise<void> {
   const record = await findStored(sql, version.source, version.lineage);
-  if (record !== undefined) await noteVersion(sql, record.seq, version, record.source_opportunity_id);
+  if (record !== undefined) await saveVersion(sql, record.seq, version, record.source_opportunity_id);
 }
 
 /** What becomes of a stored record that did not arrive itself. */

@@ -1,5 +1,4 @@
-/** The source catalog: the named sources (D-13). */
-
+/** The named sources (D-13), and what is stored of every source. */
 import { type Static, Type } from "@sinclair/typebox";
 import { asc, eq, sql as fragment, inArray, max, ne, sum } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -27,40 +26,42 @@ export async function listSources(db: CatalogDb): Promise<SourceEntry[]> {
   return db.all(allSources);
 }
 
-/** Adds a source, or updates the one that bears the code. `OTHER` is never a catalog entry. */
+/** Adds a source, or updates the one with this code. Returns it with its code upper-cased. Throws if the code or the name is not valid. */
 export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<SourceEntry> {
   const code = entry.code.trim().toUpperCase();
   if (!/^[A-Z0-9][A-Z0-9_.-]{0,63}$/.test(code)) {
-    throw new Error(`Cannot add source "${entry.code}": a code is 1 to 64 letters, digits, "_", "-" or "."`);
+    throw new Error(
+      `Cannot add source "${entry.code}": a code has 1 to 64 letters, digits, "_", "-" or ".", and starts with a letter or digit`,
+    );
   }
-  if (code === "OTHER") throw new Error("Cannot add source OTHER: it means every source that the catalog does not name");
+  if (code === "OTHER") throw new Error("Cannot add source OTHER: it stands for every source that was not added");
   const { name, description } = entry;
   if (name.trim() === "") throw new Error(`Cannot add source ${code}: its name is blank`);
   await db.run(storeSource, { code, name, description });
   return { code, name, description };
 }
 
-/** Whether there was such a source. Its records stay, and count as `OTHER` from then on. */
+/** Removes a named source. Its records stay and count as `OTHER`. Returns false if there was none with this code. */
 export async function removeSource(db: CatalogDb, code: string): Promise<boolean> {
   return (await db.run(deleteSource, { code: code.trim().toUpperCase() })) > 0;
 }
 
 const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(facets).groupBy(facets.source));
 
-/** Refuses a code that neither the catalog names nor any record bears: a typo, which would otherwise choose nothing. */
+/** Throws if a code belongs to no named source and no record: a typo would otherwise select nothing. */
 export async function requireSources(db: CatalogDb, codes: readonly string[], action: string): Promise<void> {
   const known = [...(await listSources(db)).map(({ code }) => code), ...(await db.all(sourcesOfRecords)).map(({ source }) => source)];
   for (const code of codes) {
-    if (!known.includes(code)) throw new Error(`Cannot ${action} source ${code}: there is none of that code${didYouMean(code, known)}`);
+    if (!known.includes(code)) throw new Error(`Cannot ${action} source ${code}: no source has this code${didYouMean(code, known)}`);
   }
 }
 
-/** Counts records by facet first, from an index: a catalog has few facets. */
+/** Records are counted by facet first, from an index, because a catalog has few facets. */
 const countByFacet = select({ facet_id: opportunities.facet_id, records: fragment<number>`count(*)`.as("records") })
   .from(opportunities)
   .groupBy(opportunities.facet_id)
   .as("counts");
-/** Submissions are taken. */
+/** Statuses in which submissions are accepted. */
 const ACCEPTING = ["open", "closing_soon"];
 const statuses = query({}, (_, { jsonElements }) => {
   const lastImport = fragment<number | null>`(select max(${imports.finished_at}) from ${imports}
@@ -78,14 +79,18 @@ const statuses = query({}, (_, { jsonElements }) => {
     .orderBy(asc(facets.source));
 });
 
+/** What is stored of one source. */
 export type SourceStatus = RowsOf<typeof statuses>;
 
-/** Every source that has records: how many, how many of them open, how many not archived, and when an import of it last finished. */
+/** Every source with records: how many it has, how many are open, how many are not archived, and when its last import finished. */
 export async function sourceStatuses(db: CatalogDb): Promise<SourceStatus[]> {
   return db.all(statuses);
 }
 
-/** The date of `posted_at`, cut out of the document: to parse each would take ten times as long. No string in JSON has these quotes. */
+/**
+ * The date of `posted_at`, found as text in the document, because parsing every document takes ten times as long. The text cannot occur in
+ * a JSON string, where quotes are escaped.
+ */
 const newestPosted = query({ today: parameter<string>(), member: parameter<string>() }, ({ today, member }, { textAfter }) => {
   const posted = textAfter(opportunities.document, member, "2026-01-31".length);
   return select({ source: opportunities.source, date: max(posted).as("date") })
@@ -94,7 +99,7 @@ const newestPosted = query({ today: parameter<string>(), member: parameter<strin
     .groupBy(opportunities.source);
 });
 
-/** The newest date, up to `today`, on which each source posted a record. Reads every record. */
+/** By source code: the newest date, not later than `today`, on which the source posted a record. Reads every record. */
 export async function newestPostedDates(db: CatalogDb, today: string): Promise<Map<string, string>> {
   const rows = await db.all(newestPosted, { today, member: '"posted_at":"' });
   return new Map(rows.flatMap(({ source, date }) => (date === null ? [] : [[source, date] as const])));

@@ -16,7 +16,7 @@ afterAll(dropScratch);
 
 let sound: string;
 
-/** A catalog with additions, changes, a removal, turns of the clock and an imported event. */
+/** The file of an undamaged catalog with additions, changes, a removal, status turns and an imported event. */
 beforeAll(async () => {
   const directory = aDirectory();
   const catalog = await aCatalog(openCatalog(directory, NOON));
@@ -41,14 +41,14 @@ function copied(): string {
   return directory;
 }
 
-/** A copy of the sound catalog that was damaged. */
+/** A damaged copy of the sound catalog. */
 function damaged(damage: (db: CatalogFile) => void): CatalogDb {
   const db = openCatalog(copied(), NOON);
   damage(db);
   return db;
 }
 
-/** Of a data directory's catalog; a file that is damaged so far that it cannot be opened has one. */
+/** The storage faults of a data directory's catalog; the error, if the file is too damaged to be opened. */
 async function storageFaultsOf(directory: string): Promise<string[]> {
   try {
     await using opened = new AsyncDisposableStack();
@@ -90,32 +90,36 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     expect(await faultsAfter(() => undefined)).toEqual([]);
   });
 
-  testIf("stops looking once there are as many faults as anybody reads", async () => {
+  testIf("stops after the given number of faults", async () => {
     const everywhere = statements("update opportunities set lineage = 'x' || seq", "delete from settings");
     expect(await faultsAfter(everywhere)).toHaveLength(12);
     expect(await faultsAfter(everywhere, 5)).toHaveLength(11);
   });
 
   testIf.each<[string, (db: CatalogFile) => void, string]>([
-    ["a letter of a document", statements(replaced("opportunities", "document", "Newest", "Newert")), "its hash is not its content's"],
-    ["a document that is no JSON", statements("update opportunities set document = cast('{' as blob) where seq = 1"), "cannot be read"],
     [
-      "a document written otherwise",
+      "a letter of a document",
+      statements(replaced("opportunities", "document", "Newest", "Newert")),
+      "its hash does not match its content",
+    ],
+    ["a document that is not JSON", statements("update opportunities set document = cast('{' as blob) where seq = 1"), "cannot be read"],
+    [
+      "a document with other white space",
       statements(replaced("opportunities", "document", '"title":', '"title": ')),
-      "its document is not what its columns say",
+      "its document does not match its columns",
     ],
     [
       "updated_at",
       statements(`update opportunities set updated_at = updated_at + 1 where seq = ${N1}`),
-      "its document is not what its columns say",
+      "its document does not match its columns",
     ],
     [
       "created_at",
       statements(`update opportunities set created_at = updated_at + 1 where seq = ${N1}`),
       "it was updated before it was created",
     ],
-    ["the hash", statements("update opportunities set hash = zeroblob(32) where seq = 1"), "its hash is not its content's"],
-    ["the sidecar", statements(replaced("opportunities", "sidecar", '"a"', '"b"')), "its hash is not its content's"],
+    ["the hash", statements("update opportunities set hash = zeroblob(32) where seq = 1"), "its hash does not match its content"],
+    ["the sidecar", statements(replaced("opportunities", "sidecar", '"a"', '"b"')), "its hash does not match its content"],
     [
       "the id",
       statements("update opportunities set id = '00000000-0000-5000-8000-000000000000' where seq = 1"),
@@ -131,39 +135,47 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     [
       "a facet",
       statements("update facets set agency = 'x' where id = (select facet_id from opportunities where seq = 1)"),
-      "its facet is not its document's",
+      "its facet does not match its document",
     ],
-    ["the facet of a record", statements("update opportunities set facet_id = 99 where seq = 1"), "its facet is not its document's"],
+    ["the facet of a record", statements("update opportunities set facet_id = 99 where seq = 1"), "its facet does not match its document"],
+    ["a status turn that is lost", statements(`update opportunities set due_at = null where seq = ${N1}`), "would never turn"],
     [
-      "a turn of the clock that is lost",
-      statements(`update opportunities set due_at = null where seq = ${N1}`),
-      "the clock would never move it",
-    ],
-    [
-      "a turn of the clock that is none",
+      "a status turn at the wrong instant",
       statements(`update opportunities set due_at = due_at - 1 where seq = ${N1}`),
-      "the clock would move it when there is nothing to move",
+      "its status turn is due when its status does not change",
     ],
     [
-      "a turn of a stated status",
+      "a status turn of a stated status",
       statements("update opportunities set due_at = 1 where status_basis = 'stated'"),
-      "it stated its status, and the clock would still move it",
+      "its status is stated and would still turn",
     ],
-    ["the status basis", statements(`update opportunities set status_basis = 'stated' where seq = ${N1}`), "its hash is not its content's"],
+    [
+      "the status basis",
+      statements(`update opportunities set status_basis = 'stated' where seq = ${N1}`),
+      "its hash does not match its content",
+    ],
     [
       "an upstream id that is lost",
       statements(`delete from upstream_ids where opportunity_seq = ${N1}`),
       "it cannot be found by its upstream id",
     ],
     [
-      "a version of a record that does not bear its id",
+      "a version of a record without its id",
       statements(`insert into versions values ('A', 'x', ${N1}, 'k', 's', 't', null)`),
-      "1 versions belong to no record that bears their id",
+      "1 versions belong to a record without their id",
     ],
-    ["an upstream id of nothing", statements("insert into upstream_ids values ('x', 'A', 999)"), "1 upstream ids belong to no record"],
-    ["the link key", statements("update opportunities set link_key = 'X' where source = 'DSIP'"), "its link key is not its content's"],
+    [
+      "an upstream id without a record",
+      statements("insert into upstream_ids values ('x', 'A', 999)"),
+      "1 upstream ids belong to no record",
+    ],
+    [
+      "the link key",
+      statements("update opportunities set link_key = 'X' where source = 'DSIP'"),
+      "its link key does not match its content",
+    ],
     ["a record that is lost", statements(`delete from opportunities where seq = ${N1}`), "events belong to no record"],
-    ["the newest event lost", statements(`delete from events where seq = ${newestOf(N1)}`), "its history does not lead to it"],
+    ["the newest event lost", statements(`delete from events where seq = ${newestOf(N1)}`), "its history does not lead to its content"],
     [
       "the addition lost",
       statements("delete from events where type = 'opportunity_added' and opportunity_seq = 3"),
@@ -173,32 +185,32 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     [
       "a value in the history",
       statements(replaced("events", "document", '"current":"New"', '"current":"Now"')),
-      "its history does not lead to it",
+      "its history does not lead to its content",
     ],
     [
       "the name of a field in the history",
       statements(replaced("events", "document", '"changed_fields":["title"]', '"changed_fields":["summary"]')),
-      "names other fields than it changes",
+      "differ from its changes",
     ],
     [
       "an event's instant",
       statements(`update events set detected_at = detected_at + 1 where seq = ${newestOf(N1)}`),
-      "is not what its columns say",
+      "does not match its columns",
     ],
     [
       "an event's type",
       statements("update events set type = 'funding_changed' where type = 'date_changed' or type = 'description_changed'"),
-      "shows another type or severity",
+      "has another type or severity in its document",
     ],
     [
       "an event's severity",
       statements("update events set severity = 'noise' where type = 'opportunity_removed'"),
-      "shows another type or severity",
+      "has another type or severity in its document",
     ],
-    ["an event's record", statements(`update events set opportunity_seq = 3 where seq = ${newestOf(N1)}`), "is not what its columns say"],
+    ["an event's record", statements(`update events set opportunity_seq = 3 where seq = ${newestOf(N1)}`), "does not match its columns"],
     ["an event's document", statements(`update events set document = cast('[]' as blob) where seq = ${newestOf(N1)}`), "cannot be read"],
-    ["an event's import", statements("update events set import_id = 99 where seq = 1"), "1 events name an import that is not there"],
-    ["an imported event's id", statements("update events set id = 'x' where origin = 'imported'"), "event x is not what its columns say"],
+    ["an event's import", statements("update events set import_id = 99 where seq = 1"), "1 events refer to a missing import"],
+    ["an imported event's id", statements("update events set id = 'x' where origin = 'imported'"), "event x does not match its columns"],
     ["the cursor secret lost", statements("delete from settings"), "the cursor secret is missing"],
     ["the cursor secret cut", statements("update settings set value = x'00'"), "the cursor secret is missing or not 32 bytes long"],
   ])("notices %s", async (_, damage, what) => {
@@ -215,14 +227,14 @@ describe("storageFaults()", () => {
   test.each<[string, (path: string) => void]>([
     ["a page of a table", (path) => overwriteRoot(path, "opportunities")],
     ["a page of an index", (path) => overwriteRoot(path, "opportunities_order")],
-    ["a file that was cut off", (path) => truncateSync(path, readFileSync(path).length - 3 * 8192)],
+    ["a truncated file", (path) => truncateSync(path, readFileSync(path).length - 3 * 8192)],
   ])("notices damage to %s", async (_, damage) => {
     const directory = copied();
     damage(join(directory, "catalog.db"));
     expect(await storageFaultsOf(directory)).not.toEqual([]);
   });
 
-  test("notices an index with entries that are not its own", async () => {
+  test("notices an index with another index's entries", async () => {
     const directory = copied();
     changeRoots(join(directory, "catalog.db"), ["opportunities_due", "facets_values"], ([due, facets]) => facets?.copy(due as Buffer));
     expect(await storageFaultsOf(directory)).not.toEqual([]);

@@ -1,6 +1,6 @@
 /** Which records of two sources stand for the same opportunity, as each engine finds them. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { countLinks, findCanonicalId, listWaiting } from "../../src/changes/link.ts";
+import { countLinks, findCanonicalId, listUnlinked } from "../../src/changes/link.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { aContent } from "../support/contents.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
@@ -24,7 +24,7 @@ describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
     const db = await emptyCatalog();
     await copyCatalog(filled, db);
     const all = new Set(["DSIP", "GRANTS_GOV", "OWN"]);
-    expect(await listWaiting(db, all)).toEqual([]);
+    expect(await listUnlinked(db, all)).toEqual([]);
     const links = (...arriving: ReturnType<typeof topic>[]) =>
       countLinks(db, all, new Map(arriving.map((each) => [opportunityId(each.source.code, each.source.opportunity_id), aContent(each)])));
     expect(await links(topic("DSIP", "t 1"))).toBe(1);
@@ -34,11 +34,11 @@ describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
 
     await db.run(rawSql("update opportunities set link_key = 'T1' where link_key in ('T2', 'T9')")); // As if the topic came, and two waited for it.
     const topicId = opportunityId("DSIP", "T9");
-    expect(await listWaiting(db, all)).toEqual([
+    expect(await listUnlinked(db, all)).toEqual([
       { seq: 1, canonical_id: topicId },
       { seq: 2, canonical_id: topicId },
     ]);
-    expect(await listWaiting(db, new Set(["GRANTS_GOV"]))).toEqual([]);
+    expect(await listUnlinked(db, new Set(["GRANTS_GOV"]))).toEqual([]);
     expect(await findCanonicalId(db, aContent(topic("SBIR_GOV", "t1")))).toBe(topicId);
     expect(await findCanonicalId(db, aContent(topic("SBIR_GOV", "T3")))).toBeNull();
     expect(await findCanonicalId(db, aContent(topic("DSIP", "T1")))).toBeNull();

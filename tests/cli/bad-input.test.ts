@@ -151,12 +151,15 @@ describe("what there is not", () => {
       "plans set = --daily 1 --per-minute 1".replace("=", "\u0007"),
       "Cannot set plan: its name contains control characters or invalid Unicode",
     ],
-    ["sources add a/b --name n --description d", 'Cannot add source "a/b": a code is 1 to 64 letters, digits, "_", "-" or "."'],
-    ["sources add other --name n --description d", "Cannot add source OTHER: it means every source that the catalog does not name"],
+    [
+      "sources add a/b --name n --description d",
+      'Cannot add source "a/b": a code has 1 to 64 letters, digits, "_", "-" or ".", and starts with a letter or digit',
+    ],
+    ["sources add other --name n --description d", "Cannot add source OTHER: it stands for every source that was not added"],
     ["sources remove nope", "Cannot remove source NOPE: the catalog does not name it"],
     ["sources remove sam-gov", 'Cannot remove source SAM-GOV: the catalog does not name it (did you mean "SAM_GOV"?)'],
-    ["export --source sam_gov,grant_gov", 'Cannot export source GRANT_GOV: there is none of that code (did you mean "GRANTS_GOV"?)'],
-    ["redact --source grant_gov", 'Cannot redact source GRANT_GOV: there is none of that code (did you mean "GRANTS_GOV"?)'],
+    ["export --source sam_gov,grant_gov", 'Cannot export source GRANT_GOV: no source has this code (did you mean "GRANTS_GOV"?)'],
+    ["redact --source grant_gov", 'Cannot redact source GRANT_GOV: no source has this code (did you mean "GRANTS_GOV"?)'],
     ["explain nope", "Cannot explain event nope: there is no event of that id"],
     ["restore /nowhere", "Cannot restore from /nowhere: it has no catalog.db"],
     ["backup /proc/fundfeed", "Cannot back up to /proc/fundfeed: the directory cannot be made there"],
@@ -193,7 +196,7 @@ describe("check", () => {
       {
         ok: false,
         faults: [
-          { where: expect.stringMatching(/^OWN 1 /), what: "its link key is not its content's" },
+          { where: expect.stringMatching(/^OWN 1 /), what: "its link key does not match its content" },
           { where: "state.db", what: `Cannot open ${state}: it is damaged; put a backup back with: fundfeed restore` },
         ],
         not_migrated: [],

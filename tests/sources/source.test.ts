@@ -66,7 +66,7 @@ describe.each(engines)("sources on %s", (_, isThere, emptyCatalog) => {
       { source: "B", records: 3, open: 1, live: 2, last_import_at: NOON + DAY },
     ]);
     await requireSources(db, ["A", "B", "SAM_GOV"], "export");
-    await expect(requireSources(db, ["SAM_GOB"], "export")).rejects.toThrow("Cannot export source SAM_GOB: there is none of that code");
+    await expect(requireSources(db, ["SAM_GOB"], "export")).rejects.toThrow("Cannot export source SAM_GOB: no source has this code");
     await db.close();
   });
 });
