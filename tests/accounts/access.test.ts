@@ -6,9 +6,9 @@ import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { NOON, type TestApi, testApi } from "../support/api.ts";
-import { places } from "../support/engines.ts";
+import { postgresLocation } from "../support/database-locations.ts";
+import { locations } from "../support/engines.ts";
 import { dropScratch } from "../support/imports.ts";
-import { aPostgresPlace } from "../support/places.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
 import { rawSql } from "../support/sql.ts";
@@ -29,7 +29,7 @@ function guessOf(key: string, right: number): string {
   return newKey((count) => Uint8Array.from({ length: count }, (_, at) => (at < right ? letters.indexOf(shared.charAt(at)) : 61)));
 }
 
-describe.each(places)("on %s,", (engine, isThere, makePlace) => {
+describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
   const testIf = test.if(isThere);
 
   /** The service, and a second connection to its state, as another process has one. */
@@ -38,9 +38,9 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
 
   beforeEach(async () => {
     if (!isThere) return;
-    const place = await makePlace();
-    api = await testApi({ place });
-    other = await place.state(NOON);
+    const location = await newLocation();
+    api = await testApi({ location });
+    other = await location.state(NOON);
   });
   afterEach(async () => {
     if (isThere) await Promise.all([other.close(), api.state.close()]);
@@ -317,7 +317,7 @@ describe.each(places)("on %s,", (engine, isThere, makePlace) => {
 describe.if(hasPostgres)("while PostgreSQL is unavailable", () => {
   test("requests return 503, and earlier use is stored when it is back, without a restart", async () => {
     const server = await postgresServer();
-    const api = await testApi({ place: await aPostgresPlace() });
+    const api = await testApi({ location: await postgresLocation() });
     const { id, key } = await api.newKey({ daily: 10, per_minute: 100 });
     for (let n = 0; n < 3; n++) expect((await api.get("/sources", { key })).status).toBe(200);
 

@@ -4,7 +4,7 @@ import { addUse, createAccess, findKey, saveUse } from "../../src/accounts/acces
 import { createAccount, findAccount, listAccounts, setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, listUse, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { listPlans, setPlan } from "../../src/accounts/plan.ts";
-import { places } from "../support/engines.ts";
+import { locations } from "../support/engines.ts";
 import { dropScratch } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
 
@@ -33,12 +33,12 @@ describe("newKey()", () => {
   });
 });
 
-describe.each(places)("on %s,", (_, isThere, makePlace) => {
+describe.each(locations)("on %s,", (_, isThere, newLocation) => {
   const testIf = test.if(isThere);
 
   let db: StateDb;
   beforeEach(async () => {
-    if (isThere) db = await (await makePlace()).state(NOW);
+    if (isThere) db = await (await newLocation()).state(NOW);
   });
   afterEach(async () => {
     if (isThere) await db.close();

@@ -6,9 +6,9 @@ import { createKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { type Allowance, type Quotas, takeRequest, unused } from "../../src/quota/allowance.ts";
 import { dayOf, windowAt } from "../../src/quota/daily-window.ts";
-import { places } from "../support/engines.ts";
+import type { TestLocation } from "../support/database-locations.ts";
+import { locations } from "../support/engines.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
-import type { Place } from "../support/places.ts";
 import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
@@ -18,9 +18,9 @@ const MIDNIGHT = NOON + 12 * 3_600_000;
 const DAILY = 10_000;
 
 /** Servers on one database, each with its own connection. */
-async function servers(place: Place, count: number) {
+async function servers(location: TestLocation, count: number) {
   const states: StateDb[] = [];
-  for (let n = 0; n < count; n++) states.push(await place.state(NOON));
+  for (let n = 0; n < count; n++) states.push(await location.state(NOON));
   const state = states[0] as StateDb;
   await setPlan(state, { name: "test", daily: DAILY, per_minute: 1_000_000 });
   const newKey = () => createKey(state, { account: "Acme", plan: "test" }, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)), NOON);
@@ -78,9 +78,9 @@ function randomNumbers(seed: number): (below: number) => number {
   };
 }
 
-describe.each(places)("use at midnight on %s", (_, isThere, makePlace) => {
+describe.each(locations)("use at midnight on %s", (_, isThere, newLocation) => {
   test.if(isThere)("is counted on its own day, although another server saves before the first request of the next", async () => {
-    const { state, accesses, newKey, close } = await servers(await makePlace(), 2);
+    const { state, accesses, newKey, close } = await servers(await newLocation(), 2);
     const [one, two] = accesses as [Access, Access];
     const [{ id, key }, another] = [await newKey(), await newKey()];
     for (let n = 0; n < 50; n++) await request(one, key, MIDNIGHT - 200);
@@ -99,7 +99,7 @@ describe.each(places)("use at midnight on %s", (_, isThere, makePlace) => {
     ["shared quotas, clock ahead", 700],
     ["shared quotas, clock behind", -700],
   ])("adds up to what was granted, day by day, in any order of requests and saves: %s", async (_name, aheadMs) => {
-    const { state, accesses, newKey, close } = await servers(await makePlace(), 3);
+    const { state, accesses, newKey, close } = await servers(await newLocation(), 3);
     const granted = new Map<string, Record<number, number>>();
     const quotas = aheadMs === undefined ? undefined : sharedQuotas(aheadMs);
     for (const access of accesses) access.quotas = counting(quotas ?? access.quotas, granted);

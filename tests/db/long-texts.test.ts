@@ -8,9 +8,9 @@ import { decideImport } from "../../src/changes/decide.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { judgeRecord } from "../../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
+import { sqliteLocation } from "../support/database-locations.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, contentsOf, DAY, dropScratch, NOON } from "../support/imports.ts";
-import { inDirectory } from "../support/places.ts";
 import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
@@ -58,7 +58,7 @@ async function storeLongRecord(db: CatalogDb): Promise<void> {
 
 describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
   test.if(isThere)("a catalog with long texts is copied, checked and kept up to date", async () => {
-    const [from, to] = [await inDirectory(":memory:").catalog(NOON), await emptyCatalog()];
+    const [from, to] = [await sqliteLocation(":memory:").catalog(NOON), await emptyCatalog()];
     await storeLongRecord(from);
     await copyCatalog(from, to);
     expect(await contentsOf(to)).toBe(await contentsOf(from));

@@ -1,7 +1,7 @@
 /** Answers that had to wait, over a real socket: large ones take another way out, and are the same. */
 import { expect, test } from "bun:test";
 import { ownQuotas } from "../../src/quota/allowance.ts";
-import { onPostgres } from "../support/places.ts";
+import { onPostgres } from "../support/database-locations.ts";
 import { sixtyApi } from "../support/sixty.ts";
 
 test.skipIf(onPostgres).each([

@@ -14,6 +14,7 @@ import { CHUNK, importFiles } from "../../src/import/run.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { addSource } from "../../src/sources/source.ts";
 import { formatInstant } from "../../src/text/instant.ts";
+import { onPostgres } from "../support/database-locations.ts";
 import {
   aCatalog,
   aDirectory,
@@ -30,7 +31,6 @@ import {
   SECOND,
   type TestCatalog,
 } from "../support/imports.ts";
-import { onPostgres } from "../support/places.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 import { rawSql, textOf } from "../support/sql.ts";
 

@@ -10,8 +10,8 @@ import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
 import type { Position } from "../../src/opportunities/page.ts";
 import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
 import { addSource, removeSource } from "../../src/sources/source.ts";
+import { defaultLocation, onPostgres } from "../support/database-locations.ts";
 import { aDirectory, dropScratch, exportOf, NOON } from "../support/imports.ts";
-import { onPostgres, usualPlace } from "../support/places.ts";
 import { storeRecords } from "../support/records.ts";
 import { rawSql } from "../support/sql.ts";
 
@@ -92,8 +92,8 @@ afterAll(async () => {
 /** Of one catalog, as two processes have it. */
 async function twoOpenings(): Promise<[CatalogDb, CatalogDb]> {
   if (onPostgres) {
-    const place = await usualPlace();
-    return [await place.catalog(NOON), await place.catalog(NOON)];
+    const location = await defaultLocation();
+    return [await location.catalog(NOON), await location.catalog(NOON)];
   }
   const directory = aDirectory();
   const [one, other] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { pull } from "../../src/pull/pull.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
-import { places } from "../support/engines.ts";
+import { locations } from "../support/engines.ts";
 import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";
 import { aNet, NOW, play } from "./upstream.ts";
 
@@ -21,10 +21,10 @@ function start(db: CatalogDb, source: string, base: string) {
   return pull(context, aNet(base), order);
 }
 
-describe.each(places)("two pulls at once on %s", (_, isThere, makePlace) => {
+describe.each(locations)("two pulls at once on %s", (_, isThere, newLocation) => {
   test.if(isThere)("of one source: the second is refused before it fetches, and works once the first has ended", async () => {
-    const place = await makePlace();
-    const [one, two] = [await place.catalog(NOW), await place.catalog(NOW)];
+    const location = await newLocation();
+    const [one, two] = [await location.catalog(NOW), await location.catalog(NOW)];
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
     const slow = play(async ({ query }) => {
@@ -51,7 +51,7 @@ describe.each(places)("two pulls at once on %s", (_, isThere, makePlace) => {
   });
 
   test.if(isThere)("a pull that fails leaves the way free for the next", async () => {
-    const db = await (await makePlace()).catalog(NOW);
+    const db = await (await newLocation()).catalog(NOW);
     await expect(start(db, "sbir-gov", play(() => new Response("", { status: 403 })).base)).rejects.toThrow("it answered 403");
     const well = play(({ query }) => Response.json(query.get("start") === "0" ? [solicitation("Published")] : []));
     expect(await start(db, "sbir-gov", well.base)).toMatchObject({ added: 1 });

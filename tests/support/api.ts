@@ -10,8 +10,8 @@ import type { Draft } from "../../src/import/record.ts";
 import type { RequestEntry } from "../../src/monitoring/log.ts";
 import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
 import { addSource } from "../../src/sources/source.ts";
+import { defaultLocation, type TestLocation } from "./database-locations.ts";
 import { expectDescribed } from "./described.ts";
-import { type Place, usualPlace } from "./places.ts";
 import { storeRecords } from "./records.ts";
 
 export const BASE_URL = "https://api.example.com/v1";
@@ -52,23 +52,23 @@ export const testAssets: Asset[] = [
   { path: "/docs/script-1.js", contentType: "text/javascript; charset=utf-8", body: Buffer.from("void 0") },
 ];
 
-/** `records` are stored at `now`, each in a transaction of its own. `place` is where the databases are. */
+/** `records` are stored at `now`, each in a transaction of its own. `location` is where the databases are. */
 export async function testApi({
   records = [],
   sources = [],
   now = NOON,
-  place,
+  location,
   assets = testAssets,
 }: {
   records?: readonly Draft[];
   sources?: readonly string[];
   now?: number;
-  place?: Place;
+  location?: TestLocation;
   assets?: readonly Asset[];
 } = {}): Promise<TestApi> {
   const clock = { now };
   const randomBytes = countedBytes();
-  const { catalog: openCatalog, state: openState } = place ?? (await usualPlace());
+  const { catalog: openCatalog, state: openState } = location ?? (await defaultLocation());
   const catalogDb = await openCatalog(now);
   for (const code of sources) await addSource(catalogDb, { code, name: code, description: `Records of ${code}.` });
   for (const record of records) await storeRecords(catalogDb, [record], now);

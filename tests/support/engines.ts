@@ -1,27 +1,30 @@
-/** Databases on either engine, for tests that run on both. A run that is on PostgreSQL as a whole leaves them out: it would only repeat them. */
+/**
+ * Both engines, for `describe.each` in tests that must hold on either. The lists are empty in a run that is on PostgreSQL as a whole:
+ * it would only repeat these tests.
+ */
 import { catalogs, copyTables } from "../../db/copy.ts";
 import type { CatalogDb } from "../../db/engine.ts";
+import { onPostgres, postgresLocation, sqliteLocation, type TestLocation } from "./database-locations.ts";
 import { aDirectory, NOON } from "./imports.ts";
-import { aPostgresPlace, inDirectory, onPostgres, type Place } from "./places.ts";
 import { hasPostgres } from "./postgres.ts";
 
-/** For `describe.each`: the engine's name, whether it is installed, and what makes an empty catalog on it. */
+/** The engine's name, whether it is installed, and a function that opens a new, empty catalog on it. */
 export const engines: [string, boolean, () => Promise<CatalogDb>][] = onPostgres
   ? []
   : [
-      ["SQLite", true, () => inDirectory(":memory:").catalog(NOON)],
-      ["PostgreSQL", hasPostgres, async () => (await aPostgresPlace()).catalog(NOON)],
+      ["SQLite", true, () => sqliteLocation(":memory:").catalog(NOON)],
+      ["PostgreSQL", hasPostgres, async () => (await postgresLocation()).catalog(NOON)],
     ];
 
-/** The same, and what makes a new place; on SQLite in files, for `afterAll(dropScratch)`. */
-export const places: [string, boolean, () => Promise<Place>][] = onPostgres
+/** The engine's name, whether it is installed, and a function that returns a new location; on SQLite in files, for `afterAll(dropScratch)`. */
+export const locations: [string, boolean, () => Promise<TestLocation>][] = onPostgres
   ? []
   : [
-      ["SQLite", true, async () => inDirectory(aDirectory())],
-      ["PostgreSQL", hasPostgres, aPostgresPlace],
+      ["SQLite", true, async () => sqliteLocation(aDirectory())],
+      ["PostgreSQL", hasPostgres, postgresLocation],
     ];
 
-/** Makes a catalog equal to another, row numbers included. */
+/** Copies all rows of one catalog into another, row numbers included. */
 export async function copyCatalog(from: CatalogDb, to: CatalogDb): Promise<void> {
   await to.transaction((sql) => copyTables(from, sql, catalogs, () => undefined));
 }

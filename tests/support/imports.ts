@@ -11,7 +11,7 @@ import { records } from "../../src/import/formats/records.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { importFiles } from "../../src/import/run.ts";
 import { exportLines } from "../../src/opportunities/export.ts";
-import { usualPlace } from "./places.ts";
+import { defaultLocation } from "./database-locations.ts";
 import { rawSql } from "./sql.ts";
 
 /** 2026-03-01T12:00:00Z */
@@ -52,7 +52,7 @@ type Given = Partial<Omit<Options, "files">> & { now?: number; format?: Format }
 
 /** A catalog of its own, unless one is given, and what is done to it; its clock stands at `clock.now`. */
 export async function aCatalog(given?: CatalogDb) {
-  const db = given ?? (await (await usualPlace()).catalog(NOON));
+  const db = given ?? (await (await defaultLocation()).catalog(NOON));
   const clock = { now: NOON };
   const contextOf = (told: string[], asOf?: number): ImportContext => ({
     db,

@@ -1,0 +1,58 @@
+/**
+ * New, empty databases for a test: SQLite in memory, or PostgreSQL when `FUNDFEED_TEST_ENGINE=postgres` moves a whole run there.
+ *
+ * Preloaded by bunfig.toml for its hooks. They close what a test opened on PostgreSQL when the test ends, because the server has a
+ * limited number of connections. Databases opened outside a test, for all tests of a file, stay open until the run ends.
+ */
+import { afterEach, beforeEach } from "bun:test";
+import type { CatalogDb, StateDb } from "../../db/engine.ts";
+import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { openCatalog, openState } from "../../db/sqlite/open.ts";
+import { postgresServer } from "./postgres.ts";
+
+/** Opens the catalog and the state of one location. Several connections to it share their data, except in memory. */
+export type TestLocation = { catalog: (now: number) => Promise<CatalogDb>; state: (now: number) => Promise<StateDb> };
+
+/** Whether `FUNDFEED_TEST_ENGINE` moves the whole run to PostgreSQL. */
+export const onPostgres = process.env.FUNDFEED_TEST_ENGINE === "postgres";
+
+/** Returns a new location on the engine of this run. */
+export async function defaultLocation(): Promise<TestLocation> {
+  return onPostgres ? postgresLocation() : sqliteLocation(":memory:");
+}
+
+/** Returns a location on SQLite, in files or `:memory:`. Its connections fail at once while another one writes. */
+export function sqliteLocation(directory: string): TestLocation {
+  return {
+    catalog: async (now) => openCatalog(directory, now, { waitMs: 0 }),
+    state: async (now) => openState(directory, now, { waitMs: 0 }),
+  };
+}
+
+/** Returns a new database of the tests' PostgreSQL server. */
+export async function postgresLocation(): Promise<TestLocation> {
+  const url = await (await postgresServer()).freshDatabase();
+  const options = { connections: 3 }; // A pull holds two of them for its locks.
+  return {
+    catalog: async (now) => closedAfterTest(await openPostgresCatalog(url, now, options)),
+    state: async (now) => closedAfterTest(await openPostgresState(url, now, options)),
+  };
+}
+
+/** Databases that the running test has opened; `undefined` outside a test. */
+let opened: (CatalogDb | StateDb)[] | undefined;
+
+function closedAfterTest<Db extends CatalogDb | StateDb>(db: Db): Db {
+  opened?.push(db);
+  return db;
+}
+
+beforeEach(() => {
+  opened = [];
+});
+
+afterEach(async () => {
+  const finished = opened ?? [];
+  opened = undefined;
+  await Promise.all(finished.map((db) => db.close()));
+});
