@@ -7,7 +7,7 @@ import { emptySummary } from "../src/import/import-log.ts";
 import { aHome, dropHomes, type Home, type Server, sampleFile, unpackedSample } from "./support/binary.ts";
 import { sendRaw } from "./support/raw.ts";
 import { waitFor } from "./support/wait-for.ts";
-import { zipped } from "./support/zipped.ts";
+import { zipArchive } from "./support/zip-archive.ts";
 
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -129,7 +129,7 @@ describe("a data directory with real records", () => {
 
   test("import reads .xml, .gz and .zip alike, and what it has seen is unchanged (D-32)", async () => {
     home.file("g.gz", sampleFile(`${GRANTS}.gz`));
-    home.file("g.zip", zipped("GrantsDBExtract20260803v2.xml", unpackedSample(`${GRANTS}.gz`)));
+    home.file("g.zip", zipArchive("GrantsDBExtract20260803v2.xml", unpackedSample(`${GRANTS}.gz`)));
     const { read: _, unchanged: __, ...nothingNew } = emptySummary;
     for (const name of ["g.gz", "g.zip"]) {
       const { read, unchanged, ...rest } = await home.json(["import", "grants-gov", name]);

@@ -5,10 +5,10 @@ import { addUse, createAccess, findKey, refresh, saveUse } from "../../src/accou
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
-import { NOON, type TestApi, testApi } from "../support/api.ts";
+import { type TestApi, testApi } from "../support/api.ts";
 import { postgresLocation } from "../support/database-locations.ts";
 import { locations } from "../support/engines.ts";
-import { dropScratch } from "../support/imports.ts";
+import { dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
 import { rawSql } from "../support/sql.ts";

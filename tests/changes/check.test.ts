@@ -6,7 +6,7 @@ import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { formatInstant } from "../../src/text/instant.ts";
-import { changeRoots, overwriteRoot } from "../support/damage.ts";
+import { changeRootPages, overwriteRootPage } from "../support/damage.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, DAY, dropScratch, NOON } from "../support/imports.ts";
 
@@ -225,8 +225,8 @@ describe("storageFaults()", () => {
   });
 
   test.each<[string, (path: string) => void]>([
-    ["a page of a table", (path) => overwriteRoot(path, "opportunities")],
-    ["a page of an index", (path) => overwriteRoot(path, "opportunities_order")],
+    ["a page of a table", (path) => overwriteRootPage(path, "opportunities")],
+    ["a page of an index", (path) => overwriteRootPage(path, "opportunities_order")],
     ["a truncated file", (path) => truncateSync(path, readFileSync(path).length - 3 * 8192)],
   ])("notices damage to %s", async (_, damage) => {
     const directory = copied();
@@ -236,7 +236,7 @@ describe("storageFaults()", () => {
 
   test("notices an index with another index's entries", async () => {
     const directory = copied();
-    changeRoots(join(directory, "catalog.db"), ["opportunities_due", "facets_values"], ([due, facets]) => facets?.copy(due as Buffer));
+    changeRootPages(join(directory, "catalog.db"), ["opportunities_due", "facets_values"], ([due, facets]) => facets?.copy(due as Buffer));
     expect(await storageFaultsOf(directory)).not.toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { aHome, dropHomes } from "../support/binary.ts";
-import { fundfeed, type Told } from "../support/command-line.ts";
+import { type CommandResult, fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 
@@ -24,7 +24,7 @@ const NOWHERE = "postgres://me:secret@127.0.0.1:1/fundfeed?application_name=secr
 const CANNOT_OPEN = "Cannot open postgres://127.0.0.1:1/fundfeed: no server answers there\n";
 const ADDRESS = "must be an address such as postgres://fundfeed:password@db.example.org:5432/fundfeed, percent-encoded";
 
-function expectUsage({ code, out, err }: Told, sentence: string): void {
+function expectUsage({ code, out, err }: CommandResult, sentence: string): void {
   expect({ code, out, err }).toEqual({ code: 2, out: "", err: `error: ${sentence}\n(--help shows what there is)\n` });
 }
 

@@ -13,7 +13,7 @@ import { createProgram } from "../../src/cli/command-line.ts";
 import { modes } from "../../src/cli/modes.ts";
 import { aHome, dropHomes } from "../support/binary.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
-import { overwriteRoot } from "../support/damage.ts";
+import { overwriteRootPage } from "../support/damage.ts";
 import { aCatalog, aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { asOwner, hasPostgres, postgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
@@ -241,7 +241,7 @@ describe("of a directory of an older version", () => {
     expect((await fundfeed(["backup", backup, "--data", directory])).code).toBe(0);
     expect((await fundfeed(["check", "--data", backup])).out).toBe(out);
 
-    overwriteRoot(join(directory, "catalog.db"), "opportunities_order");
+    overwriteRootPage(join(directory, "catalog.db"), "opportunities_order");
     const damaged = await fundfeed(["check", "--data", directory]);
     expect([damaged.code, damaged.out]).toEqual([1, expect.stringContaining("catalog.db: it is damaged")]);
   });

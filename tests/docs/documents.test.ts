@@ -11,7 +11,7 @@ import { upstreams } from "../../src/pull/upstreams.ts";
 import { machineOf } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { realFile } from "../support/real-data.ts";
-import { zipped } from "../support/zipped.ts";
+import { zipArchive } from "../support/zip-archive.ts";
 
 const root = join(import.meta.dir, "../..");
 /** As the documents write it; here a demo's stands in for it, whose port is free. */
@@ -210,7 +210,7 @@ function playUpstreams() {
 
 function extract(): Buffer<ArrayBuffer> {
   const xml = realFile("grants-gov/derived/GrantsDBExtract20260803v2.reconstructed.xml.gz");
-  return Buffer.from(zipped("GrantsDBExtract20260803v2.xml", xml));
+  return Buffer.from(zipArchive("GrantsDBExtract20260803v2.xml", xml));
 }
 
 function notices(): Uint8Array<ArrayBuffer> {

@@ -1,7 +1,7 @@
 /** What happens to a service that is used when it, or what works beside it, ends. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
-import { busy, load } from "../support/load.ts";
+import { moreResponses, startLoad } from "../support/load.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
@@ -23,20 +23,20 @@ describe("SIGTERM under load", () => {
   test("loses no request: whatever was accepted is answered, whatever was answered is logged, and it ends by itself", async () => {
     const { home, key } = await withRecords(50);
     const server = await home.serve();
-    const under = load(server, key);
-    await busy(under);
+    const load = startLoad(server, key);
+    await moreResponses(load);
     const started = performance.now();
     expect(await server.stop()).toBe(0);
     expect(performance.now() - started).toBeLessThan(30_000);
-    await under.stop();
-    expect([...under.statuses]).toEqual([200]);
-    expect([...new Set(under.refusals)]).toEqual(["ECONNREFUSED"]);
+    await load.stop();
+    expect([...load.statuses]).toEqual([200]);
+    expect([...new Set(load.errors)]).toEqual(["ECONNREFUSED"]);
     const [use] = await home.json<{ used_today: number }[]>(["keys", "list"]);
     const requests = server
       .log()
       .split("\n")
       .filter((line) => line.includes(`"status":`));
-    expect([requests.length, use?.used_today]).toEqual([under.answered, under.answered]);
+    expect([requests.length, use?.used_today]).toEqual([load.responses, load.responses]);
   });
 });
 
@@ -44,7 +44,7 @@ describe("SIGKILL", () => {
   test("of an import under load: no request fails, whole chunks stay, and running it again completes it", async () => {
     const { home, key } = await withRecords(8000);
     const server = await home.serve();
-    const under = load(server, key, 2);
+    const load = startLoad(server, key, 2);
     home.file("second.ndjson", records(8000, "Second"));
     const running = home.start(["import", "records", "second.ndjson"]);
     const second = async () => {
@@ -59,20 +59,20 @@ describe("SIGKILL", () => {
     expect((await home.run(["check"])).out).toBe("Everything holds\n");
     const again = await home.json(["import", "records", "second.ndjson"]);
     expect(again).toMatchObject({ read: 8000, changed: 8000 - exported.length, unchanged: exported.length, rejected: 0 });
-    await under.stop();
-    expect([[...under.statuses], under.refusals]).toEqual([[200], []]);
+    await load.stop();
+    expect([[...load.statuses], load.errors]).toEqual([[200], []]);
     await server.stop();
   });
 
   test("of the server under load: the files are whole, and the next one serves at once", async () => {
     const { home, key } = await withRecords(50);
     const server = await home.serve();
-    const under = load(server, key);
-    await busy(under);
+    const load = startLoad(server, key);
+    await moreResponses(load);
     const importing = home.run(["import", "records", "-"], { stdin: records(1000, "Second") });
     server.kill("SIGKILL");
     await server.ended;
-    await under.stop();
+    await load.stop();
     expect((await importing).code).toBe(0);
     expect((await home.run(["check"])).out).toBe("Everything holds\n");
     const next = await home.serve();
@@ -85,7 +85,7 @@ describe("everything at once", () => {
   test("imports take turns and say so; refresh, revocation, plans and a backup go on beside them; nobody is refused", async () => {
     const { home, key } = await withRecords(1000);
     const server = await home.serve();
-    const under = load(server, key, 2);
+    const load = startLoad(server, key, 2);
     const other = await home.json<{ id: string; key: string }>(["keys", "create", "--account", "Other"]);
     const ran = await Promise.all([
       home.run(["import", "records", "-"], { stdin: records(2000, "Second") }),
@@ -100,8 +100,8 @@ describe("everything at once", () => {
     const waited = ran.slice(0, 2).filter(({ err }) => err === "Waiting for another import to finish\n");
     expect(waited).toHaveLength(1);
     expect((await server.get("/sources", other.key)).status).toBe(401);
-    await under.stop();
-    expect([[...under.statuses], under.refusals]).toEqual([[200], []]);
+    await load.stop();
+    expect([[...load.statuses], load.errors]).toEqual([[200], []]);
     const checks = await Promise.all([home.run(["check"]), home.run(["check", "--data", "copy"])]);
     expect(checks.map(({ out }) => out)).toEqual(["Everything holds\n", "Everything holds\n"]);
     await server.stop();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Draft } from "../../src/import/record.ts";
-import { NOON, type TestApi, testApi, testAssets } from "../support/api.ts";
+import { type TestApi, testApi, testAssets } from "../support/api.ts";
+import { NOON } from "../support/imports.ts";
 import { expectCommonHeaders, expectProblem } from "../support/problem.ts";
 import { type RawServer, rawServer, sendRaw } from "../support/raw.ts";
 import { storeRecords } from "../support/records.ts";

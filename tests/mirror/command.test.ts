@@ -5,8 +5,8 @@ import { CommanderError } from "commander";
 import type { Cli } from "../../src/cli/command.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { mirrorCommand } from "../../src/cli/mirror.ts";
-import { NOON, type TestApi, testApi } from "../support/api.ts";
-import { aDirectory, dropScratch } from "../support/imports.ts";
+import { type TestApi, testApi } from "../support/api.ts";
+import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { contentsOfLines, publish, served } from "./mirrored.ts";
 
 afterAll(dropScratch);

@@ -4,10 +4,9 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { createLog, type RequestEntry } from "../../src/monitoring/log.ts";
 import { countingLog, countStatusTurns, createMetrics, metricsText } from "../../src/monitoring/metrics.ts";
-import { NOON } from "../support/api.ts";
 import { aHome, dropHomes } from "../support/binary.ts";
 import { engines } from "../support/engines.ts";
-import { aDirectory, dropScratch } from "../support/imports.ts";
+import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { contentsOf, documentOf, dropScratch } from "../support/imports.ts";
 import { realJson } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
-import { zipped } from "../support/zipped.ts";
+import { zipArchive } from "../support/zip-archive.ts";
 import { type Asked, aPuller, extractOf, play } from "./upstream.ts";
 
 afterAll(dropScratch);
@@ -111,7 +111,11 @@ describe("pull grants-gov", () => {
     ],
     ["such a page that calls itself a zip", new Response("<html>Down</html>", { headers: ZIP }), "root element is html"],
     ["a damaged zip", new Response(EXTRACT.subarray(0, 90_000), { headers: ZIP }), "End of central directory record signature not found"],
-    ["a zip without XML", new Response(zipped("readme.txt", Buffer.from("nothing to see")), { headers: ZIP }), "it holds no entry like"],
+    [
+      "a zip without XML",
+      new Response(zipArchive("readme.txt", Buffer.from("nothing to see")), { headers: ZIP }),
+      "it holds no entry like",
+    ],
   ])("changes nothing when what is published is %s", async (_, answer, reason) => {
     const puller = aPuller("grants-gov");
     const before = await contentsOf(puller.db);

@@ -8,14 +8,14 @@ import { type Pull, pull } from "../../src/pull/pull.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
 import { aDirectory } from "../support/imports.ts";
 import { realFile } from "../support/real-data.ts";
-import { zipped } from "../support/zipped.ts";
+import { zipArchive } from "../support/zip-archive.ts";
 
 /** 2026-08-03T12:00:00Z */
 export const NOW = Date.UTC(2026, 7, 3, 12);
 
 /** The extract of a day as Grants.gov publishes it. */
 export function extractOf(day: string): Buffer {
-  return zipped(`GrantsDBExtract${day}v2.xml`, realFile(`grants-gov/derived/GrantsDBExtract${day}v2.reconstructed.xml.gz`));
+  return zipArchive(`GrantsDBExtract${day}v2.xml`, realFile(`grants-gov/derived/GrantsDBExtract${day}v2.reconstructed.xml.gz`));
 }
 
 const closing: (() => unknown)[] = [];

@@ -8,8 +8,8 @@ import { type LimitedKey, takeRequest, unused } from "../../src/quota/allowance.
 import { dayOf } from "../../src/quota/daily-window.ts";
 import { isRedisAddress, type SharedQuotas, shareQuotas } from "../../src/quota/redis.ts";
 import { fullBucket } from "../../src/quota/token-bucket.ts";
-import { NOON, type TestApi, testApi } from "../support/api.ts";
-import { aDirectory, dropScratch } from "../support/imports.ts";
+import { type TestApi, testApi } from "../support/api.ts";
+import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { expectProblem } from "../support/problem.ts";
 import { aRedis, type RedisServer, redisIsInstalled } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";

@@ -1,6 +1,7 @@
 /** Three servers behind HAProxy, over one PostgreSQL and one Redis: to a client they are one. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { aHome, dropHomes, type Home, type Ran, type Server } from "../support/binary.ts";
+import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import type { CommandResult } from "../support/command-line.ts";
 import { freePort } from "../support/free-port.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { aRedis, type RedisServer, redisIsInstalled } from "../support/redis.ts";
@@ -28,7 +29,7 @@ describe.skipIf(missing.length > 0)(
     let env: Record<string, string>;
     let key: string;
 
-    const run = async (args: readonly string[], stdin = ""): Promise<Ran> => {
+    const run = async (args: readonly string[], stdin = ""): Promise<CommandResult> => {
       const ran = await home.run(args, { env, stdin });
       expect({ args, code: ran.code, err: ran.err }).toMatchObject({ code: 0 });
       return ran;

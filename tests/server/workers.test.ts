@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
-import { busy, load } from "../support/load.ts";
+import { moreResponses, startLoad } from "../support/load.ts";
 import { aRedis, type RedisServer, redisIsInstalled } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -153,16 +153,16 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       const home = aHome();
       await home.run(["import", "records", "-"], { stdin: records({}, 50) });
       const [server, key] = [await begin(home, 2), await home.key()];
-      const under = load(server, key);
-      await busy(under, 300);
+      const load = startLoad(server, key);
+      await moreResponses(load, 300);
       expect(await server.stop()).toBe(0);
-      await under.stop();
-      expect([...under.statuses]).toEqual([200]);
+      await load.stop();
+      expect([...load.statuses]).toEqual([200]);
       // A connection may still be queued at the other worker, which closes it a moment later without accepting it.
-      for (const refusal of under.refusals) expect(["ECONNREFUSED", "ECONNRESET"]).toContain(refusal);
+      for (const code of load.errors) expect(["ECONNREFUSED", "ECONNRESET"]).toContain(code);
       const [use] = await home.json<{ used_today: number }[]>(["keys", "list"]);
       const lines = server.log().trim().split("\n");
-      expect([lines.filter((line) => line.includes('"request_id"')).length, use?.used_today]).toEqual([under.answered, under.answered]);
+      expect([lines.filter((line) => line.includes('"request_id"')).length, use?.used_today]).toEqual([load.responses, load.responses]);
       expect(lines.filter((line) => line.includes("The API reference is at"))).toHaveLength(1);
     });
 
@@ -187,17 +187,17 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       const home = aHome();
       await home.run(["import", "records", "-"], { stdin: records({}, 50) });
       const [server, key] = [await begin(home, 2), await home.key()];
-      const under = load(server, key);
-      await busy(under, 300);
+      const load = startLoad(server, key);
+      await moreResponses(load, 300);
       const [killed = 0, other = 0] = childrenOf(server.pid);
       process.kill(killed, "SIGKILL");
       const replaced = () => childrenOf(server.pid).filter((pid) => pid !== killed);
       await waitFor("it is replaced", () => replaced().length === 2);
       expect(replaced()).toContain(other);
-      await busy(under, 300);
-      await under.stop();
-      expect([...under.statuses]).toEqual([200]);
-      expect(under.refusals.length).toBeLessThanOrEqual(8); // Only what was under way at the killed worker.
+      await moreResponses(load, 300);
+      await load.stop();
+      expect([...load.statuses]).toEqual([200]);
+      expect(load.errors.length).toBeLessThanOrEqual(8); // Only what was under way at the killed worker.
       expect(server.log()).toMatch(/Worker \d ended \(SIGKILL\): another one starts in 0\.1 s/);
       expect(await server.stop()).toBe(0);
     });

@@ -1,4 +1,4 @@
-/** The whole service in one process: the real app over new databases, with a clock that stands and counted randomness. */
+/** The whole service inside the test: the real app over new databases, with a clock that only the test moves and reproducible random bytes. */
 import type { StateDb } from "../../db/engine.ts";
 import { type Access, createAccess, saveUse } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";
@@ -10,32 +10,37 @@ import type { Draft } from "../../src/import/record.ts";
 import type { RequestEntry } from "../../src/monitoring/log.ts";
 import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
 import { addSource } from "../../src/sources/source.ts";
+import type { EpochMs } from "../../src/text/instant.ts";
 import { defaultLocation, type TestLocation } from "./database-locations.ts";
 import { expectDescribed } from "./described.ts";
+import { NOON } from "./imports.ts";
 import { storeRecords } from "./records.ts";
 
 export const BASE_URL = "https://api.example.com/v1";
 
-/** 2026-03-01T12:00:00Z */
-export const NOON = Date.UTC(2026, 2, 1, 12);
-
-type Sent = { key?: string | null; method?: string; headers?: Record<string, string> };
+/** `key: null` sends no key; without `key`, the request has `TestApi.key`. */
+type RequestOptions = { key?: string | null; method?: string; headers?: Record<string, string> };
 
 export type TestApi = {
-  /** `path` as a client spells it after the origin. Sends the api's own key, unless another or `null` is given. */
-  send: (path: string, sent?: Sent) => Promise<Response>;
-  /** GET of a path below /v1. */
-  get: (path: string, sent?: Sent) => Promise<Response>;
+  /** Sends a request for a path as it follows the origin, for example `/v1/sources`. */
+  send: (path: string, options?: RequestOptions) => Promise<Response>;
+  /** Sends a GET for a path below /v1. */
+  get: (path: string, options?: RequestOptions) => Promise<Response>;
+  /** Sends any request. This and the functions above throw if the response does not match the API description. */
   fetch: (request: Request) => Promise<Response>;
+  /** A key whose quotas no test exhausts. */
   key: string;
-  /** Another key, of an account of its own. */
+  /** Creates a key of a new account, with a new plan for its quotas. */
   newKey: (quota?: { daily: number; per_minute: number }) => Promise<{ id: string; key: string; account: string }>;
-  clock: { now: number };
+  /** The instant that the service sees. Tests move it by assignment. */
+  clock: { now: EpochMs };
   randomBytes: (count: number) => Uint8Array;
   model: ReadModel;
   state: StateDb;
   access: Access;
+  /** Log entries of the requests so far. */
   entries: RequestEntry[];
+  /** What was logged as a failure so far. */
   failures: { error: unknown; request_id: string | null }[];
   saveUse: () => Promise<void>;
 };
@@ -52,7 +57,7 @@ export const testAssets: Asset[] = [
   { path: "/docs/script-1.js", contentType: "text/javascript; charset=utf-8", body: Buffer.from("void 0") },
 ];
 
-/** `records` are stored at `now`, each in a transaction of its own. `location` is where the databases are. */
+/** Returns a new service. It stores `records` at `now`, one transaction each, in new databases unless `location` is given. */
 export async function testApi({
   records = [],
   sources = [],
@@ -62,12 +67,12 @@ export async function testApi({
 }: {
   records?: readonly Draft[];
   sources?: readonly string[];
-  now?: number;
+  now?: EpochMs;
   location?: TestLocation;
   assets?: readonly Asset[];
 } = {}): Promise<TestApi> {
   const clock = { now };
-  const randomBytes = countedBytes();
+  const randomBytes = reproducibleBytes();
   const { catalog: openCatalog, state: openState } = location ?? (await defaultLocation());
   const catalogDb = await openCatalog(now);
   for (const code of sources) await addSource(catalogDb, { code, name: code, description: `Records of ${code}.` });
@@ -92,7 +97,7 @@ export async function testApi({
   };
   return {
     send,
-    get: (path, sent) => send(`/v1${path}`, sent),
+    get: (path, options) => send(`/v1${path}`, options),
     fetch,
     key,
     newKey: async (quota = { daily: 1_000_000, per_minute: 1_000_000 }) => {
@@ -114,20 +119,16 @@ export async function testApi({
   };
 }
 
-/** As good as random, and the same in every run. */
-function countedBytes(): (count: number) => Uint8Array {
+/** Returns a function whose bytes look random but are the same in every run. */
+function reproducibleBytes(): (count: number) => Uint8Array {
   let calls = 0;
   return (count) => {
     const bytes = Buffer.alloc(count);
     const seed = calls++;
-    for (let at = 0; at < count; at += 32)
-      bytes.set(
-        new Bun.CryptoHasher("sha256")
-          .update(`${seed}.${at}`)
-          .digest()
-          .subarray(0, count - at),
-        at,
-      );
+    for (let offset = 0; offset < count; offset += 32) {
+      const digest = new Bun.CryptoHasher("sha256").update(`${seed}.${offset}`).digest();
+      bytes.set(digest.subarray(0, count - offset), offset);
+    }
     return bytes;
   };
 }

@@ -1,23 +1,27 @@
-/** The compiled program as a process: built once a test file, started in an empty directory whose settings files are hostile. */
+/**
+ * The compiled program in processes of its own. It is built once per test file, and runs in directories whose `.env`, `bunfig.toml` and
+ * the like would break a program that reads settings from its working directory.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import type { CommandResult } from "./command-line.ts";
 
-const place = join(tmpdir(), `fundfeed-program-${process.pid}`);
+const buildDirectory = join(tmpdir(), `fundfeed-program-${process.pid}`);
 const root = join(import.meta.dir, "../..");
 
-/** The path of the compiled program, which is built where it is missing. */
-function program(): string {
-  const path = join(place, "fundfeed");
+/** Builds the program on the first call, and returns its path. */
+function compiledProgram(): string {
+  const path = join(buildDirectory, "fundfeed");
   if (existsSync(path)) return path;
   const built = Bun.spawnSync([process.execPath, "run", "build", "--outfile", path], { cwd: root });
   if (built.exitCode !== 0) throw new Error(`Cannot build the program: ${built.stderr}`);
   return path;
 }
 
-/** Files that a program which trusts its working directory would read, and fail. */
-const hostile = {
+/** A program that reads settings from its working directory would read these files and fail. */
+const hostileFiles = {
   ".env": "FUNDFEED_DATA=/nonexistent\nFUNDFEED_PORT=1\nFUNDFEED_HOST=203.0.113.1\nFUNDFEED_BASE_URL=nonsense\nNODE_ENV=development\n",
   "bunfig.toml": 'preload = ["./hostile.ts"]\n',
   "hostile.ts": 'throw new Error("hostile.ts ran");\n',
@@ -25,62 +29,63 @@ const hostile = {
   "tsconfig.json": "{",
 };
 
-export type Ran = { code: number; out: string; err: string };
-
-type Start = {
+type StartOptions = {
   env?: Record<string, string>;
   stdin?: string | Uint8Array;
-  /** A command line that runs the one appended to it. */
+  /** A command line to which the program and its arguments are appended, such as `sh -c …`. */
   through?: readonly string[];
 };
 
 export type Server = {
-  /** As it prints it, ending in /v1. */
+  /** The base URL that the server printed; it ends in /v1. */
   base: string;
   port: number;
   pid: number;
-  /** All that it wrote on standard output up to the line "listening on …". */
+  /** Standard output up to the line "listening on …". */
   printed: () => string;
-  /** All that it wrote on standard error so far. */
+  /** Standard error so far. */
   log: () => string;
-  /** GET of a path below /v1. */
+  /** Sends a GET for a path below /v1. */
   get: (path: string, key?: string) => Promise<Response>;
   kill: (signal: NodeJS.Signals) => void;
+  /** The exit code, when the process has ended. */
   ended: Promise<number>;
-  /** SIGTERM; answers with the exit code. */
+  /** Sends SIGTERM, and returns the exit code. */
   stop: () => Promise<number>;
 };
 
+/** A directory in which the program runs. Its data directory is `fundfeed-data`, the default. */
 export type Home = {
   directory: string;
-  /** A path in it. */
+  /** Returns the path of a name in the directory. */
   at: (name: string) => string;
-  /** A file in it; answers with its path. */
+  /** Writes a file in the directory, and returns its path. */
   file: (name: string, content: string | Uint8Array) => string;
-  run: (args: readonly string[], start?: Start) => Promise<Ran>;
-  /** What a command that succeeds prints with --json. */
-  json: <T = Record<string, unknown>>(args: readonly string[], start?: Start) => Promise<T>;
-  /** A new key for requests without end. */
+  /** Runs a command to its end. */
+  run: (args: readonly string[], start?: StartOptions) => Promise<CommandResult>;
+  /** Runs a command with --json, and returns what it printed. Throws if the command fails. */
+  json: <T = Record<string, unknown>>(args: readonly string[], start?: StartOptions) => Promise<T>;
+  /** Creates a key whose quotas no test exhausts. */
   key: () => Promise<string>;
-  /** `serve` on a free port, or another command that prints "listening on …". */
-  serve: (args?: readonly string[], start?: Start) => Promise<Server>;
-  /** The process id of the command that was started last. */
+  /** Starts `serve` on a free port, or another command, and waits until it prints "listening on …". Throws if it ends before. */
+  serve: (args?: readonly string[], start?: StartOptions) => Promise<Server>;
+  /** The process id of the command started last. */
   newest: () => number;
-  /** Starts a command and lets it run. */
-  start: (args: readonly string[], start?: Start) => Bun.Subprocess<"pipe", "pipe", "pipe">;
+  /** Starts a command and returns its process. */
+  start: (args: readonly string[], start?: StartOptions) => Bun.Subprocess<"pipe", "pipe", "pipe">;
 };
 
 const homes: string[] = [];
 const started = new Set<Bun.Subprocess>();
 
-/** Ends what still runs and removes the program and every home: for `afterAll`. */
+/** Kills the processes that still run, and removes the program and every home. For `afterAll`. */
 export async function dropHomes(): Promise<void> {
   for (const child of started) child.kill("SIGKILL");
   await Promise.all(Array.from(started, ({ exited }) => exited));
-  for (const directory of [place, ...homes.splice(0)]) rmSync(directory, { recursive: true, force: true });
+  for (const directory of [buildDirectory, ...homes.splice(0)]) rmSync(directory, { recursive: true, force: true });
 }
 
-/** A new directory for processes to run in; `fundfeed-data` comes to lie in it. */
+/** Creates a new home; `afterAll(dropHomes)` removes it. */
 export function aHome(): Home {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-home-"));
   homes.push(directory);
@@ -89,11 +94,11 @@ export function aHome(): Home {
     writeFileSync(at(name), content);
     return at(name);
   };
-  for (const [name, content] of Object.entries(hostile)) file(name, content);
+  for (const [name, content] of Object.entries(hostileFiles)) file(name, content);
 
   let newest = 0;
   const start: Home["start"] = (args, { env = {}, stdin = "", through = [] } = {}) => {
-    const child = Bun.spawn([...through, program(), ...args], {
+    const child = Bun.spawn([...through, compiledProgram(), ...args], {
       cwd: directory,
       env: { PATH: process.env.PATH ?? "", TMPDIR: tmpdir(), ...env },
       stdin: "pipe",
@@ -119,32 +124,32 @@ export function aHome(): Home {
     newest: () => newest,
     start,
     run,
-    json: async <T>(args: readonly string[], given?: Start) => {
+    json: async <T>(args: readonly string[], given?: StartOptions) => {
       const { code, out, err } = await run([...args, "--json"], given);
-      if (code !== 0) throw new Error(`fundfeed ${args.join(" ")} exits ${code}: ${err}`);
+      if (code !== 0) throw new Error(`fundfeed ${args.join(" ")} exited with ${code}: ${err}`);
       return JSON.parse(out) as T;
     },
     key: async () => {
-      const quotas = await run(["plans", "set", "endless", "--daily", "1000000000", "--per-minute", "1000000000"]);
+      const plan = await run(["plans", "set", "endless", "--daily", "1000000000", "--per-minute", "1000000000"]);
       const { code, out, err } = await run(["keys", "create", "--account", "Endless", "--plan", "endless"]);
-      if (code !== 0) throw new Error(`No key: ${quotas.err}${err}`);
+      if (code !== 0) throw new Error(`Cannot create a key: ${plan.err}${err}`);
       return out.trim();
     },
-    serve: (args = ["serve", "--port", "0"], given) => serving(start(args, given)),
+    serve: (args = ["serve", "--port", "0"], given) => listeningServer(start(args, given)),
   };
 }
 
-async function serving(child: Bun.Subprocess<"pipe", "pipe", "pipe">): Promise<Server> {
+async function listeningServer(child: Bun.Subprocess<"pipe", "pipe", "pipe">): Promise<Server> {
   let log = "";
   const logged = (async () => {
     const decoder = new TextDecoder();
     for await (const piece of child.stderr) log += decoder.decode(piece, { stream: true });
   })();
-  const printed = await untilListening(child.stdout);
+  const printed = await outputUntilListening(child.stdout);
   const [, base] = LISTENING.exec(printed) ?? [];
   if (base === undefined) {
     await logged;
-    throw new Error(`It does not listen: ${log}`);
+    throw new Error(`The server ended before it listened: ${log}`);
   }
   const ended = child.exited.then(async (code) => {
     await logged;
@@ -168,7 +173,7 @@ async function serving(child: Bun.Subprocess<"pipe", "pipe", "pipe">): Promise<S
 
 const LISTENING = /^listening on (\S+)$/m;
 
-async function untilListening(stdout: ReadableStream<Uint8Array>): Promise<string> {
+async function outputUntilListening(stdout: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";
   const decoder = new TextDecoder();
   for await (const piece of stdout) {
@@ -178,11 +183,12 @@ async function untilListening(stdout: ReadableStream<Uint8Array>): Promise<strin
   return text;
 }
 
-/** A file of the demo's sample: real publications, cut to a few hundred records. */
+/** Reads a file of the demo's sample: real publications, cut to a few hundred records. */
 export function sampleFile(name: string): Buffer {
   return readFileSync(join(root, "src/cli/demo-sample", name));
 }
 
+/** Reads a gzipped file of the sample, and unpacks it. */
 export function unpackedSample(name: string): Buffer {
   return gunzipSync(sampleFile(name));
 }

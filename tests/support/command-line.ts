@@ -1,10 +1,12 @@
-/** The command line in the test's own process, for what needs no process: what is printed, what is told, the exit code. */
+/** The command line inside the test's own process, for tests of output and exit codes. */
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { Machine } from "../../src/runtime/machine.ts";
 
-export type Told = { code: number; out: string; err: string };
+/** Exit code, standard output and standard error. */
+export type CommandResult = { code: number; out: string; err: string };
 
-export async function fundfeed(args: readonly string[], env: Record<string, string> = {}): Promise<Told> {
+/** Runs `fundfeed` with these arguments and nothing but `env` as its environment. */
+export async function fundfeed(args: readonly string[], env: Record<string, string> = {}): Promise<CommandResult> {
   const out: string[] = [];
   const err: string[] = [];
   const code = await runCommandLine(
@@ -14,7 +16,7 @@ export async function fundfeed(args: readonly string[], env: Record<string, stri
   return { code, out: out.join(""), err: err.join("") };
 }
 
-/** This machine, but for its environment and what is said. */
+/** Returns a machine with this environment and these outputs, the real clock and random bytes, and no signals or workers. */
 export function machineOf(env: Record<string, string>, output: Pick<Machine, "printLine" | "printError">): Machine {
   return {
     ...output,
@@ -26,7 +28,7 @@ export function machineOf(env: Record<string, string>, output: Pick<Machine, "pr
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
     startWorker: () => {
-      throw new Error("no workers here");
+      throw new Error("The command line in a test starts no workers");
     },
     onStopSignal: () => undefined,
   };

@@ -1,14 +1,14 @@
-/** Damage to SQLite files that are closed. */
+/** Damage to SQLite files. No connection may have the file open. */
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** Overwrites the beginning of a table's or an index's first page. */
-export function overwriteRoot(path: string, name: string): void {
-  changeRoots(path, [name], ([root]) => root?.fill(0xff, 0, 200));
+/** Overwrites the beginning of the first page of a table or index. */
+export function overwriteRootPage(path: string, name: string): void {
+  changeRootPages(path, [name], ([root]) => root?.fill(0xff, 0, 200));
 }
 
-/** Changes the first pages of tables and indexes where they stand in the file. */
-export function changeRoots(path: string, names: readonly string[], change: (roots: Buffer[]) => void): void {
+/** Calls `change` with the first pages of tables and indexes, in the order of `names`, and writes the changed pages back to the file. */
+export function changeRootPages(path: string, names: readonly string[], change: (roots: Buffer[]) => void): void {
   const sqlite = new Database(path, { readonly: true });
   const { page_size } = sqlite.query<{ page_size: number }, []>("pragma page_size").get() ?? { page_size: 0 };
   const rootPage = sqlite.query<{ rootpage: number }, [string]>("select rootpage from sqlite_master where name = ?");

@@ -1,11 +1,14 @@
 import { createServer } from "node:net";
 
-/** Below those that Linux gives to connections: one of anybody's would take the port while who it is for starts, or starts again. */
-const [LOWEST, COUNT] = [10_000, 20_000];
+/**
+ * The range lies below Linux's ephemeral ports. In that range, any connection on this machine could take the port before the server under
+ * test listens on it, or while that server restarts.
+ */
+const [LOWEST_PORT, PORT_COUNT] = [10_000, 20_000];
 
-/** A port on loopback that nobody listens on. */
+/** Returns a loopback port on which nothing listens at the moment. */
 export async function freePort(): Promise<number> {
-  const port = LOWEST + Math.floor(Math.random() * COUNT);
+  const port = LOWEST_PORT + Math.floor(Math.random() * PORT_COUNT);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const server = createServer()
     .once("error", () => resolve(false))

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, trunca
 import { join } from "node:path";
 import { backUp, restore } from "../../../db/sqlite/backup.ts";
 import { openCatalog, openState } from "../../../db/sqlite/open.ts";
-import { overwriteRoot } from "../../support/damage.ts";
+import { overwriteRootPage } from "../../support/damage.ts";
 import { aDirectory, contentsOf, dropScratch, NOON } from "../../support/imports.ts";
 import { anOpportunity, storeRecords } from "../../support/records.ts";
 
@@ -110,7 +110,7 @@ describe("restore()", () => {
     for (const damage of [
       (path: string) => truncateSync(path, 5000),
       (path: string) => writeFileSync(path, "not a database at all ".repeat(100)),
-      (path: string) => overwriteRoot(path, "opportunities"),
+      (path: string) => overwriteRootPage(path, "opportunities"),
     ]) {
       const { data, copy, contents, close } = await backedUp();
       await close();
@@ -153,7 +153,11 @@ describe("restore()", () => {
   test.each<[string, (copy: string) => void, string]>([
     ["a part of the backup is missing", (copy) => rmSync(join(copy, "state.db")), "it has no state.db"],
     ["a file is cut off", (copy) => truncateSync(join(copy, "state.db"), 8192), "the copy of state.db cannot be trusted"],
-    ["a page is damaged", (copy) => overwriteRoot(join(copy, "catalog.db"), "opportunities"), "the copy of catalog.db cannot be trusted"],
+    [
+      "a page is damaged",
+      (copy) => overwriteRootPage(join(copy, "catalog.db"), "opportunities"),
+      "the copy of catalog.db cannot be trusted",
+    ],
     ["a file is another one", (copy) => cpSync(join(copy, "state.db"), join(copy, "catalog.db")), "it is not a fundfeed catalog.db"],
     [
       "it was served and is not closed",
