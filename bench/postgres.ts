@@ -3,7 +3,7 @@ import { chownSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { freePort } from "../tests/support/free-port.ts";
-import { answering, asOwner, INITDB, owner } from "../tests/support/postgres.ts";
+import { INITDB_OPTIONS, postgresCommand, postgresUser, waitForPostgres } from "../tests/support/postgres.ts";
 import { workDirectory } from "./processes.ts";
 
 /** Its own defaults are for a small machine; lz4 as docs/operate/postgres.md says. */
@@ -28,14 +28,16 @@ export async function startPostgres(): Promise<Postgres> {
   const home = join(workDirectory, "postgres");
   const data = join(home, "data");
   mkdirSync(home, { recursive: true });
-  if (owner !== undefined) chownSync(home, owner.uid, owner.gid);
+  if (postgresUser !== undefined) chownSync(home, postgresUser.uid, postgresUser.gid);
   if (!existsSync(data)) initialize(data);
 
   const port = await freePort();
   const settings = [...SETTINGS, "unix_socket_directories="].flatMap((setting) => ["-c", setting]);
-  const server = Bun.spawn([...asOwner("postgres"), "-D", data, "-p", `${port}`, ...settings], { stdio: ["ignore", "ignore", "ignore"] });
+  const server = Bun.spawn([...postgresCommand("postgres"), "-D", data, "-p", `${port}`, ...settings], {
+    stdio: ["ignore", "ignore", "ignore"],
+  });
   const url = (database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
-  await answering(url("postgres"));
+  await waitForPostgres(url("postgres"));
   return {
     pid: server.pid,
     url,
@@ -53,7 +55,7 @@ export async function startPostgres(): Promise<Postgres> {
 function initialize(data: string): void {
   const unfinished = `${data}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
-  const made = Bun.spawnSync([...asOwner("initdb"), "--pgdata", unfinished, ...INITDB]);
+  const made = Bun.spawnSync([...postgresCommand("initdb"), "--pgdata", unfinished, ...INITDB_OPTIONS]);
   if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr.toString()}`);
   renameSync(unfinished, data);
 }

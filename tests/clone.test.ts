@@ -4,7 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { realFile, realPath, testReal } from "./support/real-data.ts";
-import { root, textOf, trackedFiles } from "./support/tracked-files.ts";
+import { readText, root, trackedFiles } from "./support/tracked-files.ts";
 
 const EXCERPTS_BYTES_MAX = 6_000_000;
 
@@ -27,7 +27,7 @@ test("no file names a path outside the clone", () => {
   expect(paths.length).toBeGreaterThan(300);
   const named = paths.flatMap((path) => {
     const depth = path.split("/").length - 1;
-    return textOf(path)
+    return readText(path)
       .split("\n")
       .flatMap((line, index) =>
         climbsOf(line) > depth || PATHS_ELSEWHERE.some((pattern) => pattern.test(line)) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
@@ -40,7 +40,7 @@ describe("tests/data", () => {
   const excerpts = trackedFiles(/^tests\/data\/(?!schema-)[^/]+\//).map((path) => path.slice("tests/data/".length));
 
   test("has the provenance of each file, and no provenance of others", () => {
-    const rows = textOf("tests/data/PROVENANCE.md").match(/^\| `.*?(?= \|)/gm) ?? [];
+    const rows = readText("tests/data/PROVENANCE.md").match(/^\| `.*?(?= \|)/gm) ?? [];
     const patterns = rows.flatMap((row) => {
       const names = [...row.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
       const directory = names[0]?.replace(/[^/]*$/, "") ?? "";

@@ -13,9 +13,9 @@ import { CHUNK } from "../src/import/run.ts";
 import { safeLines } from "../src/text/terminal-text.ts";
 import { aDirectory, aFile, DAY, dropScratch } from "./support/imports.ts";
 import { hasPostgres, postgresServer } from "./support/postgres.ts";
-import { run, type Server, serve, succeed } from "./support/processes.ts";
+import { outputOf, run, type SourceServer, serve } from "./support/source-program.ts";
 import { rawSql } from "./support/sql.ts";
-import { createSyncClient, type Mirrored, type SyncClient } from "./support/sync-client.ts";
+import { type ClientRecord, createSyncClient, type SyncClient } from "./support/sync-client.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? Date.now() % 1_000_000);
 type Setting = {
@@ -141,14 +141,14 @@ async function runDespiteKills(args: readonly string[], clockShiftMs: number, wi
 /** Over the state that was seen first, every later event's changes must give the present state. */
 async function expectHistoryToFold(client: SyncClient, id: string): Promise<number> {
   const events = await client.history(id);
-  const first = JSON.parse(client.first.get(id) ?? "") as Mirrored;
+  const first = JSON.parse(client.first.get(id) ?? "") as ClientRecord;
   const later = events.filter(({ detected_at }) => detected_at > first.updated_at);
   const state = structuredClone(first);
   for (const { changes, detected_at } of later) {
     for (const { field, current } of changes) setAt(state, field.split("."), current);
     state.updated_at = detected_at;
   }
-  expect({ seed: SEED, state: JSON.stringify(state) }).toEqual({ seed: SEED, state: client.mirror.get(id) ?? "" });
+  expect({ seed: SEED, state: JSON.stringify(state) }).toEqual({ seed: SEED, state: client.copy.get(id) ?? "" });
   expect(events[0]).toMatchObject({ type: "opportunity_added", detected_at: first.created_at });
   return later.length;
 }
@@ -162,11 +162,13 @@ function setAt(holder: Record<string, unknown>, [name = "", ...rest]: string[], 
 /** Whoever polls after an export has what it holds, to the byte, or what came later. */
 function expectNothingMissed(client: SyncClient, exported: readonly string[]): void {
   const missing = exported.filter((line) => {
-    const { id, updated_at } = JSON.parse(line) as Mirrored;
-    const mirrored = safeLines(client.mirror.get(id) ?? "{}"); // As a command prints it.
-    return !line.startsWith(`${mirrored.slice(0, -1)},"attachments":[`) && !((JSON.parse(mirrored) as Mirrored).updated_at > updated_at);
+    const { id, updated_at } = JSON.parse(line) as ClientRecord;
+    const mirrored = safeLines(client.copy.get(id) ?? "{}"); // As a command prints it.
+    return (
+      !line.startsWith(`${mirrored.slice(0, -1)},"attachments":[`) && !((JSON.parse(mirrored) as ClientRecord).updated_at > updated_at)
+    );
   });
-  expect({ seed: SEED, missing: missing.slice(0, 3), records: client.mirror.size }).toEqual({
+  expect({ seed: SEED, missing: missing.slice(0, 3), records: client.copy.size }).toEqual({
     seed: SEED,
     missing: [],
     records: new Set(exported.map((line) => JSON.parse(line).id)).size,
@@ -195,9 +197,9 @@ describe.each(settings)("on %s", (_, isThere, setting) => {
         { length: importers },
         (_, importer): Upstream => new Map(Array.from({ length: size }, (_, n) => [`${n}`, aRecord(n, importer)])),
       );
-      await succeed(["plans", "set", "unlimited", "--daily", "1000000000", "--per-minute", "1000000000", ...place]);
-      const key = (await succeed(["keys", "create", "--account", "Sync", "--plan", "unlimited", ...place])).trim();
-      const servers: Server[] = await Promise.all(Array.from({ length: setting.servers }, () => serve(place)));
+      await outputOf(["plans", "set", "unlimited", "--daily", "1000000000", "--per-minute", "1000000000", ...place]);
+      const key = (await outputOf(["keys", "create", "--account", "Sync", "--plan", "unlimited", ...place])).trim();
+      const servers: SourceServer[] = await Promise.all(Array.from({ length: setting.servers }, () => serve(place)));
       const clients = Array.from({ length: setting.clients }, () => createSyncClient(key, () => oneOf(servers).base));
       let [kills, restarts, folded, exported, turnedTo] = [0, 0, 0, [] as string[], 0];
 
@@ -211,7 +213,7 @@ describe.each(settings)("on %s", (_, isThere, setting) => {
       };
       /** Turns of the clock while imports write: each later than the one before, so that something is due. */
       const keepTurning = async (goOn: () => boolean) => {
-        for (; goOn(); turnedTo += DAY / 4) await succeed(["refresh", ...place], { clockShiftMs: turnedTo });
+        for (; goOn(); turnedTo += DAY / 4) await outputOf(["refresh", ...place], { clockShiftMs: turnedTo });
       };
       const restartOne = async () => {
         await Bun.sleep(below(300));
@@ -232,22 +234,22 @@ describe.each(settings)("on %s", (_, isThere, setting) => {
           writing = false;
         });
         await Promise.all([...polling, turning]);
-        exported = linesOf(await succeed(["export", ...place]));
+        exported = linesOf(await outputOf(["export", ...place]));
         await Promise.all(clients.map((client) => client.poll()));
         for (const client of clients) expectNothingMissed(client, exported);
       }
 
       const [client] = clients as [SyncClient, ...SyncClient[]];
-      const ids = [...client.mirror.keys()];
+      const ids = [...client.copy.keys()];
       for (let first = 0; first < ids.length; first += 16) {
         for (const count of await Promise.all(ids.slice(first, first + 16).map((id) => expectHistoryToFold(client, id)))) folded += count;
       }
       for (const server of servers) expect(await server.stop("SIGTERM")).toBe(0);
       await expectNoSharedInstant(await setting.open(place[1]), setting.commit);
       // By a clock that is ahead of every one that went wrong: check reports what lies in the future.
-      expect(await succeed(["check", ...place], { clockShiftMs: turnedTo + 100 * DAY })).toBe("Everything holds\n");
+      expect(await outputOf(["check", ...place], { clockShiftMs: turnedTo + 100 * DAY })).toBe("Everything holds\n");
       const requests = clients.reduce((sum, client) => sum + client.requests, 0);
-      expect(clients.flatMap(({ refusals }) => refusals)).toEqual([]);
+      expect(clients.flatMap(({ errorStatuses }) => errorStatuses)).toEqual([]);
       process.stderr.write(
         `seed ${SEED}: ${setting.rounds} rounds, ${kills} kills, ${restarts} restarts, ${requests} requests, ${exported.length} records, ${folded} events\n`,
       );
@@ -264,12 +266,12 @@ describe.each(settings)("on %s", (_, isThere, setting) => {
         title: id,
         dates: { closes_at: new Date(Date.now() + days * DAY).toISOString() },
       });
-      await succeed(["import", "records", aFile([record("N1", 1), record("N2", 40)]), ...place]);
-      const key = (await succeed(["keys", "create", "--account", "Sync", "--plan", "paid", ...place])).trim();
+      await outputOf(["import", "records", aFile([record("N1", 1), record("N2", 40)]), ...place]);
+      const key = (await outputOf(["keys", "create", "--account", "Sync", "--plan", "paid", ...place])).trim();
       const server = await serve(place, { clockShiftMs: 2 * DAY });
       const client = createSyncClient(key, () => server.base);
       const statuses = () =>
-        [...client.mirror.values()]
+        [...client.copy.values()]
           .map((text) => JSON.parse(text))
           .map(({ title, status }) => `${title} ${status}`)
           .sort();
@@ -287,13 +289,13 @@ describe.each(settings)("on %s", (_, isThere, setting) => {
       const place = await setting.place();
       const file = (code: string) =>
         aFile(Array.from({ length: CHUNK + 1 }, (_, n) => ({ source: { code, opportunity_id: `N${n}` }, title: `T${n}` })));
-      await Promise.all(["A", "B"].map((code) => succeed(["import", "records", file(code), ...place])));
-      const exported = linesOf(await succeed(["export", ...place]));
+      await Promise.all(["A", "B"].map((code) => outputOf(["import", "records", file(code), ...place])));
+      const exported = linesOf(await outputOf(["export", ...place]));
       const instants = new Map(exported.map((line) => [JSON.parse(line).updated_at, JSON.parse(line).source.code]));
       expect(exported).toHaveLength(2 * (CHUNK + 1));
       expect([...instants.values()].sort()).toEqual(["A", "A", "B", "B"]); // Two chunks each, each at an instant of its own.
       await expectNoSharedInstant(await setting.open(place[1]), setting.commit);
-      expect(await succeed(["check", ...place])).toBe("Everything holds\n");
+      expect(await outputOf(["check", ...place])).toBe("Everything holds\n");
     },
     300_000,
   );

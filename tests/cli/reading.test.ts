@@ -15,7 +15,7 @@ import { aHome, dropHomes } from "../support/binary.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { overwriteRootPage } from "../support/damage.ts";
 import { aCatalog, aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
-import { asOwner, hasPostgres, postgresServer } from "../support/postgres.ts";
+import { hasPostgres, postgresCommand, postgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000);
@@ -273,7 +273,7 @@ describe("of a directory of an older version", () => {
       await sql.unsafe(`delete from fundfeed_${kind}.migrations where n = ${postgresMigrations[kind].length}`);
     }
     const dump = () =>
-      Bun.spawnSync([...asOwner("pg_dump"), url])
+      Bun.spawnSync([...postgresCommand("pg_dump"), url])
         .stdout.toString()
         .replace(/^\\(un)?restrict .*$/gm, "");
     const before = dump();

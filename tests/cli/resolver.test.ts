@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { aDirectory, dropScratch } from "../support/imports.ts";
-import { canReplaceResolver, everyAnswer, withNameServer } from "../support/resolver.ts";
+import { canReplaceResolver, nameServerBehaviors, withNameServer } from "../support/resolver.ts";
 
 afterAll(dropScratch);
 
@@ -20,7 +20,7 @@ const commands = [
 describe.skipIf(!isPossible)(
   `where the name server answers with${isPossible ? "" : " (skipped: needs unshare, and the right to use it)"}`,
   () => {
-    test.each(everyAnswer)("%s, the command says what is wrong with the name", async (answer) => {
+    test.each(nameServerBehaviors)("%s, the command says what is wrong with the name", async (answer) => {
       for (const [args, sentence] of commands) {
         const directory = aDirectory();
         const started = [process.execPath, MAIN, ...args, ...(args[0] === "serve" ? ["--data", directory] : [])];

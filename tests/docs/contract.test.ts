@@ -1,9 +1,9 @@
 /** Numbers that code, tests and documents cite stand for something: a rule of docs/contract.md, or a row of docs/requests.md. */
 import { describe, expect, test } from "bun:test";
-import { textOf, trackedFiles } from "../support/tracked-files.ts";
+import { readText, trackedFiles } from "../support/tracked-files.ts";
 
 /** The first cells of a page's table rows. */
-const numbersIn = (page: string) => [...textOf(page).matchAll(/^\| (D-\d+|\d+) \|/gm)].map(([, number = ""]) => number);
+const numbersIn = (page: string) => [...readText(page).matchAll(/^\| (D-\d+|\d+) \|/gm)].map(([, number = ""]) => number);
 
 describe("docs/contract.md", () => {
   const rules = numbersIn("docs/contract.md");
@@ -14,7 +14,9 @@ describe("docs/contract.md", () => {
   });
 
   test("has every rule that a file cites", () => {
-    const cited = trackedFiles(/\.(ts|md)$/).flatMap((path) => [...textOf(path).matchAll(/\bD-\d+\b/g)].map(([rule]) => ({ path, rule })));
+    const cited = trackedFiles(/\.(ts|md)$/).flatMap((path) =>
+      [...readText(path).matchAll(/\bD-\d+\b/g)].map(([rule]) => ({ path, rule })),
+    );
     expect(cited.length).toBeGreaterThan(100);
     expect(cited.filter(({ rule }) => !rules.includes(rule))).toEqual([]);
   });
@@ -30,7 +32,7 @@ describe("docs/requests.md", () => {
 
   test("has every row that a test's name or table cites", () => {
     const cited = trackedFiles(/^tests\/(http\/.*|process)\.test\.ts$/).flatMap((path) => {
-      const text = textOf(path);
+      const text = readText(path);
       const names = [...text.matchAll(/\btest(?:\.\w+)?\(["`](\d+(?:, \d+)*): /g)].flatMap(([, numbers = ""]) => numbers.split(", "));
       const tables = [...text.matchAll(/test\.each\(\[\n([\s\S]*?)\n {2}\]\)\("%i: /g)].flatMap(([, table = ""]) =>
         [...table.matchAll(/^ {4}\[(\d+),/gm)].map(([, number = ""]) => number),

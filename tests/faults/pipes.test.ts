@@ -6,7 +6,7 @@ import { openCatalog } from "../../db/sqlite/open.ts";
 import { exportLines } from "../../src/opportunities/export.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { NOON } from "../support/imports.ts";
-import { hasPostgres, postgresServer, type Server } from "../support/postgres.ts";
+import { hasPostgres, type PostgresServer, postgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -21,7 +21,7 @@ const records = Array.from(
 ).join("");
 
 describe.if(hasPostgres)("export from PostgreSQL", () => {
-  let postgres: Server;
+  let postgres: PostgresServer;
   let url: string;
   let home: Home;
   beforeAll(async () => {

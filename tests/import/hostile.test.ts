@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { engines } from "../support/engines.ts";
-import { changedAt, GOOD, hostileRecords, mustBeRejected, type Names, namesFor } from "../support/hostile-records.ts";
+import { changedAt, hostileRecords, INTACT, mustBeRejected, type ValueNames, valueNamesFor } from "../support/hostile-records.ts";
 import { aCatalog, dropScratch, exportOf, inScratch, type TestCatalog } from "../support/imports.ts";
 import { expectLinear } from "../support/linear.ts";
 import { rawSql } from "../support/sql.ts";
@@ -35,7 +35,7 @@ async function importFile(catalog: TestCatalog, file: UpstreamFile, records: rea
 /** The good records of the file, or rather what is stored of them. */
 async function expectedOf(file: UpstreamFile): Promise<string[]> {
   const catalog = await catalogFor(file);
-  const good = file.records.filter((_, index) => GOOD.includes(index));
+  const good = file.records.filter((_, index) => INTACT.includes(index));
   expect((await importFile(catalog, file, good)).outcome).toMatchObject({ rejected: 0 });
   return storedIn(catalog);
 }
@@ -54,7 +54,7 @@ async function storedIn({ db }: TestCatalog): Promise<string[]> {
 async function expectOnlyBadRejected(
   catalog: TestCatalog,
   file: UpstreamFile,
-  names: Names,
+  names: ValueNames,
   expected: readonly string[],
   snapshot: boolean,
 ) {
@@ -62,7 +62,7 @@ async function expectOnlyBadRejected(
   const { outcome, rejected } = await importFile(catalog, file, records, snapshot);
   const { read, added, changed, unchanged, merged } = outcome;
   const lines = records.map((_, index) => file.lineOf(records, index));
-  const goodLines = lines.filter((_, index) => GOOD.includes(index));
+  const goodLines = lines.filter((_, index) => INTACT.includes(index));
 
   const stored = new Set(await storedIn(catalog));
   expect(expected.filter((record) => !stored.has(record))).toEqual([]);
@@ -100,10 +100,13 @@ describe.each((await upstreamFiles()).map((file): [string, UpstreamFile] => [fil
     }
   });
 
-  test.each(namesFor(file).map((names): [string, Names] => [names.join(" and "), names]))("with %s in some records", async (_, names) => {
-    await expectOnlyBadRejected(await catalogFor(file), file, names, expected, false);
-    for (const catalog of catalogs) await expectOnlyBadRejected(catalog, file, names, expected, true);
-  });
+  test.each(valueNamesFor(file).map((names): [string, ValueNames] => [names.join(" and "), names]))(
+    "with %s in some records",
+    async (_, names) => {
+      await expectOnlyBadRejected(await catalogFor(file), file, names, expected, false);
+      for (const catalog of catalogs) await expectOnlyBadRejected(catalog, file, names, expected, true);
+    },
+  );
 
   test.if(file.format !== undefined)("a snapshot keeps the record that it rejects (D-34)", async () => {
     const records = file.records.map((record, index) => (index === 1 ? changedAt(record, [file.title], () => "\0") : record));

@@ -10,8 +10,8 @@ import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { aDirectory, contentsOf, dropScratch } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
-import { run, succeed } from "../support/processes.ts";
 import { describeReal, EXCERPTS, realPath } from "../support/real-data.ts";
+import { outputOf, run } from "../support/source-program.ts";
 
 /** FUNDFEED_KILLS=50 is what the project promises, of each file. */
 const KILLS = Number(process.env.FUNDFEED_KILLS ?? 3);
@@ -63,7 +63,7 @@ function testKilled(imports: readonly Killed[], directory: string): void {
 
     test(`at ${KILLS} random points ends as if it had not been`, async () => {
       const before = aDirectory();
-      if (earlier !== NOTHING) await succeed(first(before));
+      if (earlier !== NOTHING) await outputOf(first(before));
       const copied = () => {
         const directory = aDirectory();
         cpSync(before, directory, { recursive: true });
@@ -71,7 +71,7 @@ function testKilled(imports: readonly Killed[], directory: string): void {
       };
       const whole = copied();
       const started = performance.now();
-      await succeed(second(whole));
+      await outputOf(second(whole));
       const tookMs = performance.now() - started;
       const expected = await contentsIn(whole);
 
@@ -83,10 +83,10 @@ function testKilled(imports: readonly Killed[], directory: string): void {
           else expect({ code, err }).toEqual({ code: 0, err: expect.any(String) });
           const isLeft = code === null && !(await isFinished("--data", data));
           again = isLeft && killed < KILLS && Math.random() < 0.3; // Killed again while it is run again.
-          if (isLeft && !again) await succeed(second(data));
+          if (isLeft && !again) await outputOf(second(data));
         }
         expect((await contentsIn(data)) === expected).toBe(true);
-        expect(await succeed(["check", "--data", data])).toBe("Everything holds\n");
+        expect(await outputOf(["check", "--data", data])).toBe("Everything holds\n");
         rmSync(data, { recursive: true });
       }
     }, 600_000);
@@ -119,16 +119,16 @@ describe.if(hasPostgres)("an import into PostgreSQL", () => {
   };
   const expectSameEnd = async (url: string) => {
     expect((await contentsAt(url)) === expected).toBe(true);
-    expect(await succeed(["check", "--database", url])).toBe("Everything holds\n");
-    expect(JSON.parse(await succeed(["imports", "list", "--json", "--database", url]))).toHaveLength(2);
+    expect(await outputOf(["check", "--database", url])).toBe("Everything holds\n");
+    expect(JSON.parse(await outputOf(["imports", "list", "--json", "--database", url]))).toHaveLength(2);
   };
 
   beforeAll(async () => {
     before = await (await postgresServer()).freshDatabase();
-    await succeed(first(before));
+    await outputOf(first(before));
     const whole = await copied();
     const started = performance.now();
-    await succeed(second(whole));
+    await outputOf(second(whole));
     tookMs = performance.now() - started;
     expected = await contentsAt(whole);
   }, 300_000);
@@ -141,7 +141,7 @@ describe.if(hasPostgres)("an import into PostgreSQL", () => {
         if (code === null) killed++;
         const isLeft = code === null && !(await isFinished("--database", url));
         again = isLeft && killed < KILLS && Math.random() < 0.3; // Killed again while it is run again.
-        if (isLeft && !again) await succeed(second(url));
+        if (isLeft && !again) await outputOf(second(url));
       }
       await expectSameEnd(url);
     }
@@ -158,7 +158,7 @@ describe.if(hasPostgres)("an import into PostgreSQL", () => {
       const { code, err } = await run(second(url.replace(/:\d+\//, `:${cut.port}/`)));
       expect([code, err, cut.isCut()]).toEqual([1, expect.stringContaining("the connection to the server was lost"), true]);
       cut.close();
-      await succeed(second(url));
+      await outputOf(second(url));
       await expectSameEnd(url);
     },
     300_000,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { aDirectory, dropScratch } from "../support/imports.ts";
-import { run } from "../support/processes.ts";
+import { run } from "../support/source-program.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropScratch);

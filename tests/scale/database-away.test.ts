@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
-import { hasPostgres, type Server as Postgres, postgresServer } from "../support/postgres.ts";
+import { hasPostgres, type PostgresServer, postgresServer } from "../support/postgres.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -36,7 +36,7 @@ type Seen = {
 };
 
 describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
-  let postgres: Postgres;
+  let postgres: PostgresServer;
   let home: Home;
   let env: Record<string, string>;
   let servers: Server[] = [];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { NOON } from "../support/imports.ts";
-import { hasPostgres, postgresServer, type Replica, type Server } from "../support/postgres.ts";
+import { hasPostgres, type PostgresReplica, type PostgresServer, postgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -13,8 +13,8 @@ afterAll(dropHomes);
 const record = (id: string) => `${JSON.stringify({ source: { code: "OWN", opportunity_id: id }, title: `Number ${id}` })}\n`;
 
 describe.skipIf(!hasPostgres)("a streaming replica", () => {
-  let primary: Server;
-  let replica: Replica;
+  let primary: PostgresServer;
+  let replica: PostgresReplica;
   let home: Home;
   let [url, replicaUrl] = ["", ""];
   let database = "";
@@ -26,7 +26,7 @@ describe.skipIf(!hasPostgres)("a streaming replica", () => {
     expect((await home.run(["import", "records", "-", "--database", url], { stdin: record("1") })).code).toBe(0);
     replica = await primary.startReplica();
     replicaUrl = replica.url(database);
-    await replica.followed();
+    await replica.waitUntilCaughtUp();
   });
 
   /** Queries that the replica has cancelled, since the primary had vacuumed away what they could still see. */
@@ -66,7 +66,7 @@ describe.skipIf(!hasPostgres)("a streaming replica", () => {
     };
     expect(await titles()).toEqual(["Number 1"]);
     expect((await home.run(["import", "records", "-"], { env, stdin: record("2") })).code).toBe(0);
-    await replica.followed();
+    await replica.waitUntilCaughtUp();
     expect(await titles()).toEqual(["Number 1", "Number 2"]);
     expect((await home.run(["keys", "revoke", id], { env })).code).toBe(0);
     expect((await server.get("/opportunities", key)).status).toBe(401);
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)("a streaming replica", () => {
 
   test("serves commands that read, and refuses those that write", async () => {
     const at = ["--database", replicaUrl];
-    await replica.followed();
+    await replica.waitUntilCaughtUp();
     for (const args of [["export"], ["check"], ["sources", "status"], ["keys", "list"]])
       expect({ args, ...(await home.run([...args, ...at])) }).toMatchObject({ args, code: 0, err: "" });
     const { code, err } = await home.run(["keys", "create", "--account", "B", ...at]);

@@ -1,13 +1,13 @@
-/** Records as a broken or hostile upstream could send them. */
+/** Records as a broken or hostile upstream could send them: real records with one value replaced. */
 import { type Fields, Raw, type UpstreamFile } from "./upstream-files.ts";
 
 /* Values */
 
-/** Each is made from the value that it replaces. */
+/** Functions from a value to its hostile replacement, by the name that a test shows. */
 type Values = { readonly [name: string]: (old: unknown) => unknown };
 
 /** For files of every syntax. */
-const anywhere: Values = {
+const inAnySyntax: Values = {
   NUL: (old) => `${textOf(old)}\0`,
   "a control character": (old) => `${textOf(old)}\u0007`,
   "600 characters more": (old) => `${textOf(old)}${"\u{10000}".repeat(600)}`,
@@ -51,14 +51,14 @@ const inJson: Values = {
   ...Object.fromEntries([null, true, 7, "", [], [null], [7], {}, [{}]].map((value) => [JSON.stringify(value), () => value])),
 };
 
-const all = { json: { ...anywhere, ...inJson }, csv: { ...anywhere, ...inText }, xml: { ...anywhere, ...inText, ...inXml } };
+const all = { json: { ...inAnySyntax, ...inJson }, csv: { ...inAnySyntax, ...inText }, xml: { ...inAnySyntax, ...inText, ...inXml } };
 
 function hostileValues({ syntax }: UpstreamFile): Values {
   return all[syntax];
 }
 
-/** Those that never identify a record. */
-const UNUSABLE = new Set([
+/** Values that cannot be the id of a record. */
+const NO_ID = new Set([
   "NUL",
   "a control character",
   "600 characters more",
@@ -73,11 +73,11 @@ const UNUSABLE = new Set([
   "elements 150 deep",
 ]);
 
-/** Whether a record whose id has this value must be rejected. */
+/** Returns whether a record with this value as its id must be rejected. */
 export function mustBeRejected({ name }: UpstreamFile, value: string): boolean {
-  if (name === "SAM.gov CSV" && value === "bytes that are not UTF-8") return false; // They are read as Windows-1252.
-  if (name === "SBIR.gov API" && value === "a control character") return false; // Topics have numbers of their own.
-  return UNUSABLE.has(value);
+  if (name === "SAM.gov CSV" && value === "bytes that are not UTF-8") return false; // The format reads such bytes as Windows-1252.
+  if (name === "SBIR.gov API" && value === "a control character") return false; // The format identifies topics by another number.
+  return NO_ID.has(value);
 }
 
 function textOf(value: unknown): string {
@@ -92,39 +92,39 @@ function nested(levels: number): string {
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 0);
 
-/** The first and the last record of each file stay as they are. */
-export const GOOD = [0, 5];
+/** Indexes of the records that stay intact: the first and the last of each file. */
+export const INTACT = [0, 5];
 
 /**
- * The records with the first value in the id of record 1 and at some place in record 3, and the second one in the id of record 2 and at
- * some place in record 4. FUNDFEED_SEED=1, 2, … chooses other places.
+ * Returns the file's records with the first value in the id of record 1 and somewhere in record 3, and the second value in the id of
+ * record 2 and somewhere in record 4. FUNDFEED_SEED=1, 2, … chooses other positions.
  */
-export function hostileRecords(file: UpstreamFile, [first = "", second]: Names): unknown[] {
+export function hostileRecords(file: UpstreamFile, [first = "", second]: ValueNames): unknown[] {
   const round = Object.keys(hostileValues(file)).indexOf(first) + SEED;
   return file.records.map((record, index) => {
     const name = index % 2 === 1 ? first : second;
-    if (GOOD.includes(index) || name === undefined) return record;
-    const places = placesIn(file, record);
-    const place = index <= 2 ? file.id.split(".") : places[(31 * round + index) % places.length];
-    return changedAt(record, place ?? [], hostileValues(file)[name] ?? String);
+    if (INTACT.includes(index) || name === undefined) return record;
+    const paths = changeablePaths(file, record);
+    const path = index <= 2 ? file.id.split(".") : paths[(31 * round + index) % paths.length];
+    return changedAt(record, path ?? [], hostileValues(file)[name] ?? String);
   });
 }
 
-/** Two values, or one. */
-export type Names = readonly string[];
+/** The names of two hostile values, or of one. */
+export type ValueNames = readonly string[];
 
-/** All values for a file, in pairs. */
-export function namesFor(file: UpstreamFile): Names[] {
+/** Returns the names of all values for a file, in pairs. */
+export function valueNamesFor(file: UpstreamFile): ValueNames[] {
   const names = Object.keys(hostileValues(file));
   return names.flatMap((_, n) => (n % 2 === 0 ? [names.slice(n, n + 2)] : []));
 }
 
-/** Where a value can be put. In JSON, also into a field that the format does not know, and in the place of the record. */
-function placesIn({ syntax }: UpstreamFile, record: unknown): Path[] {
+/** Returns the paths at which a value can be replaced. In JSON these include the whole record and a field that the format does not know. */
+function changeablePaths({ syntax }: UpstreamFile, record: unknown): Path[] {
   return syntax === "json" ? [[], ["unknown field"], ...pathsIn(record)] : pathsIn(record);
 }
 
-/** The members and elements of a value, at any depth. */
+/** Returns the paths of all members and elements of a value, at any depth. */
 function pathsIn(value: unknown): Path[] {
   if (typeof value !== "object" || value === null || value instanceof Raw) return [];
   return Object.entries(value).flatMap(([name, member]) => [[name], ...pathsIn(member).map((path) => [name, ...path])]);
@@ -132,6 +132,7 @@ function pathsIn(value: unknown): Path[] {
 
 type Path = readonly string[];
 
+/** Returns a copy of `value` in which `change` has replaced what is at `path`. */
 export function changedAt(value: unknown, [name, ...rest]: Path, change: (old: unknown) => unknown): unknown {
   if (name === undefined) return change(value);
   if (Array.isArray(value)) return value.with(Number(name), changedAt(value[Number(name)], rest, change));

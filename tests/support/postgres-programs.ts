@@ -1,10 +1,10 @@
-/** Where Debian puts PostgreSQL's programs. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
+/** Where Debian installs PostgreSQL. */
 const INSTALLED = "/usr/lib/postgresql";
 
-/** The directory of the newest version's programs; `undefined` where PostgreSQL is not installed. */
+/** Returns the directory of the newest version's programs; `undefined` if PostgreSQL is not installed. */
 export function postgresPrograms(): string | undefined {
   if (!existsSync(INSTALLED)) return undefined;
   const newest = readdirSync(INSTALLED).sort((left, right) => Number(right) - Number(left))[0];

@@ -1,5 +1,4 @@
-/** A PostgreSQL server of the tests' own: throw-away, without fsync, on a free loopback port, from the programs that Debian installs. */
-
+/** A throw-away PostgreSQL server for one test process: without fsync, on a free loopback port, from the programs that Debian installs. */
 import { chownSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,10 +7,13 @@ import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.t
 import { freePort } from "./free-port.ts";
 import { postgresPrograms } from "./postgres-programs.ts";
 
-const STARTS_WITHIN_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
-/** Trusts everybody who reaches its port, as long as the tests last; and orders texts as people do, unless a column says otherwise. */
-export const INITDB = [
+/**
+ * Every local user may connect without a password, because the server ends with the tests. Texts have a linguistic order by default, so a
+ * column that needs the order of bytes must say so.
+ */
+export const INITDB_OPTIONS = [
   "--username=fundfeed",
   "--auth=trust",
   "--encoding=UTF8",
@@ -22,8 +24,8 @@ export const INITDB = [
 ];
 
 /**
- * Waits for our end, whatever it is, then ends the server and removes its directory. In the background of a shell that has gone: `bun test`
- * kills the children that it knows, and tells nobody that it ends.
+ * A shell script that waits until the test process has ended, in any way, then ends the server and removes its directory. It runs in the
+ * background of a shell that exits at once, because `bun test` kills its own children when it ends and calls no hook.
  */
 const CLEAN_UP = `
   trap "" INT
@@ -35,50 +37,51 @@ const CLEAN_UP = `
 
 const programs = postgresPrograms();
 export const hasPostgres = programs !== undefined;
-if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: what needs it is skipped\n");
+if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: tests that need it are skipped\n");
 
-export type Server = {
-  /** The URL of a database on it. */
+export type PostgresServer = {
+  /** Returns the URL of a database. */
   url: (database: string) => string;
-  /** A database that nobody has used, with both schemas in it or with nothing; its URL. */
+  /** Creates a database with both schemas, or an empty one, and returns its URL. */
   freshDatabase: (options?: { empty?: boolean }) => Promise<string>;
-  /** Runs a statement as the server's owner. */
+  /** Runs a statement as the server's owner, and returns its rows. */
   command: (statement: string) => Promise<Record<string, unknown>[]>;
-  /** `fast` says goodbye to every connection, `immediate` is a crash. */
+  /** Stops the server: `fast` closes its connections first, `immediate` is a crash. */
   stop: (mode: "fast" | "immediate") => Promise<void>;
+  /** Starts the stopped server again, on the same port. */
   start: () => Promise<void>;
-  /** Process ids of those who serve connections to a database. */
+  /** Returns the ids of the processes that serve connections to a database. */
   backends: (database: string) => Promise<number[]>;
-  /** A streaming replica of all databases, which cancels at once whatever keeps it from following. It ends with the process, too. */
-  startReplica: () => Promise<Replica>;
+  /** Starts a streaming replica of all databases, which ends with the process. It cancels every statement that blocks replay, without delay. */
+  startReplica: () => Promise<PostgresReplica>;
 };
 
-export type Replica = Pick<Server, "url" | "command"> & {
-  /** Waits until it has all that the primary has committed. */
-  followed: () => Promise<void>;
+export type PostgresReplica = Pick<PostgresServer, "url" | "command"> & {
+  /** Waits until the replica has applied every commit of the primary. Throws after half a minute. */
+  waitUntilCaughtUp: () => Promise<void>;
 };
 
-let running: Promise<Server> | undefined;
+let running: Promise<PostgresServer> | undefined;
 
-/** The server of this test process, started at the first call. It ends with the process. */
-export function postgresServer(): Promise<Server> {
+/** Returns the server of this test process, and starts it at the first call. It ends with the process. */
+export function postgresServer(): Promise<PostgresServer> {
   running ??= startServer();
   return running;
 }
 
-async function startServer(): Promise<Server> {
+async function startServer(): Promise<PostgresServer> {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-postgres-"));
-  if (owner !== undefined) chownSync(directory, owner.uid, owner.gid);
+  if (postgresUser !== undefined) chownSync(directory, postgresUser.uid, postgresUser.gid);
   const data = join(directory, "data");
   const port = await freePort();
   const url = (database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
-  const made = Bun.spawnSync([...asOwner("initdb"), "--pgdata", data, ...INITDB]);
-  if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr.toString()}`);
+  const initdb = Bun.spawnSync([...postgresCommand("initdb"), "--pgdata", data, ...INITDB_OPTIONS]);
+  if (initdb.exitCode !== 0) throw new Error(`initdb failed: ${initdb.stderr}`);
 
   let server: Bun.Subprocess | undefined;
   const start = async () => {
     server = startPostgres(data, port, []);
-    await answering(url("postgres"));
+    await waitForPostgres(url("postgres"));
   };
   const stop = async (mode: "fast" | "immediate") => {
     server?.kill(mode === "fast" ? "SIGINT" : "SIGQUIT");
@@ -120,24 +123,24 @@ function startPostgres(data: string, port: number, more: readonly string[]): Bun
     "max_connections=200",
     ...more,
   ];
-  return Bun.spawn([...asOwner("postgres"), "-D", data, "-p", `${port}`, ...settings.flatMap((setting) => ["-c", setting])], {
+  return Bun.spawn([...postgresCommand("postgres"), "-D", data, "-p", `${port}`, ...settings.flatMap((setting) => ["-c", setting])], {
     stdio: ["ignore", "ignore", "ignore"],
   });
 }
 
-function commandTo(url: string): Server["command"] {
+function commandTo(url: string): PostgresServer["command"] {
   return async (statement) => {
     await using sql = new SQL(url, { max: 1 });
     return [...(await sql.unsafe(statement))];
   };
 }
 
-async function replicaOf(primary: string): Promise<Replica> {
+async function replicaOf(primary: string): Promise<PostgresReplica> {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-replica-"));
-  if (owner !== undefined) chownSync(directory, owner.uid, owner.gid);
+  if (postgresUser !== undefined) chownSync(directory, postgresUser.uid, postgresUser.gid);
   const data = join(directory, "data");
-  const copied = Bun.spawnSync([
-    ...asOwner("pg_basebackup"),
+  const baseBackup = Bun.spawnSync([
+    ...postgresCommand("pg_basebackup"),
     "--dbname",
     primary,
     "--pgdata",
@@ -146,33 +149,34 @@ async function replicaOf(primary: string): Promise<Replica> {
     "--no-sync",
     "--checkpoint=fast",
   ]);
-  if (copied.exitCode !== 0) throw new Error(`pg_basebackup failed: ${copied.stderr.toString()}`);
+  if (baseBackup.exitCode !== 0) throw new Error(`pg_basebackup failed: ${baseBackup.stderr}`);
   const port = await freePort();
   const url = (database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
   Bun.spawn(["sh", "-c", CLEAN_UP, directory, `${process.pid}`], { stdio: ["ignore", "ignore", "ignore"] });
   startPostgres(data, port, ["hot_standby_feedback=off", "max_standby_streaming_delay=0"]);
-  await answering(url("postgres"));
-  const [here, there] = [commandTo(url("postgres")), commandTo(primary)];
+  await waitForPostgres(url("postgres"));
+  const [command, primaryCommand] = [commandTo(url("postgres")), commandTo(primary)];
   return {
     url,
-    command: here,
-    async followed() {
-      const [row] = await there("select pg_current_wal_flush_lsn() as lsn");
-      for (const deadline = Date.now() + STARTS_WITHIN_MS; ; await Bun.sleep(20)) {
-        const [{ reached } = {}] = await here(`select pg_last_wal_replay_lsn() >= '${row?.lsn}' as reached`);
-        if (reached) return;
-        if (Date.now() > deadline) throw new Error("The replica does not follow");
+    command,
+    async waitUntilCaughtUp() {
+      const [row] = await primaryCommand("select pg_current_wal_flush_lsn() as lsn");
+      for (const deadline = Date.now() + TIMEOUT_MS; ; await Bun.sleep(20)) {
+        const [{ applied } = {}] = await command(`select pg_last_wal_replay_lsn() >= '${row?.lsn}' as applied`);
+        if (applied) return;
+        if (Date.now() > deadline) throw new Error("The replica has not caught up with the primary within half a minute");
       }
     },
   };
 }
 
-/** PostgreSQL refuses to run as root; Debian has a user for it. */
-export const owner = process.getuid?.() === 0 ? idsOf("postgres") : undefined;
+/** Debian's user for PostgreSQL, which refuses to run as root; `undefined` if the tests do not run as root. */
+export const postgresUser = process.getuid?.() === 0 ? idsOf("postgres") : undefined;
 
-/** A program of PostgreSQL as that user runs it. */
-export function asOwner(program: string): string[] {
-  const user = owner === undefined ? [] : ["setpriv", `--reuid=${owner.uid}`, `--regid=${owner.gid}`, "--clear-groups"];
+/** Returns the command line of one of PostgreSQL's programs, run as that user. */
+export function postgresCommand(program: string): string[] {
+  const user =
+    postgresUser === undefined ? [] : ["setpriv", `--reuid=${postgresUser.uid}`, `--regid=${postgresUser.gid}`, "--clear-groups"];
   return [...user, join(programs ?? "", program)];
 }
 
@@ -181,9 +185,9 @@ function idsOf(user: string): { uid: number; gid: number } {
   return { uid: uid ?? 0, gid: gid ?? 0 };
 }
 
-/** Waits until the server at `url` answers; throws what it said last when it does not within half a minute. */
-export async function answering(url: string): Promise<void> {
-  for (const deadline = Date.now() + STARTS_WITHIN_MS; ; await Bun.sleep(20)) {
+/** Waits until the server at `url` runs a statement. Throws its last error after half a minute. */
+export async function waitForPostgres(url: string): Promise<void> {
+  for (const deadline = Date.now() + TIMEOUT_MS; ; await Bun.sleep(20)) {
     await using sql = new SQL(url, { max: 1, connectionTimeout: 2 });
     try {
       await sql.unsafe("select 1");

@@ -1,8 +1,8 @@
-/** What every error response has, whatever it is about. */
+/** What all responses, and all problem documents, have in common. */
 import { expect } from "bun:test";
 import { type ProblemCode, problems } from "../../src/http/problem.ts";
 
-/** Checks a whole problem and answers with it. `fields` are the parameters that it must name, in any order. */
+/** Checks every member and header of a problem response, and returns its document. `fields` are the parameters that it must name, in any order. */
 export async function expectProblem(
   response: Response,
   { code, fields, status = problems[code].status }: { code: ProblemCode; fields?: readonly string[]; status?: number },
@@ -35,7 +35,7 @@ export async function expectProblem(
   return body;
 }
 
-/** D-19, D-20: what every response carries, and what none does. */
+/** Checks the headers that every response must have and those that none may have (D-19, D-20). */
 export function expectCommonHeaders({ headers }: Response): void {
   expect(headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
   expect(headers.get("api-version")).toBe("1");

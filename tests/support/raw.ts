@@ -1,16 +1,17 @@
-/** Requests as bytes on a socket, for what a fetch() tidies before sending. */
+/** Requests as bytes on a socket, because `fetch()` normalizes paths and headers. */
 import { connect } from "node:net";
 import type { App } from "../../src/http/app.ts";
 import { listen } from "../../src/http/listen.ts";
 
 export type RawServer = { port: number; stop: () => Promise<void> };
 
+/** Serves the app on a free loopback port. */
 export async function rawServer(app: App): Promise<RawServer> {
   const server = await listen(app, { hostname: "127.0.0.1", port: 0 });
   return { port: server.port ?? 0, stop: () => server.stop(true) };
 }
 
-/** Sends the lines and answers with what comes back until the server closes; `undefined` when that is nothing at all. */
+/** Sends a request line and headers, and returns the response when the server has closed the connection; `undefined` if it sent nothing. */
 export async function sendRaw(port: number, lines: readonly string[]): Promise<Response | undefined> {
   const bytes = await new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -20,9 +21,9 @@ export async function sendRaw(port: number, lines: readonly string[]): Promise<R
     socket.on("error", reject);
   });
   if (bytes.length === 0) return undefined;
-  const end = bytes.indexOf("\r\n\r\n");
-  const [statusLine = "", ...headerLines] = bytes.toString("latin1", 0, end).split("\r\n");
+  const headEnd = bytes.indexOf("\r\n\r\n");
+  const [statusLine = "", ...headerLines] = bytes.toString("latin1", 0, headEnd).split("\r\n");
   const headers = new Headers(headerLines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]));
   const status = Number(statusLine.split(" ")[1]);
-  return new Response(status === 204 || status === 304 ? null : bytes.subarray(end + 4), { status, headers });
+  return new Response(status === 204 || status === 304 ? null : bytes.subarray(headEnd + 4), { status, headers });
 }

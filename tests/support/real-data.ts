@@ -1,41 +1,42 @@
-/** Real upstream files: every clone has excerpts in `tests/data`. A directory with the full files, laid out alike, is optional. */
+/** Real upstream files. Every clone has excerpts in `tests/data`. A directory of the full files, with the same layout, is optional. */
 import { describe, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** Excerpts of the real files. */
+/** The directory of the excerpts. */
 export const EXCERPTS = join(import.meta.dir, "../data");
 
-/** The full files, where there are any. */
-export const REAL_DATA: string | undefined = process.env.FUNDFEED_REAL_DATA ? resolve(process.env.FUNDFEED_REAL_DATA) : undefined;
+/** The directory of the full files; `undefined` unless `FUNDFEED_REAL_DATA` is set. */
+const REAL_DATA: string | undefined = process.env.FUNDFEED_REAL_DATA ? resolve(process.env.FUNDFEED_REAL_DATA) : undefined;
 
-/** Where a real file lies, by its name in the directory of full files: an excerpt may be gzipped although the full file is not. */
+/** Returns the path of a real file by its name among the full files. An excerpt may be gzipped although the full file is not. */
 export function realPath(name: string, directory = EXCERPTS): string {
   const path = join(directory, name);
   return existsSync(path) ? path : `${path}.gz`;
 }
 
-/** The bytes of an excerpt, unpacked. */
+/** Reads an excerpt and unpacks it. */
 export function realFile(name: string): Buffer {
   const path = realPath(name);
   return path.endsWith(".gz") ? gunzipSync(readFileSync(path)) : readFileSync(path);
 }
 
+/** Reads an excerpt that is one JSON text. */
 export function realJson<T>(name: string): T {
   return JSON.parse(realFile(name).toString());
 }
 
-const HOW = "skipped: set FUNDFEED_REAL_DATA to the directory of the full upstream files to run it";
+const SKIPPED = "skipped: set FUNDFEED_REAL_DATA to the directory of the full upstream files";
 
-/** Tests of the full files. They are not even defined without those, as they may read the directory to define themselves. */
+/** Defines tests of the full files. Without the files, `define` is not called, because it may read the directory to define its tests. */
 export function describeReal(name: string, define: (directory: string) => void): void {
-  if (REAL_DATA === undefined) test.skip(`${name} (${HOW})`, () => undefined);
+  if (REAL_DATA === undefined) test.skip(`${name} (${SKIPPED})`, () => undefined);
   else describe(name, () => define(REAL_DATA));
 }
 
-/** A test of the full files. */
+/** Defines a test of the full files; it is skipped without them. */
 export function testReal(name: string, run: (directory: string) => unknown, timeoutMs?: number): void {
-  if (REAL_DATA === undefined) test.skip(`${name} (${HOW})`, () => undefined);
+  if (REAL_DATA === undefined) test.skip(`${name} (${SKIPPED})`, () => undefined);
   else test(name, async () => void (await run(REAL_DATA)), timeoutMs);
 }

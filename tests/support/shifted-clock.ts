@@ -1,4 +1,4 @@
-/** Preloaded into a process of the program, sets its clock wrong by FUNDFEED_TEST_CLOCK_SHIFT milliseconds. */
-const shift = Math.round(Number(process.env.FUNDFEED_TEST_CLOCK_SHIFT ?? 0));
-const rightNow = Date.now;
-Date.now = () => rightNow() + shift;
+/** Preloaded into a process, adds FUNDFEED_TEST_CLOCK_SHIFT milliseconds to its clock. */
+const shiftMs = Math.round(Number(process.env.FUNDFEED_TEST_CLOCK_SHIFT ?? 0));
+const realNow = Date.now;
+Date.now = () => realNow() + shiftMs;

@@ -1,4 +1,4 @@
-/** Sixty records in pairs that share an instant, four sources (one of them not in the catalog), and twelve events of one record. */
+/** Sixty records in pairs that share an instant, from four sources of which one is not a named source, and twelve events of one record. */
 import { insertImportedEvent } from "../../src/changes/commit.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../src/events/event.ts";
 import type { Draft } from "../../src/import/record.ts";
@@ -12,19 +12,19 @@ import { rawSql } from "./sql.ts";
 const CODES = ["SAM", "SBIR", "GRANTS", "UNLISTED"];
 const AGENCIES = ["Department of Défense", "NASA", "100%_Agency"];
 
-/** The instant of the first pair; each next one is a minute later. */
+/** The `updated_at` of the first pair. Each further pair is a minute later. */
 export const FIRST = Date.UTC(2026, 0, 1);
-/** The instant of the first of the twelve events; each next one is a second later. */
-export const FIRST_EVENT = Date.UTC(2026, 1, 1);
+/** The `detected_at` of the first event. Each further event is a second later. */
+const FIRST_EVENT = Date.UTC(2026, 1, 1);
 
-/** The record with the events. */
+/** The id of the record with the events: `{U}` in docs/requests.md. */
 export const U = opportunityId("SAM", "N0");
-/** A record without any. */
+/** The id of a record without events. */
 export const WITHOUT_EVENTS = opportunityId("SBIR", "N1");
-/** No record at all. */
+/** An id without a record: `{X}` in docs/requests.md. */
 export const X = "0190c4a0-0000-7000-8000-0000000000ff";
 
-export const sixty: readonly Draft[] = Array.from({ length: 60 }, (_, n) =>
+const sixty: readonly Draft[] = Array.from({ length: 60 }, (_, n) =>
   anOpportunity({
     source: { code: CODES[n % 4] ?? "", opportunity_id: `N${n}` },
     title: `Title ${n}`,
@@ -34,17 +34,18 @@ export const sixty: readonly Draft[] = Array.from({ length: 60 }, (_, n) =>
   }),
 );
 
+/** Returns a service that has these records and events. */
 export async function sixtyApi(options: Parameters<typeof testApi>[0] = {}): Promise<TestApi> {
   const api = await testApi({ sources: ["SAM", "SBIR", "GRANTS"], ...options });
   const { db } = api.model;
   for (let pair = 0; pair < 30; pair++) await storeRecords(db, sixty.slice(pair * 2, pair * 2 + 2), FIRST + pair * 60_000);
-  await db.run(rawSql("delete from events")); // The additions: here the record U has twelve events, and no other any.
+  await db.run(rawSql("delete from events")); // Only the twelve events of U remain, not the events of the records' additions.
   const row = await db.get(rawSql<{ seq: number }>("select seq from opportunities where id = ?", U));
   for (const { event, given } of twelveEvents()) await insertImportedEvent(db, row?.seq ?? 0, event, given, 0);
   return api;
 }
 
-/** Of all types and severities; the last two are stored with words that the API does not know. */
+/** Returns events of all types and severities. The last two are stored with a type and a severity that the API does not know. */
 function twelveEvents() {
   return Array.from({ length: 12 }, (_, n) => {
     const detected_at = FIRST_EVENT + n * 1000;

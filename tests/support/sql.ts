@@ -1,14 +1,14 @@
-/** Statements as text: for tests that look into a database, damage it, or recognize what is asked of it. */
+/** SQL as text, for tests that inspect a database, damage it, or recognize its statements. */
 import type { Sql } from "../../db/engine.ts";
 import type { Query } from "../../db/query.ts";
 import type { Value } from "../../db/value.ts";
 
-/** `text` has `?` for each value. */
+/** Returns a query. `text` has a `?` for each value. */
 export function rawSql<Row = unknown>(text: string, ...values: Value[]): Query<object, Row> {
   return { render: () => ({ text, bind: () => values }) };
 }
 
-/** The statement that a database runs for a query. */
+/** Returns the SQL that a database runs for a query. */
 export function textOf({ dialect }: Pick<Sql<"catalog">, "dialect">, query: Query<never, unknown>): string {
   return query.render(dialect).text;
 }

@@ -1,83 +1,92 @@
-/** A client that knows the public interface and nothing else: it polls with the newest `updated_at` that it has seen. */
+/** A model of a client that keeps a copy in sync as docs/sync.md describes: it polls with the newest `updated_at` it has stored. */
 
-export type Mirrored = { id: string; updated_at: string; created_at: string; [field: string]: unknown };
-export type SeenEvent = { type: string; changes: { field: string; current: unknown }[]; detected_at: string };
+export type ClientRecord = { id: string; updated_at: string; created_at: string; [field: string]: unknown };
+type ClientEvent = { type: string; changes: { field: string; current: unknown }[]; detected_at: string };
 
-class Garbled extends Error {}
+/** A response that breaks a promise of the API. The client does not retry it. */
+class WrongResponse extends Error {}
 
-/** A minute of them, as a server that is killed may take long to be back on a busy machine. */
+/** Attempts for a minute: on a busy machine, a killed server may take that long to be back. */
 const ATTEMPTS_MAX = 6000;
+const PAUSE_MS = 10;
 
-type Answer<T> = { data: T[]; meta: { has_more: boolean; next_cursor: string | null } };
+type ListResponse<T> = { data: T[]; meta: { has_more: boolean; next_cursor: string | null } };
 
 export type SyncClient = {
-  /** The newest state of each record, as text to the byte, and the first that was ever seen of it. */
-  mirror: Map<string, string>;
+  /** The newest JSON text of each record, by id. */
+  copy: Map<string, string>;
+  /** The first JSON text that the client got of each record, by id. */
   first: Map<string, string>;
+  /** How many requests it has sent. */
   requests: number;
-  /** Statuses other than 200 that it was answered with. */
-  refusals: number[];
+  /** Statuses other than 200 that it got. */
+  errorStatuses: number[];
+  /** Reads all pages of what is new since the last poll. Throws if a record is older than its copy or out of order. */
   poll: () => Promise<void>;
-  history: (id: string) => Promise<SeenEvent[]>;
+  /** Returns all events of a record, the oldest first. */
+  history: (id: string) => Promise<ClientEvent[]>;
 };
 
-/** `base` may differ from request to request; a request that fails is sent again. */
-export function createSyncClient(key: string, base: () => string): SyncClient {
+/** Returns a client with an empty copy. It asks `baseUrl` before each request, so each can go to another server, and repeats failed requests. */
+export function createSyncClient(key: string, baseUrl: () => string): SyncClient {
   let newest: string | undefined;
-  const mirror = new Map<string, string>();
+  const copy = new Map<string, string>();
   const first = new Map<string, string>();
 
-  async function get<T>(path: string): Promise<Answer<T>> {
+  async function get<T>(path: string): Promise<ListResponse<T>> {
     for (let attempt = 1; ; attempt++) {
       try {
         client.requests++;
-        const response = await fetch(`${base()}${path}`, { headers: { Authorization: `Bearer ${key}` } });
+        const response = await fetch(`${baseUrl()}${path}`, { headers: { Authorization: `Bearer ${key}` } });
         const text = await response.text();
-        if (!response.ok) client.refusals.push(response.status);
-        if (!response.ok) throw new Error(`${response.status} ${text}`);
-        const answer = JSON.parse(text) as Answer<T>;
-        if (!text.startsWith(`{"data":${JSON.stringify(answer.data)},`)) throw new Garbled("What was parsed is not what was sent");
-        return answer;
+        if (!response.ok) client.errorStatuses.push(response.status);
+        if (!response.ok) throw new Error(`GET ${path} returned ${response.status}: ${text}`);
+        const body = JSON.parse(text) as ListResponse<T>;
+        if (!text.startsWith(`{"data":${JSON.stringify(body.data)},`))
+          throw new WrongResponse(`GET ${path}: the JSON text changes when it is parsed and written again`);
+        return body;
       } catch (error) {
-        if (attempt === ATTEMPTS_MAX || error instanceof Garbled) throw error;
-        await Bun.sleep(10);
+        if (attempt === ATTEMPTS_MAX || error instanceof WrongResponse) throw error;
+        await Bun.sleep(PAUSE_MS);
       }
     }
   }
 
-  /** All pages: the same filters again, with the cursor. */
-  async function* walk<T>(path: string): AsyncIterable<T> {
+  async function* allPages<T>(path: string): AsyncIterable<T> {
     for (let cursor: string | null = ""; cursor !== null; ) {
-      const { data, meta }: Answer<T> = await get<T>(cursor === "" ? path : `${path}&cursor=${cursor}`);
+      const { data, meta }: ListResponse<T> = await get<T>(cursor === "" ? path : `${path}&cursor=${cursor}`);
       yield* data;
       cursor = meta.next_cursor;
     }
   }
 
   const client: SyncClient = {
-    mirror,
+    copy,
     first,
     requests: 0,
-    refusals: [],
+    errorStatuses: [],
     async poll() {
-      let newestNow = newest;
-      let last = "~";
-      for await (const record of walk<Mirrored>(`/opportunities?limit=100${newest === undefined ? "" : `&updated_since=${newest}`}`)) {
-        newestNow ??= record.updated_at;
-        if (record.updated_at > newestNow) newestNow = record.updated_at;
+      let newestOfPoll = newest;
+      let previous = "~";
+      for await (const record of allPages<ClientRecord>(
+        `/opportunities?limit=100${newest === undefined ? "" : `&updated_since=${newest}`}`,
+      )) {
+        newestOfPoll ??= record.updated_at;
+        if (record.updated_at > newestOfPoll) newestOfPoll = record.updated_at;
+        const position = `${record.updated_at} ${record.id}`;
+        if (position >= previous) throw new WrongResponse(`${position} is listed after ${previous}`);
+        previous = position;
+        if (record.updated_at < updatedAtOf(copy.get(record.id))) throw new WrongResponse(`${record.id} is older than the client's copy`);
         const text = JSON.stringify(record);
-        const place = `${record.updated_at} ${record.id}`;
-        if (place >= last) throw new Garbled(`${place} is listed after ${last}`);
-        last = place;
-        if (record.updated_at < updatedAtOf(mirror.get(record.id))) throw new Garbled(`${record.id} is older than it was`);
-        mirror.set(record.id, text);
+        copy.set(record.id, text);
         if (!first.has(record.id)) first.set(record.id, text);
       }
-      newest = newestNow; // Only now: a walk that ended early would have skipped its older pages.
+      newest = newestOfPoll; // Only after the last page: a poll that failed before has not read the older pages.
     },
     async history(id) {
-      const events: SeenEvent[] = [];
-      for await (const event of walk<SeenEvent>(`/opportunities/${id}/events?limit=100&include_insignificant=true`)) events.push(event);
+      const events: ClientEvent[] = [];
+      for await (const event of allPages<ClientEvent>(`/opportunities/${id}/events?limit=100&include_insignificant=true`))
+        events.push(event);
       return events.reverse();
     },
   };
@@ -85,5 +94,5 @@ export function createSyncClient(key: string, base: () => string): SyncClient {
 }
 
 function updatedAtOf(text: string | undefined): string {
-  return text === undefined ? "" : (JSON.parse(text) as Mirrored).updated_at;
+  return text === undefined ? "" : (JSON.parse(text) as ClientRecord).updated_at;
 }
