@@ -4,7 +4,7 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
 import { listOpportunityEvents } from "../../src/events/list.ts";
-import { findOpportunity } from "../../src/opportunities/find.ts";
+import { getOpportunity } from "../../src/opportunities/get.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
@@ -73,7 +73,7 @@ test("lists, details and histories use indexes", async () => {
     }
     await take([record(99)]);
     await listOpportunities(model, {}, 5, null);
-    await findOpportunity(model, opportunityId("A", "N1"));
+    await getOpportunity(model, opportunityId("A", "N1"));
     await listOpportunityEvents(model, opportunityId("A", "N1"), { type: ["date_changed"], since, include_insignificant: false }, 5, {
       time: NOON,
       id: "x",

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { createDocuments, keepDocument, keptDocument } from "../../src/opportunities/documents.ts";
-import { findOpportunity } from "../../src/opportunities/find.ts";
+import { getOpportunity } from "../../src/opportunities/get.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
@@ -34,10 +34,10 @@ test("a record that was read is read anew once somebody has changed it", async (
   const id = opportunityId("A", "N1");
   for (let version = 1; version <= 20; version++) {
     await storeRecords(writer, [aRecord(1, `T${version}`)], NOON);
-    const found = await findOpportunity(model, id);
+    const found = await getOpportunity(model, id);
     const { documents } = await listOpportunities(model, {}, 1, null);
     expect([titleOf(found?.document), titleOf(documents[0])]).toEqual([`T${version}`, `T${version}`]);
-    expect((await findOpportunity(model, id))?.document).toBe(documents[0] as Uint8Array); // From memory, the very same bytes.
+    expect((await getOpportunity(model, id))?.document).toBe(documents[0] as Uint8Array); // From memory, the very same bytes.
   }
   await writer.close();
   await reader.close();

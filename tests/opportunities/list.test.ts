@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { findOpportunity } from "../../src/opportunities/find.ts";
+import { getOpportunity } from "../../src/opportunities/get.ts";
 import { type Filter, listOpportunities } from "../../src/opportunities/list.ts";
 import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
 import type { Position } from "../../src/opportunities/page.ts";
@@ -195,13 +195,13 @@ describe("listOpportunities()", () => {
     300_000 + STEPS * 100,
   );
 
-  test("gives complete documents, the same as findOpportunity()", async () => {
+  test("gives complete documents, the same as getOpportunity()", async () => {
     const { documents } = await listOpportunities(readModel, {}, 20, null);
     for (const document of documents) {
       const [{ id }] = listed([document]) as [Listed];
-      expect((await findOpportunity(readModel, id))?.document).toEqual(document);
+      expect((await getOpportunity(readModel, id))?.document).toEqual(document);
     }
-    expect(await findOpportunity(readModel, "00000000-0000-0000-0000-000000000000")).toBeUndefined();
+    expect(await getOpportunity(readModel, "00000000-0000-0000-0000-000000000000")).toBeUndefined();
   });
 });
 

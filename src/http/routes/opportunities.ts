@@ -1,7 +1,7 @@
 /** The list, and one opportunity. */
 import { Elysia } from "elysia";
 import { fold } from "../../opportunities/facets.ts";
-import { findOpportunity } from "../../opportunities/find.ts";
+import { getOpportunity } from "../../opportunities/get.ts";
 import { type Filter, listOpportunities } from "../../opportunities/list.ts";
 import { programTypes, statuses } from "../../opportunities/opportunity.ts";
 import { withKey } from "../admission.ts";
@@ -66,7 +66,7 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
   .get(
     "/opportunities/:id",
     async ({ call, params: { id } }) => {
-      const found = await findOpportunity(call.service.model, id);
+      const found = await getOpportunity(call.service.model, id);
       if (found === undefined) throw noOpportunity(id);
 
       const { etag, lastModified } = validatorsOf(found);

@@ -11,7 +11,7 @@ const documentById = query({ id: opportunities.id }, ({ id }) =>
 );
 
 /** The newest version of an opportunity, or `undefined` if there is none with this `id`, a UUID in lower case. */
-export async function findOpportunity(model: ReadModel, id: string): Promise<Document | undefined> {
+export async function getOpportunity(model: ReadModel, id: string): Promise<Document | undefined> {
   await refresh(model);
   const { db, index, documents } = model;
   const kept = keptDocument(documents, id);
