@@ -1,36 +1,69 @@
 /**
- * Who may call a route. Every route file uses one of these two. Both run before Elysia validates parameters, so a request without a valid
- * key learns nothing about its parameters (D-2).
+ * Admission: who may call a route. Every route file uses `withKey` or `withoutKey`. Both run before Elysia validates parameters, so a
+ * request without a valid key learns nothing about its parameters (D-2).
  */
 import { Elysia } from "elysia";
-import { addUse, refresh } from "../accounts/access.ts";
-import { authenticate, requireSubscription } from "./authenticate.ts";
+import { type Access, addUse, findKey, type KnownKey, refresh } from "../accounts/access.ts";
+import type { Allowance } from "../quota/allowance.ts";
+import type { EpochMs } from "../text/instant.ts";
 import type { Call, PathParameters } from "./call.ts";
-import { callOf, validatedFrom } from "./quirks.ts";
-import { requireAllowance } from "./rate-limit.ts";
+import { Problem } from "./problem.ts";
+import { callOf, withCallToValidate } from "./quirks.ts";
 
 /** Key (401), subscription (403), rate limit (429). */
 export const withKey = new Elysia().derive({ as: "scoped" }, async ({ request, route, params }) => {
   const call = routed(request, route, params);
   const { access } = call.service;
-  // Usually there is nothing to wait for, here and below, and an await is not free.
-  const updating = refresh(access);
-  if (updating !== undefined) await updating;
+  // Usually neither of the two is a promise, and an unneeded await costs time at every request.
+  const refreshing = refresh(access);
+  if (refreshing !== undefined) await refreshing;
   call.key = authenticate(access, call.headers, call.startedAt);
   requireSubscription(call.key);
   const allowance = addUse(access, call.key, call.startedAt);
   call.allowance = allowance instanceof Promise ? await allowance : allowance;
   requireAllowance(call.allowance);
-  return validatedFrom(call);
+  return withCallToValidate(call);
 });
 
-/** Open to everyone, not counted, and parameters are ignored (D-6). */
+/** Open to everyone and not counted. Parameters are ignored (D-6). */
 export const withoutKey = new Elysia().derive({ as: "scoped" }, ({ request, route, params }) => ({ call: routed(request, route, params) }));
 
-/** The call of a request for which a route was found. */
+/** The call of a request, completed by the route that was found. */
 export function routed(request: Request, route: string, params: PathParameters): Call {
   const call = callOf(request);
   call.route = route;
   call.params = params;
   return call;
+}
+
+const CHALLENGE = 'Bearer realm="fundfeed"';
+
+/** RFC 6750: the scheme in any letter case, blanks, one token. Two header lines arrive as one value with a comma, which no token contains. */
+const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/** The key of a request. Throws `authentication_required` if there is none, or if it is not valid. Reads no other header (D-21). */
+function authenticate(access: Access, headers: Headers, now: EpochMs): KnownKey {
+  const authorization = headers.get("authorization") ?? "";
+  const sent = BEARER.exec(authorization)?.[1];
+  const key = sent === undefined ? undefined : findKey(access, sent, now);
+  if (key !== undefined) return key;
+
+  const wasSent = /^bearer *[^ ]/i.test(authorization);
+  throw new Problem("authentication_required", wasSent ? "The key is not valid." : "Send a key as Authorization: Bearer <API_KEY>.", {
+    headers: { "WWW-Authenticate": wasSent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE },
+  });
+}
+
+function requireSubscription(key: KnownKey): void {
+  if (!key.subscribed) throw new Problem("insufficient_entitlement", "The account of this key has no active subscription.");
+}
+
+/** Throws `rate_limit_exceeded` if the request was over one of the limits of its key (D-23). */
+function requireAllowance({ remaining, limit, retryAfterSeconds }: Allowance): void {
+  if (retryAfterSeconds === 0) return;
+  const used = remaining === 0 ? `${limit} requests for today` : "requests for this minute";
+  const wait = retryAfterSeconds === 1 ? "1 second" : `${retryAfterSeconds} seconds`;
+  throw new Problem("rate_limit_exceeded", `The key has used up its ${used}. Wait ${wait}.`, {
+    headers: { "Retry-After": String(retryAfterSeconds) },
+  });
 }

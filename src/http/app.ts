@@ -1,10 +1,9 @@
-/** The HTTP service: what happens to a request, in the order in which it happens (D-2). */
+/** The HTTP service: what happens to a request, from top to bottom (D-2). */
 import { Elysia } from "elysia";
 import { routed } from "./admission.ts";
-import { Call, type Service } from "./call.ts";
+import { Call, createRequestIds, type Service } from "./call.ts";
 import { invalidParameters, noSuchPath, Problem, problemOf, problems } from "./problem.ts";
-import { callOf, missingDate, routable } from "./quirks.ts";
-import { createRequestIds } from "./request-id.ts";
+import { callOf, missingDate, requestForRouter } from "./quirks.ts";
 import { ALLOW, respondOptions, respondProblem } from "./respond.ts";
 import { routes } from "./routes.ts";
 
@@ -13,6 +12,7 @@ const BASE_PATH = "/v1";
 
 export type AppDeps = Service & { randomBytes: (count: number) => Uint8Array };
 
+/** `fetch` returns a response to every request, and never throws. */
 export type App = { fetch: (request: Request) => Promise<Response> };
 
 export function createApp({ randomBytes, ...service }: AppDeps): App {
@@ -22,9 +22,9 @@ export function createApp({ randomBytes, ...service }: AppDeps): App {
       const call = new Call(service, nextRequestId(), request);
       let response: Response;
       try {
-        response = await handle(routable(request, call));
+        response = await handle(requestForRouter(request, call));
       } catch (error) {
-        response = await refuse(call, error); // Whatever Elysia cannot pass to onError: `throw null`.
+        response = await respondToError(call, error); // What Elysia cannot pass to onError: `throw null`.
       }
       logRequest(call, response);
       return response;
@@ -32,27 +32,27 @@ export function createApp({ randomBytes, ...service }: AppDeps): App {
   };
 }
 
-/** Method (405), Host (400), route (404); then key and parameters, as the route declares them (`routes/`). */
+/** First the method (405), the Host (400) and the route (404); then key and parameters, as the route declares them (`routes/`). */
 const router = new Elysia({ prefix: BASE_PATH, strictPath: true, normalize: false })
   .onRequest(({ request }) => {
     const call = callOf(request);
-    requireReading(call);
+    requireReadMethod(call);
     requireOneHost(call);
   })
   .onError(({ request, code, error }) => {
     const call = callOf(request);
-    return refuse(call, code === "NOT_FOUND" ? noSuchPath(call.service.baseUrl) : error);
+    return respondToError(call, code === "NOT_FOUND" ? noSuchPath(call.service.baseUrl) : error);
   })
   .use(routes);
 
-/** D-4: OPTIONS of any path that has a GET. */
+/** OPTIONS of every path that has a GET (D-4). */
 for (const { path } of router.routes.filter(({ method }) => method === "GET"))
   router.options(path.slice(BASE_PATH.length), ({ request, route, params }) => respondOptions(routed(request, route, params)));
 
 const handle = router.compile().fetch;
 
 /** The service is read-only: any method but GET and OPTIONS is refused on any path (D-3). */
-function requireReading(call: Call): void {
+function requireReadMethod(call: Call): void {
   if (call.method === "GET" || call.method === "OPTIONS") return;
   const headers = { Allow: ALLOW, ...missingDate(call) };
   throw new Problem("method_not_allowed", "The service is read-only: it accepts GET and OPTIONS.", { headers });
@@ -63,8 +63,8 @@ function requireOneHost({ headers }: Call): void {
   if (headers.get("host")?.includes(",")) throw invalidParameters([{ field: "Host", reason: "must be sent once" }]);
 }
 
-/** The response to whatever was thrown. */
-function refuse(call: Call, error: unknown): Response | Promise<Response> {
+/** The response to anything that was thrown. Logs what is the server's fault. */
+function respondToError(call: Call, error: unknown): Response | Promise<Response> {
   const { log, now } = call.service;
   const problem = problemOf(error);
   if (problem.code === "service_unavailable") log.recurring(now(), error, call.id);
@@ -85,5 +85,5 @@ function logRequest({ service: { log, now }, id, method, route, startedAt, key }
   });
 }
 
-/** `/v1/opportunities/:id` is `/opportunities/{id}` in the log and the metrics, as in the document. */
+/** In the log and the metrics, `/v1/opportunities/:id` is `/opportunities/{id}`, as in the description. */
 const documentedPaths = new Map(router.routes.map(({ path }) => [path, path.slice(BASE_PATH.length).replace(/:(\w+)/g, "{$1}")]));

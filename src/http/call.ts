@@ -1,10 +1,10 @@
-/** One request on its way through the service, and what each step has learned about it. */
+/** One request on its way through the service. Each step adds what it finds out. */
 import type { Access, KnownKey } from "../accounts/access.ts";
-
 import type { Log } from "../monitoring/log.ts";
 import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Allowance } from "../quota/allowance.ts";
-import { presentTurn, type Turn } from "./quirks.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { currentTurn, type Turn } from "./quirks.ts";
 import type { StaticFile } from "./static-files.ts";
 
 /** What requests are served from. */
@@ -13,30 +13,30 @@ export type Service = {
   access: Access;
   /** The public base address, with its version segment. */
   baseUrl: string;
-  /** `/openapi.json`, `/docs` and the files that page loads, by path below the base address. */
+  /** `/openapi.json`, `/docs` and the files that the page loads, by path below the base address. */
   files: () => ReadonlyMap<string, StaticFile>;
-  now: () => number;
+  now: () => EpochMs;
   log: Pick<Log, "request" | "failure" | "recurring">;
 };
 
-/** The variable parts of a path, decoded; `null` is one that cannot be decoded. */
+/** The variable parts of a path, decoded; `null` if one cannot be decoded. */
 export type PathParameters = Readonly<Record<string, string | null | undefined>>;
 
 export type ParameterValues = { params: Readonly<Record<string, unknown>>; query: Readonly<Record<string, unknown>> };
 
 export class Call {
   readonly method: string;
-  /** Path and query as they arrived, in a URL's own encoding. */
+  /** Path and query as they arrived, still percent-encoded. */
   readonly path: string;
   readonly query: string;
   readonly headers: Headers;
-  readonly startedAt: number;
+  readonly startedAt: EpochMs;
   /** The turn of the event loop in which the request arrived. */
-  readonly turn: Turn = presentTurn();
-  /** Elysia's path of the route, once one is found. */
+  readonly turn: Turn = currentTurn();
+  /** Elysia's path of the route, such as `/v1/opportunities/:id`; `null` until one is found. */
   route: string | null = null;
   params: PathParameters = {};
-  /** The values of the route's parameters, once they are read. */
+  /** The values of the route's parameters; `null` until they are read. */
   values: ParameterValues | null = null;
   key: KnownKey | null = null;
   allowance: Allowance | null = null;
@@ -56,18 +56,36 @@ export class Call {
   }
 }
 
-/** Where the path begins in the URL of a request. The URL is absolute, or a path alone where the Host line is missing or unusable. */
+/** Where the path begins in the URL of a request. The URL is absolute, or only a path if the Host line is missing or unusable. */
 export function pathStart(url: string): number {
   if (url.charCodeAt(0) === 47) return 0;
   const start = url.indexOf("/", url.indexOf("//") + 2);
   return start < 0 ? url.length : start;
 }
 
+const ID_BYTES = 16;
+/** Ids made from one call of `randomBytes`. */
+const IDS_PER_POOL = 256;
+
+/** Returns a function that returns a new request id at each call: 128 random bits in hexadecimal. A client cannot choose its id (D-19). */
+export function createRequestIds(randomBytes: (count: number) => Uint8Array): () => string {
+  let pool = Buffer.alloc(0);
+  let next = 0;
+  return () => {
+    if (next === pool.length) {
+      pool = Buffer.from(randomBytes(ID_BYTES * IDS_PER_POOL));
+      next = 0;
+    }
+    next += ID_BYTES;
+    return pool.toString("hex", next - ID_BYTES, next);
+  };
+}
+
 const URI_CHARACTERS = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*$/;
 const NOT_IN_A_URI = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]/gu;
 
-/** A path that begins with two slashes and would be read as a malformed `//user@host:port`. */
-const READS_AS_A_HOST = /^\/\/[^/]*[:@%]/;
+/** A path that begins with two slashes, and would be parsed as a malformed `//user@host:port`. */
+const LOOKS_LIKE_A_HOST = /^\/\/[^/]*[:@%]/;
 
 /** A request's path and query as a valid URI reference. Characters that a URI may not contain are percent-encoded. */
 export function uriReference(path: string, query = ""): string {
@@ -75,5 +93,5 @@ export function uriReference(path: string, query = ""): string {
   const encoded = URI_CHARACTERS.test(reference)
     ? reference
     : reference.replace(NOT_IN_A_URI, (character) => encodeURIComponent(character.toWellFormed()));
-  return READS_AS_A_HOST.test(encoded) ? `/.${encoded}` : encoded;
+  return LOOKS_LIKE_A_HOST.test(encoded) ? `/.${encoded}` : encoded;
 }

@@ -1,13 +1,13 @@
-/** The files of the listener's TLS certificate and private key. */
+/** The TLS certificate and private key of the listener, in files. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { codeOf } from "../../db/reason.ts";
 import { unreadable } from "../runtime/unreadable.ts";
 
-/** Both in PEM. `cert` may be followed by its intermediate certificates. */
+/** Both in PEM. `cert` may contain intermediate certificates after the first. */
 export type Certificate = { cert: string; key: string };
 
-/** Throws an Error with one sentence if a file is missing or the two do not match. Bun would report that in OpenSSL's words, or not at all. */
+/** Reads both files. Throws if one cannot be read or used, or if they do not match: Bun would report that in OpenSSL's words, or not at all. */
 export function readCertificate(certFile: string, keyFile: string): Certificate {
   const cert = readText(certFile);
   const key = readText(keyFile);

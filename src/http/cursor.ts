@@ -2,7 +2,7 @@
 import type { Position } from "../opportunities/page.ts";
 import { Problem } from "./problem.ts";
 
-/** A longer text is refused unread. Our own cursors have 55 characters. */
+/** A longer text is refused before it is decoded. Our own cursors have 55 characters. */
 export const CURSOR_LENGTH_MAX = 512;
 
 /** Version 1: version (1 byte), time (8), UUID (16), signature (16). */
@@ -10,14 +10,15 @@ const VERSION = 1;
 const [TIME_AT, ID_AT, SIGNATURE_AT, LENGTH] = [1, 9, 25, 41];
 
 /**
- * What a cursor is bound to: the path and the filters. Equivalent filters give the same text. They have been read already (defaults filled
- * in, duplicates removed, codes in upper case), so only list items are left to sort.
+ * What a cursor is bound to: the path and the filters, as text. Equivalent filters return the same text: they already have defaults, no
+ * duplicates, and codes in upper case, so only their lists are sorted here.
  */
 export function cursorScope(path: string, filter: Readonly<Record<string, unknown>>): string {
-  const settled = Object.entries(filter).map(([name, value]) => [name, Array.isArray(value) ? value.toSorted() : value]);
-  return JSON.stringify([path, settled]);
+  const sorted = Object.entries(filter).map(([name, value]) => [name, Array.isArray(value) ? value.toSorted() : value]);
+  return JSON.stringify([path, sorted]);
 }
 
+/** The cursor of a position in the list that `scope` stands for. */
 export function encodeCursor(secret: Uint8Array, scope: string, { time, id }: Position): string {
   const bytes = Buffer.alloc(LENGTH);
   bytes.writeUInt8(VERSION, 0);
@@ -31,7 +32,7 @@ export function encodeCursor(secret: Uint8Array, scope: string, { time, id }: Po
 export function decodeCursor(secret: Uint8Array, scope: string, cursor: string | undefined): Position | null {
   if (cursor === undefined) return null;
   const bytes = cursor.length <= CURSOR_LENGTH_MAX ? Buffer.from(cursor, "base64url") : Buffer.alloc(0);
-  // Encoded again for comparison, because decoding ignores foreign characters, padding and spare bits.
+  // Compared with its own encoding, because decoding ignores foreign characters, padding and spare bits.
   if (bytes.length !== LENGTH || bytes[0] !== VERSION || bytes.toString("base64url") !== cursor) throw invalidCursor();
   if (!crypto.timingSafeEqual(sign(secret, scope, bytes), bytes.subarray(SIGNATURE_AT))) throw invalidCursor();
   const hex = bytes.toString("hex", ID_AT, SIGNATURE_AT);

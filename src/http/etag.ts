@@ -1,13 +1,14 @@
 /** RFC 9110 validators and conditional requests: entity tags (§8.8.3), If-None-Match (§13.1.2), If-Modified-Since (§13.1.3). */
+import type { EpochMs } from "../text/instant.ts";
 
 export type Validators = { etag: string; lastModified: string };
 
 /** The weak validator of a record: it changes whenever the record does (D-18). */
-export function validatorsOf({ id, updated_at }: { id: string; updated_at: number }): Validators {
+export function validatorsOf({ id, updated_at }: { id: string; updated_at: EpochMs }): Validators {
   return { etag: `W/"${id}.${updated_at}"`, lastModified: new Date(updated_at).toUTCString() };
 }
 
-/** True if the client already has this version, so the response is 304. If-None-Match takes precedence. */
+/** Whether the client already has this version, so that the response is 304. If-None-Match takes precedence. */
 export function isNotModified(headers: Headers, { etag, lastModified }: { etag: string; lastModified?: string }): boolean {
   const ifNoneMatch = headers.get("if-none-match");
   if (ifNoneMatch !== null) return ifNoneMatch === etag || matches(ifNoneMatch, etag);
@@ -45,8 +46,8 @@ const IMF_FIXDATE = new RegExp(`^(?:${DAYS}), (?<day>\\d\\d) (?<month>${MONTH}) 
 const RFC_850 = new RegExp(`^(?:${LONG_DAYS}), (?<day>\\d\\d)-(?<month>${MONTH})-(?<year>\\d\\d) ${TIME} GMT$`);
 const ASCTIME = new RegExp(`^(?:${DAYS}) (?<month>${MONTH}) (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`);
 
-/** Milliseconds since 1970 UTC. `undefined` if the text is not an HTTP-date: such a header is ignored. */
-export function parseHttpDate(text: string): number | undefined {
+/** The instant of an HTTP-date; `undefined` if the text is none, and the header is to be ignored. */
+export function parseHttpDate(text: string): EpochMs | undefined {
   const match = IMF_FIXDATE.exec(text) ?? RFC_850.exec(text) ?? ASCTIME.exec(text);
   if (match?.groups === undefined) return undefined;
   const { day = "", month = "", year = "" } = match.groups;

@@ -9,7 +9,7 @@ const IDLE_TIMEOUT_SECONDS = 30;
 /** No limit: a body changes nothing about the response. Bun discards a body that nobody reads, so it takes no memory. */
 const BODY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
-type Place = {
+type Endpoint = {
   hostname: string;
   port: number;
   /** Whether other processes of the same user may listen on the port too. Each new connection then goes to one of them. */
@@ -19,7 +19,7 @@ type Place = {
 export type Listener = {
   /** What the host name resolved to. */
   address: string;
-  /** The actual port, if 0 was asked for. */
+  /** The port, also if 0 was requested. */
   port: number;
   /** Uses this certificate for new connections. */
   renew: (certificate: Certificate) => void;
@@ -28,27 +28,27 @@ export type Listener = {
 };
 
 /**
- * Accepts connections, over TLS if there is a certificate. Throws if the port is taken, unless all its listeners share it: two servers on one
- * port would split requests and quotas.
+ * Accepts connections, over TLS if there is a certificate. Throws if it cannot listen there. A taken port is refused, unless all its
+ * listeners share it: two servers on one port would split requests and quotas.
  */
-export async function listen(app: App, place: Place, certificate?: Certificate): Promise<Listener> {
-  const address = await addressOf(place);
-  let present = accept(app, place, address, certificate);
-  const { port = place.port } = present;
-  const former = new Set<typeof present>();
+export async function listen(app: App, endpoint: Endpoint, certificate?: Certificate): Promise<Listener> {
+  const address = await addressOf(endpoint);
+  let current = accept(app, endpoint, address, certificate);
+  const { port = endpoint.port } = current;
+  const former = new Set<typeof current>();
   return {
     address,
     port,
     // Bun's reload() keeps the old certificate, so a new listener takes over the port. The old one finishes its requests under way and
     // closes its idle connections.
     renew: (renewed) => {
-      const ending = present;
+      const ending = current;
       former.add(ending);
       void ending.stop().then(() => former.delete(ending));
-      present = accept(app, { ...place, port }, address, renewed);
+      current = accept(app, { ...endpoint, port }, address, renewed);
     },
     stop: async (cut = false) => {
-      await Promise.all([...former, present].map((server) => server.stop(cut)));
+      await Promise.all([...former, current].map((server) => server.stop(cut)));
     },
   };
 }
@@ -57,7 +57,7 @@ export async function listen(app: App, place: Place, certificate?: Certificate):
  * The address of a host name, which may be an address itself. It is resolved here because Bun.serve does not report that a name cannot be
  * resolved: its error then has the code of some earlier system call.
  */
-async function addressOf({ hostname, port }: Place): Promise<string> {
+async function addressOf({ hostname, port }: Endpoint): Promise<string> {
   try {
     return (await lookup(hostname.replace(/^\[(.*)\]$/, "$1"))).address;
   } catch (error) {
@@ -65,7 +65,7 @@ async function addressOf({ hostname, port }: Place): Promise<string> {
   }
 }
 
-function accept(app: App, { hostname, port, reusePort = false }: Place, address: string, tls: Certificate | undefined) {
+function accept(app: App, { hostname, port, reusePort = false }: Endpoint, address: string, tls: Certificate | undefined) {
   try {
     return Bun.serve({
       hostname: address,
@@ -83,7 +83,7 @@ function accept(app: App, { hostname, port, reusePort = false }: Place, address:
   }
 }
 
-const NOT_OURS = "it is no address of this machine";
+const NOT_OURS = "it is not an address of this machine";
 
 const reasons: Record<string, string> = {
   EADDRINUSE: "the port is in use",

@@ -1,10 +1,10 @@
-/** The app behind the metrics port, for Prometheus. It needs no key. */
+/** The app of the metrics port, for Prometheus. It needs no key. */
 import type { App } from "./app.ts";
 import { pathStart } from "./call.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Serves `/metrics` and nothing else. */
+/** Serves `/metrics`, and 404 for any other path. `text` returns the metrics in the exposition format. */
 export function createMetricsApp(text: () => Promise<string>): App {
   return {
     fetch: async ({ url }) =>

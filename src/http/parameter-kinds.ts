@@ -1,26 +1,29 @@
-/** The kinds of parameters: how each is documented, read and refused. */
+/** The kinds of parameters: how each is described, read and refused. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { parseInstant } from "../text/instant.ts";
 import { CURSOR_LENGTH_MAX } from "./cursor.ts";
-import type { Sent } from "./query-string.ts";
 
-type Reading<T> = { value: T } | { reason: string };
+/** A value as sent; `null` if it is not well-formed UTF-8 or contains control characters. */
+export type Sent = string | null;
 
-/** `Given` is true for a parameter that always has a value: it has a fallback, or is part of the path. */
-export type Parameter<T, Given extends boolean = boolean> = {
-  /** As `/openapi.json` shows it, with its description. */
+/** The value of a parameter, or why it is refused. */
+type Result<T> = { value: T } | { reason: string };
+
+/** `Required` is true for a parameter that always has a value: it has a fallback, or is part of the path. */
+export type Parameter<T, Required extends boolean = boolean> = {
+  /** The schema in `/openapi.json`, with the description. */
   schema: TSchema;
-  given: Given;
+  required: Required;
   fallback?: T;
   /** The list parameter that must be sent with this one, with exactly one value. */
-  withOne?: string;
-  read: (sent: readonly Sent[]) => Reading<T>;
+  needsOne?: string;
+  read: (sent: readonly Sent[]) => Result<T>;
 };
 
-/** Items of a list parameter, counted before duplicates collapse (D-7). */
+/** How many items a list parameter may have, duplicates included (D-7). */
 export const LIST_ITEMS_MAX = 50;
 
-/** A comma-separated or repeated list (D-7). If `allowed` is given, items must be among it (D-8). */
+/** A list, comma-separated or repeated (D-7). Items must be in `allowed`, if it is given (D-8). */
 export function listOf<T extends string>(options: { description: string; allowed: readonly T[] }): Parameter<T[], false>;
 export function listOf(options: { description: string; upperCase?: boolean; example?: string }): Parameter<string[], false>;
 export function listOf(options: {
@@ -34,7 +37,7 @@ export function listOf(options: {
   const item = Type.String({ minLength: 1, ...(allowed && { enum: [...allowed] }), ...(example && { examples: [example] }) });
   return {
     schema: Type.Array(item, { minItems: 1, maxItems: LIST_ITEMS_MAX, description: `${description} ${rule}` }),
-    given: false,
+    required: false,
     read: (sent) => {
       if (sent.includes(null)) return NOT_TEXT;
       const items = sent
@@ -51,8 +54,9 @@ export function listOf(options: {
   };
 }
 
-export function text(options: { description: string; lengthMax: number; withOne?: string; example?: string }): Parameter<string, false> {
-  const { description, lengthMax, withOne, example } = options;
+/** One text. It is counted in characters, not in UTF-16 units. */
+export function text(options: { description: string; lengthMax: number; needsOne?: string; example?: string }): Parameter<string, false> {
+  const { description, lengthMax, needsOne, example } = options;
   return {
     schema: Type.String({
       minLength: 1,
@@ -60,20 +64,20 @@ export function text(options: { description: string; lengthMax: number; withOne?
       ...(example && { examples: [example] }),
       description: `${description} At most ${lengthMax} characters, sent once.`,
     }),
-    given: false,
-    ...(withOne !== undefined && { withOne }),
+    required: false,
+    ...(needsOne !== undefined && { needsOne }),
     read: single((value) => ([...value].length <= lengthMax ? { value } : { reason: `must have at most ${lengthMax} characters` })),
   };
 }
 
-/** Plain decimal digits without a leading zero (D-9). */
+/** An integer in plain decimal digits, without a leading zero (D-9). */
 export function integer(options: { description: string; min: number; max: number; fallback: number }): Parameter<number, true> {
   const { description, min, max, fallback } = options;
   const rule = `From ${min} to ${max}, in plain decimal digits, sent once.`;
   const reason = `must be an integer from ${min} to ${max}`;
   return {
     schema: Type.Integer({ format: "int32", minimum: min, maximum: max, default: fallback, description: `${description} ${rule}` }),
-    given: true,
+    required: true,
     fallback,
     read: single((value) => {
       const number = /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : Number.NaN;
@@ -88,7 +92,7 @@ export function instant({ description }: { description: string }) {
   const reason = "must be an RFC 3339 date-time with an offset, such as 2026-01-31T00:00:00Z";
   return {
     schema: Type.String({ format: "date-time", examples: ["2026-01-31T00:00:00Z"], description: `${description} ${rule}` }),
-    given: false,
+    required: false,
     read: single((value) => {
       const parsed = parseInstant(value.replace(/ (\d\d:\d\d)$/, "+$1")); // An unencoded "+" arrives as a blank.
       return parsed === undefined ? { reason } : { value: parsed };
@@ -96,16 +100,17 @@ export function instant({ description }: { description: string }) {
   } satisfies Parameter<unknown>;
 }
 
+/** `true` or `false`. */
 export function flag({ description, fallback }: { description: string; fallback: boolean }): Parameter<boolean, true> {
   return {
     schema: Type.Boolean({ default: fallback, description: `${description} \`true\` or \`false\`, sent once.` }),
-    given: true,
+    required: true,
     fallback,
     read: single((value) => (value === "true" || value === "false" ? { value: value === "true" } : { reason: "must be true or false" })),
   };
 }
 
-/** Any text passes here, and an empty or repeated cursor reads as "": `decodeCursor` refuses it, after all other parameters (D-2). */
+/** A cursor. Accepts any text, and reads a repeated one as "". `decodeCursor` refuses bad ones, after all other parameters (D-2). */
 export function cursor({ description }: { description: string }): Parameter<string, false> {
   return {
     schema: Type.String({
@@ -114,27 +119,27 @@ export function cursor({ description }: { description: string }): Parameter<stri
       pattern: "^[A-Za-z0-9_-]+$",
       description: `${description} At most ${CURSOR_LENGTH_MAX} characters, sent once.`,
     }),
-    given: false,
+    required: false,
     read: (sent) => ({ value: sent.length === 1 ? (sent[0] ?? "") : "" }),
   };
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** A UUID in the path, in upper or lower case (D-17). */
+/** A UUID in the path, in upper or lower case (D-17). Its value is in lower case. */
 export function pathId({ description }: { description: string }): Parameter<string, true> {
   return {
     schema: Type.String({ format: "uuid", description: `${description} A UUID, in upper or lower case.` }),
-    given: true,
+    required: true,
     read: ([id]) => (typeof id === "string" && UUID.test(id) ? { value: id.toLowerCase() } : { reason: "must be a UUID" }),
   };
 }
 
 const NOT_TEXT = { reason: "must be percent-encoded UTF-8 without control characters" };
 
-/** A parameter that takes one value. */
-function single<T>(read: (value: string) => Reading<T>) {
-  return (sent: readonly Sent[]): Reading<T> => {
+/** Reads a parameter that is sent once. */
+function single<T>(read: (value: string) => Result<T>) {
+  return (sent: readonly Sent[]): Result<T> => {
     const [value] = sent;
     if (sent.length > 1) return { reason: "must be sent once" };
     if (value === null || value === undefined) return NOT_TEXT;

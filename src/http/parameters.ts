@@ -1,33 +1,33 @@
 /**
- * The parameters of a route: one table by which they are read, refused and documented.
+ * The parameters of a route: one table that reads, refuses and documents them.
  *
- * Elysia validates with it, but does not read the query: its own parser accepts `1e1` for 10 and loses the name of the bad field.
+ * Elysia validates with the table, but does not read the query: its own parser accepts `1e1` for 10, and loses the name of a bad field.
  */
 import { type TObject, Type } from "@sinclair/typebox";
 import { closest } from "../text/closest.ts";
 import { Call, type ParameterValues } from "./call.ts";
-import type { Parameter } from "./parameter-kinds.ts";
+import type { Parameter, Sent } from "./parameter-kinds.ts";
 import { type FieldError, invalidParameters, Problem } from "./problem.ts";
-import { parseQuery, type Sent } from "./query-string.ts";
 
-type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+type Table = Readonly<Record<string, Parameter<unknown>>>;
 
-type GivenNames<P extends Parameters> = { [N in keyof P]: P[N] extends Parameter<infer _, true> ? N : never }[keyof P];
+/** The names of the parameters that always have a value. */
+type RequiredNames<T extends Table> = { [N in keyof T]: T[N] extends Parameter<infer _, true> ? N : never }[keyof T];
 
-/** What a table reads: a property for each parameter, optional if the parameter is. */
-type Values<P extends Parameters> = { [N in GivenNames<P>]: P[N] extends Parameter<infer T> ? T : never } & {
-  [N in Exclude<keyof P, GivenNames<P>>]?: P[N] extends Parameter<infer T> ? T : never;
+/** The values that a table reads: one property for each parameter, optional if the parameter is. */
+type Values<T extends Table> = { [N in RequiredNames<T>]: T[N] extends Parameter<infer V> ? V : never } & {
+  [N in Exclude<keyof T, RequiredNames<T>>]?: T[N] extends Parameter<infer V> ? V : never;
 };
 
-/** A route's parameters as Elysia takes them: `params` for the path, `query` for the query. */
-export function parameters<Query extends Parameters>(tables: { query: Query }): { query: StandardSchema<Values<Query>> };
-export function parameters<Path extends Parameters>(tables: { params: Path }): { params: StandardSchema<Values<Path>> };
-export function parameters<Path extends Parameters, Query extends Parameters>(tables: {
+/** A route's parameters in Elysia's form: `params` for the path, `query` for the query. */
+export function parameters<Query extends Table>(tables: { query: Query }): { query: StandardSchema<Values<Query>> };
+export function parameters<Path extends Table>(tables: { params: Path }): { params: StandardSchema<Values<Path>> };
+export function parameters<Path extends Table, Query extends Table>(tables: {
   params: Path;
   query: Query;
 }): { params: StandardSchema<Values<Path>>; query: StandardSchema<Values<Query>> };
-export function parameters({ params, query }: { params?: Parameters; query?: Parameters }) {
-  // Elysia validates `params`, then `query`. What is wrong with either is one problem (D-17), so the first reads both.
+export function parameters({ params, query }: { params?: Table; query?: Table }) {
+  // Elysia validates `params` first, then `query`. One problem names what is wrong with both (D-17), so the first validation reads both.
   const tables = { params: params ?? {}, query: query ?? {} };
   const read = (call: Call) => {
     call.values ??= readParameters(call, tables);
@@ -39,7 +39,7 @@ export function parameters({ params, query }: { params?: Parameters; query?: Par
   };
 }
 
-/** Standard Schema, by which Elysia validates, and Standard JSON Schema, from which its OpenAPI plugin documents. */
+/** Standard Schema, with which Elysia validates, and Standard JSON Schema, from which its OpenAPI plugin generates the description. */
 type StandardSchema<T> = {
   "~standard": {
     version: 1;
@@ -58,14 +58,14 @@ function standardSchema<T>(schema: TObject, read: (call: Call) => T): StandardSc
   return { "~standard": { version: 1, vendor: "fundfeed", validate, jsonSchema: { input: () => schema, output: () => schema } } };
 }
 
-function schemaOf(table: Parameters): TObject {
+function schemaOf(table: Table): TObject {
   return Type.Object(Object.fromEntries(Object.entries(table).map(([name, { schema }]) => [name, schema])));
 }
 
-/** Reads all parameters of a call. Throws a problem that names every bad one (D-2, D-6, D-7, D-17). */
-function readParameters(call: Call, { params, query }: { params: Parameters; query: Parameters }): ParameterValues {
+/** Reads all parameters of a call. Throws one problem that names every bad parameter (D-2, D-6, D-7, D-17). */
+function readParameters(call: Call, { params, query }: { params: Table; query: Table }): ParameterValues {
   const sent = parseQuery(call.query);
-  refuseUnlisted(sent, query);
+  refuseUnsupported(sent, query);
 
   const values = { params: {}, query: {} };
   const errors: FieldError[] = [];
@@ -75,7 +75,7 @@ function readParameters(call: Call, { params, query }: { params: Parameters; que
   return values;
 }
 
-/** Adds its value to `values`, or what is wrong with it to `errors`. */
+/** Adds the value of one parameter to `values`, or what is wrong with it to `errors`. */
 function readParameter(
   field: string,
   parameter: Parameter<unknown> | undefined,
@@ -88,39 +88,81 @@ function readParameter(
     if (parameter.fallback !== undefined) values[field] = parameter.fallback;
     return;
   }
-  const reading = parameter.read(sent);
-  if ("reason" in reading) errors.push({ field, reason: reading.reason });
-  else if (hasOne(values, parameter.withOne)) values[field] = reading.value;
-  else errors.push({ field, reason: `must be sent with exactly one "${parameter.withOne}" value` });
+  const result = parameter.read(sent);
+  if ("reason" in result) errors.push({ field, reason: result.reason });
+  else if (parameter.needsOne === undefined || isOneItem(values[parameter.needsOne])) values[field] = result.value;
+  else errors.push({ field, reason: `must be sent with exactly one "${parameter.needsOne}" value` });
 }
 
-function hasOne(values: Readonly<Record<string, unknown>>, list: string | undefined): boolean {
-  if (list === undefined) return true;
-  const items = values[list];
-  return Array.isArray(items) && items.length === 1;
+function isOneItem(list: unknown): boolean {
+  return Array.isArray(list) && list.length === 1;
 }
 
-/** Unsupported parameters that one problem names. */
+/** How many unsupported parameters one problem names. */
 const NAMED_MAX = 20;
 
-function refuseUnlisted(sent: ReadonlyMap<string, readonly Sent[]>, table: Parameters): void {
-  if (sent.size === 0) return;
-  const isListed = (name: string) => Object.hasOwn(table, name);
-  const unlisted = [...sent.keys()].filter((name) => !isListed(name));
-  if (unlisted.length === 0) return;
+function refuseUnsupported(sent: ReadonlyMap<string, readonly Sent[]>, table: Table): void {
+  const unsupported = sent.size === 0 ? [] : [...sent.keys()].filter((name) => !Object.hasOwn(table, name));
+  if (unsupported.length === 0) return;
 
-  const listed = Object.keys(table);
-  const wanted = listed.length === 0 ? "must be left out: this operation takes no query parameters" : `must be one of ${listed.join(", ")}`;
-  const errors = unlisted.slice(0, NAMED_MAX).map((name) => {
-    const meant = closest(name, listed);
-    return { field: shown(name), reason: meant === undefined ? wanted : `${wanted}; did you mean "${meant}"?` };
+  const supported = Object.keys(table);
+  const rule =
+    supported.length === 0 ? "must be left out: this operation takes no query parameters" : `must be one of ${supported.join(", ")}`;
+  const errors = unsupported.slice(0, NAMED_MAX).map((name) => {
+    const suggestion = closest(name, supported);
+    return { field: safeName(name), reason: suggestion === undefined ? rule : `${rule}; did you mean "${suggestion}"?` };
   });
   const detail =
-    unlisted.length === 1 ? `"${shown(unlisted[0] ?? "")}" is not a supported parameter.` : "Some parameters are not supported.";
+    unsupported.length === 1 ? `"${safeName(unsupported[0] ?? "")}" is not a supported parameter.` : "Some parameters are not supported.";
   throw new Problem("unsupported_parameter", detail, { errors });
 }
 
-/** A name as sent, but short, and never a key. */
-function shown(name: string): string {
+/** A name as it was sent, but shortened, and never a key. */
+function safeName(name: string): string {
   return /ffk_/i.test(name) ? "(a key)" : name.toWellFormed().slice(0, 64);
+}
+
+/** Names and values of a query, decoded. A name that cannot be decoded stays as it was sent. A Map, so that `__proto__` is a plain name. */
+function parseQuery(query: string): Map<string, Sent[]> {
+  const sent = new Map<string, Sent[]>();
+  if (query === "") return sent;
+  for (const pair of query.split("&")) {
+    if (pair === "" || pair === "=") continue;
+    const equals = pair.indexOf("=");
+    const name = equals < 0 ? pair : pair.slice(0, equals);
+    const decoded = decode(name) ?? name;
+    const value = equals < 0 ? "" : decode(pair.slice(equals + 1));
+    const values = sent.get(decoded);
+    if (values === undefined) sent.set(decoded, [value]);
+    else values.push(value);
+  }
+  return sent;
+}
+
+/** The query of the same request for another page: every parameter as it was sent, and another cursor. */
+export function queryWithCursor(query: string, cursor: string): string {
+  const kept = [...parseQuery(query)].filter(([name]) => name !== "cursor");
+  const pairs = kept.flatMap(([name, texts]) => texts.map((text) => `${encode(name)}=${encode(text ?? "")}`));
+  return [...pairs, `cursor=${cursor}`].join("&");
+}
+
+/** Text that decodes to itself, as nearly all names and values do. Decoding it would take five times as long. */
+const PLAIN = /^[\w.,:-]*$/;
+
+/** Includes U+FFFD, with which Bun replaces bytes that are not UTF-8. */
+const NOT_IN_TEXT = /[\p{Cc}\uFFFD]/u;
+
+function decode(text: string): Sent {
+  if (PLAIN.test(text)) return text;
+  try {
+    const decoded = decodeURIComponent(text.replaceAll("+", " "));
+    return NOT_IN_TEXT.test(decoded) ? null : decoded;
+  } catch {
+    return null; // Malformed percent-encoding, or not UTF-8.
+  }
+}
+
+/** Percent-encoded, except for colons and commas, which stay readable. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replaceAll("%3A", ":").replaceAll("%2C", ",");
 }

@@ -84,7 +84,7 @@ export const ProblemDetails = Type.Object(
   { additionalProperties: false },
 );
 
-/** Thrown anywhere in `http/`; `app.ts` turns it into the response. `detail` is a sentence about this request and never contains a key. */
+/** Thrown anywhere in `http/`; `app.ts` makes the response of it. `detail` is a sentence about this request, and never contains a key. */
 export class Problem extends Error {
   override readonly name = "Problem";
 
@@ -107,7 +107,7 @@ export function problemAnchor(code: string): string {
   return `problem-${code}`;
 }
 
-/** A problem that names every invalid parameter. */
+/** `invalid_parameter`, for one or more parameters. */
 export function invalidParameters(errors: FieldError[]): Problem {
   const [first] = errors;
   const detail =
@@ -117,15 +117,15 @@ export function invalidParameters(errors: FieldError[]): Problem {
   return new Problem("invalid_parameter", detail, { errors });
 }
 
-/** The problem of a path without a route. */
+/** `not_found`, for a path without a route. */
 export function noSuchPath(baseUrl: string): Problem {
   return new Problem("not_found", `There is nothing at this path. The API reference is at ${baseUrl}/docs.`);
 }
 
-/** How long clients wait before trying a database again that cannot be read. */
+/** How long clients wait before they try again while the database cannot be read. */
 const RETRY_UNAVAILABLE_SECONDS = 5;
 
-/** The problem that a client gets for anything that was thrown. */
+/** The problem to send for anything that was thrown. Returns `internal_error` for what is not known: a bug of the service. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isUnreadable(error)) {

@@ -1,7 +1,7 @@
 /**
- * What Bun 1.4.5 and Elysia 1.4.30 do that the service works around. When one of them is upgraded, remove the workarounds one by one: the
- * test named with each fails while it is still needed. Two more stand where they act: `app.ts` catches what Elysia cannot (`http/app`:
- * throw null), and `listen.ts` sets what Bun's server would do otherwise.
+ * Workarounds for Bun 1.4.5 and Elysia 1.4.30. When one of them is upgraded, remove the workarounds one by one: the test named with each
+ * fails while it is still needed. Two more are where they act: `app.ts` catches what Elysia cannot (`http/app`: throw null), and
+ * `listen.ts` overrides defaults of Bun's server.
  */
 import { type Call, pathStart } from "./call.ts";
 
@@ -12,33 +12,34 @@ declare global {
   }
 }
 
-/** Elysia's router looks for the path from here on, which is wrong for a short or missing Host (`http/app`: a short Host). */
+/** Elysia's router searches for the path from this index on, which is wrong for a short or missing Host (`http/app`: a short Host). */
 const ROUTER_PATH_START = 11;
 const STANDARD_HOST = "fundfeed.internal";
 
-/** The request as Elysia is to route it. Elysia hands hooks nothing else of ours, so the call travels on the request: a Map or WeakMap costs more. */
-export function routable(request: Request, call: Call): Request {
+/** The request to give to Elysia, with its call. Elysia passes hooks only the request, and a Map or WeakMap of calls costs more. */
+export function requestForRouter(request: Request, call: Call): Request {
   const start = pathStart(request.url);
   const routed = start >= ROUTER_PATH_START ? request : new Request(`http://${STANDARD_HOST}${request.url.slice(start)}`, request);
   routed.call = call;
   return routed;
 }
 
+/** The call that `requestForRouter` added. */
 export function callOf({ call }: Request): Call {
   if (call === undefined) throw new Error("The request reached Elysia without its call");
   return call;
 }
 
 /**
- * What a hook before validation adds to the context. `params` and `query` are what Elysia validates next: the call in their place, since
- * Elysia's own have lost what was sent twice, what cannot be decoded, and brackets (`http/odd-queries`).
+ * The context for Elysia's validation, which gets the call in place of `params` and `query`. Elysia's own have lost repeated names,
+ * text that cannot be decoded, and brackets (`http/odd-queries`).
  */
-export function validatedFrom(call: Call): { call: Call } {
+export function withCallToValidate(call: Call): { call: Call } {
   const context = { call, params: call, query: call };
   return context;
 }
 
-/** Bun sends the Date of every response but that of HEAD (`http/app`: HEAD). */
+/** Bun adds a Date to every response, except to that of a HEAD request (`http/app`: HEAD). */
 export function missingDate({ method, startedAt }: Call): { Date?: string } {
   return method === "HEAD" ? { Date: new Date(startedAt).toUTCString() } : {};
 }
@@ -46,33 +47,34 @@ export function missingDate({ method, startedAt }: Call): { Date?: string } {
 /** A turn of the event loop. */
 export type Turn = { isOver: boolean };
 
-let present: Turn | undefined;
+let current: Turn | undefined;
 
-export function presentTurn(): Turn {
-  if (present !== undefined) return present;
+/** The turn of the event loop that is running. */
+export function currentTurn(): Turn {
+  if (current !== undefined) return current;
   const turn: Turn = { isOver: false };
-  present = turn;
+  current = turn;
   setImmediate(() => {
     turn.isOver = true;
-    present = undefined;
+    current = undefined;
   });
   return turn;
 }
 
-/** Bun sends head and body of this size or less with one system call, whenever the response is ready. */
+/** Bun sends head and body up to this size with one system call, even if the response is late. */
 const LATE_BYTES_MAX = 15_000;
 
 /**
- * The body as Bun sends it cheaply. A large body that is ready in a later turn than its request's is sent with one system call for each
- * header line, at ten times the cost. A direct stream avoids that, but has no Content-Length (`http/late`).
+ * The body in a form that Bun sends with few system calls. If a large body is ready in a later turn than its request, Bun makes one system
+ * call for each header line, which costs ten times as much. A direct stream avoids that, but has no Content-Length (`http/late`).
  */
-export function sentCheaply(body: Uint8Array<ArrayBuffer> | string, turn: Turn): Uint8Array<ArrayBuffer> | string | ReadableStream {
-  if (!turn.isOver || body.length <= LATE_BYTES_MAX) return body;
+export function cheapBody(body: Uint8Array<ArrayBuffer> | string, requestTurn: Turn): Uint8Array<ArrayBuffer> | string | ReadableStream {
+  if (!requestTurn.isOver || body.length <= LATE_BYTES_MAX) return body;
   return new ReadableStream({
     type: "direct",
     async pull(controller) {
       controller.write(body);
-      await controller.flush(true); // Until it is sent: a server that stops would not wait for an ended stream.
+      await controller.flush(true); // Waits until it is sent: a stopping server would not wait for an ended stream.
       controller.end();
     },
   });

@@ -3,10 +3,36 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { Change, OpportunityEvent } from "../events/event.ts";
 import { Contact, Funding, Opportunity, Source } from "../opportunities/opportunity.ts";
 import { SourceEntry } from "../sources/source.ts";
-import { catalogOf, detailOf, PageLinks, PageMeta, pageOf, RequestMeta } from "./envelope.ts";
 import { ProblemDetails } from "./problem.ts";
 
-export const ServiceMetadata = Type.Object(
+const object = <T extends Record<string, TSchema>>(properties: T) => Type.Object(properties, { additionalProperties: false });
+
+const requestId = Type.String({ description: "Identifies this request; the same as `X-Request-Id`." });
+
+const RequestMeta = object({ request_id: requestId });
+
+const PageMeta = object({
+  request_id: requestId,
+  count: Type.Integer({ minimum: 0, description: "Number of items in this page." }),
+  has_more: Type.Boolean({ description: "Whether another page follows." }),
+  next_cursor: Type.Union([Type.String({ maxLength: 512 }), Type.Null()], {
+    description: "Send it as `cursor`, with the same filters, for the next page. Null on the last page.",
+  }),
+});
+
+const PageLinks = object({
+  self: Type.String({ format: "uri-reference", description: "This page, relative to the origin." }),
+  next: Type.Union([Type.String({ format: "uri-reference" }), Type.Null()], {
+    description: "The next page, relative to the origin. Do not follow it as returned; build the next request on your base address.",
+  }),
+});
+
+/** The envelope of one resource, of a whole list, and of a page of a list. */
+const detailOf = <T extends TSchema>(data: T) => object({ data, meta: RequestMeta });
+const listOf = <T extends TSchema>(item: T) => object({ data: Type.Array(item), meta: RequestMeta });
+const pageOf = <T extends TSchema>(item: T) => object({ data: Type.Array(item), meta: PageMeta, links: PageLinks });
+
+const ServiceMetadata = Type.Object(
   {
     name: Type.String({ description: "Name of the service." }),
     version: Type.String({ description: "Version of the API; the same as `API-Version`." }),
@@ -19,7 +45,7 @@ export const ServiceMetadata = Type.Object(
 export const OpportunityPage = pageOf(Opportunity);
 export const OpportunityDetail = detailOf(Opportunity);
 export const OpportunityEventPage = pageOf(OpportunityEvent);
-export const SourceList = catalogOf(SourceEntry);
+export const SourceList = listOf(SourceEntry);
 export const ServiceMetadataDetail = detailOf(ServiceMetadata);
 
 /** The schemas under `components`. Where one of them is nested in another, the document has a reference. */

@@ -9,7 +9,7 @@ export type Asset = { path: `/${string}`; contentType: string; body: Uint8Array<
 
 export type StaticFile = Asset & { etag: string };
 
-/** By path. Entity tags are weak, because the same file is sent in several codings. */
+/** The files by path, with their entity tags. The tags are weak, because a file is sent in several codings. */
 export function staticFiles(assets: readonly Asset[]): ReadonlyMap<string, StaticFile> {
   const etagOf = ({ body }: Asset) => `W/"${Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 32)}"`;
   return new Map(assets.map((asset) => [asset.path, { ...asset, etag: etagOf(asset) }]));
@@ -25,6 +25,7 @@ export function findFile({ service: { files, baseUrl } }: Call, path: string): S
 /** How long a file may be cached, unless its own headers say otherwise (D-20: at most a day). */
 const MAX_AGE_SECONDS = 3600;
 
+/** The file, or 304 if the client has it. */
 export function respondFile(call: Call, { etag, contentType, body, headers }: StaticFile) {
   const shared = { ETag: etag, "Cache-Control": `public, max-age=${MAX_AGE_SECONDS}`, ...headers };
   if (isNotModified(call.headers, { etag })) return respond(call, 304, shared, null);

@@ -164,8 +164,8 @@ describe("what there is not", () => {
     ["restore /nowhere", "Cannot restore from /nowhere: it has no catalog.db"],
     ["backup /proc/fundfeed", "Cannot back up to /proc/fundfeed: the directory cannot be made there"],
     ["health --url http://127.0.0.1:1/v1", "Cannot reach http://127.0.0.1:1/v1/meta: the connection was refused"],
-    [`serve --port 0 --host ${IMPOSSIBLE_NAME}`, `Cannot listen on ${IMPOSSIBLE_NAME}:0: it is no address of this machine`],
-    ["serve --port 0 --host 203.0.113.7", "Cannot listen on 203.0.113.7:0: it is no address of this machine"],
+    [`serve --port 0 --host ${IMPOSSIBLE_NAME}`, `Cannot listen on ${IMPOSSIBLE_NAME}:0: it is not an address of this machine`],
+    ["serve --port 0 --host 203.0.113.7", "Cannot listen on 203.0.113.7:0: it is not an address of this machine"],
   ])("fundfeed %s", async (line, sentence) => {
     const args = line.trimEnd().split(" ");
     await expectRefusal(args[0] === "health" ? args : [...args, "--data", data], data, sentence);

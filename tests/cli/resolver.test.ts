@@ -10,7 +10,7 @@ const MAIN = join(import.meta.dir, "../../src/main.ts");
 const isPossible = canReplaceResolver(aDirectory());
 
 const commands = [
-  [["serve", "--port", "0", "--host", "nope.invalid"], "Cannot listen on nope.invalid:0: it is no address of this machine\n"],
+  [["serve", "--port", "0", "--host", "nope.invalid"], "Cannot listen on nope.invalid:0: it is not an address of this machine\n"],
   [
     ["keys", "list", "--database", "postgres://fundfeed@nope.invalid/fundfeed"],
     "Cannot open postgres://nope.invalid/fundfeed: no server answers there\n",

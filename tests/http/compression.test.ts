@@ -1,7 +1,7 @@
 /** RFC 9110 §12.5.3: content codings, as a client asks for them and gets them. */
 import { describe, expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
-import { compress, preferredCoding } from "../../src/http/compress.ts";
+import { compress, preferredCoding } from "../../src/http/respond.ts";
 import { decodedText } from "../support/described.ts";
 import { expectProblem } from "../support/problem.ts";
 import { rawServer, sendRaw } from "../support/raw.ts";

@@ -6,13 +6,12 @@ import { type Filter, listOpportunities } from "../../opportunities/list.ts";
 import { programTypes, statuses } from "../../opportunities/opportunity.ts";
 import { withKey } from "../admission.ts";
 import { cursorScope, decodeCursor } from "../cursor.ts";
-import { detailEnvelope } from "../envelope.ts";
 import { isNotModified, validatorsOf } from "../etag.ts";
 import { operation } from "../operation.ts";
 import { cursor, instant, integer, listOf, pathId, text } from "../parameter-kinds.ts";
 import { parameters } from "../parameters.ts";
 import { Problem } from "../problem.ts";
-import { respond, respondPage } from "../respond.ts";
+import { detailEnvelope, respond, respondPage } from "../respond.ts";
 import { OpportunityDetail, OpportunityPage } from "../schemas.ts";
 
 export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
@@ -46,7 +45,7 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
           source_opportunity_id: text({
             description: "Only the record that has or had this upstream identifier. Needs exactly one `source`.",
             lengthMax: 256,
-            withOne: "source",
+            needsOne: "source",
           }),
           updated_since: instant({ description: "Only records that changed after this instant (not at it)." }),
           limit: integer({ description: "Page size.", min: 1, max: 100, fallback: 25 }),
