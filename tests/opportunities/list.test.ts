@@ -1,4 +1,4 @@
-/** The list against a model that keeps everything in an array and looks through all of it, while another connection writes. */
+/** Lists compared with a model, with random records, filters and positions, while another connection writes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -11,28 +11,19 @@ import type { Position } from "../../src/opportunities/page.ts";
 import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
 import { addSource, removeSource } from "../../src/sources/source.ts";
 import { defaultLocation, onPostgres } from "../support/database-locations.ts";
-import { aDirectory, dropScratch, exportOf, NOON } from "../support/imports.ts";
+import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+import { idsOf, ListModel, positionOf, Walk } from "../support/list-model.ts";
 import { storeRecords } from "../support/records.ts";
-import { rawSql } from "../support/sql.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
-/** Between two of them something may be written; after each, so many filter sets are tried. */
+/** Something may be written in each step. After it, there are `QUESTIONS` lists. */
 const STEPS = Number(process.env.FUNDFEED_LIST_STEPS ?? (onPostgres ? 400 : 500));
 const QUESTIONS = 5;
+/** Clients that read page by page at the same time. */
+const WALKS = 5;
 
 const codes = ["A", "B", "C", "D"];
 const agencies = [null, "NASA", "Department of Defense", "Défense", "100% _Agency_"];
-
-type Listed = {
-  id: string;
-  updated_at: string;
-  status: string;
-  source: { code: string; opportunity_id: string };
-  organization: { agency: string | null };
-  program: { type: string | null };
-};
-
-type Row = Listed & { time: number; upstreamIds: string[] };
 
 const upstreamId = fc.nat({ max: 249 }).map((n) => `N${n}`);
 const record = fc.record({
@@ -50,7 +41,7 @@ const filter = fc.record({
   source: some(fc.constantFrom(...codes, "OTHER", "NONE")),
   agency: fc.option(fc.constantFrom("nasa", "DEFENSE", "défense", "%", "_", "of", "e", "x", "100% _agency_"), { nil: undefined, freq: 2 }),
   program_type: some(fc.constantFrom(...programTypes.slice(0, 5))),
-  since: fc.option(fc.record({ place: fc.nat(), ms: fc.integer({ min: -1, max: 1 }), beyond: fc.constantFrom("", "5") }), {
+  since: fc.option(fc.record({ record: fc.nat(), ms: fc.integer({ min: -1, max: 1 }), beyond: fc.constantFrom("", "5") }), {
     nil: undefined,
     freq: 2,
   }),
@@ -89,7 +80,7 @@ afterAll(async () => {
   dropScratch();
 });
 
-/** Of one catalog, as two processes have it. */
+/** Two connections to one catalog, as two processes have them. */
 async function twoOpenings(): Promise<[CatalogDb, CatalogDb]> {
   if (onPostgres) {
     const location = await defaultLocation();
@@ -97,114 +88,96 @@ async function twoOpenings(): Promise<[CatalogDb, CatalogDb]> {
   }
   const directory = aDirectory();
   const [one, other] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
-  for (const { sqlite } of [one, other]) sqlite.run("pragma synchronous = off"); // Nobody pulls the plug here.
+  for (const { sqlite } of [one, other]) sqlite.run("pragma synchronous = off"); // Faster, and this test has no power failures.
   return [one, other];
 }
 
-/** All that there is, newest first, and which sources are named. */
-async function everything(): Promise<{ rows: Row[]; named: Set<string> }> {
-  const rows = (await exportOf(writer)).map((line): Row => {
-    const { id, updated_at, status, source, organization, program, earlier_ids } = JSON.parse(line);
-    const upstreamIds = [source.opportunity_id, ...earlier_ids];
-    return { id, updated_at, status, source, organization, program, upstreamIds, time: Date.parse(updated_at) };
-  });
-  rows.sort((left, right) => right.time - left.time || (left.id < right.id ? 1 : -1));
-  const sources = await writer.all(rawSql<{ code: string }>("select code from sources"));
-  return { rows, named: new Set(sources.map(({ code }) => code)) };
+/** What happens between two lists: records are written, or a source is named or loses its name. */
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+let now = NOON;
+
+async function take({ clock, writes, named }: Step): Promise<void> {
+  now += clock;
+  if (writes.length > 0) await storeRecords(writer, writes, now);
+  if (named !== undefined && !(await removeSource(writer, named))) await addSource(writer, { code: named, name: "N", description: "" });
 }
 
-function matches(row: Row, named: Set<string>, filter: Filter): boolean {
-  const { status, source, agency, program_type, updated_since, source_opportunity_id } = filter;
-  if (status !== undefined && !status.includes(row.status)) return false;
-  if (source !== undefined && !source.some((code) => code === row.source.code || (code === "OTHER" && !named.has(row.source.code))))
-    return false;
-  if (agency !== undefined && !row.organization.agency?.toLowerCase().includes(agency.toLowerCase())) return false;
-  if (program_type !== undefined && !(row.program.type !== null && program_type.includes(row.program.type))) return false;
-  if (source_opportunity_id !== undefined && !row.upstreamIds.includes(source_opportunity_id)) return false;
-  return updated_since === undefined || row.time > updated_since.ms;
+/** Takes random steps, and yields the questions after each with the model of what is stored. */
+async function* steps(seed: number): AsyncGenerator<{ questions: Question[]; model: ListModel; written: number }> {
+  let model = await ListModel.read(writer);
+  for (const each of fc.sample(step, { numRuns: STEPS, seed })) {
+    await take(each);
+    if (each.writes.length > 0 || each.named !== undefined) model = await ListModel.read(writer);
+    yield { questions: each.questions, model, written: each.writes.length };
+  }
 }
 
-function filterOf({ filter: { since, upstreamId: wanted, ...rest } }: Question, rows: readonly Row[]): Filter {
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Filter;
-  const time = rows.length === 0 ? NOON : (rows[(since?.place ?? 0) % rows.length]?.time ?? NOON);
-  if (since !== undefined) given.updated_since = { ms: time + since.ms, beyond: since.beyond };
-  return wanted === undefined ? given : { ...given, source: ["A"], source_opportunity_id: wanted };
+function filterOf({ filter: { since, upstreamId: wanted, ...rest } }: Question, { records }: ListModel): Filter {
+  const filter = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Filter;
+  const time = records.length === 0 ? NOON : (records[(since?.record ?? 0) % records.length]?.time ?? NOON);
+  if (since !== undefined) filter.updated_since = { ms: time + since.ms, beyond: since.beyond };
+  return wanted === undefined ? filter : { ...filter, source: ["A"], source_opportunity_id: wanted };
 }
 
-const listed = (documents: readonly Uint8Array[]) => documents.map((document) => JSON.parse(Buffer.from(document).toString()) as Listed);
-const isAfter = (row: Row, { time, id }: Position) => row.time < time || (row.time === time && row.id < id);
+function startOf({ after }: Question, { records }: ListModel): Position | null {
+  const record = after === undefined ? undefined : records[after % records.length];
+  return record === undefined ? null : positionOf(record);
+}
 
-type Walk = { filter: Filter; limit: number; started: Row[]; seen: string[]; next: Position | null };
+const TIMEOUT_MS = 300_000 + STEPS * 100;
 
 describe("listOpportunities()", () => {
   test(
-    "answers as the model does, whatever is written meanwhile, and walks see each record that stays where it is once",
+    "returns the same pages as the model while another connection writes",
     async () => {
-      const walks: Walk[] = [];
-      let [now, pages, finished, moved, writes] = [NOON, 0, 0, 0, 0];
-      let model = await everything();
-      for (const each of fc.sample(step, { numRuns: STEPS, seed: SEED })) {
-        now += each.clock;
-        if (each.writes.length > 0) await storeRecords(writer, each.writes, now);
-        if (each.named !== undefined && !(await removeSource(writer, each.named)))
-          await addSource(writer, { code: each.named, name: "N", description: "" });
-        if (each.writes.length > 0 || each.named !== undefined) model = await everything();
-        const { rows, named } = model;
-        for (const question of each.questions) {
-          const { limit } = question;
-          const filter = filterOf(question, rows);
-          const wanted = rows.filter((row) => matches(row, named, filter));
-          const after = question.after === undefined || rows.length === 0 ? null : positionOf(rows[question.after % rows.length] as Row);
-
-          const page = await listOpportunities(readModel, filter, limit, after);
-          const rest = wanted.filter((row) => after === null || isAfter(row, after));
-          const expected = rest.slice(0, limit);
-          const where = { seed: SEED, filter, limit, after };
-          expect({ ...where, ids: listed(page.documents).map(({ id }) => id) }).toEqual({ ...where, ids: expected.map(({ id }) => id) });
-          const last = expected.at(-1);
-          expect(page.next).toEqual(rest.length > limit && last !== undefined ? positionOf(last) : null);
-          pages++;
-          if (question.walk && walks.length < 5 && rows.length > 0)
-            walks.push({ filter, limit, started: wanted, seen: [], next: { time: Number.MAX_SAFE_INTEGER, id: "" } });
-        }
-        writes += each.writes.length;
-        for (const walk of walks) {
-          const { documents, next } = await listOpportunities(readModel, walk.filter, walk.limit, walk.next);
-          walk.seen.push(...listed(documents).map(({ id }) => id));
-          walk.next = next;
+      let [pages, writes, records] = [0, 0, 0];
+      for await (const { questions, model, written } of steps(SEED)) {
+        for (const question of questions) {
+          const [filter, after] = [filterOf(question, model), startOf(question, model)];
+          const { documents, next } = await listOpportunities(readModel, filter, question.limit, after);
+          const request = { seed: SEED, filter, limit: question.limit, after };
+          expect({ ...request, ids: idsOf(documents), next }).toEqual({ ...request, ...model.page(filter, question.limit, after) });
           pages++;
         }
-        for (const walk of walks.filter(({ next }) => next === null)) {
-          const present = new Map(rows.map((row) => [row.id, row]));
-          const unmoved = walk.started.filter(({ id, time }) => present.get(id)?.time === time);
-          if (walk.filter.source?.includes("OTHER") !== true)
-            // Which sources are named may have changed meanwhile.
-            expect({ seed: SEED, missed: unmoved.filter(({ id }) => !walk.seen.includes(id)) }).toEqual({ seed: SEED, missed: [] });
-          expect(new Set(walk.seen).size).toBe(walk.seen.length);
-          walks.splice(walks.indexOf(walk), 1);
-          finished++;
-          moved += walk.started.length - unmoved.length;
-        }
+        writes += written;
+        records = model.records.length;
       }
-      expect(pages).toBeGreaterThan(STEPS * QUESTIONS);
-      expect(writes).toBeGreaterThan(2 * model.rows.length);
-      expect(finished).toBeGreaterThan(50);
-      expect(moved).toBeGreaterThan(50);
-      expect(readModel.index.end).toBeLessThan(writes); // It was compacted on the way.
+      expect(pages).toBe(STEPS * QUESTIONS);
+      expect(writes).toBeGreaterThan(2 * records);
+      expect(readModel.index.end).toBeLessThan(writes); // The index was compacted on the way.
     },
-    300_000 + STEPS * 100,
+    TIMEOUT_MS,
   );
 
-  test("gives complete documents, the same as getOpportunity()", async () => {
+  test(
+    "returns each record that stays in its place once to a client that reads page by page while another connection writes",
+    async () => {
+      let walks: Walk[] = [];
+      let [finished, moved] = [0, 0];
+      for await (const { questions, model } of steps(SEED + 1)) {
+        for (const question of questions.filter(({ walk }) => walk).slice(0, WALKS - walks.length))
+          walks.push(new Walk(model, filterOf(question, model), question.limit));
+        for (const walk of walks) await walk.readPage(readModel);
+        for (const walk of walks.filter(({ isFinished }) => isFinished)) {
+          walk.expectComplete(model, SEED + 1);
+          moved += walk.movedIn(model);
+          finished++;
+        }
+        walks = walks.filter(({ isFinished }) => !isFinished);
+      }
+      expect(finished).toBeGreaterThan(50);
+      expect(moved).toBeGreaterThan(50);
+    },
+    TIMEOUT_MS,
+  );
+
+  test("gives the same complete documents as getOpportunity()", async () => {
     const { documents } = await listOpportunities(readModel, {}, 20, null);
     for (const document of documents) {
-      const [{ id }] = listed([document]) as [Listed];
+      const [id] = idsOf([document]) as [string];
       expect((await getOpportunity(readModel, id))?.document).toEqual(document);
     }
     expect(await getOpportunity(readModel, "00000000-0000-0000-0000-000000000000")).toBeUndefined();
   });
 });
-
-function positionOf({ time, id }: Row): Position {
-  return { time, id };
-}
