@@ -1,4 +1,4 @@
-/** D-31: an instant belongs to one transaction, whoever else writes. */
+/** D-31: no two transactions share an instant, even if several connections write. */
 import { afterAll, expect, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { atNextInstant, insertRecord } from "../../src/changes/commit.ts";
@@ -12,7 +12,7 @@ afterAll(dropScratch);
 
 const aRecord = (id: string) => anOpportunity({ source: { code: "A", opportunity_id: id } });
 
-test("the write lock is taken before the newest instant is looked up, so that nobody's commit comes in between", async () => {
+test("atNextInstant() takes the write lock before it reads the newest instant, so that no commit can come in between", async () => {
   const directory = aDirectory();
   const [writer, other] = [openCatalog(directory, NOON), openCatalog(directory, NOON, { waitMs: 0 })];
   await atNextInstant(writer, NOON, async () => {
@@ -24,7 +24,7 @@ test("the write lock is taken before the newest instant is looked up, so that no
   for (const db of [writer, other]) await db.close();
 });
 
-test("a transaction that fails leaves nothing, and its instant to the next", async () => {
+test("a failed transaction stores nothing, and the next one gets its instant", async () => {
   const db = openCatalog(":memory:", NOON);
   const record = prepareRecord(judgeRecord(aRecord("N1"), new Map()));
   const failing = atNextInstant(db, NOON, async (sql, instant) => {

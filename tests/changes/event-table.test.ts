@@ -1,4 +1,4 @@
-/** The event table of the contract, row by row: which difference gives which event, with which severity, fields and values. */
+/** The event table of the contract, row by row: the type, severity, fields and values of the event for each difference. */
 import { describe, expect, test } from "bun:test";
 import { classify } from "../../src/changes/classify.ts";
 import { comparedFields, detect } from "../../src/changes/detect.ts";
@@ -38,7 +38,7 @@ type Row = [difference: string, before: Partial<Draft>, after: Partial<Draft>, t
 const table: Row[] = [
   ["open → cancelled", status("open"), status("cancelled"), "status_changed", "critical", "status"],
   ["closed → cancelled", status("closed"), status("cancelled"), "status_changed", "critical", "status"],
-  ["a status of its own → cancelled", status("Paused"), status("cancelled"), "status_changed", "critical", "status"],
+  ["an unknown status → cancelled", status("Paused"), status("cancelled"), "status_changed", "critical", "status"],
   ["closed → open", status("closed"), status("open"), "status_changed", "critical", "status"],
   ["closed → closing_soon", status("closed"), status("closing_soon"), "status_changed", "critical", "status"],
   ["archived → open", status("archived"), status("open"), "status_changed", "critical", "status"],
@@ -55,7 +55,7 @@ const table: Row[] = [
   ["archived → closed", status("archived"), status("closed"), "status_changed", "material", "status"],
   ["open → awarded", status("open"), status("awarded"), "status_changed", "material", "status"],
   ["open → archived", status("open"), status("archived"), "status_changed", "material", "status"],
-  ["open → a status of its own", status("open"), status("Paused"), "status_changed", "material", "status"],
+  ["open → an unknown status", status("open"), status("Paused"), "status_changed", "material", "status"],
 
   ["closes_at earlier", dates({ closes_at: NOON }), dates({ closes_at: EARLIER }), "date_changed", "critical", "dates.closes_at"],
   ["closes_at later", dates({ closes_at: NOON }), dates({ closes_at: LATER }), "date_changed", "material", "dates.closes_at"],
@@ -93,7 +93,7 @@ const table: Row[] = [
   ["summary set", {}, { summary: "New" }, "description_changed", "informational", "summary"],
   ["description cleared", description("Old"), description(null), "description_changed", "informational", "description"],
   ["white space", title("A  b\u00a0c"), title("A b\nc "), "description_changed", "cosmetic", "title"],
-  ["white space come or gone", title("Robo tics"), title("Robotics"), "description_changed", "cosmetic", "title"],
+  ["white space added or removed", title("Robo tics"), title("Robotics"), "description_changed", "cosmetic", "title"],
   ["letter case", title("SMALL STRASSE"), title("Small Straße"), "description_changed", "cosmetic", "title"],
   ["punctuation", title("Co-operative “R&D” (phase 1)"), title("Cooperative R&D, phase 1."), "description_changed", "cosmetic", "title"],
   ["mark-up", description("<p>One <b>two</b></p>"), description("One<br/>two"), "description_changed", "cosmetic", "description"],
@@ -109,13 +109,13 @@ const table: Row[] = [
     "description",
   ],
   ["a digit within punctuation", title("Phase (1)"), title("Phase (2)"), "description_changed", "informational", "title"],
-  ["a sign that is no punctuation", title("C"), title("C+"), "description_changed", "informational", "title"],
-  ["text from null to nothing", {}, { summary: "" }, "description_changed", "cosmetic", "summary"],
+  ["a sign that is not punctuation", title("C"), title("C+"), "description_changed", "informational", "title"],
+  ["text from null to empty", {}, { summary: "" }, "description_changed", "cosmetic", "summary"],
 
   ["a question", { questions: [why] }, { questions: [why, when] }, "qanda_updated", "informational", "questions"],
   ["an answer", { questions: [when] }, { questions: [{ ...when, answer: "Now." }] }, "qanda_updated", "informational", "questions"],
   ["an attachment", { attachments: [spec] }, { attachments: [spec, form] }, "attachments_changed", "material", "attachments"],
-  ["an attachment gone", { attachments: [spec] }, {}, "attachments_changed", "material", "attachments"],
+  ["an attachment removed", { attachments: [spec] }, {}, "attachments_changed", "material", "attachments"],
 
   ["requirements", {}, { eligibility: { requirements: "All" } }, "field_updated", "material", "eligibility.requirements"],
   ["geographic scope", {}, { eligibility: { geographic_scope: "Ohio" } }, "field_updated", "material", "eligibility.geographic_scope"],
@@ -124,7 +124,7 @@ const table: Row[] = [
   ["source.name", source({ name: "SAM" }), source({ name: "SAM.gov" }), "field_updated", "cosmetic", "source.name"],
   ["source.url", source({}), source({ url: "https://sam.gov/1" }), "field_updated", "cosmetic", "source.url"],
   ["keywords", keywords("a"), keywords("a", "b"), "field_updated", "informational", "classifications.keywords"],
-  ["an item twice", keywords("a", "b", "b"), keywords("a", "a", "b"), "field_updated", "informational", "classifications.keywords"],
+  ["another item repeated", keywords("a", "b", "b"), keywords("a", "a", "b"), "field_updated", "informational", "classifications.keywords"],
   ["contacts", { contacts: [ann] }, { contacts: [bob] }, "field_updated", "informational", "contacts"],
   [
     "agency",
@@ -158,13 +158,13 @@ describe("the event table", () => {
     ]);
   });
 
-  test("uses every rule there is", () => {
+  test("uses every rule", () => {
     const used = table.flatMap(([, before, after]) => detect(aContent(before), aContent(after)).map(ruleFor));
     expect(fieldRules.filter((rule) => !used.includes(rule))).toEqual([]);
     expect(rules).toHaveLength(fieldRules.length + 2); // The addition and the removal of a record as a whole.
   });
 
-  test("covers every field that is compared", () => {
+  test("covers every compared field", () => {
     const covered = table.map(([, , , , , field]) => field);
     const alike = /^(organization|program|classifications|relationships)\.|^source\.opportunity_id$|^funding\.currency$/;
     expect(comparedFields.filter((field) => !covered.includes(field) && !alike.test(field))).toEqual([]);
@@ -184,7 +184,7 @@ describe("the event table", () => {
 });
 
 describe("detect()", () => {
-  test("gives the values as the API renders them, in the resource's order", () => {
+  test("returns the values as the API renders them, in the resource's order", () => {
     const before = { title: "Old", ...dates({ closes_at: NOON }), ...keywords("a") };
     const after = { ...keywords("b"), ...dates({ closes_at: null, response_at: NOON_ELSEWHERE }), title: "New" };
     expect(detect(aContent(before), aContent(after))).toEqual([
@@ -195,19 +195,19 @@ describe("detect()", () => {
     ]);
   });
 
-  test("tells of funding that comes or goes as the one field `funding`", () => {
+  test("reports funding that appears or disappears as the one field `funding`", () => {
     const whole = { currency: "USD", amount_min: null, amount_max: "5", display: null };
     expect(detect(aContent(), aContent(funding({ amount_max: "5" })))).toEqual([{ field: "funding", previous: null, current: whole }]);
     expect(detect(aContent(funding({ amount_max: "5" })), aContent())).toEqual([{ field: "funding", previous: whole, current: null }]);
   });
 
-  test("tells amounts apart by their text: 5 and 5.00 differ", () => {
+  test("compares amounts as text: 5 and 5.00 differ", () => {
     expect(detect(aContent(funding({ amount_max: "5" })), aContent(funding({ amount_max: "5.00" })))).toHaveLength(1);
   });
 });
 
 describe("classify()", () => {
-  test("makes one event for each type, as severe as its most severe field", () => {
+  test("makes one event for each type, with the severity of its most severe change", () => {
     const before = {
       title: "Robots",
       summary: "All about robots",
@@ -233,7 +233,7 @@ describe("classify()", () => {
     ]);
   });
 
-  test("gives a whole event, whose id is the same wherever it is detected again", () => {
+  test("makes a complete event with an id that is always the same", () => {
     const [event] = eventsOf(title("Robots"), title("Drones"));
     expect(event).toEqual({
       id: "a7b2ea91-7011-51d4-9a2a-13fca6c894ab",

@@ -18,7 +18,7 @@ const record = (fields: object = {}) => ({
   ...fields,
 });
 
-/** Added, changed in two ways at once, moved by the clock, told of by another history, changed again, removed. */
+/** A record that was added, changed in two ways at once, turned by date, given an imported event, changed again and removed. */
 async function withHistory(): Promise<TestCatalog> {
   const catalog = await aCatalog();
   await catalog.take([record()]);
@@ -54,7 +54,7 @@ async function explanations(db: CatalogDb, eventIds: readonly string[]) {
 describe.each(engines)("explain() on %s", (_, isThere, emptyCatalog) => {
   const testIf = test.if(isThere);
 
-  /** The history above, and the ids of its events in their order. */
+  /** A copy of that history on the engine, and the ids of its events in order. */
   async function stored() {
     const { db: filled } = await withHistory();
     const db = await emptyCatalog();
@@ -63,7 +63,7 @@ describe.each(engines)("explain() on %s", (_, isThere, emptyCatalog) => {
     return { db, events, ids: events.map(({ id }) => String(id)), [Symbol.asyncDispose]: () => db.close() };
   }
 
-  testIf("gives the record before and after, the rules, and the import", async () => {
+  testIf("returns the record before and after, the rules and the import", async () => {
     await using place = await stored();
     expect(await explanations(place.db, place.ids)).toEqual([
       ["opportunity_added", null, ["One", "open", null], [[null, "informational"]], 1, "detected"],
@@ -76,13 +76,13 @@ describe.each(engines)("explain() on %s", (_, isThere, emptyCatalog) => {
     ]);
   });
 
-  testIf("finds an event whatever the case of its id, and nothing where there is none", async () => {
+  testIf("finds an event by its id in any letter case, and returns undefined for an unknown id", async () => {
     await using place = await stored();
     expect((await explain(place.db, place.ids[0]?.toUpperCase() ?? ""))?.event).toEqual(place.events[0] as never);
     expect(await explain(place.db, "00000000-0000-5000-8000-000000000000")).toBeUndefined();
   });
 
-  testIf("says of an event whose record is missing that it is", async () => {
+  testIf("throws for an event whose record is missing", async () => {
     await using place = await stored();
     await place.db.run(rawSql("delete from opportunities where source_opportunity_id = 'N1'"));
     await expect(explain(place.db, place.ids[0] ?? "")).rejects.toThrow("its record is missing");

@@ -1,4 +1,4 @@
-/** Which records of two sources stand for the same opportunity, as each engine finds them. */
+/** Links between records of the same opportunity in two sources, on each engine. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { countLinks, findCanonicalId, listUnlinked } from "../../src/changes/link.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
@@ -18,7 +18,7 @@ const topic = (code: string, id: string) => ({
 });
 
 describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
-  test.if(isThere)("are found by what both records have in common, whichever came first", async () => {
+  test.if(isThere)("are found by the key that both records have in common, in any order of arrival", async () => {
     const { db: filled, take } = await aCatalog();
     await take([topic("SBIR_GOV", "T2"), topic("SBIR_GOV", "T1"), topic("SBIR_GOV", "T3"), topic("DSIP", "T9")]);
     const db = await emptyCatalog();
@@ -32,7 +32,7 @@ describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
     expect(await links(topic("DSIP", "T8"), topic("SBIR_GOV", "T8"), topic("SBIR_GOV", "T9"))).toBe(2);
     expect(await links(topic("SBIR_GOV", "T1"))).toBe(0);
 
-    await db.run(rawSql("update opportunities set link_key = 'T1' where link_key in ('T2', 'T9')")); // As if the topic came, and two waited for it.
+    await db.run(rawSql("update opportunities set link_key = 'T1' where link_key in ('T2', 'T9')")); // As if the topic had come after two records that would name it.
     const topicId = opportunityId("DSIP", "T9");
     expect(await listUnlinked(db, all)).toEqual([
       { seq: 1, canonical_id: topicId },

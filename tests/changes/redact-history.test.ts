@@ -1,4 +1,4 @@
-/** Contacts in the histories of records: events of other systems name them in more ways than our own, and clients must learn of their erasure. */
+/** Contacts in events. Other systems' events name them in more ways than ours, and clients must notice an erasure. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
@@ -9,7 +9,7 @@ import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
-/** In every name, address and number of a contact, and nowhere else. */
+/** Occurs in every name, address and number of a contact, and nowhere else. */
 const SECRET = "zqx";
 const ann = { name: "Ann Zqx", email: "zqx@example.gov", phone: "+1 202 555 zqx", role: "Zqx" };
 
@@ -29,15 +29,15 @@ const change = (field: string, previous: unknown, current: unknown) => ({
   changes: [{ field, previous, current }],
 });
 
-/** Events as other systems may tell of contacts, and what is kept of each. */
+/** Ways in which other systems' events may name contacts, and what is kept of each event. */
 const erasure = { field: "contacts", previous: [], current: [] };
 const naming: [string, object, object][] = [
   ["the field", change("contacts", [ann], null), { changed_fields: ["contacts"], changes: [erasure] }],
   ["a field in a contact", change("contacts.0.name", "Zqx Old", "Zqx New"), { changed_fields: ["contacts"], changes: [erasure] }],
   ["an item of the field", change("contacts[1]", null, ann), { changed_fields: ["contacts"], changes: [erasure] }],
-  ["a path that names somebody", change("people.zqx@example.gov", 1, 2), { changed_fields: ["contacts"], changes: [erasure] }],
+  ["a path with an address", change("people.zqx@example.gov", 1, 2), { changed_fields: ["contacts"], changes: [erasure] }],
   [
-    "a field of another name",
+    "a field with another name",
     change("pointOfContact[0].email", "zqx@old", "zqx@new"),
     { changed_fields: ["contacts"], changes: [erasure] },
   ],
@@ -79,7 +79,7 @@ const naming: [string, object, object][] = [
 ];
 const silent = event({ ...change("title", "Contactless", "Title"), summary: "title changed from Contactless to Title" });
 
-/** Every text and every byte that is stored, as text. */
+/** Everything that is stored, as text. */
 async function everything(db: CatalogDb): Promise<string> {
   const texts: string[] = [];
   for (const table of ["opportunities", "events", "upstream_ids", "imports", "settings", "facets", "sources"]) {
@@ -102,8 +102,8 @@ async function withHistory(db: CatalogDb): Promise<TestCatalog> {
 
 const importedEvents = async (db: CatalogDb) => (await eventsOf(db, "1")).filter(({ detected_at }) => detected_at < "2021");
 
-describe.each(engines)("contacts in histories on %s", (_, isThere, emptyCatalog) => {
-  test.if(isThere)("redact erases them from imported events, and nothing else", async () => {
+describe.each(engines)("contacts in events on %s", (_, isThere, emptyCatalog) => {
+  test.if(isThere)("redactStored() erases them from imported events, and nothing else", async () => {
     const db = await emptyCatalog();
     const { clock } = await withHistory(db);
     expect(await redactStored(db, undefined, clock.now)).toEqual({ records: 0, events: naming.length });
@@ -115,7 +115,7 @@ describe.each(engines)("contacts in histories on %s", (_, isThere, emptyCatalog)
     await db.close();
   });
 
-  test.if(isThere)("redact gives a record whose history alone named somebody a new updated_at, once", async () => {
+  test.if(isThere)("redactStored() changes updated_at once for a record that had contacts in its events only", async () => {
     const db = await emptyCatalog();
     const { clock } = await withHistory(db);
     const untouched = await documentOf(db, "2");
@@ -133,11 +133,11 @@ describe.each(engines)("contacts in histories on %s", (_, isThere, emptyCatalog)
   });
 
   test.if(isThere)(
-    "an import that keeps contacts out erases those of the history, and tells of it although nothing else changed",
+    "an import with redactContacts erases them from stored events, and adds an event although nothing else changed",
     async () => {
       const db = await emptyCatalog();
       const catalog = await withHistory(db);
-      // It states the status that its dates gave before, which no response shows.
+      // States the status that the record had by its dates, a difference that no response shows.
       const again = [record("1", { status: "open", contacts: [ann] })];
       const given = { redactContacts: true };
       const rehearsed = await catalog.take(again, { ...given, dryRun: true });
@@ -150,7 +150,7 @@ describe.each(engines)("contacts in histories on %s", (_, isThere, emptyCatalog)
     },
   );
 
-  test.if(isThere)("an import of events that keeps contacts out stores none of them, each event once", async () => {
+  test.if(isThere)("an import of events with redactContacts stores each event once, without contacts", async () => {
     const db = await emptyCatalog();
     const catalog = await aCatalog(db);
     await catalog.take([record("1")]);

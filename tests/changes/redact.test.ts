@@ -1,4 +1,4 @@
-/** Contacts are erased from what is stored, whatever the engine. */
+/** Erases contacts from stored records and events, on each engine. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
@@ -17,14 +17,14 @@ const texts = async ({ all }: CatalogDb, table: "opportunities" | "events") =>
   (await all(rawSql<{ document: Uint8Array }>(`select document from ${table} order by seq`))).map(({ document }) =>
     Buffer.from(document).toString(),
   );
-const naming = (documents: readonly string[]) => documents.filter((text) => text.includes("Ann")).length;
+const countNaming = (documents: readonly string[]) => documents.filter((text) => text.includes("Ann")).length;
 
 describe.each(engines)("redactStored() on %s", (_, isThere, emptyCatalog) => {
-  test.if(isThere)("erases contacts from records and their history, of some sources or of all", async () => {
+  test.if(isThere)("erases contacts from the records and events of some sources, or of all", async () => {
     const db = await emptyCatalog();
     await storeRecords(db, [record("A", "1", { contacts: [ann] }), record("B", "1", { contacts: [ann] }), record("B", "2")], NOON);
     await storeRecords(db, [record("A", "1", { contacts: [{ ...ann, phone: "1" }] }), record("B", "1", { contacts: [] })], NOON + DAY);
-    expect([naming(await texts(db, "opportunities")), naming(await texts(db, "events"))]).toEqual([1, 2]);
+    expect([countNaming(await texts(db, "opportunities")), countNaming(await texts(db, "events"))]).toEqual([1, 2]);
 
     const before = [await texts(db, "opportunities"), await texts(db, "events")];
     expect(await rehearseRedaction(db, ["C"])).toEqual({ records: 0, events: 0 });
@@ -34,18 +34,18 @@ describe.each(engines)("redactStored() on %s", (_, isThere, emptyCatalog) => {
 
     expect(await redactStored(db, ["C"], NOON + 2 * DAY)).toEqual({ records: 0, events: 0 });
     expect(await redactStored(db, ["B", "C"], NOON + 2 * DAY)).toEqual({ records: 0, events: 1 });
-    expect([naming(await texts(db, "opportunities")), naming(await texts(db, "events"))]).toEqual([1, 1]);
+    expect([countNaming(await texts(db, "opportunities")), countNaming(await texts(db, "events"))]).toEqual([1, 1]);
     expect(await redactStored(db, undefined, NOON + 2 * DAY)).toEqual({ records: 1, events: 1 });
-    expect([naming(await texts(db, "opportunities")), naming(await texts(db, "events"))]).toEqual([0, 0]);
+    expect([countNaming(await texts(db, "opportunities")), countNaming(await texts(db, "events"))]).toEqual([0, 0]);
     expect(await redactStored(db, undefined, NOON + 2 * DAY)).toEqual({ records: 0, events: 0 });
     expect(await db.get(rawSql("select count(*) as count, max(updated_at) as newest from opportunities"))).toEqual({
       count: 3,
-      newest: NOON + 2 * DAY + 1, // After the record whose history alone named somebody.
+      newest: NOON + 2 * DAY + 1, // The record with contacts in its history only was redacted before, at the instant before.
     });
     expect((await texts(db, "events")).some((text) => text.includes('"changes":[{"field":"contacts","previous":[],"current":[]}]'))).toBe(
       true,
     );
-    await db.run(rawSql("update events set import_id = null")); // They were stored without an import.
+    await db.run(rawSql("update events set import_id = null")); // `storeRecords` stores them with an import that does not exist.
     expect(await checkCatalog(db)).toEqual([]);
     expect(await db.vacuum()).toBe(true);
     await db.close();

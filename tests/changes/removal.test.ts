@@ -9,7 +9,7 @@ const record = (id: string, fields: object) => ({ source: { code: "OWN", opportu
 const forecast = record("forecast", { status: "forecast", status_display: "Forecasted" });
 const wordless = record("wordless", { status: "open" });
 
-test("a removal clears the upstream's word for the earlier status, in its own event", async () => {
+test("a removal sets status_display to null, in the opportunity_removed event", async () => {
   const catalog = await aCatalog();
   await catalog.take([forecast, wordless]);
   const asOf = NOON + DAY;
@@ -33,7 +33,7 @@ test("a removal clears the upstream's word for the earlier status, in its own ev
   expect(await checkCatalog(catalog.db)).toEqual([]);
 });
 
-test("a removed record that comes back states its word again", async () => {
+test("a removed record that comes back has its status_display again", async () => {
   const catalog = await aCatalog();
   await catalog.take([forecast]);
   await catalog.take([wordless], { snapshot: true, allowRemovals: true, asOf: NOON + DAY });

@@ -1,4 +1,4 @@
-/** D-37: status follows the clock, for what is due and nothing else. */
+/** D-37: a status that follows dates turns when it is due. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
@@ -15,7 +15,7 @@ const closing = (id: string, days: number, fields: object = {}) => ({
 });
 
 describe("turnStatuses()", () => {
-  test("moves what is due, with an event at its updated_at, and touches nothing else", async () => {
+  test("turns due statuses with an event at the new updated_at, and changes nothing else", async () => {
     const { db, take } = await aCatalog();
     await take([closing("due", 15), closing("later", 30), closing("stated", 15, { status: "open" }), closing("over", -1)]);
     const before = await documentsOf(db);
@@ -40,7 +40,7 @@ describe("turnStatuses()", () => {
     expect(await checkCatalog(db)).toEqual([]);
   });
 
-  test("goes straight to the status of now, however long it did not run", async () => {
+  test("goes straight to the present status after a long pause", async () => {
     const { db, take } = await aCatalog();
     await take([closing("N1", 30, { dates: { opens_at: formatInstant(NOON + DAY), closes_at: formatInstant(NOON + 30 * DAY) } })]);
     expect((await documentOf(db, "N1")).status).toBe("pre_release");
@@ -49,7 +49,7 @@ describe("turnStatuses()", () => {
     expect(await turnStatuses(db, NOON + 1000 * DAY)).toEqual({ changed: 0, events: 0 });
   });
 
-  test("takes as many transactions as it needs, each at an instant of its own", async () => {
+  test("takes as many transactions as it needs, each at its own instant", async () => {
     const { db, take } = await aCatalog();
     await take(Array.from({ length: 250 }, (_, n) => closing(`N${n}`, 15)));
     expect(await turnStatuses(db, NOON + DAY)).toEqual({ changed: 250, events: 250 });
@@ -58,7 +58,7 @@ describe("turnStatuses()", () => {
     expect(await checkCatalog(db)).toEqual([]);
   });
 
-  test("a clock that went back moves nothing back", async () => {
+  test("turns no status back when the clock was set back", async () => {
     const { db, take } = await aCatalog();
     await take([closing("N1", 15)]);
     await turnStatuses(db, NOON + 2 * DAY);
@@ -69,7 +69,7 @@ describe("turnStatuses()", () => {
 });
 
 describe("turnStatusesWhenDue()", () => {
-  test("tells each turn at its own instant, in the order of the turns", async () => {
+  test("stores each turn at the instant when it was due, in order", async () => {
     const { db, take } = await aCatalog();
     await take([closing("late", 16), closing("early", 15)]);
     expect(await turnStatusesWhenDue(db, NOON + 20 * DAY)).toEqual({ changed: 4, events: 4 });

@@ -1,4 +1,4 @@
-/** Histories against a model that looks through all events of a record. */
+/** Pages of events compared with a model that looks through all events of a record. */
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eventTypes, insignificant, severities } from "../../src/events/event.ts";
@@ -34,7 +34,7 @@ const question = fc.record({
 
 type Shown = { id: string; type: string; severity: string; detected_at: string };
 
-test("listOpportunityEvents() answers as the model does, page by page", async () => {
+test("listOpportunityEvents() returns the same events as the model, page by page", async () => {
   const { take, takeEvents, db } = await aCatalog();
   const source = (id: string) => ({ code: "A", opportunity_id: id });
   await take(["1", "2", "3"].map((id) => ({ source: source(id), title: "T" })));
@@ -83,7 +83,7 @@ test("listOpportunityEvents() answers as the model does, page by page", async ()
   expect(matched).toBeGreaterThan(QUESTIONS * 10);
 });
 
-/** Newest first, and of one instant the greatest id first. */
+/** Newest first; at the same instant, the greatest id first. */
 function before(left: Shown, right: Shown): boolean {
   return left.detected_at > right.detected_at || (left.detected_at === right.detected_at && left.id > right.id);
 }

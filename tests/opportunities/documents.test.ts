@@ -14,20 +14,20 @@ afterAll(dropScratch);
 const aRecord = (n: number, title: string) => anOpportunity({ source: { code: "A", opportunity_id: `N${n}` }, title });
 const titleOf = (document: Uint8Array | undefined) => JSON.parse(Buffer.from(document ?? "{}").toString()).title;
 
-test("what was read is kept by row and by id, what is asked for again stays, and memory is bounded", () => {
+test("documents are found by row number and id, used ones are kept longer, and memory is bounded", () => {
   const documents = createDocuments();
-  const aDocument = (row: number) => ({ seq: row, id: `id${row}`, updated_at: row, document: new Uint8Array(1_000_000) });
-  for (let row = 1; row <= 200; row++) {
-    keepDocument(documents, aDocument(row));
+  const aDocument = (seq: number) => ({ seq, id: `id${seq}`, updated_at: seq, document: new Uint8Array(1_000_000) });
+  for (let seq = 1; seq <= 200; seq++) {
+    keepDocument(documents, aDocument(seq));
     expect(keptDocument(documents, 1)?.id).toBe("id1");
-    expect(keptDocument(documents, `id${row}`)?.seq).toBe(row);
+    expect(keptDocument(documents, `id${seq}`)?.seq).toBe(seq);
   }
   expect(keptDocument(documents, 100)).toBeUndefined();
   const held = new Set([...documents.recent.values(), ...documents.former.values()]);
   expect(held.size).toBeLessThan(40);
 });
 
-test("a record that was read is read anew once somebody has changed it", async () => {
+test("a kept document is read again after its record has changed", async () => {
   const directory = aDirectory();
   const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
   const model = await createReadModel(reader);
@@ -43,7 +43,7 @@ test("a record that was read is read anew once somebody has changed it", async (
   await reader.close();
 });
 
-test("a commit that comes between the steps of a list makes it begin again", async () => {
+test("a list starts again if a commit comes between its steps", async () => {
   const directory = aDirectory();
   const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
   await storeRecords(writer, [aRecord(1, "T1")], NOON);
@@ -53,17 +53,17 @@ test("a commit that comes between the steps of a list makes it begin again", asy
   reader.all = async (query, ...values) => {
     if (textOf(reader, query).includes("json_each")) {
       reader.all = all;
-      await storeRecords(writer, [aRecord(1, "T1 anew")], NOON);
+      await storeRecords(writer, [aRecord(1, "T1 changed")], NOON);
     }
     return all(query, ...values);
   };
   const { documents } = await listOpportunities(model, {}, 10, null);
-  expect(documents.map(titleOf)).toEqual(["T1 anew", "T2"]);
+  expect(documents.map(titleOf)).toEqual(["T1 changed", "T2"]);
   await writer.close();
   await reader.close();
 });
 
-test("records that were set back by other hands are listed where they are now", async () => {
+test("a list finds records whose updated_at was set back by another program", async () => {
   const db = openCatalog(":memory:", NOON);
   for (const n of [1, 2, 3]) await storeRecords(db, [aRecord(n, `T${n}`)], NOON);
   const model = await createReadModel(db);

@@ -1,4 +1,4 @@
-/** `export` prints the same bytes whatever the engine. */
+/** `export` prints the same bytes on each engine. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { BATCH_ROWS } from "../../db/engine.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
@@ -11,7 +11,7 @@ afterAll(dropScratch);
 const record = (code: string, id: string, fields: object = {}) => ({ source: { code, opportunity_id: id }, title: "é 😀", ...fields });
 
 describe.each(engines)("exportLines() on %s", (_, isThere, emptyCatalog) => {
-  test.if(isThere)("has each record whole, with its earlier ids in order, the least recently updated first", async () => {
+  test.if(isThere)("exports complete records with their earlier ids in order, least recently updated first", async () => {
     const { db: filled, clock, take } = await aCatalog();
     await take(Array.from({ length: BATCH_ROWS + 1 }, (_, n) => record("A", `N${n}`)));
     clock.now += 1000;

@@ -14,7 +14,7 @@ addFacets(
   })),
 );
 
-test("a filter allows the facets that meet all of its conditions, and never an id that no facet has", () => {
+test("allowedFacets() returns the facets that meet all conditions, and no id without a facet", () => {
   const { flags, ids } = allowedFacets(facets, { status: ["open"], source: ["S1", "OTHER"], agency: "AGENCY 1" }, ["S0", "S1"]) ?? fail();
   const expected = Array.from({ length: FACETS }, (_, index) => index)
     .filter((index) => index % 2 === 0 && index % 3 !== 0 && index % 5 !== 0 && `${index % 1000}`.startsWith("1"))
@@ -24,7 +24,7 @@ test("a filter allows the facets that meet all of its conditions, and never an i
   expect(allowedFacets(facets, {}, undefined)).toBeNull();
 });
 
-test("the facets of filters are kept for the next request, and memory for them is bounded", () => {
+test("allowedFacets() keeps results for the next request, in bounded memory", () => {
   const first = allowedFacets(facets, { agency: "1" }, undefined);
   expect(allowedFacets(facets, { agency: "1" }, undefined)).toBe(first);
   for (let n = 0; n < 500; n++) {

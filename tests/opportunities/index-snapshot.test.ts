@@ -14,9 +14,9 @@ const ROUNDS = Number(process.env.FUNDFEED_SNAPSHOT_ROUNDS ?? 2);
 
 afterAll(dropScratch);
 
-type Place = { directory: string; path: string; db: CatalogFile };
+type Opened = { directory: string; path: string; db: CatalogFile };
 
-function aPlace(): Place {
+function aCatalogFile(): Opened {
   const directory = aDirectory();
   return { directory, path: join(directory, SNAPSHOT_NAME), db: openFast(directory) };
 }
@@ -30,7 +30,7 @@ function openFast(directory: string): CatalogFile {
 const aRecord = (n: number, version: number) =>
   anOpportunity({ source: { code: `S${n % 4}`, opportunity_id: `N${n}` }, title: `T${n}, version ${version}` });
 
-/** Rows that the catalog returned, to see what was read from it. */
+/** The catalog, and a count of the records that it returned. */
 function countingRows(db: CatalogFile): { db: CatalogFile; rows: () => number } {
   let rows = 0;
   return {
@@ -48,7 +48,7 @@ function countingRows(db: CatalogFile): { db: CatalogFile; rows: () => number } 
 
 const openWith = (db: CatalogFile, path: string) => createReadModel(db, { readSnapshot: (...given) => readSnapshot(path, ...given) });
 
-/** What the index has, oldest first. */
+/** The live slots of the index, oldest first. */
 function contentsOf({ index }: ReadModel): number[][] {
   checkListIndex(index);
   return Array.from({ length: index.end - 1 }, (_, number) => number + 1)
@@ -60,8 +60,8 @@ async function expectExact(db: CatalogFile, path: string): Promise<void> {
   expect(contentsOf(await openWith(db, path))).toEqual(contentsOf(await createReadModel(db)));
 }
 
-test("a server begins at the snapshot, and reads only what is newer", async () => {
-  const { db, path, directory } = aPlace();
+test("a server loads the snapshot, and reads only newer records from the catalog", async () => {
+  const { db, path, directory } = aCatalogFile();
   await storeRecords(
     db,
     Array.from({ length: 400 }, (_, n) => aRecord(n, 1)),
@@ -77,13 +77,13 @@ test("a server begins at the snapshot, and reads only what is newer", async () =
   await storeRecords(db, [aRecord(7, 2), aRecord(500, 1)], NOON);
   const counting = countingRows(db);
   const opened = await openWith(counting.db, path);
-  expect(counting.rows()).toBeLessThan(205 + 2); // The records that are compared, and the two new ones.
+  expect(counting.rows()).toBeLessThan(205 + 2); // The compared records and the two new ones.
   expect(contentsOf(opened)).toEqual(contentsOf(await createReadModel(db)));
   await db.close();
 });
 
 test("a damaged snapshot is not used", async () => {
-  const { db, path } = aPlace();
+  const { db, path } = aCatalogFile();
   await storeRecords(
     db,
     Array.from({ length: 300 }, (_, n) => aRecord(n, 1)),
@@ -115,7 +115,7 @@ test("a damaged snapshot is not used", async () => {
 }, 300_000);
 
 test("another catalog's snapshot is not used", async () => {
-  const [one, other] = [aPlace(), aPlace()];
+  const [one, other] = [aCatalogFile(), aCatalogFile()];
   for (const { db } of [one, other])
     await storeRecords(
       db,
@@ -129,8 +129,8 @@ test("another catalog's snapshot is not used", async () => {
   await Promise.all([one.db.close(), other.db.close()]);
 });
 
-test("a snapshot of what a restored backup does not have is not used", async () => {
-  const { db, path, directory } = aPlace();
+test("a snapshot that is newer than a restored backup is not used", async () => {
+  const { db, path, directory } = aCatalogFile();
   const backup = join(aDirectory(), "catalog.db");
   const change = (by: CatalogFile, to: number, version: number) =>
     storeRecords(
@@ -151,8 +151,8 @@ test("a snapshot of what a restored backup does not have is not used", async () 
   await restored.close();
 });
 
-test("a snapshot is not used where another import has the number of its newest one", async () => {
-  const { db, path } = aPlace();
+test("a snapshot is not used if another import has the id of its newest import", async () => {
+  const { db, path } = aCatalogFile();
   await storeRecords(
     db,
     Array.from({ length: 300 }, (_, n) => aRecord(n, 1)),
@@ -169,12 +169,12 @@ test("a snapshot is not used where another import has the number of its newest o
   await db.close();
 });
 
-test("whatever was written, restored and snapshot in any order, the index is that of the catalog", async () => {
+test("the index matches the catalog after any sequence of writes, restores and snapshots", async () => {
   let used = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const random = randomOf(SEED, round);
     const below = (limit: number) => Math.floor(random() * limit);
-    let { directory, path, db } = aPlace();
+    let { directory, path, db } = aCatalogFile();
     const backup = join(aDirectory(), "catalog.db");
     let version = 0;
     for (let step = 0; step < 30; step++) {
@@ -209,8 +209,8 @@ test("whatever was written, restored and snapshot in any order, the index is tha
   expect(used).toBeGreaterThan(0);
 }, 300_000);
 
-test("a server writes a snapshot of many records, and again once a sixteenth is newer; never of few", async () => {
-  const { db, path } = aPlace();
+test("a server writes a snapshot of many records, and another when a sixteenth is newer, but none of few records", async () => {
+  const { db, path } = aCatalogFile();
   const model = await createReadModel(db);
   const grow = async (from: number, to: number) => {
     await storeRecords(

@@ -14,7 +14,7 @@ function titlesOf({ documents }: { documents: Uint8Array[] }): string[] {
   return documents.map((document) => JSON.parse(Buffer.from(document).toString()).title);
 }
 
-test("a list sees every commit that was made before it, also another connection's", async () => {
+test("a list sees every earlier commit, also of another connection", async () => {
   const directory = aDirectory();
   const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
   const model = await createReadModel(reader);
@@ -25,13 +25,13 @@ test("a list sees every commit that was made before it, also another connection'
   }
   writer.sqlite.run("begin immediate");
   writer.sqlite.run("update opportunities set updated_at = updated_at + 1000000 where source = 'S3'");
-  expect(titlesOf(await listOpportunities(model, {}, 1, null))).toEqual(["T19"]); // Not what is not committed.
+  expect(titlesOf(await listOpportunities(model, {}, 1, null))).toEqual(["T19"]); // Uncommitted changes are not seen.
   writer.sqlite.run("rollback");
   await writer.close();
   await reader.close();
 });
 
-test("a read that fails in the middle of a commit loses nothing of it", async () => {
+test("a refresh that fails halfway loses no record", async () => {
   const db = openCatalog(":memory:", NOON);
   const model = await createReadModel(db);
   await storeRecords(db, [aRecord(1)], NOON);
@@ -53,7 +53,7 @@ test("a read that fails in the middle of a commit loses nothing of it", async ()
   }
 });
 
-test("the cursor secret is one of the catalog's, whoever opens it", async () => {
+test("every connection to a catalog has the same cursor secret", async () => {
   const directory = aDirectory();
   const [first, second] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
   expect((await createReadModel(first)).cursorSecret).toEqual((await createReadModel(second)).cursorSecret);

@@ -8,7 +8,7 @@ const NOW = Date.UTC(2026, 2, 1, 12);
 const at = (ms: number | null) => (ms === null ? null : formatInstant(NOW + ms));
 
 describe("statusAt() and dueAt() (D-37)", () => {
-  // Opens and closes, from now; the status now; when it turns next, from now.
+  // Relative to now: when it opens and closes; the status now; when it turns next.
   test.each<[opens: number | null, closes: number | null, status: string, due: number | null]>([
     [null, null, "open", null],
     [null, 30 * DAY, "open", 16 * DAY],
@@ -34,11 +34,11 @@ describe("statusAt() and dueAt() (D-37)", () => {
     expect(dueAt(status, dates, NOW)).toBe(due === null ? null : NOW + due);
   });
 
-  test("a status that is not the one of its dates is due at once", () => {
+  test("dueAt() is now if the dates determine another status", () => {
     expect(dueAt("open", { opens_at: null, closes_at: at(-1) }, NOW)).toBe(NOW);
   });
 
-  test("between two turns the status stays, and at each turn it changes", () => {
+  test("a status stays until it is due, and changes then", () => {
     const moment = fc.option(fc.integer({ min: -60 * DAY, max: 60 * DAY }));
     fc.assert(
       fc.property(moment, moment, fc.array(fc.integer({ min: 0, max: 90 * DAY }), { maxLength: 10 }), (opens, closes, later) => {

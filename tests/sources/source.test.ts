@@ -1,4 +1,4 @@
-/** The source catalog, and what is told of each source that has records. */
+/** Named sources, and what is stored of each source. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { addSource, listSources, newestPostedDates, removeSource, requireSources, sourceStatuses } from "../../src/sources/source.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
@@ -14,7 +14,7 @@ const record = (code: string, n: number, fields: object = {}) => ({ source: { co
 describe.each(engines)("sources on %s", (_, isThere, emptyCatalog) => {
   const testIf = test.if(isThere);
 
-  testIf("are named, renamed and taken out", async () => {
+  testIf("are added, updated and removed", async () => {
     const db = await emptyCatalog();
     const before = await listSources(db);
     expect(before.map(({ code }) => code)).toEqual(before.map(({ code }) => code).sort());
@@ -28,7 +28,7 @@ describe.each(engines)("sources on %s", (_, isThere, emptyCatalog) => {
     await db.close();
   });
 
-  testIf("have a newest record by the date that they state, which is not in the future", async () => {
+  testIf("have a newest posted date, which is never in the future", async () => {
     const { db: filled, take } = await aCatalog();
     const posted = (code: string, n: number, posted_at: string | null) => record(code, n, { dates: { posted_at } });
     await take([
@@ -48,7 +48,7 @@ describe.each(engines)("sources on %s", (_, isThere, emptyCatalog) => {
     await db.close();
   });
 
-  testIf("have records, open ones, live ones, and an import that finished last", async () => {
+  testIf("have counts of records, and a last import", async () => {
     const { db: filled, clock, take, takeEvents } = await aCatalog();
     await take([record("B", 1, { status: "closing_soon" }), record("a", 1), record("B", 2, { status: "archived" })]);
     clock.now += DAY;
