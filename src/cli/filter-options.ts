@@ -1,0 +1,57 @@
+/** The filters as options of a command, and the file that `--match` names. */
+import { readFileSync } from "node:fs";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { reasonOf } from "../../db/reason.ts";
+import { type FieldName, type Filter, fieldNames, fields, readFilter } from "../filter/filter.ts";
+import { BadValue } from "../filter/kinds.ts";
+import { parseJson } from "../text/json-value.ts";
+
+export type FilterOptions = { match?: string } & Record<string, unknown>;
+
+/** Adds `--match` and an option for each filter, but for those that the command has already. */
+export function addFilterOptions(command: Command): Command {
+  const present = new Set(command.options.map(({ long }) => long));
+  for (const name of fieldNames) if (!present.has(flagOf(name))) command.addOption(optionOf(name));
+  return command.option(
+    "--match <file>",
+    'a file of filters as JSON: {"status": ["open"], "closes_before": "30d"}; options replace its values',
+  );
+}
+
+/** The filter that the options and the file of `--match` give. */
+export function filterOf(options: FilterOptions): Filter {
+  const given = fieldNames.flatMap((name) => {
+    const value = options[optionOf(name).attributeName()];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { ...(options.match === undefined ? {} : readMatchFile(options.match)), ...Object.fromEntries(given) };
+}
+
+function flagOf(name: FieldName): string {
+  return `--${name.replaceAll("_", "-")}`;
+}
+
+function optionOf(name: FieldName): Option {
+  const { value: shown, help, read } = fields[name];
+  return new Option(`${flagOf(name)} ${shown}`, help).argParser((text: string, previous: unknown) => {
+    try {
+      const value = read(text);
+      return Array.isArray(value) && Array.isArray(previous) ? [...new Set([...previous, ...value])] : value;
+    } catch (error) {
+      if (error instanceof BadValue) throw new InvalidArgumentError(`It ${error.message}.`);
+      throw error;
+    }
+  });
+}
+
+function readMatchFile(path: string): Filter {
+  return readFilter(parseJson(readText(path)), path);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path === "-" ? 0 : path, "utf8");
+  } catch (error) {
+    throw new Error(`Cannot read ${path}: ${/ENOENT/.test(String(error)) ? "there is no such file" : reasonOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,68 @@
+/** What filters and sort orders compare: the values of an opportunity, and the columns of search.db that hold them. */
+import { fold } from "../opportunities/facets.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
+import { parseStoredMs } from "../text/instant.ts";
+
+type Cell = string | number | null;
+
+/** The columns of the table `records` in search.db. Instants are milliseconds since 1970 UTC, amounts are keys that sort as the decimals. */
+export const columns = {
+  status: (opportunity) => opportunity.status,
+  source: ({ source }) => source.code,
+  agency: (opportunity) => fold(searchedAgency(opportunity)),
+  program_type: ({ program }) => program.type ?? "",
+  naics: (opportunity) => codeCell(codesOf("naics", opportunity)),
+  psc: (opportunity) => codeCell(codesOf("psc", opportunity)),
+  listing: (opportunity) => codeCell(codesOf("listing", opportunity)),
+  set_aside: (opportunity) => codeCell(codesOf("set_aside", opportunity)),
+  eligibility: ({ eligibility }) => fold(eligibility.requirements ?? ""),
+  posted_at: ({ dates }) => instantCell(dates.posted_at),
+  opens_at: ({ dates }) => instantCell(dates.opens_at),
+  closes_at: ({ dates }) => instantCell(dates.closes_at),
+  amount_low: (opportunity) => amountCell(lowestAmount(opportunity)),
+  amount_high: (opportunity) => amountCell(highestAmount(opportunity)),
+  updated_at: ({ updated_at }) => instantCell(updated_at),
+} satisfies Record<string, (opportunity: Opportunity) => Cell>;
+
+export type ColumnName = keyof typeof columns;
+
+/** The agency and the sub-agency: SAM.gov has the Navy as a sub-agency of DEPT OF DEFENSE. */
+export function searchedAgency({ organization: { agency, sub_agency } }: Opportunity): string {
+  return [agency, sub_agency].filter((name) => name !== null).join("\n");
+}
+
+/** The largest award that is stated: the upper limit, or else the lower one. */
+export function highestAmount({ funding }: Opportunity): string | null {
+  return amountsOf(funding).reduce<string | null>((high, each) => (high === null || compareDecimals(each, high) > 0 ? each : high), null);
+}
+
+/** The smallest award that is stated. */
+export function lowestAmount({ funding }: Opportunity): string | null {
+  return amountsOf(funding).reduce<string | null>((low, each) => (low === null || compareDecimals(each, low) < 0 ? each : low), null);
+}
+
+function amountsOf(funding: Opportunity["funding"]): string[] {
+  return [funding?.amount_min, funding?.amount_max].filter((amount) => typeof amount === "string" && isDecimal(amount)) as string[];
+}
+
+/** The codes of one scheme, in upper case and without blanks. */
+export function codesOf(scheme: "naics" | "psc" | "listing" | "set_aside", { classifications }: Opportunity): string[] {
+  const { naics_codes, set_aside_types, tech_taxonomy } = classifications;
+  const prefix = { naics: "", set_aside: "", psc: "PSC:", listing: "ALN:" }[scheme];
+  const codes = scheme === "naics" ? naics_codes : scheme === "set_aside" ? set_aside_types : tech_taxonomy;
+  return codes.filter((code) => code.startsWith(prefix)).map((code) => code.slice(prefix.length).toUpperCase().replace(/\s/g, ""));
+}
+
+/** Each code between line feeds, so that `instr` finds a whole code or its beginning. */
+function codeCell(codes: readonly string[]): string {
+  return codes.length === 0 ? "" : `\n${codes.join("\n")}\n`;
+}
+
+function instantCell(text: string | null): number | null {
+  return text === null ? null : (parseStoredMs(text) ?? null);
+}
+
+function amountCell(amount: string | null): string | null {
+  return amount === null ? null : decimalKey(amount);
+}

@@ -1,0 +1,128 @@
+/**
+ * Filters on opportunities. One table declares each field: its values, its help, its words, how it matches an opportunity, and how it
+ * matches a row of search.db. Options of the command line and `--match` files are read by the same table.
+ *
+ * A filter holds texts as they were given, so `30d` means 30 days from whenever the filter is used.
+ */
+import { type Opportunity, programTypes, statuses } from "../opportunities/opportunity.ts";
+import { didYouMean } from "../text/closest.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { isObject } from "../text/json-value.ts";
+import { highestAmount, lowestAmount, searchedAgency } from "./columns.ts";
+import { amount, anyOf, BadValue, type Condition, codes, date, type Field, oneOf, text } from "./kinds.ts";
+
+export const fields = {
+  status: oneOf("status", statuses, (opportunity) => opportunity.status),
+  source: anyOf("source", "only these sources, by code", (opportunity) => opportunity.source.code),
+  agency: text("agency", "agency or sub-agency contains this text", (opportunity) => searchedAgency(opportunity)),
+  program_type: oneOf("program_type", programTypes, (opportunity) => opportunity.program.type),
+  naics: codes({
+    column: "naics",
+    help: "NAICS code begins with one of these: 5417",
+    label: "NAICS",
+    form: /^\d{2,6}$/,
+    mustBe: "2 to 6 digits",
+    fits: (code, sought) => code.startsWith(sought),
+    needle: (sought) => `\n${sought}`,
+  }),
+  psc: codes({
+    column: "psc",
+    help: "product or service code (PSC) begins with one of these: AC",
+    label: "PSC",
+    form: /^[0-9A-Z]{1,4}$/,
+    mustBe: "1 to 4 letters and digits",
+    fits: (code, sought) => code.startsWith(sought),
+    needle: (sought) => `\n${sought}`,
+  }),
+  listing: codes({
+    column: "listing",
+    help: "assistance listing (ALN): 93.242, or 93 for all of an agency",
+    label: "assistance listing",
+    form: /^\d\d(\.[0-9A-Z]{1,4})?$/,
+    mustBe: "an assistance listing such as 93.242, or the two digits of an agency",
+    fits: (code, sought) => code === sought || (sought.length === 2 && code.startsWith(`${sought}.`)),
+    needle: (sought) => (sought.length === 2 ? `\n${sought}.` : `\n${sought}\n`),
+  }),
+  set_aside: codes({
+    column: "set_aside",
+    help: "set-aside code: SBA, 8A, SDVOSBC",
+    label: "set-aside",
+    form: /^[0-9A-Z]{1,20}$/,
+    mustBe: "a set-aside code such as SBA or 8A",
+    fits: (code, sought) => code === sought,
+    needle: (sought) => `\n${sought}\n`,
+  }),
+  eligibility: text("eligibility", "eligibility contains this text", (opportunity) => opportunity.eligibility.requirements),
+  posted_after: date("posted", ">=", "posted_at", ({ dates }) => dates.posted_at),
+  posted_before: date("posted", "<", "posted_at", ({ dates }) => dates.posted_at),
+  opens_after: date("opens", ">=", "opens_at", ({ dates }) => dates.opens_at),
+  opens_before: date("opens", "<", "opens_at", ({ dates }) => dates.opens_at),
+  closes_after: date("closes", ">=", "closes_at", ({ dates }) => dates.closes_at),
+  closes_before: date("closes", "<", "closes_at", ({ dates }) => dates.closes_at),
+  min_amount: amount({
+    help: "awards of this many dollars or more are possible",
+    words: "or more",
+    column: "amount_high",
+    operator: ">=",
+    read: highestAmount,
+    fits: (comparison) => comparison >= 0,
+  }),
+  max_amount: amount({
+    help: "awards of this many dollars or less are possible",
+    words: "or less",
+    column: "amount_low",
+    operator: "<=",
+    read: lowestAmount,
+    fits: (comparison) => comparison <= 0,
+  }),
+  updated_after: date("updated", ">", "updated_at", ({ updated_at }) => updated_at), // As `updated_since` of the API (D-11).
+} satisfies Record<string, Field<string> | Field<string[]>>;
+
+export type FieldName = keyof typeof fields;
+
+/** Conditions that must all hold, as they were given. */
+export type Filter = { [Name in FieldName]?: ReturnType<(typeof fields)[Name]["read"]> };
+
+export const fieldNames = Object.keys(fields) as FieldName[];
+
+/** Whether an opportunity meets all conditions at an instant. */
+export function matches(filter: Filter, opportunity: Opportunity, now: EpochMs): boolean {
+  return conditionsOf(filter).every(([field, value]) => field.matches(value, opportunity, now));
+}
+
+/** All conditions as SQL on `records` of search.db. */
+export function conditionOf(filter: Filter, now: EpochMs): Condition {
+  const conditions = conditionsOf(filter).map(([field, value]) => field.condition(value, now));
+  return { sql: conditions.map(({ sql }) => `(${sql})`).join(" and ") || "true", values: conditions.flatMap(({ values }) => values) };
+}
+
+/** Each condition for people. */
+export function describeFilter(filter: Filter, now: EpochMs): string[] {
+  return conditionsOf(filter).map(([field, value]) => field.words(value, now));
+}
+
+/** Reads a filter from a JSON object. `place` is what the error names. */
+export function readFilter(json: unknown, place: string): Filter {
+  if (!isObject(json)) throw new Error(`Cannot read ${place}: it must be a JSON object of filters, such as {"status": ["open"]}`);
+  const read = Object.entries(json).map(([name, value]) => {
+    if (!isFieldName(name)) throw new Error(`Cannot read ${place}: there is no filter "${name}"${didYouMean(name, fieldNames)}`);
+    try {
+      return [name, fields[name].read(value)];
+    } catch (error) {
+      if (error instanceof BadValue) throw new Error(`Cannot read ${place}: "${name}" ${error.message}`);
+      throw error;
+    }
+  });
+  return Object.fromEntries(read) as Filter;
+}
+
+function isFieldName(name: string): name is FieldName {
+  return Object.hasOwn(fields, name);
+}
+
+/** Each field that the filter has, with its value. */
+function conditionsOf(filter: Filter): [Field<unknown>, unknown][] {
+  return fieldNames.flatMap((name): [Field<unknown>, unknown][] =>
+    filter[name] === undefined ? [] : [[fields[name] as unknown as Field<unknown>, filter[name]]],
+  );
+}

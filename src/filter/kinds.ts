@@ -1,0 +1,218 @@
+/** The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db. */
+import { easternInstant } from "../import/eastern.ts";
+import { fold } from "../opportunities/facets.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { closest } from "../text/closest.ts";
+import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
+import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
+import { type ColumnName, codesOf } from "./columns.ts";
+
+/** A condition on the table `records` of search.db, with `?` for each value. */
+export type Condition = { sql: string; values: readonly (string | number)[] };
+
+export type Field<Value> = {
+  /** What stands for the value in the help. */
+  value: string;
+  help: string;
+  /** Reads a value from JSON or from the command line. Throws a sentence that says what it must be. */
+  read: (given: unknown) => Value;
+  /** The condition for people. */
+  words: (value: Value, now: EpochMs) => string;
+  matches: (value: Value, opportunity: Opportunity, now: EpochMs) => boolean;
+  condition: (value: Value, now: EpochMs) => Condition;
+};
+
+/** The most items of a list, and the most characters of a text. */
+const [ITEMS_MAX, TEXT_MAX] = [50, 200];
+
+/** A value that a field does not take. */
+export class BadValue extends Error {}
+
+type ListField = Omit<Field<string[]>, "read"> & { item: (text: string) => string };
+
+/** A list: in JSON an array of texts, on the command line one text with commas. One of them must match. */
+function list({ item, ...field }: ListField): Field<string[]> {
+  return {
+    ...field,
+    read: (given) => {
+      const texts = typeof given === "string" ? given.split(",") : given;
+      if (!Array.isArray(texts) || !texts.every((text) => typeof text === "string")) throw new BadValue("must be a list of texts");
+      const items = texts.map((text) => text.trim());
+      if (items.length === 0 || items.includes("")) throw new BadValue("must not be empty or contain an empty value");
+      if (items.length > ITEMS_MAX) throw new BadValue(`must have at most ${ITEMS_MAX} values`);
+      return [...new Set(items.map(item))];
+    },
+  };
+}
+
+/** Texts in upper case, such as codes of sources, any of which may be meant. */
+export function anyOf(name: "source", help: string, get: (opportunity: Opportunity) => string): Field<string[]> {
+  return list({
+    value: "<codes>",
+    help,
+    item: (text) => text.toUpperCase(),
+    words: (values) => `${name} ${or(values)}`,
+    matches: (values, opportunity) => values.includes(get(opportunity)),
+    condition: (values) => isAmong(name, values),
+  });
+}
+
+/** One of the values that the API knows, in any letter case. */
+export function oneOf(
+  name: "status" | "program_type",
+  known: readonly string[],
+  get: (opportunity: Opportunity) => string | null,
+): Field<string[]> {
+  return list({
+    value: name === "status" ? "<statuses>" : "<types>",
+    help: `only these: ${known.join(", ")}`,
+    item: (text) => {
+      const found = known.find((each) => each.toLowerCase() === text.toLowerCase());
+      if (found !== undefined) return found;
+      const meant = closest(text, known);
+      throw new BadValue(`must be of ${known.join(", ")}; not "${text}"${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`);
+    },
+    words: (values) => `${name.replace("_", " ")} ${or(values)}`,
+    matches: (values, opportunity) => values.includes(get(opportunity) ?? ""),
+    condition: (values) => isAmong(name, values),
+  });
+}
+
+/** A text that another one contains, in any letter case (D-12). */
+export function text(name: "agency" | "eligibility", help: string, get: (opportunity: Opportunity) => string | null): Field<string> {
+  return {
+    value: "<text>",
+    help,
+    read: (given) => {
+      if (typeof given !== "string" || given.trim() === "") throw new BadValue("must be a text that is not blank");
+      if (/[\x00-\x1f\x7f]/.test(given)) throw new BadValue("must not contain control characters");
+      if ([...given].length > TEXT_MAX) throw new BadValue(`must have at most ${TEXT_MAX} characters`);
+      return given;
+    },
+    words: (part) => `${name} contains "${part}"`,
+    matches: (part, opportunity) => fold(get(opportunity) ?? "").includes(fold(part)),
+    condition: (part) => ({ sql: `instr(${name}, ?) > 0`, values: [fold(part)] }),
+  };
+}
+
+type CodeField = {
+  column: "naics" | "psc" | "listing" | "set_aside";
+  help: string;
+  label: string;
+  form: RegExp;
+  mustBe: string;
+  /** Whether a code of an opportunity matches the code sought. */
+  fits: (code: string, sought: string) => boolean;
+  /** The part of a code cell that shows the same. */
+  needle: (sought: string) => string;
+};
+
+export function codes({ column, help, label, form, mustBe, fits, needle }: CodeField): Field<string[]> {
+  return list({
+    value: "<codes>",
+    help,
+    item: (text) => {
+      const code = text.toUpperCase().replace(/[\s()]/g, "");
+      if (!form.test(code)) throw new BadValue(`must be ${mustBe}; not "${text}"`);
+      return code;
+    },
+    words: (values) => `${label} ${or(values)}`,
+    matches: (sought, opportunity) => codesOf(column, opportunity).some((code) => sought.some((each) => fits(code, each))),
+    condition: (sought) => ({ sql: sought.map(() => `instr(${column}, ?) > 0`).join(" or "), values: sought.map(needle) }),
+  });
+}
+
+/** `after` includes the instant and `before` does not, so that neighboring ranges share no record. Without a date, neither matches. */
+const comparisons = {
+  ">=": { side: "after", help: "at this time or later", holds: (left: EpochMs, right: EpochMs) => left >= right },
+  ">": { side: "after", help: "later than this, not at it", holds: (left: EpochMs, right: EpochMs) => left > right },
+  "<": { side: "before", help: "earlier than this", holds: (left: EpochMs, right: EpochMs) => left < right },
+};
+
+export function date(
+  verb: string,
+  operator: keyof typeof comparisons,
+  column: ColumnName,
+  get: (opportunity: Opportunity) => string | null,
+): Field<string> {
+  const { side, help, holds } = comparisons[operator];
+  return {
+    value: "<when>",
+    help: `${verb} ${help}: 30d, -7d, 2026-12-31 or a timestamp`,
+    read: (given) => {
+      if (typeof given !== "string" || momentOf(given.trim(), 0) === undefined)
+        throw new BadValue("must be a time from now such as 30d or -7d, a date such as 2026-12-31, or an RFC 3339 timestamp");
+      return given.trim();
+    },
+    words: (given, now) => `${verb} ${side} ${whenInWords(given, now)}`,
+    matches: (given, opportunity, now) => {
+      const ms = parseStoredMs(get(opportunity) ?? "");
+      return ms !== undefined && holds(ms, instantOf(given, now));
+    },
+    condition: (given, now) => ({ sql: `${column} ${operator} ?`, values: [instantOf(given, now)] }),
+  };
+}
+
+type AmountField = {
+  help: string;
+  words: string;
+  column: ColumnName;
+  operator: string;
+  read: (opportunity: Opportunity) => string | null;
+  fits: (comparison: number) => boolean;
+};
+
+export function amount({ help, words, column, operator, read, fits }: AmountField): Field<string> {
+  return {
+    value: "<amount>",
+    help,
+    read: (given) => {
+      const plain =
+        typeof given === "string"
+          ? given
+              .trim()
+              .replace(/^\$/, "")
+              .replace(/,(?=\d{3}(?!\d))/g, "")
+          : "";
+      if (!isDecimal(plain)) throw new BadValue('must be a decimal as text, such as "250000"');
+      return plain;
+    },
+    words: (given) => `awards of $${given.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",")} ${words}`,
+    matches: (given, opportunity) => {
+      const stated = read(opportunity);
+      return stated !== null && fits(compareDecimals(stated, given));
+    },
+    condition: (given) => ({ sql: `${column} ${operator} ?`, values: [decimalKey(given)] }),
+  };
+}
+
+// ---- Instants.
+
+const RELATIVE = /^([+-]?)(\d{1,5})([hdw])$/;
+const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+function instantOf(given: string, now: EpochMs): EpochMs {
+  return momentOf(given, now) ?? Number.NaN;
+}
+
+/** A date begins at midnight US Eastern time, as it does for the federal sources. `undefined` if the text is no time. */
+function momentOf(given: string, now: EpochMs): EpochMs | undefined {
+  const [, sign, count, unit] = RELATIVE.exec(given) ?? [];
+  if (unit !== undefined) return now + (sign === "-" ? -1 : 1) * Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  const midnight = /^\d{4}-\d\d-\d\d$/.test(given) ? easternInstant(given, "00:00:00") : given;
+  return midnight === undefined ? undefined : parseStoredMs(midnight);
+}
+
+function whenInWords(given: string, now: EpochMs): string {
+  return RELATIVE.test(given) ? `${formatInstant(instantOf(given, now)).slice(0, 16).replace("T", " ")} UTC (${given})` : given;
+}
+
+// ---- Small parts.
+
+function isAmong(column: ColumnName, values: readonly string[]): Condition {
+  return { sql: `${column} in (${values.map(() => "?").join(", ")})`, values };
+}
+
+function or(values: readonly string[]): string {
+  return values.join(" or ");
+}

@@ -1,0 +1,35 @@
+/** Compares plain decimals (D-36) exactly, as text: no amount becomes a float. */
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+
+type Decimal = { negative: boolean; whole: string; fraction: string };
+
+/** Whether a text is a plain decimal of at most 100 characters. */
+export function isDecimal(text: string): boolean {
+  return text.length <= 100 && DECIMAL.test(text);
+}
+
+/** Negative if `left` is smaller, positive if it is larger, 0 if they are equal: "1.50" equals "1.5". */
+export function compareDecimals(left: string, right: string): number {
+  const [a, b] = [parse(left), parse(right)];
+  const places = Math.max(a.fraction.length, b.fraction.length);
+  const scaled = ({ negative, whole, fraction }: Decimal) => BigInt(`${whole}${fraction.padEnd(places, "0")}`) * (negative ? -1n : 1n);
+  const difference = scaled(a) - scaled(b);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+/** A text that sorts, byte by byte, as the decimal does among decimals: sign, number of whole digits, digits. */
+export function decimalKey(text: string): string {
+  const { negative, whole, fraction } = parse(text);
+  const key = `${String(whole.length).padStart(3, "0")}${whole}${fraction}`;
+  // For a negative number, each digit is replaced by 9 minus itself. "~" sorts after all digits, so that a longer fraction sorts first.
+  return negative ? `-${key.replace(/\d/g, (digit) => String(9 - Number(digit)))}~` : `0${key}`;
+}
+
+/** Without zeros that do not matter, and without the sign of zero. */
+function parse(text: string): Decimal {
+  const [, sign = "", digits = "0", places = ""] = DECIMAL.exec(text) ?? [];
+  const whole = digits.replace(/^0+(?=\d)/, "");
+  const fraction = places.replace(/(?<!0)0+$/, "");
+  return { negative: sign === "-" && (whole !== "0" || fraction !== ""), whole, fraction };
+}

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "bun:test";
+import { describeFilter, type Filter, matches, readFilter } from "../../src/filter/filter.ts";
+import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import { NOON } from "../support/imports.ts";
+
+/** An opportunity with every field that a filter looks at. */
+const opportunity: Opportunity = {
+  id: "0b0a7f5e-0000-5000-8000-000000000000",
+  source: { code: "SAM_GOV", name: "SAM.gov", opportunity_id: "N1", url: null },
+  title: "Title",
+  summary: null,
+  description: null,
+  status: "open",
+  status_display: null,
+  organization: { agency: "DEPT OF DÉFENSE", sub_agency: "DEPT OF THE NAVY", issuing_office: null },
+  program: { type: "RFP", solicitation_id: "S-1", solicitation_title: null, contract_class: null },
+  funding: { currency: "USD", amount_min: "1000.50", amount_max: "9007199254740993.01", display: null },
+  dates: {
+    posted_at: "2026-02-01T00:00:00-05:00",
+    opens_at: null,
+    closes_at: "2026-03-31T23:59:59-04:00",
+    response_at: null,
+  },
+  classifications: {
+    keywords: [],
+    technology_areas: [],
+    tech_taxonomy: ["PSC:AC12", "ALN:93.242"],
+    naics_codes: ["541715"],
+    set_aside_types: ["8A"],
+  },
+  eligibility: { requirements: "Small businesses", geographic_scope: null },
+  contacts: [],
+  value_estimate: null,
+  relationships: { parent_id: null, canonical_id: null },
+  created_at: "2026-02-01T12:00:00.000Z",
+  updated_at: "2026-02-02T12:00:00.000Z",
+};
+
+const isMatch = (json: unknown) => matches(readFilter(json, "the filter"), opportunity, NOON);
+
+describe("matches()", () => {
+  test.each([
+    {},
+    { status: ["open", "closed"] },
+    { status: "OPEN,closed" },
+    { source: ["sam_gov"] },
+    { agency: "défense" },
+    { agency: "navy" },
+    { program_type: "rfp" },
+    { naics: ["5417"] },
+    { psc: ["ac"] },
+    { listing: ["93.242"] },
+    { listing: ["93"] },
+    { set_aside: ["8(a)"] },
+    { eligibility: "SMALL" },
+    { posted_after: "2026-02-01" },
+    { posted_before: "2026-02-02" },
+    { posted_after: "-30d" },
+    { closes_before: "31d" },
+    { closes_before: "2026-04-01" },
+    { closes_after: "2026-03-31T23:59:59-04:00" },
+    { min_amount: "$9,007,199,254,740,993.01" },
+    { max_amount: "1000.5" },
+    { updated_after: "2026-02-02T11:59:59.999Z" },
+    { status: ["open"], agency: "navy", naics: ["11", "541715"] },
+  ])("finds it by %j", (json) => {
+    expect(isMatch(json)).toBe(true);
+  });
+
+  test.each([
+    { status: ["closed"] },
+    { source: ["SAM"] },
+    { agency: "army" },
+    { program_type: ["GRANT"] },
+    { naics: ["417"] },
+    { psc: ["93"] },
+    { listing: ["93.24"] },
+    { listing: ["24"] },
+    { set_aside: ["8AN"] },
+    { eligibility: "large" },
+    { posted_before: "2026-02-01" },
+    { opens_after: "2000-01-01" },
+    { opens_before: "2100-01-01" },
+    { closes_before: "30d" },
+    { closes_before: "2026-03-31" },
+    { closes_before: "2026-03-31T23:59:59-04:00" },
+    { min_amount: "9007199254740993.02" },
+    { max_amount: "1000.49" },
+    { updated_after: "2026-02-02T12:00:00Z" },
+    { status: ["open"], agency: "army" },
+  ])("does not find it by %j", (json) => {
+    expect(isMatch(json)).toBe(false);
+  });
+});
+
+describe("readFilter() refuses", () => {
+  test.each<[unknown, string]>([
+    [[], 'it must be a JSON object of filters, such as {"status": ["open"]}'],
+    [{ closes_befor: "30d" }, 'there is no filter "closes_befor" (did you mean "closes_before"?)'],
+    [{ "set-aside": "SBA" }, 'there is no filter "set-aside" (did you mean "set_aside"?)'],
+    [{ toString: "x" }, 'there is no filter "toString"'],
+    [{ status: ["opne"] }, '(did you mean "open"?)'],
+    [{ status: [] }, '"status" must not be empty or contain an empty value'],
+    [{ source: ["A", " "] }, '"source" must not be empty or contain an empty value'],
+    [{ source: Array(51).fill("A") }, '"source" must have at most 50 values'],
+    [{ naics: [5417] }, '"naics" must be a list of texts'],
+    [{ naics: "54-17" }, '"naics" must be 2 to 6 digits; not "54-17"'],
+    [{ agency: " " }, '"agency" must be a text that is not blank'],
+    [{ agency: "défense\ndept" }, '"agency" must not contain control characters'],
+    [{ agency: "x".repeat(201) }, '"agency" must have at most 200 characters'],
+    [{ closes_before: "2026-02-30" }, '"closes_before" must be a time from now such as 30d or -7d, a date'],
+    [{ closes_before: "30" }, '"closes_before" must be a time from now'],
+    [{ closes_before: 30 }, '"closes_before" must be a time from now'],
+    [{ min_amount: 250000 }, '"min_amount" must be a decimal as text, such as "250000"'],
+    [{ min_amount: "1e6" }, '"min_amount" must be a decimal as text'],
+  ])("%j", (json, reason) => {
+    expect(() => readFilter(json, "filter.json")).toThrow("Cannot read filter.json: ");
+    expect(() => readFilter(json, "filter.json")).toThrow(reason);
+  });
+});
+
+test("describeFilter() says every condition in words", () => {
+  const filter: Filter = readFilter(
+    {
+      status: ["open", "closing_soon"],
+      agency: "Energy",
+      naics: ["5417"],
+      closes_before: "30d",
+      posted_after: "2026-01-01",
+      min_amount: "1250000.5",
+    },
+    "the filter",
+  );
+  expect(describeFilter(filter, NOON)).toEqual([
+    "status open or closing_soon",
+    'agency contains "Energy"',
+    "NAICS 5417",
+    "posted after 2026-01-01",
+    "closes before 2026-03-31 12:00 UTC (30d)",
+    "awards of $1,250,000.5 or more",
+  ]);
+});
