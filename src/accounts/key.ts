@@ -4,7 +4,7 @@ import { and, asc, desc, eq, gt, isNull } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { exists, insertInto, pick, query, select, update } from "../../db/query.ts";
 import { accounts, keys, use } from "../../db/schema/sqlite/state.ts";
-import { dateOf, dayOf } from "../quota/daily-window.ts";
+import { dateOf, dayOf } from "../quota/allowance.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { type Account, changeAccount, createAccount, findAccount } from "./account.ts";
 import { readName } from "./name.ts";

@@ -1,7 +1,5 @@
-/** Both limits of a key together: a request takes from the daily window and from the token bucket, or from neither (D-23). */
-import type { EpochMs } from "../text/instant.ts";
-import { type DailyWindow, resetOf, windowAt } from "./daily-window.ts";
-import { fullBucket, refill, secondsUntilToken, type TokenBucket, takeToken } from "./token-bucket.ts";
+/** Both limits of a key: a request takes from the daily window and from the minute's token bucket, or from neither (D-23). */
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 
 /** The limits of a key, in requests. */
 export type Quota = { daily: number; per_minute: number };
@@ -9,6 +7,13 @@ export type Quota = { daily: number; per_minute: number };
 /** How much of both limits is used up. */
 export type Use = { window: DailyWindow; bucket: TokenBucket };
 
+/** The requests counted on one UTC day. `day` is a number of days since 1970. */
+export type DailyWindow = { day: number; used: number };
+
+/** The units taken and not yet refilled at `refilledAtMs`. A token has `TOKEN` units. */
+export type TokenBucket = { taken: number; refilledAtMs: EpochMs };
+
+export const fullBucket: TokenBucket = { taken: 0, refilledAtMs: 0 };
 export const unused: Use = { window: { day: 0, used: 0 }, bucket: fullBucket };
 
 /** What the response says about the limits. `reset` is a Unix timestamp. `retryAfterSeconds` is 0 if the request was granted. */
@@ -45,4 +50,51 @@ export function takeRequest(use: Use, quota: Quota, now: EpochMs): Taken {
 /** The allowance to send, given the window after the request. */
 export function allowanceOf(window: DailyWindow, { daily }: Quota, retryAfterSeconds: number): Allowance {
   return { limit: daily, remaining: Math.max(0, daily - window.used), reset: resetOf(window), retryAfterSeconds };
+}
+
+const DAY_MS = 86_400_000;
+
+/** The UTC day of an instant, in days since 1970. */
+export function dayOf(now: EpochMs): number {
+  return Math.floor(now / DAY_MS);
+}
+
+/** The date of a day, such as 2026-03-01. */
+export function dateOf(day: number): string {
+  return formatInstant(day * DAY_MS).slice(0, 10);
+}
+
+/** The window at `now`: the given one if its day is the same, otherwise an empty one. */
+export function windowAt(window: DailyWindow, now: EpochMs): DailyWindow {
+  const day = dayOf(now);
+  return window.day === day ? window : { day, used: 0 };
+}
+
+/** When the window ends: the next 00:00 UTC, as a Unix timestamp in seconds. */
+function resetOf(window: DailyWindow): number {
+  return ((window.day + 1) * DAY_MS) / 1000;
+}
+
+/**
+ * Units in a token. A rate of `rate` tokens a minute refills exactly `rate` units a millisecond, so nothing is ever rounded.
+ *
+ * The bucket holds as many tokens as its rate. It stores what was taken instead of what is left, so that a new rate applies at once.
+ */
+const TOKEN = 60_000;
+
+/** The bucket at `now`, with `rate` tokens a minute. If the clock was set back, nothing is refilled. */
+export function refill(bucket: TokenBucket, rate: number, now: EpochMs): TokenBucket {
+  const refilled = Math.max(0, now - bucket.refilledAtMs) * rate;
+  return { taken: Math.min(rate * TOKEN, Math.max(0, bucket.taken - refilled)), refilledAtMs: now };
+}
+
+/** Whole seconds until a refilled bucket has a token; 0 if it has one. */
+export function secondsUntilToken(bucket: TokenBucket, rate: number): number {
+  const missing = bucket.taken + TOKEN - rate * TOKEN;
+  return missing <= 0 ? 0 : Math.ceil(missing / rate / 1000);
+}
+
+/** The bucket without one token. Call `refill` first. */
+export function takeToken(bucket: TokenBucket): TokenBucket {
+  return { taken: bucket.taken + TOKEN, refilledAtMs: bucket.refilledAtMs };
 }

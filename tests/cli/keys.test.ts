@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openState } from "../../db/sqlite/open.ts";
-import { dayOf } from "../../src/quota/daily-window.ts";
+import { dayOf } from "../../src/quota/allowance.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 
