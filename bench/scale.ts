@@ -7,8 +7,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { openStateAt } from "../db/open.ts";
 import { createKey } from "../src/accounts/key.ts";
-import { configFor } from "../tests/scale/haproxy-server.ts";
 import { freePort } from "../tests/support/free-port.ts";
+import { startHaProxy } from "../tests/support/haproxy.ts";
 import { aRedis } from "../tests/support/redis.ts";
 import { rawSql } from "../tests/support/sql.ts";
 import { catalogOf } from "./catalog.ts";
@@ -189,23 +189,13 @@ async function alone(name: string, options: readonly string[], key: string, pids
 async function proxied(name: string, options: readonly string[], key: string, pids: Target["pids"] = {}): Promise<Target> {
   const servers = await Promise.all([1, 2, 3].map(() => start(options, { FUNDFEED_QUOTAS: redis.address })));
   const port = await freePort();
-  const file = join(scratch, `haproxy-${port}.cfg`);
-  writeFileSync(
-    file,
-    configFor(
-      port,
-      servers.map((server) => server.port),
-    ),
+  const proxy = await startHaProxy(
+    port,
+    servers.map((server) => server.port),
   );
-  const proxy = Bun.spawn(["haproxy", "-db", "-f", file], { stdio: ["ignore", "ignore", "ignore"] });
-  running.defer(async () => {
-    proxy.kill("SIGKILL");
-    await proxy.exited;
-  });
-  const base = `http://127.0.0.1:${port}/v1`;
-  while ((await fetch(`${base}/meta`).catch(() => undefined))?.status !== 200) await Bun.sleep(50);
+  running.defer(proxy.stop);
   const all = { ...pids, servers: servers.map(({ pid }) => pid), Redis: [redis.pid], HAProxy: [proxy.pid] };
-  return { name, base, keys: listOf(`key-${port}`, [key]), pids: all };
+  return { name, base: proxy.base, keys: listOf(`key-${port}`, [key]), pids: all };
 }
 
 async function startRedis(): Promise<{ address: string; pid: number }> {

@@ -1,4 +1,4 @@
-/** A commit between any two steps of a list: the page is of the catalog before it or after it, never of both. */
+/** A commit between any two statements of a list: the page shows the catalog before or after the commit, never a mixture. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
@@ -8,16 +8,18 @@ import { type Filter, listOpportunities } from "../../src/opportunities/list.ts"
 import type { Page } from "../../src/opportunities/page.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { storeRecords } from "../support/records.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
-type Opening = () => Promise<CatalogDb>;
+/** Opens a further connection to one catalog. */
+type Connect = () => Promise<CatalogDb>;
 
-/** What opens one and the same new catalog again and again. */
-const settings: [string, boolean, () => Promise<Opening>][] = [
+/** The engine, whether it is installed, and a function that creates a catalog. */
+const settings: [string, boolean, () => Promise<Connect>][] = [
   [
     "SQLite",
     true,
@@ -36,16 +38,6 @@ const settings: [string, boolean, () => Promise<Opening>][] = [
   ],
 ];
 
-/** The same database; `step` is awaited before each statement. */
-function interrupted(db: CatalogDb, step: () => Promise<void>): CatalogDb {
-  return {
-    ...db,
-    get: (statement, ...values) => step().then(() => db.get(statement, ...values)),
-    all: (statement, ...values) => step().then(() => db.all(statement, ...values)),
-    each: (statement, values, take) => step().then(() => db.each(statement, values, take)),
-  };
-}
-
 const filters: [string, Filter][] = [
   ["no filter", {}],
   ["a status", { status: ["open"] }],
@@ -54,52 +46,55 @@ const filters: [string, Filter][] = [
 ];
 
 const RECORDS = 9;
-const STEPS = 6;
+const STATEMENTS = 6;
 
-/** Changes every third record, adds one, and lets two others bear an id that they did not bear; status and title tell the turn. */
-function changed(turn: number): Draft[] {
+/** Returns every third record changed, one new record, and two that gain an upstream id. Title and status depend on the number of the commit. */
+function changedRecords(commit: number): Draft[] {
   const record = (n: number): Draft => ({
     source: { code: n === 8 ? "Z" : "A", opportunity_id: `N${n}` },
-    title: `Turn ${turn}`,
-    status: (n + turn) % 2 === 0 ? "open" : "closed",
-    earlier_ids: [`ONCE${turn}`, ...((n + turn) % 3 === 0 ? ["SHARED"] : [])],
+    title: `Commit ${commit}`,
+    status: (n + commit) % 2 === 0 ? "open" : "closed",
+    earlier_ids: [`ONCE${commit}`, ...((n + commit) % 3 === 0 ? ["SHARED"] : [])],
   });
-  return [turn % RECORDS, (turn + 3) % RECORDS, (turn + 6) % RECORDS, RECORDS + turn].map(record);
+  return [commit % RECORDS, (commit + 3) % RECORDS, (commit + 6) % RECORDS, RECORDS + commit].map(record);
 }
 
-const textOf = ({ documents, next }: Page) => JSON.stringify([documents.map((document) => Buffer.from(document).toString()), next]);
+const pageText = ({ documents, next }: Page) => JSON.stringify([documents.map((document) => Buffer.from(document).toString()), next]);
 
-describe.each(settings)("listOpportunities() on %s, with a commit between two of its steps", (_, isThere, aPlace) => {
-  test.if(isThere).each(filters)("by %s", async (_, filter) => {
-    const open = await aPlace();
-    const [writer, reader] = [await open(), await open()];
-    let [turn, asked, commitAt] = [0, 0, -1];
-    const commit = () => storeRecords(writer, changed(turn++), NOON);
+describe.each(settings)("listOpportunities() on %s, with a commit between two of its statements", (_, isInstalled, createCatalog) => {
+  test.if(isInstalled).each(filters)("filtered by %s: returns the page before or after the commit", async (_, filter) => {
+    const connect = await createCatalog();
+    const [writer, reader] = [await connect(), await connect()];
+    let [commits, statements, commitBefore] = [0, 0, -1];
+    const commit = () => storeRecords(writer, changedRecords(commits++), NOON);
     for (let n = 0; n < RECORDS; n++) await commit();
     const model = await createReadModel(
-      interrupted(reader, async () => {
-        if (asked++ === commitAt) await commit();
+      interruptedCatalog(reader, async () => {
+        if (statements++ === commitBefore) await commit();
       }),
     );
-    const quiet = await createReadModel(writer); // Asked while nobody writes.
+    const undisturbed = await createReadModel(writer);
     let differing = 0;
     for (const limit of [1, 4]) {
       for (const depth of [0, 1, 4]) {
-        for (let step = 0; step < STEPS; step++) {
-          await commit(); // So that the reader has something to read.
-          const after = depth === 0 ? null : (await listOpportunities(quiet, filter, depth, null)).next;
-          const before = textOf(await listOpportunities(quiet, filter, limit, after));
-          [asked, commitAt] = [0, step];
-          const page = textOf(await listOpportunities(model, filter, limit, after));
-          const afterwards = textOf(await listOpportunities(quiet, filter, limit, after));
+        for (let step = 0; step < STATEMENTS; step++) {
+          await commit(); // The reader must have something to refresh.
+          const after = depth === 0 ? null : (await listOpportunities(undisturbed, filter, depth, null)).next;
+          const before = pageText(await listOpportunities(undisturbed, filter, limit, after));
+          [statements, commitBefore] = [0, step];
+          const page = pageText(await listOpportunities(model, filter, limit, after));
+          const afterwards = pageText(await listOpportunities(undisturbed, filter, limit, after));
           const where = { limit, depth, step };
-          expect({ ...where, page: [before, afterwards].includes(page) ? "one of them" : page }).toEqual({ ...where, page: "one of them" });
+          expect({ ...where, page: [before, afterwards].includes(page) ? "before or after" : page }).toEqual({
+            ...where,
+            page: "before or after",
+          });
           if (before !== afterwards) differing++;
-          if (asked > step && step === 0) expect(page).toBe(afterwards);
+          if (statements > step && step === 0) expect(page).toBe(afterwards);
         }
       }
     }
-    expect(differing).toBeGreaterThan(2); // Or the commits never mattered.
+    expect(differing).toBeGreaterThan(2); // Otherwise no commit changed a page, and the test shows nothing.
     await Promise.all([writer.close(), reader.close()]);
   });
 });

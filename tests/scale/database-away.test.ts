@@ -1,16 +1,16 @@
-/** Servers whose PostgreSQL restarts, crashes or falls silent: what their clients are told, and how they come back. */
+/** Servers whose PostgreSQL restarts, crashes or hangs: what they return meanwhile, and how they recover. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { hasPostgres, type PostgresServer, postgresServer } from "../support/postgres.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-setDefaultTimeout(300_000); // Processes on a busy machine take their time.
+setDefaultTimeout(300_000); // Starting processes takes long on a busy machine.
 afterAll(dropHomes);
 
 const UNKNOWN = "/opportunities/00000000-0000-5000-8000-000000000000";
-/** What is asked, and its answer while all is well. */
-const asked: [path: string, sendsKey: boolean, status: number][] = [
+/** Requests, and the status of their responses while PostgreSQL is available. */
+const requests: [path: string, sendsKey: boolean, status: number][] = [
   ["/opportunities?limit=10", true, 200],
   ["/opportunities?source=OTHER", true, 200],
   ["/sources", true, 200],
@@ -22,15 +22,15 @@ const asked: [path: string, sendsKey: boolean, status: number][] = [
   ["/openapi.json", false, 200],
   ["/nowhere", false, 404],
 ];
-/** They ask no database. */
-const needNone = ["/meta", "/openapi.json", "/nowhere"];
+/** Paths whose responses need no database. */
+const withoutDatabase = ["/meta", "/openapi.json", "/nowhere"];
 
-type Seen = {
+type Observed = {
   port: number;
   path: string;
   sendsKey: boolean;
   status: number;
-  isRight: boolean;
+  hasRightBody: boolean;
   retryAfter: string | null;
   type: string | null;
 };
@@ -42,7 +42,7 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
   let servers: Server[] = [];
   let key: string;
   let database: string;
-  const right = new Map<string, string>();
+  const rightBodies = new Map<string, string>();
 
   beforeAll(async () => {
     postgres = await postgresServer();
@@ -56,105 +56,112 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
     await home.run(["plans", "set", "endless", "--daily", "1000000000", "--per-minute", "1000000000"], { env });
     key = (await home.run(["keys", "create", "--account", "Endless", "--plan", "endless"], { env })).out.trim();
     servers = await Promise.all([home.serve(undefined, { env }), home.serve(undefined, { env })]);
-    for (const [path, sendsKey] of asked)
-      if (path !== "/meta") right.set(`${path} ${sendsKey}`, await bodyOf(await ask(servers[0] as Server, path, sendsKey)));
+    for (const [path, sendsKey] of requests)
+      if (path !== "/meta") rightBodies.set(`${path} ${sendsKey}`, await bodyOf(await request(servers[0] as Server, path, sendsKey)));
   });
   afterAll(async () => {
     expect(await Promise.all(servers.map((server) => server.stop()))).toEqual([0, 0]);
   });
 
-  const ask = ({ port }: Server, path: string, sendsKey: boolean) =>
+  const request = ({ port }: Server, path: string, sendsKey: boolean) =>
     fetch(`http://127.0.0.1:${port}/v1${path}`, { headers: sendsKey ? { Authorization: `Bearer ${key}` } : {} });
-  /** But for what differs from request to request and from server to server. */
+  /** The body without what differs between requests and between servers. */
   const bodyOf = async (response: Response) => (await response.text()).replace(/"request_id":"[^"]*"/, "").replace(/127\.0\.0\.1:\d+/g, "");
 
-  async function see(server: Server, path: string, sendsKey: boolean): Promise<Seen> {
-    const response = await ask(server, path, sendsKey);
+  async function observe(server: Server, path: string, sendsKey: boolean): Promise<Observed> {
+    const response = await request(server, path, sendsKey);
     const body = await bodyOf(response);
-    const isRight = path === "/meta" || body === right.get(`${path} ${sendsKey}`);
+    const hasRightBody = path === "/meta" || body === rightBodies.get(`${path} ${sendsKey}`);
     const { status, headers } = response;
     return {
       port: server.port,
       path,
       sendsKey,
       status,
-      isRight,
+      hasRightBody,
       retryAfter: headers.get("retry-after"),
       type: headers.get("content-type"),
     };
   }
 
-  /** Requests to both without a pause, while something is done. */
-  async function underLoad(work: (seen: readonly Seen[]) => Promise<void>): Promise<Seen[]> {
-    const seen: Seen[] = [];
-    let going = true;
+  /** Sends requests to both servers without a pause while `work` runs, and returns what it observed. */
+  async function underLoad(work: (soFar: readonly Observed[]) => Promise<void>): Promise<Observed[]> {
+    const observed: Observed[] = [];
+    let working = true;
     const clients = servers.flatMap((server) =>
-      asked.map(async ([path, sendsKey]) => {
-        for (; going; await Bun.sleep(5)) seen.push(await see(server, path, sendsKey));
+      requests.map(async ([path, sendsKey]) => {
+        for (; working; await Bun.sleep(5)) observed.push(await observe(server, path, sendsKey));
       }),
     );
-    await work(seen).finally(() => {
-      going = false;
+    await work(observed).finally(() => {
+      working = false;
     });
     await Promise.all(clients);
-    return seen;
+    return observed;
   }
-  const statusIfWell = ({ path, sendsKey }: Seen) => asked.find((each) => each[0] === path && each[1] === sendsKey)?.[2];
-  const isWell = (each: Seen) => each.status === statusIfWell(each) && each.isRight;
-  const isAway = ({ status, retryAfter, type }: Seen) => status === 503 && retryAfter === "5" && type === "application/problem+json";
+  const normalStatus = ({ path, sendsKey }: Observed) => requests.find((each) => each[0] === path && each[1] === sendsKey)?.[2];
+  const isRight = (each: Observed) => each.status === normalStatus(each) && each.hasRightBody;
+  const isUnavailable = ({ status, retryAfter, type }: Observed) =>
+    status === 503 && retryAfter === "5" && type === "application/problem+json";
 
-  /** Each answer is right, or says that the database is away; where none is needed, right. */
-  function expectNoWrongAnswer(seen: readonly Seen[]): void {
-    expect(seen.filter((each) => !isWell(each) && !isAway(each)).slice(0, 3)).toEqual([]);
-    expect(seen.filter((each) => needNone.includes(each.path) && !isWell(each)).slice(0, 3)).toEqual([]);
-    for (const [path, sendsKey] of asked) {
-      const ofThis = seen.filter((each) => each.path === path && each.sendsKey === sendsKey);
-      expect([path, sendsKey, ofThis.some(isWell), ofThis.some(isAway)]).toEqual([path, sendsKey, true, !needNone.includes(path)]);
+  /** Every response is right, or 503 if it needs the database. Of each request that needs it, both occurred. */
+  function expectNoWrongResponse(observed: readonly Observed[]): void {
+    expect(observed.filter((each) => !isRight(each) && !isUnavailable(each)).slice(0, 3)).toEqual([]);
+    expect(observed.filter((each) => withoutDatabase.includes(each.path) && !isRight(each)).slice(0, 3)).toEqual([]);
+    for (const [path, sendsKey] of requests) {
+      const ofRequest = observed.filter((each) => each.path === path && each.sendsKey === sendsKey);
+      expect([path, sendsKey, ofRequest.some(isRight), ofRequest.some(isUnavailable)]).toEqual([
+        path,
+        sendsKey,
+        true,
+        !withoutDatabase.includes(path),
+      ]);
     }
   }
-  /** Until both servers have said of all that needs the database that it is away: of a silent one within seconds, too. */
-  const untilRefused = (seen: readonly Seen[]) => {
-    const expected = servers.length * (asked.length - needNone.length);
-    const refused = () => new Set(seen.filter(isAway).map(({ port, path, sendsKey }) => `${port} ${path} ${sendsKey}`)).size;
-    return waitFor("all that need it are refused", () => refused() === expected, 20);
+  /** Waits until both servers have returned 503 for every request that needs the database: within seconds, even while PostgreSQL hangs. */
+  const waitUntilUnavailable = (observed: readonly Observed[]) => {
+    const expected = servers.length * (requests.length - withoutDatabase.length);
+    const refused = () => new Set(observed.filter(isUnavailable).map(({ port, path, sendsKey }) => `${port} ${path} ${sendsKey}`)).size;
+    return waitFor("503 for every request that needs the database", () => refused() === expected, 20);
   };
-  const untilWell = async () => {
+  const waitUntilRecovered = async () => {
     for (const server of servers)
-      for (const [path, sendsKey] of asked) await waitFor(`${path} is right again`, async () => isWell(await see(server, path, sendsKey)));
+      for (const [path, sendsKey] of requests)
+        await waitFor(`${path} is right again`, async () => isRight(await observe(server, path, sendsKey)));
   };
 
   test.each(["fast", "immediate"] as const)(
-    "it is stopped (%s) under load and started again: 503 meanwhile, then well without a restart",
+    "it is stopped (%s) under load and started again: 503 meanwhile, then right responses without a restart",
     async (mode) => {
-      const seen = await underLoad(async (so_far) => {
-        await waitFor("all is well", () => so_far.filter(isWell).length > 100);
+      const observed = await underLoad(async (soFar) => {
+        await waitFor("100 right responses", () => soFar.filter(isRight).length > 100);
         await postgres.stop(mode);
-        await untilRefused(so_far);
+        await waitUntilUnavailable(soFar);
         await postgres.start();
-        await untilWell();
+        await waitUntilRecovered();
       });
-      expectNoWrongAnswer(seen);
-      const after = await underLoad(async (so_far) => {
-        await waitFor("hundreds are answered", () => so_far.length > 300);
+      expectNoWrongResponse(observed);
+      const after = await underLoad(async (soFar) => {
+        await waitFor("300 responses", () => soFar.length > 300);
       });
-      expect(after.filter((each) => !isWell(each))).toEqual([]);
+      expect(after.filter((each) => !isRight(each))).toEqual([]);
     },
   );
 
-  test("its absence is a line in the log, and one more with how many failures were left out", async () => {
+  test("its absence is logged once, and once more with the number of failures left out", async () => {
     const server = await home.serve(undefined, { env });
     await postgres.stop("fast");
-    for (let n = 0; n < 30; n++) expect((await ask(server, "/sources", true)).status).toBe(503);
+    for (let n = 0; n < 30; n++) expect((await request(server, "/sources", true)).status).toBe(503);
     await postgres.start();
     expect(await server.stop()).toBe(0);
     const lines = server.log().trimEnd().split("\n");
     const failures = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === "error");
     expect(failures.map(({ left_out }) => left_out)).toEqual([undefined, expect.any(Number)]);
-    expect(failures[1].left_out).toBeGreaterThanOrEqual(28); // And what the server itself could not do.
-    await untilWell();
+    expect(failures[1].left_out).toBeGreaterThanOrEqual(28); // Background work of the server may have failed as well.
+    await waitUntilRecovered();
   });
 
-  test("a server that is started while it is away says so in one sentence, and ends", async () => {
+  test("a server that is started while it is away prints one sentence and exits with 1", async () => {
     await postgres.stop("fast");
     const started = await home.run(["serve", "--port", "0"], { env });
     await postgres.start();
@@ -163,61 +170,61 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
       out: "",
       err: expect.stringMatching(/^Cannot open postgres:\/\/127.0.0.1:\d+\/\w+: no server answers there\n$/),
     });
-    await untilWell();
+    await waitUntilRecovered();
   });
 
-  test("it falls silent (SIGSTOP): 503 while it is, then well without a restart", async () => {
+  test("it hangs (SIGSTOP): 503 meanwhile, then right responses without a restart", async () => {
     const backends = await postgres.backends(database);
     const [, postmaster] = /PPid:\s+(\d+)/.exec(readFileSync(`/proc/${backends[0]}/status`, "utf8")) ?? [];
     const all = [Number(postmaster), ...backends];
-    const seen = await underLoad(async (so_far) => {
-      await waitFor("all is well", () => so_far.filter(isWell).length > 100);
+    const observed = await underLoad(async (soFar) => {
+      await waitFor("100 right responses", () => soFar.filter(isRight).length > 100);
       for (const pid of all) process.kill(pid, "SIGSTOP");
       try {
-        await untilRefused(so_far);
+        await waitUntilUnavailable(soFar);
       } finally {
         for (const pid of all) process.kill(pid, "SIGCONT");
       }
-      await untilWell();
+      await waitUntilRecovered();
     });
-    expectNoWrongAnswer(seen);
+    expectNoWrongResponse(observed);
   });
 
-  test("its connections are terminated under load, again and again: each request is answered right, or with 503; then well", async () => {
-    const seen = await underLoad(async (so_far) => {
+  test("its connections are terminated under load, 20 times: each response is right or 503, and then all are right", async () => {
+    const observed = await underLoad(async (soFar) => {
       for (let n = 0; n < 20; n++) {
-        const before = so_far.length;
+        const before = soFar.length;
         await postgres.command(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
-        await waitFor("more requests are answered", () => so_far.length > before + 40);
+        await waitFor("40 more responses", () => soFar.length > before + 40);
       }
-      await untilWell();
+      await waitUntilRecovered();
     });
-    expect(seen.filter((each) => !isWell(each) && !isAway(each)).slice(0, 3)).toEqual([]);
-    expect(seen.filter((each) => needNone.includes(each.path) && !isWell(each)).slice(0, 3)).toEqual([]);
-    expect(seen.filter(isWell).length).toBeGreaterThan(seen.length / 2);
+    expect(observed.filter((each) => !isRight(each) && !isUnavailable(each)).slice(0, 3)).toEqual([]);
+    expect(observed.filter((each) => withoutDatabase.includes(each.path) && !isRight(each)).slice(0, 3)).toEqual([]);
+    expect(observed.filter(isRight).length).toBeGreaterThan(observed.length / 2);
   });
 
-  test("a server that is paused (SIGSTOP) under load holds up no other one, and what was revoked meanwhile ends at once when it goes on", async () => {
+  test("a server that is paused (SIGSTOP) under load delays no other server, and refuses a key revoked meanwhile as soon as it resumes", async () => {
     const [paused, other] = servers as [Server, Server];
-    const made = await home.run(["keys", "create", "--account", "Endless", "--json"], { env });
-    const doomed = JSON.parse(made.out) as { id: string; key: string };
+    const created = await home.run(["keys", "create", "--account", "Endless", "--json"], { env });
+    const doomed = JSON.parse(created.out) as { id: string; key: string };
     const statusOf = async (server: Server) => (await server.get("/sources", doomed.key)).status;
     expect([await statusOf(paused), await statusOf(other)]).toEqual([200, 200]);
-    const seen = await underLoad(async (so_far) => {
-      const answeredBy = ({ port }: Server) => so_far.filter((each) => each.port === port).length;
-      await waitFor("both are busy", () => answeredBy(paused) > 50 && answeredBy(other) > 50);
+    const observed = await underLoad(async (soFar) => {
+      const responsesOf = ({ port }: Server) => soFar.filter((each) => each.port === port).length;
+      await waitFor("50 responses of each server", () => responsesOf(paused) > 50 && responsesOf(other) > 50);
       paused.kill("SIGSTOP");
       try {
-        const before = answeredBy(other);
+        const before = responsesOf(other);
         expect((await home.run(["keys", "revoke", doomed.id], { env })).code).toBe(0);
         expect(await statusOf(other)).toBe(401);
-        await waitFor("the other one goes on", () => answeredBy(other) > before + 200);
+        await waitFor("200 more responses of the other server", () => responsesOf(other) > before + 200);
       } finally {
         paused.kill("SIGCONT");
       }
       expect(await statusOf(paused)).toBe(401);
-      await untilWell();
+      await waitUntilRecovered();
     });
-    expect(seen.filter((each) => !isWell(each) && !(isAway(each) && each.port === paused.port)).slice(0, 3)).toEqual([]);
+    expect(observed.filter((each) => !isRight(each) && !(isUnavailable(each) && each.port === paused.port)).slice(0, 3)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** A streaming replica, as `--read-database` and as the database of commands that read. */
+/** A streaming replica as `--read-database` of a server, and as `--database` of commands that read. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
@@ -7,7 +7,7 @@ import { hasPostgres, type PostgresReplica, type PostgresServer, postgresServer 
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-setDefaultTimeout(300_000); // Processes on a busy machine take their time.
+setDefaultTimeout(300_000); // Starting processes takes long on a busy machine.
 afterAll(dropHomes);
 
 const record = (id: string) => `${JSON.stringify({ source: { code: "OWN", opportunity_id: id }, title: `Number ${id}` })}\n`;
@@ -29,30 +29,30 @@ describe.skipIf(!hasPostgres)("a streaming replica", () => {
     await replica.waitUntilCaughtUp();
   });
 
-  /** Queries that the replica has cancelled, since the primary had vacuumed away what they could still see. */
+  /** How many queries the replica has cancelled because the primary vacuumed rows that they could still see. */
   const conflicts = async () =>
     Number((await replica.command(`select confl_snapshot as n from pg_stat_database_conflicts where datname = '${database}'`))[0]?.n);
 
-  test("that cancels a statement is asked once more", async () => {
+  test("that cancels a statement gets it once more", async () => {
     const [db, writer] = [await openPostgresCatalog(replicaUrl, NOON, { mode: "read" }), await openPostgresCatalog(url, NOON)];
     const slow = rawSql<{ count: number }>("select (select count(*) from sources) as count from (select pg_sleep(1)) as slept");
     const before = await conflicts();
-    const answer = db.get(slow).then(
+    const result = db.get(slow).then(
       (row) => row?.count,
       (error: unknown) => error,
     );
-    await waitFor("it is being answered", async () => {
+    await waitFor("the statement is running", async () => {
       const rows = await replica.command("select 1 from pg_stat_activity where state = 'active' and query like '%pg_sleep(1)) as slept'");
       return rows.length > 0;
     });
     await writer.run(rawSql("delete from sources where code = 'DSIP'"));
     await writer.run(rawSql("vacuum sources"));
-    expect(await answer).toBe(5); // Of a newer state than when it was asked first.
+    expect(await result).toBe(5); // The second attempt sees the deletion.
     expect(await conflicts()).toBe(before + 1);
     await Promise.all([db.close(), writer.close()]);
   });
 
-  test("is followed by a server that reads from it, and counts and looks up keys at the primary", async () => {
+  test("provides the catalog to a server, which counts and looks up keys on the primary", async () => {
     const env = { FUNDFEED_DATABASE: url, FUNDFEED_READ_DATABASE: replicaUrl };
     const { id, key } = JSON.parse((await home.run(["keys", "create", "--account", "A", "--json"], { env })).out) as {
       id: string;
@@ -74,7 +74,7 @@ describe.skipIf(!hasPostgres)("a streaming replica", () => {
     expect(server.log()).not.toContain('"level":"error"');
   });
 
-  test("serves commands that read, and refuses those that write", async () => {
+  test("works for commands that read, and is refused by commands that write", async () => {
     const at = ["--database", replicaUrl];
     await replica.waitUntilCaughtUp();
     for (const args of [["export"], ["check"], ["sources", "status"], ["keys", "list"]])

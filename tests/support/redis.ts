@@ -21,7 +21,7 @@ export type RedisServer = {
 };
 
 /** Starts a server. `options` are added to its command line. */
-export async function aRedis(options: (place: { port: number }) => readonly string[] = () => []): Promise<RedisServer> {
+export async function aRedis(options: (server: { port: number }) => readonly string[] = () => []): Promise<RedisServer> {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-redis-"));
   const port = await freePort();
   const address = `redis://127.0.0.1:${port}/0`;
