@@ -13,7 +13,7 @@ import { insertImportedEvent, insertRecord } from "../src/changes/commit.ts";
 import { prepareRecord } from "../src/changes/content.ts";
 import { decideImport } from "../src/changes/decide.ts";
 import { type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../src/events/event.ts";
-import { judgeRecord } from "../src/import/validate.ts";
+import { validateRecord } from "../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../src/opportunities/identity.ts";
 import { formatInstant } from "../src/text/instant.ts";
 import { generateRecord, randomOf } from "./generate.ts";
@@ -75,7 +75,7 @@ async function write(sql: CatalogSql, records: number, importId: number): Promis
     const created_at = BEGAN + chunk * CHUNK_EVERY_MS;
     // Three of ten changed since, a few dozen at an instant, so that the newest stand anywhere on disk.
     const updated_at = random() < 0.3 ? BEGAN + (records / 400 + Math.floor((random() * records) / 100)) * CHUNK_EVERY_MS : created_at;
-    const record = judgeRecord(generateRecord(SEED, index), names);
+    const record = validateRecord(generateRecord(SEED, index), names);
     const prepared = prepareRecord({ ...record, restored: { created_at, updated_at } });
     await insertRecord(sql, decideImport(undefined, prepared, updated_at), prepared, updated_at, importId);
     const id = opportunityId(prepared.indexed.source.code, prepared.lineage);

@@ -1,4 +1,4 @@
-/** `import events`: histories kept elsewhere, one event a line. They join a record's history; its `updated_at` does not move. */
+/** `import events`: events that another system recorded, one per line. They join a record's history without changing its `updated_at`. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogSql } from "../../db/engine.ts";
 import { insertImportedEvent } from "../changes/commit.ts";
@@ -6,7 +6,7 @@ import { withoutContactValues } from "../changes/contacts.ts";
 import { findByUpstreamId, hasEvent } from "../changes/stored.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
 import { uuid5 } from "../opportunities/identity.ts";
-import { formatInstant, parseStoredMs } from "../text/instant.ts";
+import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import { advance, digestsOf, type ImportContext, type Options, type Outcome, shareRead, withInputs } from "./context.ts";
 import { objectLines } from "./formats/records.ts";
 import { beginImport, emptySummary, finishImport, type Summary } from "./import-log.ts";
@@ -26,7 +26,8 @@ const EventLine = Type.Object({
 
 const readEvent = readerOf(EventLine) as (value: unknown, path: string) => Static<typeof EventLine>;
 
-type Judged = { seq: number; type: string; severity: string; detected_at: number; event: OpportunityEvent };
+/** A valid event with the row number of its record. `type` and `severity` are as given; the event has those that the API knows. */
+type ValidEvent = { seq: number; type: string; severity: string; detected_at: EpochMs; event: OpportunityEvent };
 
 /** Imports event files as one unit. The same event, all members equal, is stored once. */
 export async function importEvents(context: ImportContext, options: Options): Promise<Outcome> {
@@ -40,9 +41,9 @@ export async function importEvents(context: ImportContext, options: Options): Pr
       if (summary.read % 500 === 0) await advance(context, { step: "reading", done: summary.read, share: shareRead(inputs) });
       try {
         if (item.kind === "rejected") throw new Rejection(item.reason);
-        const judged = await judgeEvent(context.db, item.record, sources);
-        const event = options.redactContacts ? withoutContactValues(judged.event) : judged.event; // Its id stays: the same event is stored once.
-        staging.put(event.id, "", JSON.stringify({ ...judged, event }));
+        const valid = await validateEvent(context.db, item.record, sources);
+        const event = options.redactContacts ? withoutContactValues(valid.event) : valid.event; // With the same id, so that it is stored once.
+        staging.putEvent(event.id, JSON.stringify({ ...valid, event }));
       } catch (error) {
         rejects.add(item, rejectionOf(error));
         summary.rejected++;
@@ -50,16 +51,16 @@ export async function importEvents(context: ImportContext, options: Options): Pr
     }
     await advance(context, { step: "reading", done: summary.read, share: 1 });
     const { toWrite } = staging.counts();
-    summary.unchanged = summary.read - summary.rejected - toWrite; // Repeats within the files; repeats of stored ones join them below.
+    summary.unchanged = summary.read - summary.rejected - toWrite; // Repeated in the files. Those that are stored already are added below.
     const files = await digestsOf(inputs);
     const begun = { format: "events", files, sources: [...sources].sort(), snapshot: false, asOf: undefined, startedAt: context.now() };
     const store = options.dryRun ? context.db.readTransaction : context.db.transaction;
     const importId = options.dryRun ? 0 : await beginImport(context.db, begun);
-    for (const chunk of staging.chunks(CHUNK)) {
+    for (const chunk of staging.eventChunks(CHUNK)) {
       await store(async (sql) => {
-        for (const { text } of chunk) {
-          const judged = JSON.parse(text) as Judged; // Staged by this very import.
-          const isNew = options.dryRun ? !(await hasEvent(sql, judged.event.id)) : await storeEvent(sql, judged, importId);
+        for (const json of chunk) {
+          const valid = JSON.parse(json) as ValidEvent;
+          const isNew = options.dryRun ? !(await hasEvent(sql, valid.event.id)) : await storeEvent(sql, valid, importId);
           summary[isNew ? "events" : "unchanged"]++;
         }
       });
@@ -71,7 +72,8 @@ export async function importEvents(context: ImportContext, options: Options): Pr
   });
 }
 
-async function judgeEvent(sql: CatalogSql, line: unknown, sources: Set<string>): Promise<Judged> {
+/** Throws a Rejection if the event is not valid, or its record is not stored. Adds its source to `sources`. */
+async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string>): Promise<ValidEvent> {
   const given = readEvent(line, "");
   const { type, severity, summary, changed_fields, changes } = given;
   const code = given.source.code.toUpperCase();
@@ -95,11 +97,11 @@ async function judgeEvent(sql: CatalogSql, line: unknown, sources: Set<string>):
   return { seq: record.seq, type, severity, detected_at: detectedAt, event };
 }
 
-async function storeEvent(sql: CatalogSql, { seq, event, type, severity, detected_at }: Judged, importId: number): Promise<boolean> {
+async function storeEvent(sql: CatalogSql, { seq, event, type, severity, detected_at }: ValidEvent, importId: number): Promise<boolean> {
   return insertImportedEvent(sql, seq, event, { type, severity, detected_at }, importId);
 }
 
-/** What the API does not know is stored as given and shown as `unknown`. */
+/** A value that the API does not know is stored as given and served as `unknown`. */
 function knownOr(known: readonly string[], value: string): string {
   return known.includes(value) ? value : "unknown";
 }

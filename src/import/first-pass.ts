@@ -1,183 +1,177 @@
-/** Judges the whole input before anything of it is stored (D-33): what is new or changed is staged, what is unchanged is noted, what is bad is rejected alone. */
-
+/** First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. */
 import type { CatalogSql } from "../../db/engine.ts";
 import { withoutContacts } from "../changes/contacts.ts";
-import { type PreparedRecord, prepareRecord, type RenderedContent, readContent, type ValidRecord } from "../changes/content.ts";
+import { type PreparedRecord, prepareRecord, type ValidRecord } from "../changes/content.ts";
 import { findCanonicalId } from "../changes/link.ts";
-import { findSourceDigests, findStored, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/stored.ts";
+import { findSourceDigests, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/stored.ts";
 import { listSources } from "../sources/source.ts";
-import { formatInstant, isFuture } from "../text/instant.ts";
-import { isObject } from "../text/json-value.ts";
+import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { advance, type ImportContext, type Options, shareRead } from "./context.ts";
-import type { Format, FormatContext, Input, Item, LazyItem, RecordItem } from "./format.ts";
+import type { Format, FormatContext, Input, Item, LazyItem } from "./format.ts";
 import type { OpenInput } from "./input.ts";
 import { firstCharacter } from "./json-elements.ts";
 import { findParentId } from "./links.ts";
+import { completeRecord } from "./partial-records.ts";
 import type { Placed } from "./placing.ts";
 import type { Rejects } from "./rejects.ts";
-import { readingUnder } from "./source-digest.ts";
-import type { Staged, Staging } from "./staging.ts";
-import { judgeRecord, type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey } from "./validate.ts";
+import { digestUnder } from "./source-digest.ts";
+import type { Staging } from "./staging.ts";
+import { type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey, validateRecord } from "./validate.ts";
 
-/** Records judged in one snapshot and looked up by one statement. More would outlive the youngest garbage, and take more memory than time is won. */
-const JUDGED_TOGETHER = 20;
+/** Items validated in one read transaction. More would outlive the youngest garbage collection, which costs more than it saves. */
+const BATCH_ROWS = 20;
 
-export type Judged = {
+/** What the first pass found. */
+export type FirstPass = {
   read: number;
   rejected: number;
   sources: Set<string>;
-  newestRestored: number | undefined;
-  /** Nothing was stored yet: an export can be restored, and nothing need be looked up. */
+  /** The newest `updated_at` of the records to restore. Undefined if the input is no export, or the catalog was not empty. */
+  newestRestored: EpochMs | undefined;
+  /** The catalog was empty: an export can be restored, and no record needs to be looked up. */
   isFirst: boolean;
 };
 
-/** An item that was not rejected. `as before`: a lazy one whose digest is the stored one. */
-type Arrived = { kind: "prepared"; prepared: PreparedRecord; version: Placed | undefined } | { kind: "as before"; item: LazyItem };
+/** What each step of the pass works with. `found` grows. */
+type Pass = {
+  format: Format;
+  staging: Staging;
+  rejects: Rejects;
+  /** The catalog's name of each source code. */
+  names: ReadonlyMap<string, string>;
+  digestOf: (text: string) => Buffer;
+  redactContacts: boolean;
+  now: () => EpochMs;
+  isFirst: boolean;
+  found: FirstPass;
+};
 
-/** Reads everything. Throws when a file as a whole cannot be taken. */
-export async function judgeAll(
+/** Reads, validates and stages all files. Throws if a file cannot be read as a whole. */
+export async function runFirstPass(
   context: ImportContext,
   format: Format,
   inputs: readonly OpenInput[],
   options: Options,
   staging: Staging,
   rejects: Rejects,
-): Promise<Judged> {
+): Promise<FirstPass> {
   const { db, now, notify } = context;
   const isFirst = (await newestInstant(db)) === undefined;
-  const judged: Judged = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined, isFirst };
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
-  const digestOf = readingUnder([format.name, [...names], options.redactContacts === true]);
-  const formatContext: FormatContext = { now: options.asOf ?? now(), warn: once(notify) };
-  const judge = { names, staging, format, isFirst };
-  const lastOf = new Map<Input, Item>();
-  const files = await filled(inputs);
+  const redactContacts = options.redactContacts === true;
+  const digestOf = digestUnder([format.name, [...names], redactContacts]);
+  const found: FirstPass = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined, isFirst };
+  const pass: Pass = { format, staging, rejects, names, digestOf, redactContacts, now, isFirst, found };
+
+  const lastItems = new Map<Input, Item>();
+  const files = await withContent(inputs);
   if (format.versions !== undefined) await staging.placements.placeAll(db, format.versions.in(files), isFirst);
-  for await (const read of together(format.read(files, formatContext), JUDGED_TOGETHER)) {
-    for (const item of read) lastOf.set(item.input, item);
-    const items = read.filter((item) => item.isSuperseded !== true);
-    await db.readTransaction(async (sql) => {
-      const digests = await digestsToRead(sql, items, digestOf, isFirst);
-      const arrived: Arrived[] = [];
-      for (const item of items) {
-        if (item.kind === "lazy" && !digests.has(item)) {
-          arrived.push({ kind: "as before", item });
-          continue;
-        }
-        try {
-          const version = versionOf(staging, item);
-          const valid = { ...(await judgeItem(sql, item, version, judge)), source_digest: digests.get(item) };
-          if (isFirst) refuseFuture(valid, now());
-          const prepared = identified(staging, judged, options.redactContacts ? withoutContacts(valid) : valid, version);
-          arrived.push({ kind: "prepared", prepared, version });
-        } catch (error) {
-          rejects.add(item, rejectionOf(error));
-          judged.rejected++;
-          await notePresent(sql, staging, judged, item);
-        }
-      }
-      const records = arrived.flatMap((each) => (each.kind === "prepared" ? [each.prepared] : []));
-      const unchanged = isFirst ? new Set() : await findUnchanged(sql, records);
-      for (const each of arrived) {
-        if (each.kind === "as before") stageAsBefore(staging, judged, each.item);
-        else stage(staging, each.prepared, unchanged.has(each.prepared), each.version);
-      }
-    });
-    judged.read += read.length;
-    await advance(context, { step: "reading", done: judged.read, share: shareRead(inputs) });
+  const formatContext: FormatContext = { now: options.asOf ?? now(), warn: once(notify) };
+  for await (const batch of batches(format.read(files, formatContext), BATCH_ROWS)) {
+    for (const item of batch) lastItems.set(item.input, item);
+    const items = batch.filter((item) => item.isSuperseded !== true);
+    await db.readTransaction((sql) => stageItems(sql, pass, items));
+    found.read += batch.length;
+    await advance(context, { step: "reading", done: found.read, share: shareRead(inputs) });
   }
-  await advance(context, { step: "reading", done: judged.read, share: 1 });
-  if (options.snapshot && !options.allowRemovals) for (const item of lastOf.values()) refuseCutOff(item);
-  return judged;
+  await advance(context, { step: "reading", done: found.read, share: 1 });
+  if (options.snapshot && !options.allowRemovals) for (const item of lastItems.values()) refuseTruncated(item);
+  return found;
 }
 
-/** An empty file holds no records, whatever its format (D-35). */
-async function filled(inputs: readonly OpenInput[]): Promise<OpenInput[]> {
+/** The inputs that are not empty. An empty file holds no records, whatever its format (D-35). */
+async function withContent(inputs: readonly OpenInput[]): Promise<OpenInput[]> {
   const found: OpenInput[] = [];
   for (const input of inputs) if ((await firstCharacter(input.bytes())) !== "") found.push(input);
   return found;
 }
 
-async function* together<T>(items: AsyncIterable<T>, count: number): AsyncIterable<T[]> {
-  let some: T[] = [];
+async function* batches<T>(items: AsyncIterable<T>, size: number): AsyncIterable<T[]> {
+  let batch: T[] = [];
   for await (const item of items) {
-    if (some.push(item) < count) continue;
-    yield some;
-    some = [];
+    if (batch.push(item) < size) continue;
+    yield batch;
+    batch = [];
   }
-  if (some.length > 0) yield some;
+  if (batch.length > 0) yield batch;
 }
 
-/** Digests of those unread items that must be read, as they are not what the record was read from before. */
-async function digestsToRead(
-  sql: CatalogSql,
-  items: readonly Item[],
-  digestOf: (text: string) => Buffer,
-  isFirst: boolean,
-): Promise<Map<Item, Buffer>> {
+/** An item that is not rejected. `as stored`: a lazy one whose digest did not change, so that it is not read. */
+type Accepted = { kind: "prepared"; record: PreparedRecord; version: Placed | undefined } | { kind: "as stored"; item: LazyItem };
+
+async function stageItems(sql: CatalogSql, pass: Pass, items: readonly Item[]): Promise<void> {
+  const { staging, rejects, found, isFirst } = pass;
+  const newDigests = await findNewDigests(sql, pass, items);
+  const accepted: Accepted[] = [];
+  for (const item of items) {
+    if (item.kind === "lazy" && !newDigests.has(item)) {
+      accepted.push({ kind: "as stored", item });
+      continue;
+    }
+    try {
+      accepted.push(await prepareItem(sql, pass, item, newDigests.get(item)));
+    } catch (error) {
+      rejects.add(item, rejectionOf(error));
+      found.rejected++;
+      await notePresent(sql, pass, item);
+    }
+  }
+  const records = accepted.flatMap((each) => (each.kind === "prepared" ? [each.record] : []));
+  const unchanged = isFirst ? new Set() : await findUnchanged(sql, records);
+  for (const each of accepted) {
+    if (each.kind === "prepared") stageRecord(staging, each.record, unchanged.has(each.record), each.version);
+    else {
+      found.sources.add(each.item.source);
+      staging.putUnchanged(each.item.source, each.item.id);
+    }
+  }
+}
+
+/** The digests of the lazy items that must be read, because the stored digest is another or missing. */
+async function findNewDigests(sql: CatalogSql, { digestOf, isFirst }: Pass, items: readonly Item[]): Promise<Map<Item, Buffer>> {
   const digests = new Map<Item, Buffer>();
   const lazy = items.filter((item) => item.kind === "lazy");
   for (const [source, ofSource] of Map.groupBy(lazy, (item) => item.source)) {
     const ids = ofSource.map(({ id }) => id).filter((id) => usableKey(source, undefined, id)?.upstreamId !== undefined);
-    const before = isFirst ? undefined : await findSourceDigests(sql, source, ids);
+    const stored = isFirst ? undefined : await findSourceDigests(sql, source, ids);
     for (const item of ofSource) {
       const digest = digestOf(item.digested);
-      const known = before?.get(item.id);
-      if (known === undefined || !digest.equals(known)) digests.set(item, digest);
+      const before = stored?.get(item.id);
+      if (before === undefined || !digest.equals(before)) digests.set(item, digest);
     }
   }
   return digests;
 }
 
-/** What judging one item needs besides it. */
-type Judge = { names: ReadonlyMap<string, string>; staging: Staging; format: Format; isFirst: boolean };
-
-/** The version that an item is, and the record that it was placed in. */
-function versionOf({ placements }: Staging, item: Item): Placed | undefined {
-  if (item.kind !== "record" || item.version === undefined) return undefined;
-  return placements.find(item.version.source, item.version.id);
+/** Reads, validates, renders and hashes an item. Throws a Rejection if it cannot be imported. */
+async function prepareItem(sql: CatalogSql, pass: Pass, item: Item, source_digest: Buffer | undefined): Promise<Accepted> {
+  const version = placedVersion(pass, item);
+  const valid = { ...(await validateItem(sql, pass, item, version)), source_digest };
+  if (pass.isFirst) refuseFuture(valid, pass.now());
+  const record = pass.redactContacts ? withoutContacts(valid) : valid;
+  return { kind: "prepared", record: prepare(pass, record, version), version };
 }
 
-async function judgeItem(sql: CatalogSql, item: Item, version: Placed | undefined, judge: Judge): Promise<ValidRecord> {
-  const { names } = judge;
+/** The version that an item is, with the record in which it was placed. */
+function placedVersion({ staging }: Pass, item: Item): Placed | undefined {
+  if (item.kind !== "record" || item.version === undefined) return undefined;
+  return staging.placements.find(item.version.source, item.version.id);
+}
+
+async function validateItem(sql: CatalogSql, pass: Pass, item: Item, version: Placed | undefined): Promise<ValidRecord> {
+  const { names } = pass;
   if (item.kind === "rejected") throw new Rejection(item.reason);
-  if (item.kind === "lazy") return withRelationships(sql, judgeRecord(item.read(), names), undefined);
-  const valid = judgeRecord(await completed(sql, item, version), names);
+  if (item.kind === "lazy") return withRelationships(sql, validateRecord(item.read(), names), undefined);
+  const valid = validateRecord(await completeRecord(sql, item, version), names);
   const revisions = item.revisions?.map(({ record, since }) => {
-    const { content, status_basis } = judgeRecord(record, names);
+    const { content, status_basis } = validateRecord(record, names);
     return { content, status_basis, since };
   });
-  const parent = version === undefined ? undefined : await findParentId(sql, version, judge);
+  const parent = version === undefined ? undefined : await findParentId(sql, version, pass);
   return { ...(await withRelationships(sql, valid, parent)), ...(revisions === undefined ? {} : { revisions }) };
 }
 
-/** A partial record with what is stored of the fields that it leaves out. Its status is never left to an older one. */
-async function completed(sql: CatalogSql, { record, partial, reconcile }: RecordItem, version: Placed | undefined): Promise<object> {
-  const placed = (draft: object) => (version === undefined ? draft : { ...draft, lineage: version.lineage });
-  const key = partial === undefined || version?.isForeign ? undefined : readNaturalKey(placed(record));
-  const before = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
-  if (before === undefined) return placed(record);
-  const { status: _status, ...content } = readContent(before.document, before.sidecar);
-  return filledIn(placed(reconcile?.(content) ?? record), content, partial === "adds");
-}
-
-function filledIn(record: object, stored: object, adds: boolean): object {
-  const filled: Record<string, unknown> = { ...stored };
-  for (const [name, value] of Object.entries(record)) {
-    const old = filled[name];
-    if (value === undefined) continue;
-    if (isObject(value) && isObject(old)) filled[name] = filledIn(value, old, adds);
-    else filled[name] = adds && Array.isArray(value) && Array.isArray(old) ? union(old, value) : value;
-  }
-  return filled;
-}
-
-function union(old: readonly unknown[], more: readonly unknown[]): unknown[] {
-  const known = new Set(old.map((item) => JSON.stringify(item)));
-  return [...old, ...more.filter((item) => !known.has(JSON.stringify(item)))];
-}
-
-/** The parent that was found, and the canonical record where the record names none. */
+/** Adds the parent that was found, and the canonical record unless the record names one. */
 async function withRelationships(sql: CatalogSql, valid: ValidRecord, parentId: string | undefined): Promise<ValidRecord> {
   const { relationships } = valid.content;
   const parent_id = parentId ?? relationships.parent_id;
@@ -186,104 +180,76 @@ async function withRelationships(sql: CatalogSql, valid: ValidRecord, parentId: 
   return { ...valid, content: { ...valid.content, relationships: { parent_id, canonical_id } } };
 }
 
-/** Every later change would have to follow a restored instant (D-31): a future one could not be undone. */
-function refuseFuture({ restored }: ValidRecord, now: number): void {
+/** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */
+function refuseFuture({ restored }: ValidRecord, now: EpochMs): void {
   for (const [name, instant] of Object.entries(restored ?? {}))
     if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
 }
 
-/** The record, rendered, with all earlier ids that are known of it. */
-function identified(staging: Staging, judged: Judged, { restored, ...record }: ValidRecord, version: Placed | undefined): PreparedRecord {
+/** Renders a record. Its earlier ids include those of records of the same lineage in this input, which it replaces (D-30). */
+function prepare(pass: Pass, { restored, ...record }: ValidRecord, version: Placed | undefined): PreparedRecord {
+  const { staging, found } = pass;
   const { code, opportunity_id } = record.content.source;
-  judged.sources.add(code);
-  // Of a lineage that goes by another name, ids of records that this one supersedes in the same file stay findable (D-30).
-  const known =
-    record.lineage === opportunity_id || version !== undefined
-      ? []
-      : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
+  found.sources.add(code);
+  const isNamedById = record.lineage === opportunity_id || version !== undefined;
+  const known = isNamedById ? [] : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
   const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
   const prepared = prepareRecord({ ...record, earlier_ids });
-  if (!judged.isFirst || restored === undefined) return prepared;
-  judged.newestRestored = Math.max(judged.newestRestored ?? restored.updated_at, restored.updated_at);
+  if (!pass.isFirst || restored === undefined) return prepared;
+  found.newestRestored = Math.max(found.newestRestored ?? restored.updated_at, restored.updated_at);
   return { ...prepared, restored };
 }
 
-function stage(
-  staging: Staging,
-  { rendered, source_digest, ...rest }: PreparedRecord,
-  isUnchanged: boolean,
-  version: Placed | undefined,
-): void {
-  const { text, parts, hash } = rendered;
-  const { code } = rest.indexed.source;
-  const rank = version?.facts === undefined ? undefined : { at: version.facts.posted_at ?? Number.MIN_SAFE_INTEGER, id: version.id };
-  if (version?.isOlder) staging.put(code, rest.lineage, null, { rank });
-  else if (isUnchanged) staging.put(code, rest.lineage, null, { hash, source_digest, rank });
-  else
-    staging.put(code, rest.lineage, JSON.stringify({ ...rest, parts } satisfies StagedFields), {
-      rendered: text,
-      hash,
-      source_digest,
-      rank,
-    });
+function stageRecord(staging: Staging, record: PreparedRecord, isUnchanged: boolean, version: Placed | undefined): void {
+  const { indexed, lineage } = record;
+  const rank = version?.facts === undefined ? {} : { rank: { at: version.facts.posted_at ?? Number.MIN_SAFE_INTEGER, id: version.id } };
+  if (version?.isOlder) staging.putUnchanged(indexed.source.code, lineage, rank);
+  else if (isUnchanged) staging.putUnchanged(indexed.source.code, lineage, { reread: record, ...rank });
+  else staging.putRecord(record, rank.rank);
 }
 
-/** A prepared record without the parts that staging keeps separately. */
-type StagedFields = Omit<PreparedRecord, "rendered" | "source_digest"> & Pick<RenderedContent, "parts">;
-
-/** The record that was staged. */
-export function unstaged({ text, rendered, hash, source_digest }: Staged): PreparedRecord {
-  const { parts, ...prepared } = JSON.parse(text) as StagedFields; // Staged by this very import.
-  return { ...prepared, rendered: { text: rendered, parts, hash }, source_digest: source_digest ?? undefined };
-}
-
-function stageAsBefore(staging: Staging, judged: Judged, { source, id }: LazyItem): void {
-  judged.sources.add(source);
-  staging.put(source, id, null);
-}
-
-/** A rejected record whose source and id can be read counts as present (D-34). */
-async function notePresent(sql: CatalogSql, staging: Staging, judged: Judged, item: Item): Promise<void> {
-  const version = versionOf(staging, item);
+/** A rejected record counts as present if its source and id can be read (D-34). */
+async function notePresent(sql: CatalogSql, pass: Pass, item: Item): Promise<void> {
+  const { staging, found } = pass;
+  const version = placedVersion(pass, item);
   if (version !== undefined) staging.placements.drop(version.source, version.id);
-  const key = version ?? keyOf(item);
+  const key = version === undefined ? naturalKeyOf(item) : { ...version, upstreamId: undefined };
   if (key === undefined) return;
-  const { source, lineage } = key;
-  const upstreamId = "upstreamId" in key ? key.upstreamId : undefined;
-  const lineages =
-    lineage !== undefined
-      ? [lineage]
-      : upstreamId === undefined
-        ? []
-        : [upstreamId, ...(await lineagesOfUpstreamId(sql, source, upstreamId))];
-  if (lineages.length > 0) judged.sources.add(source);
-  for (const each of lineages) staging.putPresent(source, each);
+  const lineages = await lineagesOf(sql, key);
+  if (lineages.length > 0) found.sources.add(key.source);
+  for (const lineage of lineages) staging.putPresent(key.source, lineage);
 }
 
-function keyOf(item: Item): NaturalKey | undefined {
+function naturalKeyOf(item: Item): NaturalKey | undefined {
   if (item.kind === "record") return readNaturalKey(item.record);
-  return item.kind === "lazy" ? usableKey(item.source, undefined, item.id) : usableKey(item.source, item.lineage, undefined);
+  if (item.kind === "lazy") return usableKey(item.source, undefined, item.id);
+  return usableKey(item.source, item.lineage, undefined);
 }
 
-/** Lines have no closing bracket: a snapshot whose last one cannot be read may have been cut off anywhere before the next. */
-function refuseCutOff(last: Item): void {
+async function lineagesOf(sql: CatalogSql, { source, lineage, upstreamId }: NaturalKey): Promise<string[]> {
+  if (lineage !== undefined) return [lineage];
+  return upstreamId === undefined ? [] : [upstreamId, ...(await lineagesOfUpstreamId(sql, source, upstreamId))];
+}
+
+/** Lines have no closing bracket: if the last line of a snapshot cannot be read, records may be missing after it. */
+function refuseTruncated(last: Item): void {
   if (typeof last.raw !== "string") return;
   throw new Error(
-    `Cannot import this snapshot: ${last.input.name} ends with a line that is no record (line ${last.line}), as a file does that was cut off; --allow-removals says that it is whole`,
+    `Cannot import this snapshot: the last line of ${last.input.name} is not a record (line ${last.line}), so the file may be truncated; --allow-removals imports it nevertheless`,
   );
 }
 
-/** Warnings of one import, and the length at which one is cut: upstreams write what they quote. */
+/** Most warnings of one import, and most characters of one: upstreams write what they quote. */
 const WARNINGS_MAX = 200;
 const WARNING_LENGTH_MAX = 300;
 
-/** Tells each message once: a code that is unknown in ten thousand records is one piece of news. */
+/** Passes each message on once: an unknown code in ten thousand records is one piece of news. */
 function once(notify: (message: string) => void): (message: string) => void {
-  const told = new Set<string>();
+  const sent = new Set<string>();
   return (whole) => {
     const message = whole.length > WARNING_LENGTH_MAX ? `${whole.slice(0, WARNING_LENGTH_MAX).toWellFormed()}…` : whole;
-    if (told.has(message) || told.size === WARNINGS_MAX) return;
-    told.add(message);
+    if (sent.has(message) || sent.size === WARNINGS_MAX) return;
+    sent.add(message);
     notify(message);
   };
 }

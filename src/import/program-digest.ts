@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
 
-/** SHA-256 of this program's source, in base64url. */
+/** Returns the SHA-256 of this program's source in base64url. */
 export function programDigest(): string {
   const digest = createHash("sha256");
   const source = join(import.meta.dir, "..");

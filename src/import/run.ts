@@ -1,6 +1,6 @@
-/** One import: judge the whole input, then store what differs, chunk by chunk (D-30 to D-36). */
+/** One import: a first pass over the whole input, then the changes are stored, chunk by chunk (D-30 to D-36). */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { atNextInstant, insertRecord, redactEvents, saveSourceDigest, updateRecord } from "../changes/commit.ts";
+import { atNextInstant, insertImportedEvent, insertRecord, redactEvents, saveSourceDigest, updateRecord } from "../changes/commit.ts";
 import type { IndexedFields, PreparedRecord } from "../changes/content.ts";
 import { afterStatusTurn, type Decision, decideImport, decideLink, decideRemoval } from "../changes/decide.ts";
 import { countLinks, listUnlinked, mayBeLinked } from "../changes/link.ts";
@@ -14,51 +14,52 @@ import {
   nextInstant,
   type StoredRecord,
 } from "../changes/stored.ts";
-import { countUpstreamHistory, storeUpstreamHistory } from "../changes/upstream-history.ts";
+import { listUpstreamHistory } from "../changes/upstream-history.ts";
 import { saveVersion } from "../changes/versions.ts";
-import { formatInstant } from "../text/instant.ts";
+import type { OpportunityEvent } from "../events/event.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, type ImportContext, type Options, type Outcome, withInputs } from "./context.ts";
-import { type Judged, judgeAll, unstaged } from "./first-pass.ts";
+import { type FirstPass, runFirstPass } from "./first-pass.ts";
 import type { Format } from "./format.ts";
 import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./import-log.ts";
 import { listNewLinks, type NewLink } from "./links.ts";
-import type { Placed } from "./placing.ts";
-import type { Staged, Staging } from "./staging.ts";
+import type { Staging } from "./staging.ts";
 
 /**
- * Records in one transaction: some 0.6 s, for which other writers wait, and no more than that is lost when an import is killed.
- * In each, nearly every page of an index on ids or hashes is written once: smaller chunks write them more often.
+ * Records in one transaction. It takes some 0.6 s, for which other writers wait, and no more than that is lost when an import is killed.
+ * Each transaction writes nearly every page of the indexes on ids and hashes once, so smaller chunks write them more often.
  */
 export const CHUNK = 4000;
-/** Records between two looks at whether the import is to end. */
-const REPORTED_TOGETHER = 500;
-/** Between two transactions, so that whoever else wants to write (the clock of a server) gets in. */
-const OTHERS_TURN_MS = 10;
-/** A snapshot that would remove more of a source's live records than this is refused (D-34). */
+/** Records between two progress reports, at which an import may be stopped. */
+const REPORT_EVERY = 500;
+/** Pause after each transaction, in which other writers, such as a server's status turns, get the lock. */
+const PAUSE_MS = 10;
+/** A snapshot that would remove a larger share of a source's live records is refused (D-34). */
 const REMOVALS_MAX = 0.2;
 
-/** Imports files as one unit. Throws, with nothing changed, when the input as a whole cannot be taken. */
+/** Imports files as one unit. Throws if the input as a whole is refused; nothing is changed then. */
 export async function importFiles(context: ImportContext, format: Format, options: Options): Promise<Outcome> {
+  const { db } = context;
   return withInputs(context, format, options, async ({ inputs, staging, rejects }) => {
-    const judged = await judgeAll(context, format, inputs, options, staging, rejects);
+    const firstPass = await runFirstPass(context, format, inputs, options, staging, rejects);
     const begun: Begun = {
       format: format.name,
       files: await digestsOf(inputs),
-      sources: [...judged.sources].sort(),
+      sources: [...firstPass.sources].sort(),
       snapshot: options.snapshot,
       asOf: options.asOf,
       startedAt: context.now(),
     };
-    await refuseEarlierInstant(context.db, begun);
-    const missing = options.snapshot ? await findMissing(context.db, judged.sources, staging, options) : [];
-    // What the files say themselves is restored as it is: an export has its links.
-    const links = judged.newestRestored === undefined ? await listNewLinks(context.db, { format, staging, isFirst: judged.isFirst }) : [];
-    const work = { begun, judged, staging, missing, links };
-    return options.dryRun ? rehearse(context, work) : store(context, work);
+    await refuseEarlierInstant(db, begun);
+    const missing = options.snapshot ? await findMissing(db, firstPass.sources, staging, options) : [];
+    // Restored records already have their links.
+    const links = firstPass.newestRestored === undefined ? await listNewLinks(db, { format, staging, isFirst: firstPass.isFirst }) : [];
+    const plan = { begun, firstPass, staging, missing, links };
+    return options.dryRun ? countOnly(context, plan) : store(context, plan);
   });
 }
 
-/** History is backfilled forwards: `--as-of` must be later than all there is (D-31), unless this very import is being run again. */
+/** History is backfilled forwards: `--as-of` must be later than every stored change (D-31), unless this import is being resumed. */
 async function refuseEarlierInstant(db: CatalogDb, begun: Begun): Promise<void> {
   const newest = await newestInstant(db);
   if (begun.asOf !== undefined && begun.asOf > begun.startedAt) {
@@ -71,7 +72,7 @@ async function refuseEarlierInstant(db: CatalogDb, begun: Begun): Promise<void> 
   );
 }
 
-/** Row numbers of the live records that a snapshot lacks. Throws when they are too many to be believed. */
+/** Row numbers of the live records that are missing from a snapshot. Throws if they are too many to be plausible. */
 async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging: Staging, { allowRemovals }: Options): Promise<number[]> {
   const missing: number[] = [];
   for (const source of sources) {
@@ -87,169 +88,195 @@ async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging:
   return missing;
 }
 
-/** An import that has been judged. `missing` and `links` are about stored records, by row number. */
-type Work = { begun: Begun; judged: Judged; staging: Staging; missing: readonly number[]; links: readonly NewLink[] };
+/** What the first pass left to do. `missing` and `links` name stored records by row number. */
+type Plan = { begun: Begun; firstPass: FirstPass; staging: Staging; missing: readonly number[]; links: readonly NewLink[] };
 
-/** The summary that the import would have: the same decisions at the same instant, stored nowhere. */
-async function rehearse(context: ImportContext, { begun, judged, staging, missing, links }: Work): Promise<Summary> {
+/** The plan, while it is being stored. */
+type Run = Plan & { context: ImportContext; importId: number; summary: Summary; total: number; done: number };
+
+/** A dry run: makes the decisions of the import at the instant it would have, counts them, and stores nothing. */
+async function countOnly(context: ImportContext, { begun, firstPass, staging, missing, links }: Plan): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
-    const summary = summaryOf(judged, staging);
+    const summary = summaryOf(firstPass, staging);
     const total = staging.counts().toWrite;
     let done = 0;
     const instant = await nextInstant(sql, begun.asOf ?? begun.startedAt);
-    const arriving = new Map<string, IndexedFields>();
-    for (const prepared of everyOne(staging)) {
-      const before = await stored(sql, prepared);
-      const replayed = before === undefined || begun.asOf === undefined ? before : afterStatusTurn(before, begun.asOf - 1);
-      const decision = decideImport(replayed, prepared, instant, await needsHistoryRedaction(sql, replayed, prepared));
-      count(summary, decision);
-      summary.events += await countUpstreamHistory(sql, prepared, instant);
-      if (mayBeLinked(decision.indexed)) arriving.set(decision.id, decision.indexed);
-      if (++done % REPORTED_TOGETHER === 0) await advance(context, { step: "comparing", done, total, share: done / total });
+    const linkable = new Map<string, IndexedFields>();
+    for (const record of allRecords(staging)) {
+      const before = await findBefore(sql, record);
+      const turned = before === undefined || begun.asOf === undefined ? before : afterStatusTurn(before, begun.asOf - 1);
+      const { decision } = await decideAndCount(sql, summary, turned, record, instant);
+      if (mayBeLinked(decision.indexed)) linkable.set(decision.id, decision.indexed);
+      if (++done % REPORT_EVERY === 0) await advance(context, { step: "comparing", done, total, share: done / total });
     }
     for (const seq of missing) countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
-    if (judged.newestRestored === undefined) countLinked(summary, links.length + (await countLinks(sql, judged.sources, arriving)));
+    if (firstPass.newestRestored === undefined) countLinked(summary, links.length + (await countLinks(sql, firstPass.sources, linkable)));
     return summary;
   });
 }
 
-async function store(context: ImportContext, { begun, judged, staging, missing, links }: Work): Promise<Summary> {
+async function store(context: ImportContext, plan: Plan): Promise<Summary> {
+  const { begun, firstPass, staging, missing } = plan;
   const { db, now } = context;
   if (begun.asOf !== undefined) await turnStatusesWhenDue(db, begun.asOf - 1);
   const importId = await beginImport(db, begun);
-  const summary = summaryOf(judged, staging);
-  const { toWrite } = staging.counts();
-  const total = toWrite + missing.length;
-  const wanted = () => Math.max(begun.asOf ?? now(), (judged.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
-  const write = async (work: (sql: CatalogSql, instant: number) => Promise<void>) => {
-    await atNextInstant(db, wanted(), async (sql, instant) => {
-      await work(sql, instant);
-      await recordProgress(sql, importId, summary, instant);
-    });
-    await Bun.sleep(OTHERS_TURN_MS);
-  };
-  const byParent = Map.groupBy(links, ({ parent_id }) => parent_id);
-  const link = async (sql: CatalogSql, { seq, ...named }: NewLink, instant: number) => {
-    const { events } = await changeOne(sql, seq, (before) => decideLink(before, named, instant), instant, importId);
-    countLinked(summary, events.length);
-  };
-
-  // A restored catalog is one transaction (D-31): its instants are its own.
-  const transactions = judged.newestRestored === undefined ? inChunks(staging) : [everyOne(staging)];
-  let done = 0;
-  for (const chunk of transactions) {
-    const committed = done;
-    await write(async (sql, instant) => {
-      if (judged.newestRestored !== undefined && (await newestInstant(sql)) !== undefined)
-        throw new Error("Cannot restore these records: the catalog was empty, and somebody has written to it meanwhile");
-      for (const prepared of chunk) {
-        const before = judged.isFirst ? undefined : await stored(sql, prepared); // None is staged twice, and no other import writes meanwhile.
-        const decision = await storeOne(sql, before, prepared, staging, instant, importId);
-        count(summary, decision);
-        summary.events += await storeUpstreamHistory(sql, prepared, importId);
-        for (const child of byParent.get(decision.id) ?? []) await link(sql, child, instant); // With its parent: running a killed import again finds only new ones.
-        byParent.delete(decision.id);
-        if (++done % REPORTED_TOGETHER === 0) await advance(context, { step: "writing", done, total, share: done / total }, committed);
-      }
-    });
-  }
-  for (const rows of slices(missing)) {
-    await write(async (sql, instant) => {
-      for (const seq of rows)
-        countRemoval(summary, await changeOne(sql, seq, (before) => decideRemoval(before, instant), instant, importId));
-    });
-  }
+  const summary = summaryOf(firstPass, staging);
+  const run: Run = { ...plan, context, importId, summary, total: staging.counts().toWrite + missing.length, done: 0 };
+  const remainingLinks = await storeRecords(run);
+  await storeRemovals(run);
   // After the records, so that no record changes twice at one instant.
-  const waiting = judged.newestRestored === undefined ? await listUnlinked(db, judged.sources) : [];
-  for (const rest of [[...byParent.values()].flat(), waiting]) {
-    for (const slice of slices<NewLink>(rest)) {
-      await write(async (sql, instant) => {
-        for (const each of slice) await link(sql, each, instant);
-      });
-    }
-  }
-  for (const versions of staging.placements.unnoted()) {
-    await db.transaction(async (sql) => {
-      for (const version of versions) await noteVersionOf(sql, version);
-    });
-  }
-  for (const chunk of staging.reread(CHUNK)) {
-    await db.transaction(async (sql) => {
-      for (const unchanged of chunk) await saveSourceDigest(sql, unchanged);
-    });
-    await Bun.sleep(OTHERS_TURN_MS);
-  }
+  await storeLinks(run, remainingLinks);
+  if (firstPass.newestRestored === undefined) await storeLinks(run, await listUnlinked(db, firstPass.sources));
+  await saveOtherVersions(run);
+  await saveSourceDigests(run);
   await finishImport(db, importId, summary, now());
   return summary;
 }
 
-async function storeOne(
-  sql: CatalogSql,
-  before: StoredRecord | undefined,
-  prepared: PreparedRecord,
-  staging: Staging,
-  instant: number,
-  importId: number,
-): Promise<Decision> {
-  const decision = decideImport(before, prepared, instant, await needsHistoryRedaction(sql, before, prepared));
-  const seq = before?.seq ?? (await insertRecord(sql, decision, prepared, instant, importId));
-  if (before !== undefined) await updateRecord(sql, before, decision, prepared.earlier_ids, instant, importId);
-  if (before !== undefined && prepared.redacted) await redactEvents(sql, seq);
-  for (const version of staging.placements.unnotedOf(prepared.indexed.source.code, prepared.lineage))
-    await saveVersion(sql, seq, version, prepared.indexed.source.opportunity_id);
-  return decision;
+/** Runs `work` in one transaction at one instant, and notes in the import log how far the import is. */
+async function commit(run: Run, work: (sql: CatalogSql, instant: EpochMs) => Promise<void>): Promise<void> {
+  const { context, begun, firstPass, importId, summary } = run;
+  const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
+  await atNextInstant(context.db, wanted, async (sql, instant) => {
+    await work(sql, instant);
+    await recordProgress(sql, importId, summary, instant);
+  });
+  await Bun.sleep(PAUSE_MS);
 }
 
-/** Notes a version whose record has nothing else to be written. */
-async function noteVersionOf(sql: CatalogSql, version: Placed): Promise<void> {
-  const record = await findStored(sql, version.source, version.lineage);
-  if (record !== undefined) await saveVersion(sql, record.seq, version, record.source_opportunity_id);
+/** Stores the staged records, and the links to them as their parents. Returns the links to other parents. */
+async function storeRecords(run: Run): Promise<NewLink[]> {
+  const { context, firstPass, staging, links, total } = run;
+  const isRestore = firstPass.newestRestored !== undefined;
+  const byParent = Map.groupBy(links, ({ parent_id }) => parent_id);
+  // A restored catalog is one transaction (D-31), because its records keep their own instants.
+  for (const chunk of isRestore ? [allRecords(staging)] : staging.chunks(CHUNK)) {
+    const committed = run.done;
+    await commit(run, async (sql, instant) => {
+      if (isRestore && (await newestInstant(sql)) !== undefined)
+        throw new Error("Cannot restore these records: the catalog was empty, and somebody has written to it meanwhile");
+      for (const record of chunk) {
+        const id = await storeRecord(run, sql, record, instant);
+        // In the transaction of the parent: a killed import that is run again looks only for links to new parents.
+        for (const link of byParent.get(id) ?? []) await storeLink(run, sql, link, instant);
+        byParent.delete(id);
+        const done = ++run.done;
+        if (done % REPORT_EVERY === 0) await advance(context, { step: "writing", done, total, share: done / total }, committed);
+      }
+    });
+  }
+  return [...byParent.values()].flat();
 }
 
-/** What becomes of a stored record that did not arrive itself. */
-async function changeOne(
+/** Stores one record with its events, upstream history and versions. Returns its id. */
+async function storeRecord(run: Run, sql: CatalogSql, record: PreparedRecord, instant: EpochMs): Promise<string> {
+  const { importId, staging, summary } = run;
+  const { source } = record.indexed;
+  // While the catalog was empty there is nothing to find: no record is staged twice, and no other import writes.
+  const before = run.firstPass.isFirst ? undefined : await findBefore(sql, record);
+  const { decision, history } = await decideAndCount(sql, summary, before, record, instant);
+  const seq = before?.seq ?? (await insertRecord(sql, decision, record, instant, importId));
+  if (before !== undefined) await updateRecord(sql, before, decision, record.earlier_ids, instant, importId);
+  if (before !== undefined && record.redacted) await redactEvents(sql, seq);
+  for (const version of staging.placements.unnotedOf(source.code, record.lineage))
+    await saveVersion(sql, seq, version, source.opportunity_id);
+  for (const event of history) {
+    const { type, severity } = event;
+    await insertImportedEvent(sql, seq, event, { type, severity, detected_at: Date.parse(event.detected_at) }, importId);
+  }
+  return decision.id;
+}
+
+async function storeRemovals(run: Run): Promise<void> {
+  for (const rows of slices(run.missing)) {
+    await commit(run, async (sql, instant) => {
+      for (const seq of rows)
+        countRemoval(run.summary, await changeStored(run, sql, seq, (before) => decideRemoval(before, instant), instant));
+    });
+  }
+}
+
+async function storeLinks(run: Run, links: readonly NewLink[]): Promise<void> {
+  for (const slice of slices(links)) {
+    await commit(run, async (sql, instant) => {
+      for (const link of slice) await storeLink(run, sql, link, instant);
+    });
+  }
+}
+
+async function storeLink(run: Run, sql: CatalogSql, { seq, ...ids }: NewLink, instant: EpochMs): Promise<void> {
+  const { events } = await changeStored(run, sql, seq, (before) => decideLink(before, ids, instant), instant);
+  countLinked(run.summary, events.length);
+}
+
+/** Changes a stored record that is not in the input itself. */
+async function changeStored(
+  run: Run,
   sql: CatalogSql,
   seq: number,
-  decideOn: (before: StoredRecord) => Decision,
-  instant: number,
-  importId: number,
+  decide: (before: StoredRecord) => Decision,
+  instant: EpochMs,
 ): Promise<Decision> {
   const before = await getStored(sql, seq);
-  const decision = decideOn(before);
-  await updateRecord(sql, before, decision, [], instant, importId);
+  const decision = decide(before);
+  await updateRecord(sql, before, decision, [], instant, run.importId);
   return decision;
 }
 
-function stored(sql: CatalogSql, { indexed, lineage }: PreparedRecord) {
-  return findStored(sql, indexed.source.code, lineage);
+/** Saves the versions of records that were not stored themselves. */
+async function saveOtherVersions({ context, staging }: Run): Promise<void> {
+  for (const versions of staging.placements.unnoted()) {
+    await context.db.transaction(async (sql) => {
+      for (const version of versions) {
+        const record = await findStored(sql, version.source, version.lineage);
+        if (record !== undefined) await saveVersion(sql, record.seq, version, record.source_opportunity_id);
+      }
+    });
+  }
 }
 
-/** Each staged record is parsed only when its turn comes: a chunk at once would take a hundred megabytes. */
-function* parsed(staged: Iterable<Staged>): Iterable<PreparedRecord> {
-  for (const record of staged) yield unstaged(record);
+/** Saves the digests of records that were read again and turned out to be unchanged. */
+async function saveSourceDigests({ context, staging }: Run): Promise<void> {
+  for (const chunk of staging.reread(CHUNK)) {
+    await context.db.transaction(async (sql) => {
+      for (const unchanged of chunk) await saveSourceDigest(sql, unchanged);
+    });
+    await Bun.sleep(PAUSE_MS);
+  }
+}
+
+/** Decides what storing a record does, and counts it. The import and its dry run share this, so that their numbers agree. */
+async function decideAndCount(
+  sql: CatalogSql,
+  summary: Summary,
+  before: StoredRecord | undefined,
+  record: PreparedRecord,
+  instant: EpochMs,
+): Promise<{ decision: Decision; history: OpportunityEvent[] }> {
+  const decision = decideImport(before, record, instant, await needsHistoryRedaction(sql, before, record));
+  const createdAt = before?.created_at ?? record.restored?.created_at ?? instant;
+  const history = await listUpstreamHistory(sql, decision.id, record.revisions, createdAt);
+  summary[decision.outcome]++;
+  summary.events += decision.events.length + history.length;
+  return { decision, history };
+}
+
+function findBefore(sql: CatalogSql, { indexed, lineage }: PreparedRecord): Promise<StoredRecord | undefined> {
+  return findStored(sql, indexed.source.code, lineage);
 }
 
 function* slices<T>(items: readonly T[]): Iterable<readonly T[]> {
   for (let first = 0; first < items.length; first += CHUNK) yield items.slice(first, first + CHUNK);
 }
 
-function* inChunks(staging: Staging): Iterable<Iterable<PreparedRecord>> {
-  for (const chunk of staging.chunks(CHUNK)) yield parsed(chunk);
+function* allRecords(staging: Staging): Iterable<PreparedRecord> {
+  for (const chunk of staging.chunks(CHUNK)) yield* chunk;
 }
 
-function* everyOne(staging: Staging): Iterable<PreparedRecord> {
-  for (const chunk of staging.chunks(CHUNK)) yield* parsed(chunk);
-}
-
-/** Before anything is written. Of the records of one opportunity in the input, one is staged and the others are merged into it. */
-function summaryOf({ read, rejected }: Judged, staging: Staging): Summary {
+/** The summary before anything is stored. Of several records of one opportunity, one is staged; the others are merged into it. */
+function summaryOf({ read, rejected }: FirstPass, staging: Staging): Summary {
   const { toWrite, unchanged } = staging.counts();
   return { ...emptySummary, read, unchanged, merged: read - rejected - toWrite - unchanged, rejected };
-}
-
-function count(summary: Summary, { outcome, events }: Decision): void {
-  summary[outcome]++;
-  summary.events += events.length;
 }
 
 function countRemoval(summary: Summary, { events }: Decision): void {

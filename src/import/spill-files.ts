@@ -1,51 +1,83 @@
 /**
- * The long part of what is staged: appended to files of some megabytes and read once, in the same order. A file that was read to its end is
- * dropped, and what is written meanwhile takes its place on the disk and in the operating system's memory, where new pages cost most.
+ * Spill files: the long part of what an import stages. Texts are appended to files of some megabytes and read once, in the same order.
+ * A file is deleted once it is read, so that the growing catalog reuses its pages on the disk and in memory. New pages cost most.
  */
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 const FILE_BYTES = 16 * 1024 * 1024;
-/** What is written or read at a time. */
+/** Bytes written or read at a time. */
 const BUFFER_BYTES = 256 * 1024;
 
-/** Where a text and the bytes beside it lie: how long each is, one behind the other. */
-export type Place = { file: number; start: number; textBytes: number; besideBytes: number };
+/** Where a text and the data that follows it are. */
+export type Spilled = { file: number; start: number; text_bytes: number; data_bytes: number };
 
-export type Texts = {
-  append: (text: string, beside: Uint8Array) => Place;
-  /** What lies at a place, at or behind all that was read before. The bytes are good until the next. */
-  read: (place: Place) => { text: string; beside: Uint8Array };
+export type SpillFiles = {
+  append: (text: string, data: Uint8Array) => Spilled;
+  /** Reads what was appended, in the order of appending; some may be skipped. `data` is overwritten by the next call. */
+  read: (spilled: Spilled) => { text: string; data: Uint8Array };
   close: () => void;
 };
 
-/** In an empty directory, which the caller removes. */
-export function openTexts(directory: string): Texts {
-  const pathOf = (file: number) => join(directory, `texts.${file}`);
-  const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
-  let [buffered, written] = [0, 0];
-  let writing = { file: 0, descriptor: openSync(pathOf(0), "wx", 0o600) };
+/** Creates spill files in an empty directory, which the caller removes. */
+export function openSpillFiles(directory: string): SpillFiles {
+  const writer = createWriter(directory);
+  let reader = { file: -1, descriptor: -1, start: 0, bytes: Buffer.alloc(0) };
   let room = Buffer.allocUnsafe(BUFFER_BYTES);
-  let reading = { file: -1, descriptor: -1, start: 0, bytes: Buffer.alloc(0) };
+
+  function openNext(file: number): void {
+    if (reader.descriptor !== -1) closeSync(reader.descriptor);
+    for (let read = Math.max(reader.file, 0); read < file; read++) rmSync(pathOf(directory, read));
+    reader = { file, descriptor: openSync(pathOf(directory, file), "r"), start: 0, bytes: Buffer.alloc(0) };
+  }
+
+  return {
+    append: writer.append,
+    read({ file, start, text_bytes, data_bytes }) {
+      writer.flush();
+      if (file !== reader.file) openNext(file);
+      const length = text_bytes + data_bytes;
+      if (start < reader.start || start + length > reader.start + reader.bytes.length) {
+        if (length > room.length) room = Buffer.allocUnsafe(length);
+        reader.bytes = room.subarray(0, readSync(reader.descriptor, room, 0, room.length, start));
+        reader.start = start;
+      }
+      const from = start - reader.start;
+      const text = reader.bytes.toString("utf8", from, from + text_bytes);
+      return { text, data: reader.bytes.subarray(from + text_bytes, from + length) };
+    },
+    close() {
+      writer.close();
+      if (reader.descriptor !== -1) closeSync(reader.descriptor);
+    },
+  };
+}
+
+function createWriter(directory: string) {
+  const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  let buffered = 0;
+  let file = 0;
+  let descriptor = openSync(pathOf(directory, file), "wx", 0o600);
+  let fileBytes = 0;
 
   function write(bytes: Uint8Array): number {
-    for (let done = 0; done < bytes.length; ) done += writeSync(writing.descriptor, bytes, done);
+    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
     return bytes.length;
   }
 
   function flush(): void {
-    write(buffer.subarray(0, buffered));
+    if (buffered > 0) write(buffer.subarray(0, buffered));
     buffered = 0;
   }
 
   function beginNext(): void {
     flush();
-    closeSync(writing.descriptor);
-    const file = writing.file + 1;
-    writing = { file, descriptor: openSync(pathOf(file), "wx", 0o600) };
-    written = 0;
+    closeSync(descriptor);
+    descriptor = openSync(pathOf(directory, ++file), "wx", 0o600);
+    fileBytes = 0;
   }
 
+  /** Returns the length in bytes. A UTF-16 unit is at most three bytes of UTF-8. */
   function add(piece: string | Uint8Array): number {
     const most = typeof piece === "string" ? piece.length * 3 : piece.length;
     if (most > BUFFER_BYTES - buffered) flush();
@@ -56,37 +88,20 @@ export function openTexts(directory: string): Texts {
     return bytes;
   }
 
-  function turnTo(file: number): void {
-    if (reading.descriptor !== -1) closeSync(reading.descriptor);
-    for (let read = Math.max(reading.file, 0); read < file; read++) rmSync(pathOf(read));
-    reading = { file, descriptor: openSync(pathOf(file), "r"), start: 0, bytes: Buffer.alloc(0) };
-  }
-
   return {
-    append(text, beside) {
-      if (written > FILE_BYTES) beginNext();
-      const start = written;
-      const textBytes = add(text);
-      const besideBytes = add(beside);
-      written += textBytes + besideBytes;
-      return { file: writing.file, start, textBytes, besideBytes };
+    append(text: string, data: Uint8Array): Spilled {
+      if (fileBytes > FILE_BYTES) beginNext();
+      const start = fileBytes;
+      const text_bytes = add(text);
+      const data_bytes = add(data);
+      fileBytes += text_bytes + data_bytes;
+      return { file, start, text_bytes, data_bytes };
     },
-    read({ file, start, textBytes, besideBytes }) {
-      if (buffered > 0) flush();
-      if (file !== reading.file) turnTo(file);
-      const length = textBytes + besideBytes;
-      if (start < reading.start || start + length > reading.start + reading.bytes.length) {
-        if (length > room.length) room = Buffer.allocUnsafe(length);
-        reading.bytes = room.subarray(0, readSync(reading.descriptor, room, 0, room.length, start));
-        reading.start = start;
-      }
-      const from = start - reading.start;
-      const text = reading.bytes.toString("utf8", from, from + textBytes);
-      return { text, beside: reading.bytes.subarray(from + textBytes, from + length) };
-    },
-    close() {
-      closeSync(writing.descriptor);
-      if (reading.descriptor !== -1) closeSync(reading.descriptor);
-    },
+    flush,
+    close: () => closeSync(descriptor),
   };
+}
+
+function pathOf(directory: string, file: number): string {
+  return join(directory, `texts.${file}`);
 }

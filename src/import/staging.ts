@@ -1,91 +1,87 @@
-/** Where an import keeps what it has judged until all of it is judged (D-33): keys and hashes in a database, the texts in files beside it. */
+/**
+ * Keeps what the first pass has validated until the whole input is validated (D-33). Keys and hashes go to a small database, long texts
+ * to spill files.
+ */
 import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Reread } from "../changes/commit.ts";
+import type { PreparedRecord, RenderedContent } from "../changes/content.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { openPlacements, type Placements } from "./placing.ts";
-import { openTexts, type Place, type Texts } from "./spill-files.ts";
+import { openSpillFiles, type Spilled, type SpillFiles } from "./spill-files.ts";
 
 const CACHE_KB = 8_000;
 
-const NOTHING = new Uint8Array();
-const NOWHERE = { file: null, start: null, textBytes: null, besideBytes: null };
+const NO_BYTES = new Uint8Array();
 
 export type Staging = {
   placements: Placements;
-  /**
-   * Keeps a record by its natural key. A later one of the same key takes its place, unless `rank` says that it is an older version.
-   * `text` is `null` when the catalog says the same.
-   */
-  put: (source: string, lineage: string, text: string | null, content?: StagedContent) => void;
-  /** Notes that a record is there although nothing of it is to be stored (a rejected one, D-34). */
+  /** Keeps a record that will be stored. It replaces an earlier one with the same natural key, unless its rank is lower. */
+  putRecord: (record: PreparedRecord, rank?: Rank) => void;
+  /** Notes a record that the catalog already holds. With `reread`, its source digest changed and will be stored. */
+  putUnchanged: (
+    source: string,
+    lineage: string,
+    noted?: { reread?: Pick<PreparedRecord, "rendered" | "source_digest">; rank?: Rank },
+  ) => void;
+  /** Notes that a record is in the input although nothing of it will be stored, such as a rejected one (D-34). */
   putPresent: (source: string, lineage: string) => void;
+  /** Keeps an event as JSON, once per id. */
+  putEvent: (id: string, json: string) => void;
+  /** Whether the input has a record with this natural key. */
   has: (source: string, lineage: string) => boolean;
-  /** Whether there is something to write of a record. */
+  /** Whether a record with this natural key will be stored. */
   isToWrite: (source: string, lineage: string) => boolean;
-  /** Notes upstream ids that records of a lineage bear, and answers with all that were noted of it. */
+  /** Notes upstream ids of a lineage. Returns all that were noted for it. */
   addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => string[];
-  /** What needs writing, in the order of arrival, `size` at a time; each chunk is to be read to its end before the next, and all of it once. */
-  chunks: (size: number) => Iterable<Iterable<Staged>>;
+  /** The records to store, in the order of the input, `size` at a time. Read each chunk to its end before the next, and all chunks once. */
+  chunks: (size: number) => Iterable<Iterable<PreparedRecord>>;
+  /** The JSON of the events, `size` at a time. Read them as `chunks`. */
+  eventChunks: (size: number) => Iterable<Iterable<string>>;
   /** Unchanged records with a new source digest, `size` at a time. */
   reread: (size: number) => Iterable<Iterable<Reread>>;
   counts: () => { toWrite: number; unchanged: number };
   close: () => void;
 };
 
-export type Staged = { text: string; rendered: Uint8Array; hash: Uint8Array; source_digest: Uint8Array | null };
-
-/** A record's rendered content and its hash, and its source digest if that is new. */
-type StagedContent = {
-  rendered?: Uint8Array | undefined;
-  hash?: Uint8Array;
-  source_digest?: Uint8Array | undefined;
-  rank?: Rank | undefined;
-};
-
-/** Of one record's versions, the one of the latest instant holds, and of these the one of the greatest id. */
-export type Rank = { at: number; id: string };
+/** Of the versions of one record, the one with the latest instant is stored, and of these the one with the greatest id. */
+export type Rank = { at: EpochMs; id: string };
 
 type Counts = { toWrite: number; unchanged: number; reread: number };
 
-/** An empty staging place in a data directory, or elsewhere for ":memory:". One import at a time may have it: `withStaging` sees to that. */
+/** Events have no source: their rows have this one. */
+const EVENT = "";
+
+/** Opens an empty staging, in a data directory or, for ":memory:", in a temporary one. Only one import may use it: see `withStaging`. */
 export function openStaging(directory: string): Staging {
   const path = directory === ":memory:" ? mkdtempSync(join(tmpdir(), "fundfeed-")) : emptied(join(directory, "import.staging"));
   const sqlite = new Database(join(path, "keys.db"), { create: true, strict: true });
-  const texts = openTexts(path);
-  return stagingIn(sqlite, texts, () => {
+  const spillFiles = openSpillFiles(path);
+  return stagingIn(sqlite, spillFiles, () => {
     sqlite.close();
-    texts.close();
+    spillFiles.close();
     rmSync(path, { recursive: true });
   });
 }
 
-/** What a killed import left is worthless. */
+/** Empties the directory: what a killed import left is of no use. */
 function emptied(path: string): string {
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path, { recursive: true, mode: 0o700 });
   return path;
 }
 
-function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {
-  sqlite.run(`pragma cache_size = -${CACHE_KB}`);
-  sqlite.run("pragma journal_mode = off");
-  sqlite.run("pragma synchronous = off");
-  sqlite.run(
-    `create table staged (place integer primary key, source text not null, lineage text not null, known integer not null,
-       file integer, start integer, textBytes integer, besideBytes integer, hash blob, source_digest blob, at integer, version text)`,
-  );
-  sqlite.run("create unique index staged_key on staged (source, lineage)");
-  sqlite.run("create table borne (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
-  sqlite.run("begin");
-  const bear = sqlite.query<unknown, [string, string, string]>("insert into borne values (?, ?, ?) on conflict do nothing");
-  const borne = sqlite.query<{ id: string }, [string, string]>("select id from borne where source = ? and lineage = ?");
-  const put = sqlite.query<unknown, [string, string, ...(Uint8Array | string | number | null)[]]>(
-    `insert or replace into staged (source, lineage, known, file, start, textBytes, besideBytes, hash, source_digest, at, version)
+function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void): Staging {
+  createTables(sqlite);
+  const insertId = sqlite.query<unknown, [string, string, string]>("insert into upstream_ids values (?, ?, ?) on conflict do nothing");
+  const idsOf = sqlite.query<{ id: string }, [string, string]>("select id from upstream_ids where source = ? and lineage = ?");
+  const upsert = sqlite.query<unknown, [string, string, ...(Uint8Array | string | number | null)[]]>(
+    `insert or replace into staged (source, lineage, known, file, start, text_bytes, data_bytes, hash, source_digest, at, version)
      values (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const putPresent = sqlite.query<unknown, [string, string]>(
+  const insertPresent = sqlite.query<unknown, [string, string]>(
     "insert into staged (source, lineage, known) values (?, ?, 0) on conflict do nothing",
   );
   const counts = sqlite.query<Counts, []>(
@@ -93,52 +89,92 @@ function stagingIn(sqlite: Database, texts: Texts, close: () => void): Staging {
        count(*) filter (where file is null and source_digest is not null) as reread
      from staged`,
   );
-  const has = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ?");
-  const writes = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ? and file is not null");
-  const toWrite = sqlite.query<Place & Pick<Staged, "hash" | "source_digest">, []>(
-    "select file, start, textBytes, besideBytes, hash, source_digest from staged where file is not null order by place",
+  const byKey = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ?");
+  const toWriteByKey = sqlite.query<unknown, [string, string]>(
+    "select 1 from staged where source = ? and lineage = ? and file is not null",
+  );
+  const toWrite = sqlite.query<StagedRow, []>(
+    "select file, start, text_bytes, data_bytes, hash, source_digest from staged where file is not null order by seq",
   );
   const reread = sqlite.query<Reread, []>(
-    "select source, lineage, hash, source_digest from staged where file is null and source_digest is not null order by place",
+    "select source, lineage, hash, source_digest from staged where file is null and source_digest is not null order by seq",
   );
-  const newer = sqlite.query<unknown, [string, string, number, string]>(
+  const newer = sqlite.query<unknown, [string, string, EpochMs, string]>(
     "select 1 from staged where source = ? and lineage = ? and (at, version) > (?, ?)",
   );
   let counted: Counts | undefined;
-  const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, reread: 0 }); // It reads the whole file.
+  const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, reread: 0 }); // Kept, because it reads the whole table.
+  const isOlder = (source: string, lineage: string, rank: Rank | undefined) =>
+    rank !== undefined && newer.get(source, lineage, rank.at, rank.id) !== null;
+
+  function put(source: string, lineage: string, spilled: Spilled | undefined, hash: Uint8Array, digest?: Uint8Array, rank?: Rank): void {
+    counted = undefined;
+    const { file = null, start = null, text_bytes = null, data_bytes = null } = spilled ?? {};
+    upsert.run(source, lineage, file, start, text_bytes, data_bytes, hash, digest ?? null, rank?.at ?? null, rank?.id ?? null);
+  }
+
   return {
     placements: openPlacements(sqlite),
-    put(source, lineage, text, { rendered = NOTHING, hash = NOTHING, source_digest, rank } = {}) {
-      if (rank !== undefined && newer.get(source, lineage, rank.at, rank.id) !== null) return;
-      counted = undefined;
-      const at = text === null ? undefined : texts.append(text, rendered);
-      const { file, start, textBytes, besideBytes } = at ?? NOWHERE;
-      put.run(source, lineage, file, start, textBytes, besideBytes, hash, source_digest ?? null, rank?.at ?? null, rank?.id ?? null);
+    putRecord({ rendered, source_digest, ...rest }, rank) {
+      const { code } = rest.indexed.source;
+      if (isOlder(code, rest.lineage, rank)) return;
+      const { text, parts, hash } = rendered;
+      const spilled = spillFiles.append(JSON.stringify({ ...rest, parts } satisfies StagedFields), text);
+      put(code, rest.lineage, spilled, hash, source_digest, rank);
     },
-    putPresent: (source, lineage) => void putPresent.run(source, lineage),
-    has: (source, lineage) => has.get(source, lineage) !== null,
-    isToWrite: (source, lineage) => writes.get(source, lineage) !== null,
+    putUnchanged(source, lineage, { reread, rank } = {}) {
+      if (!isOlder(source, lineage, rank)) put(source, lineage, undefined, reread?.rendered.hash ?? NO_BYTES, reread?.source_digest, rank);
+    },
+    putPresent: (source, lineage) => void insertPresent.run(source, lineage),
+    putEvent: (id, json) => put(EVENT, id, spillFiles.append(json, NO_BYTES), NO_BYTES),
+    has: (source, lineage) => byKey.get(source, lineage) !== null,
+    isToWrite: (source, lineage) => toWriteByKey.get(source, lineage) !== null,
     addUpstreamIds: (source, lineage, ids) => {
-      for (const id of ids) bear.run(source, lineage, id);
-      return borne.all(source, lineage).map(({ id }) => id);
+      for (const id of ids) insertId.run(source, lineage, id);
+      return idsOf.all(source, lineage).map(({ id }) => id);
     },
-    chunks: (size) => inChunks(withTexts(toWrite.iterate(), texts), count().toWrite, size),
+    chunks: (size) => inChunks(recordsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
+    eventChunks: (size) => inChunks(textsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
     reread: (size) => inChunks(reread.iterate(), count().reread, size),
     counts: () => ({ toWrite: count().toWrite, unchanged: count().unchanged }),
     close,
   };
 }
 
-function* withTexts(rows: Iterable<Place & Pick<Staged, "hash" | "source_digest">>, texts: Texts): Iterator<Staged> {
+function createTables(sqlite: Database): void {
+  sqlite.run(`pragma cache_size = -${CACHE_KB}`);
+  sqlite.run("pragma journal_mode = off");
+  sqlite.run("pragma synchronous = off");
+  sqlite.run(
+    `create table staged (seq integer primary key, source text not null, lineage text not null, known integer not null,
+       file integer, start integer, text_bytes integer, data_bytes integer, hash blob, source_digest blob, at integer, version text)`,
+  );
+  sqlite.run("create unique index staged_key on staged (source, lineage)");
+  sqlite.run("create table upstream_ids (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
+  sqlite.run("begin");
+}
+
+type StagedRow = Spilled & { hash: Uint8Array; source_digest: Uint8Array | null };
+
+/** The text of a staged record. What staging keeps in columns or as bytes is left out. */
+type StagedFields = Omit<PreparedRecord, "rendered" | "source_digest"> & Pick<RenderedContent, "parts">;
+
+/** Parses each record only when it is asked for: a whole chunk would take a hundred megabytes. */
+function* recordsIn(rows: Iterable<StagedRow>, spillFiles: SpillFiles): Iterator<PreparedRecord> {
   for (const row of rows) {
-    const { text, beside } = texts.read(row);
-    yield { text, rendered: beside, hash: row.hash, source_digest: row.source_digest };
+    const { text, data } = spillFiles.read(row);
+    const { parts, ...fields } = JSON.parse(text) as StagedFields;
+    yield { ...fields, rendered: { text: data, parts, hash: row.hash }, source_digest: row.source_digest ?? undefined };
   }
 }
 
-/** Parts of an iterator that gives `total` items. */
-function* inChunks<T>(items: Iterator<T>, total: number, count: number): Iterable<Iterable<T>> {
-  for (let done = 0; done < total; done += count) yield take(items, Math.min(count, total - done));
+function* textsIn(rows: Iterable<StagedRow>, spillFiles: SpillFiles): Iterator<string> {
+  for (const row of rows) yield spillFiles.read(row).text;
+}
+
+/** Cuts an iterator of `total` items into chunks. */
+function* inChunks<T>(items: Iterator<T>, total: number, size: number): Iterable<Iterable<T>> {
+  for (let done = 0; done < total; done += size) yield take(items, Math.min(size, total - done));
 }
 
 function* take<T>(items: Iterator<T>, count: number): Iterable<T> {

@@ -78,7 +78,7 @@ export const WORD_MAX = 64;
 const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Static<typeof RecordLine>;
 
 /** The record with absent fields as null or [], or a Rejection. `names`: the catalog's name of each source code. */
-export function judgeRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
+export function validateRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
   const { lineage, earlier_ids, status_basis, id: _ignored, created_at, updated_at, ...content } = readLine(record, "");
   const code = content.source.code.toUpperCase();
   requireName(code, "source.code", CODE_MAX);
@@ -204,17 +204,17 @@ function required(read: (text: string, path: string) => string): Reader {
 
 /** Any JSON value, its texts and names judged as every text is. */
 function readAnything(value: unknown, path: string): unknown {
-  judgeAnything(value, path, NESTING_MAX);
+  checkAnything(value, path, NESTING_MAX);
   return value ?? null;
 }
 
-function judgeAnything(value: unknown, path: string, levels: number): void {
+function checkAnything(value: unknown, path: string, levels: number): void {
   if (typeof value === "string") readText(value, path);
   if (typeof value !== "object" || value === null) return;
   if (levels === 0) throw new Rejection(`${path} must not be nested more than ${NESTING_MAX} deep`);
   for (const [name, inner] of Object.entries(value)) {
     readText(name, path);
-    judgeAnything(inner, path, levels - 1);
+    checkAnything(inner, path, levels - 1);
   }
 }
 

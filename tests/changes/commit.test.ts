@@ -4,7 +4,7 @@ import { openCatalog } from "../../db/sqlite/open.ts";
 import { atNextInstant, insertRecord } from "../../src/changes/commit.ts";
 import { prepareRecord } from "../../src/changes/content.ts";
 import { decideImport } from "../../src/changes/decide.ts";
-import { judgeRecord } from "../../src/import/validate.ts";
+import { validateRecord } from "../../src/import/validate.ts";
 import { aDirectory, documentsOf, dropScratch, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 
@@ -26,7 +26,7 @@ test("atNextInstant() takes the write lock before it reads the newest instant, s
 
 test("a failed transaction stores nothing, and the next one gets its instant", async () => {
   const db = openCatalog(":memory:", NOON);
-  const record = prepareRecord(judgeRecord(aRecord("N1"), new Map()));
+  const record = prepareRecord(validateRecord(aRecord("N1"), new Map()));
   const failing = atNextInstant(db, NOON, async (sql, instant) => {
     await insertRecord(sql, decideImport(undefined, record, instant), record, instant, 0);
     throw new Error("disk full");

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { type Content, contentOf, documentOf, render, sidecarOf } from "../../src/changes/content.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { judgeRecord } from "../../src/import/validate.ts";
+import { validateRecord } from "../../src/import/validate.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { anOpportunity } from "../support/records.ts";
 
@@ -37,7 +37,7 @@ test.each([
   ["with every field and a status from its dates", full, "dates"],
   ["with hardly any fields", {}, "dates"],
 ] as const)("render() gives the compared text, document and sidecar of a record %s", (_, fields, basis) => {
-  const { content } = judgeRecord(anOpportunity(fields), new Map());
+  const { content } = validateRecord(anOpportunity(fields), new Map());
   const { attachments, questions, ...served } = content;
   const rendered = render(content, basis);
 
@@ -57,7 +57,7 @@ test.each([
 });
 
 test("render() renders a damaged record that lacks a text, so that check can report its other faults", () => {
-  const { content } = judgeRecord(anOpportunity(), new Map());
+  const { content } = validateRecord(anOpportunity(), new Map());
   const damaged = { ...content, summary: undefined, status: undefined } as unknown as Content;
   const rendered = render(damaged, "stated");
   expect(JSON.parse(Buffer.from(rendered.text).toString())).toMatchObject({ summary: null, status: null });

@@ -6,7 +6,7 @@ import { atNextInstant, insertImportedEvent, insertRecord } from "../../src/chan
 import { prepareRecord } from "../../src/changes/content.ts";
 import { decideImport } from "../../src/changes/decide.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
-import { judgeRecord } from "../../src/import/validate.ts";
+import { validateRecord } from "../../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
 import { sqliteLocation } from "../support/database-locations.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
@@ -23,7 +23,7 @@ const long = (seed: number) =>
 
 /** A record whose texts are all longer than imports let through. */
 async function storeLongRecord(db: CatalogDb): Promise<void> {
-  const judged = judgeRecord({ source: { code: "GRANTS_GOV", opportunity_id: "1" }, title: "Long" }, new Map());
+  const judged = validateRecord({ source: { code: "GRANTS_GOV", opportunity_id: "1" }, title: "Long" }, new Map());
   const { content } = judged;
   const prepared = prepareRecord({
     ...judged,

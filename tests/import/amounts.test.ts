@@ -4,7 +4,7 @@ import Ajv from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { EXAMPLE_BASE_URL } from "../../src/http/docs/examples.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
-import { judgeRecord, Rejection } from "../../src/import/validate.ts";
+import { Rejection, validateRecord } from "../../src/import/validate.ts";
 import { aCatalog, documentOf, dropScratch } from "../support/imports.ts";
 
 afterAll(dropScratch);
@@ -60,7 +60,7 @@ const isServed = new Ajv({ strict: false }).compile(servedSchema());
 
 function isAccepted(amount: string): boolean {
   try {
-    judgeRecord(record(amount), new Map());
+    validateRecord(record(amount), new Map());
     return true;
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
@@ -80,7 +80,7 @@ describe("an amount (D-36)", () => {
   });
 
   test("that is too long is named with the limit", () => {
-    expect(() => judgeRecord(record(digits(101)), new Map())).toThrow("funding.amount_min must have at most 100 characters");
+    expect(() => validateRecord(record(digits(101)), new Map())).toThrow("funding.amount_min must have at most 100 characters");
   });
 
   test("is accepted where the served schema allows it, and only there", () => {

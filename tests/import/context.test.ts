@@ -45,7 +45,7 @@ describe.each(engines)("withStaging() on %s", (kind, isThere, emptyCatalog) => {
   testIf("lets the next one in when an import failed, and leaves no file behind", async () => {
     await using context = await aContext();
     const failed = withStaging(context, async (staging) => {
-      staging.put("A", "1", "{}");
+      staging.putEvent("1", "{}");
       expect(readdirSync(context.directory)).toContain("import.staging");
       throw new Error("on purpose");
     });

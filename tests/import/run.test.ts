@@ -327,7 +327,7 @@ describe("--snapshot (D-34)", () => {
     expect(await catalog.take(many(6), { snapshot: true, allowRemovals: true })).toMatchObject({ removed: 2 });
   });
 
-  test("judges each source by itself", async () => {
+  test("applies the limit of removals to each source alone", async () => {
     const catalog = await aCatalog();
     const few = [record("B1"), record("B2")].map((each) => ({ ...each, source: { ...each.source, code: "B" } }));
     await catalog.take([...many(20), ...few]);
@@ -381,7 +381,7 @@ describe("--snapshot (D-34)", () => {
         .map((each) => JSON.stringify(each))
         .join("\n")
         .slice(0, -9),
-      "as a file does that was cut off",
+      "so the file may be truncated",
     ],
   ])("refuses %s, and changes nothing", async (_, content, reason) => {
     const catalog = await aCatalog();

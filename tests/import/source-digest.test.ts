@@ -5,7 +5,7 @@ import type { Format, Item } from "../../src/import/format.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { lines } from "../../src/import/input.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { readingUnder } from "../../src/import/source-digest.ts";
+import { digestUnder } from "../../src/import/source-digest.ts";
 import { aCatalog, aFile, contentsOf, DAY, documentsOf, dropScratch, NOON } from "../support/imports.ts";
 import { bytesOf, realInput } from "../support/read-format.ts";
 import { rawSql } from "../support/sql.ts";
@@ -145,8 +145,8 @@ test("a grant whose archive date passes is archived by the same extract", async 
   expect((await documentsOf(catalog.db)).map(({ status }) => status)).toEqual(["archived", "archived"]);
 });
 
-test("readingUnder() tells texts and settings apart", () => {
-  const digests = [readingUnder(["a"])("x"), readingUnder(["a"])("y"), readingUnder(["b"])("x"), readingUnder(["a"])("x")];
+test("digestUnder() tells texts and settings apart", () => {
+  const digests = [digestUnder(["a"])("x"), digestUnder(["a"])("y"), digestUnder(["b"])("x"), digestUnder(["a"])("x")];
   expect(new Set(digests.map((digest) => digest.toHex())).size).toBe(3);
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { judgeRecord, Rejection, readNaturalKey } from "../../src/import/validate.ts";
+import { Rejection, readNaturalKey, validateRecord } from "../../src/import/validate.ts";
 import { Opportunity } from "../../src/opportunities/opportunity.ts";
 
 const names = new Map([["SAM", "SAM.gov"]]);
-const judge = (record: unknown) => judgeRecord(record, names);
+const judge = (record: unknown) => validateRecord(record, names);
 const source = { code: "SAM", opportunity_id: "N0" };
 const with_ = (fields: object) => ({ source, title: "A title", ...fields });
 
@@ -39,7 +39,7 @@ const whole = {
   questions: [{ question: "Why?", answer: "Because." }],
 };
 
-describe("judgeRecord()", () => {
+describe("validateRecord()", () => {
   test("fills absent fields with null and [], the source's name from the catalog, the lineage from the upstream id", () => {
     expect(judge(with_({}))).toEqual({
       lineage: "N0",
@@ -130,7 +130,7 @@ describe("judgeRecord()", () => {
   });
 });
 
-describe("judgeRecord() rejects", () => {
+describe("validateRecord() rejects", () => {
   const timestamp = "must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00, not";
   const amount = 'must be a decimal string such as "2500.00", not';
   test.each<[string, unknown, string]>([

@@ -5,7 +5,7 @@ import { openInput } from "../../src/import/input.ts";
 import type { Placed } from "../../src/import/placing.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { openStaging } from "../../src/import/staging.ts";
-import { judgeRecord, Rejection } from "../../src/import/validate.ts";
+import { Rejection, validateRecord } from "../../src/import/validate.ts";
 import { EXCERPTS, realPath } from "./real-data.ts";
 
 export function realInput(name: string, directory = EXCERPTS): Promise<Input> {
@@ -45,7 +45,7 @@ export async function readFormat(format: Format, inputs: readonly Input[], now =
     .filter(({ isSuperseded }) => isSuperseded !== true)
     .flatMap((item) => (item.kind === "record" ? [item.record as Draft] : []));
   const kept = format.versions === undefined ? lastOf(drafts) : await newestOf(format.versions, inputs, items);
-  const refused = items.flatMap((item) => (item.kind === "rejected" ? [item.reason] : [...judged(item.record)]));
+  const refused = items.flatMap((item) => (item.kind === "rejected" ? [item.reason] : [...rejectionsOf(item.record)]));
   return { items, drafts, kept, refused, warnings: [...warnings] };
 }
 
@@ -78,9 +78,9 @@ async function newestOf(versions: Versions, inputs: readonly Input[], items: rea
   return new Map(kept);
 }
 
-function* judged(record: unknown): Iterable<string> {
+function* rejectionsOf(record: unknown): Iterable<string> {
   try {
-    judgeRecord(record, new Map());
+    validateRecord(record, new Map());
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
     yield error.message;

@@ -5,7 +5,7 @@ import { prepareRecord } from "../../src/changes/content.ts";
 import { decideImport } from "../../src/changes/decide.ts";
 import { findStored } from "../../src/changes/stored.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { judgeRecord } from "../../src/import/validate.ts";
+import { validateRecord } from "../../src/import/validate.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 
 /** A small valid record; whole fields are replaced by those given. */
@@ -18,7 +18,7 @@ export async function storeRecords(db: CatalogDb, records: readonly Draft[], at:
   return atNextInstant(db, at, async (sql, instant) => {
     const ids: string[] = [];
     for (const record of records) {
-      const prepared = prepareRecord(judgeRecord(record, new Map()));
+      const prepared = prepareRecord(validateRecord(record, new Map()));
       const { source } = prepared.indexed;
       const stored = await findStored(sql, source.code, prepared.lineage);
       const decision = decideImport(stored, prepared, instant);
