@@ -1,12 +1,12 @@
-/** What one record says, apart from when it was stored: what an import brings, what change detection compares. */
+/** The content of a record: the types of a record on its way into the catalog, and the texts that are compared, stored and served. */
 import { hash } from "node:crypto";
 import type { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
 import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
 
-/** The served fields that come from upstream, and the two sidecar fields whose differences feed the history. Keys in this order, always. */
+/** The fields that come from the upstream: those that are served, and two of the sidecar whose changes become events. */
 export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & { attachments: Attachment[]; questions: Question[] };
 
-/** Whether the record stated its status, or its dates give it (D-37). */
+/** Whether the upstream stated the status or the dates determine it (D-37). */
 export type StatusBasis = "stated" | "dates";
 
 /** A record that passed validation. Ignore `content.status` while `status_basis` is `dates`, unless the record is being restored. */
@@ -31,7 +31,7 @@ export type Revision = { content: Content; status_basis: StatusBasis; since: Epo
 /** A valid record, rendered and hashed once, so that it can be staged, compared and stored without parsing it again. */
 export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFields; rendered: RenderedContent };
 
-/** The fields with columns of their own, and the status and dates that `RenderedContent` lacks. */
+/** The fields with columns of their own, and the status and dates as they are written, which `RenderedContent` lacks. */
 export type IndexedFields = {
   source: Pick<Content["source"], "code" | "opportunity_id">;
   status: string;
@@ -125,7 +125,7 @@ export function contentOf({ text }: RenderedContent, { status, dates }: Pick<Con
   return { ...parseStored<Content>(text), status, dates };
 }
 
-/** What a document has and the rendered content has not. */
+/** The fields of a document that the rendered content lacks. */
 type DocumentFields = Pick<Content, "status" | "dates"> & { id: string; createdAt: EpochMs; updatedAt: EpochMs };
 
 /** The opportunity as the API returns it, UTF-8 JSON. */

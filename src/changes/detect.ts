@@ -5,7 +5,7 @@ import { Opportunity } from "../opportunities/opportunity.ts";
 import { compareInstants, parseInstant } from "../text/instant.ts";
 import type { Content } from "./content.ts";
 
-/** Fields that are no content of the upstream: identity, timestamps of this service, and the reserved field. */
+/** Identity, timestamps of this service, and the reserved field. */
 const NOT_COMPARED = ["id", "source.code", "value_estimate", "created_at", "updated_at"];
 
 /** Dotted paths of the compared fields, in the resource's order. A `funding` that appears or disappears is compared as a whole. */
@@ -67,6 +67,7 @@ function isSame({ field, previous, current }: Change): boolean {
   return typeof previous === "object" && typeof current === "object" && JSON.stringify(previous) === JSON.stringify(current);
 }
 
+/** Dotted paths of a schema's fields that are not objects. */
 function leaves(schema: TSchema, path: string): string[] {
   const inner = TypeGuard.IsUnion(schema) ? (schema.anyOf.find(TypeGuard.IsObject) ?? schema) : schema;
   if (!TypeGuard.IsObject(inner)) return [path];

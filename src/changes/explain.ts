@@ -9,6 +9,7 @@ import { type Content, parseStored, readContent } from "./content.ts";
 import { unapply } from "./detect.ts";
 import { added, type Rule, removed, ruleFor } from "./rules.ts";
 
+/** Why an event exists. */
 export type Explanation = {
   event: OpportunityEvent;
   /** The record's content before the change set, which may have other events as well. `null` for an addition. */
@@ -54,12 +55,13 @@ export async function explain(db: CatalogDb, eventId: string): Promise<Explanati
       unapply(content, parseStored<OpportunityEvent>(document).changes);
     const present = readContent(record.document, record.sidecar);
     const after = since.filter(({ detected_at }) => detected_at > row.detected_at).reduce(undo, present);
-    const detected = row.origin === "detected";
+    const isDetected = row.origin === "detected";
+    const before = isDetected ? since.reduce(undo, present) : after;
     return {
       event,
-      before: event.type === "opportunity_added" ? null : detected ? since.reduce(undo, present) : after,
+      before: event.type === "opportunity_added" ? null : before,
       after,
-      rules: detected ? rulesOf(event) : [],
+      rules: isDetected ? rulesOf(event) : [],
       origin: row.origin,
       import: row.import_id === null ? null : await importOf(sql, row.import_id),
     };

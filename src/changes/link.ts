@@ -9,18 +9,19 @@ import { pick, query, type RowsOf, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { IndexedFields } from "./content.ts";
 
-export type LinkRule = {
+type LinkRule = {
   /** The source of the canonical records. */
   canonical: string;
   /** The source of the records that name them. */
   other: string;
   /** What both records have in common, for the documentation. */
   by: string;
+  /** The value that both records have in common; `null` if the record has none. */
   keyOf: (record: IndexedFields) => string | null;
 };
 
 /** Which sources are linked, and by what. */
-export const linkRules: readonly LinkRule[] = [
+const linkRules: readonly LinkRule[] = [
   { canonical: "DSIP", other: "SBIR_GOV", by: "the topic code of the Department of Defense", keyOf: topicCodeOf },
   { canonical: "GRANTS_GOV", other: "SIMPLER_GRANTS_GOV", by: "the opportunity number", keyOf: ({ program }) => program.solicitation_id },
 ];
@@ -41,8 +42,7 @@ function topicCodeOf({ source, organization }: IndexedFields): string | null {
   return source.code === "DSIP" || organization.agency === "Department of Defense" ? source.opportunity_id : null;
 }
 
-const hasLinkKey = pick(opportunities, "link_key", "source");
-const recordByLinkKey = query(hasLinkKey, ({ link_key, source }) =>
+const recordByLinkKey = query(pick(opportunities, "link_key", "source"), ({ link_key, source }) =>
   select({ id: opportunities.id })
     .from(opportunities)
     .where(and(eq(opportunities.link_key, link_key), eq(opportunities.source, source)))
@@ -76,7 +76,7 @@ export async function findCanonicalId(sql: CatalogSql, record: IndexedFields): P
 }
 
 /** A record that does not name its canonical record although that is stored: its row number and the canonical record's id. */
-export type Unlinked = RowsOf<typeof unlinkedRecords>;
+type Unlinked = RowsOf<typeof unlinkedRecords>;
 
 /** The unlinked records with a canonical record of one of these sources. */
 export async function listUnlinked(sql: CatalogSql, sources: ReadonlySet<string>): Promise<Unlinked[]> {
@@ -108,14 +108,14 @@ export async function countLinks(
   let count = 0;
   for (const { canonical, other } of linkRules) {
     if (!sources.has(canonical)) continue;
-    const canonicalKeys = new Set((await withLinkKeys(sql, canonical, incoming)).map(({ link_key }) => link_key));
-    count += (await withLinkKeys(sql, other, incoming)).filter(({ link_key }) => canonicalKeys.has(link_key)).length;
+    const canonicalKeys = new Set((await keyedRecords(sql, canonical, incoming)).map(({ link_key }) => link_key));
+    count += (await keyedRecords(sql, other, incoming)).filter(({ link_key }) => canonicalKeys.has(link_key)).length;
   }
   return count;
 }
 
 /** A source's records with a link key as they would be if `incoming` were stored. */
-async function withLinkKeys(sql: CatalogSql, source: string, incoming: ReadonlyMap<string, IndexedFields>): Promise<Keyed[]> {
+async function keyedRecords(sql: CatalogSql, source: string, incoming: ReadonlyMap<string, IndexedFields>): Promise<Keyed[]> {
   const stored = await sql.all(keyedOfSource, { source });
   const added = [...incoming].flatMap(([id, record]) => {
     const link_key = record.source.code === source ? linkKeyOf(record) : null;

@@ -125,9 +125,9 @@ export async function findRecordsByUrl(
   return found.toSorted((one, other) => Number(other.lineage === other.id) - Number(one.lineage === one.id));
 }
 
-type Facts = { [Name in keyof VersionFacts]: VersionFacts[Name] | null };
+type NullableFacts = { [Name in keyof VersionFacts]: VersionFacts[Name] | null };
 
-function factsOf({ revision_key, series, title, posted_at }: Facts): VersionFacts | undefined {
+function factsOf({ revision_key, series, title, posted_at }: NullableFacts): VersionFacts | undefined {
   return revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
 }
 
@@ -162,7 +162,7 @@ export async function findShownVersions(sql: CatalogSql, source: string, lineage
 }
 
 /** A record of a series, with the keys of the version that it shows: one stage of an acquisition. */
-export type Stage = { seq: number; lineage: string; revision_key: string; series: string; parent_id: string | null };
+type Stage = { seq: number; lineage: string; revision_key: string; series: string; parent_id: string | null };
 
 /** The stages of some series, in the order in which they were stored. */
 export async function listStages(sql: CatalogSql, source: string, series: readonly string[]): Promise<Stage[]> {

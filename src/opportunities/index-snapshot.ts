@@ -14,7 +14,7 @@ import { desc, inArray } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, pick, query, select, selectBy } from "../../db/query.ts";
 import { imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
-import { appendNew, createListIndex, firstSlotAfter, type ListIndex, linkNewer, recordCount, type Sizes } from "./list-index.ts";
+import { appendNew, createListIndex, DEAD, firstSlotAfter, type ListIndex, linkNewer, recordCount, type Sizes } from "./list-index.ts";
 import type { Position } from "./page.ts";
 import { maintain, pause, type ReadModel, type SnapshotContents } from "./read-model.ts";
 
@@ -100,7 +100,7 @@ async function writeBlock(file: FileHandle, content: Uint8Array): Promise<void> 
 /** The live slots of a range as a block's content. A slot that dies before that has a successor that is newer than the snapshot. */
 function blockOf({ times, seqs, facets }: ListIndex, from: number, to: number): Uint8Array {
   const live: number[] = [];
-  for (let slot = from; slot < to; slot++) if (facets[slot] !== 0) live.push(slot);
+  for (let slot = from; slot < to; slot++) if (facets[slot] !== DEAD) live.push(slot);
   const content = new Uint8Array(live.length * BYTES_PER_RECORD);
   const columns = columnsOf(content);
   live.forEach((slot, number) => {

@@ -26,7 +26,7 @@
 import type { EpochMs } from "../text/instant.ts";
 
 /** The facet of a dead slot. */
-const DEAD = 0;
+export const DEAD = 0;
 /** Earlier than any date. */
 const BEFORE_ALL = -8.64e15;
 /** Slots by which each allowed facet lengthens the first scan: about what the facet costs in `followChains`. */
@@ -326,50 +326,8 @@ function firstWhere(from: number, to: number, holds: (number: number) => boolean
   return low;
 }
 
-/** Bytes of memory in use. Allocated bytes that were never written to do not count. */
+/** Bytes of memory in use, for benchmarks. Allocated bytes that were never written to do not count. */
 export function bytesInUse(index: ListIndex): number {
   const checkpoints = index.checkpoints.reduce((sum, { heads }) => sum + heads.byteLength, 0);
   return 24 * index.end + 4 * recordCount(index) + index.heads.byteLength + checkpoints;
-}
-
-/** Throws if the structure contradicts itself. For tests only, because it reads every slot. */
-export function checkListIndex(index: ListIndex): void {
-  const { end, gap, times, seqs, facets, older, newer, slots, heads, checkpoints, facetEnd } = index;
-  const require = (holds: boolean, what: string) => {
-    if (!holds) throw new Error(`The list index is broken: ${what}`);
-  };
-  const newest = new Uint32Array(heads.length);
-  let [dead, checkpoint] = [0, 0];
-  let last = 0;
-  for (let slot = 1; slot <= end; slot++) {
-    if (checkpoints[checkpoint]?.end === slot) {
-      require(slot <= gap.start || slot >= gap.end, `checkpoint ${checkpoint} is in the gap`);
-      const kept = (checkpoints[checkpoint] as Checkpoint).heads;
-      require(kept.every((head, facet) => head === newest[facet]), `heads of checkpoint ${checkpoint}`);
-      require(newest.subarray(kept.length).every((head) => head === 0), `a facet is missing in checkpoint ${checkpoint}`);
-      checkpoint++;
-    }
-    if (slot === end) break;
-    const facet = facets[slot] as number;
-    const isGap = slot >= gap.start && slot < gap.end;
-    require(!isGap || facet === DEAD, `slot ${slot} is in the gap, and not dead`);
-    if (!isGap) {
-      require((times[slot] as number) >= (times[last] as number), `the time of slot ${slot} is earlier than that of slot ${last}`);
-      last = slot;
-    }
-    require((slots[seqs[slot] as number] === slot) === (facet !== DEAD), `slot ${slot} is dead, or is not the slot of its record`);
-    if (facet === DEAD) {
-      dead++;
-      continue;
-    }
-    require(facet < facetEnd, `the facet of slot ${slot}`);
-    require(older[slot] === newest[facet], `the next older slot of ${slot}`);
-    if (older[slot] !== 0) require(newer[older[slot] as number] === slot, `the next newer slot of ${older[slot]}`);
-    newest[facet] = slot;
-  }
-  require(checkpoint === checkpoints.length, "a checkpoint is after the end, or out of order");
-  require(heads.every((head, facet) => head === newest[facet]), "heads");
-  require(heads.every((head) => head === 0 || newer[head] === 0), "a head has a newer slot");
-  require(dead === index.dead, `there are ${dead} dead slots, and ${index.dead} were counted`);
-  require(slots.reduce((sum, slot) => sum + (slot === 0 ? 0 : 1), 0) === recordCount(index), "slots by row number");
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { randomOf } from "../../bench/generate.ts";
 import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { keepSnapshot, readSnapshot, SNAPSHOT_NAME, writeSnapshot } from "../../src/opportunities/index-snapshot.ts";
-import { checkListIndex } from "../../src/opportunities/list-index.ts";
 import { createReadModel, type ReadModel, refresh } from "../../src/opportunities/read-model.ts";
+import { checkListIndex } from "../support/check-list-index.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 

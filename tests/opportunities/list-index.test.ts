@@ -4,7 +4,6 @@ import { randomOf } from "../../bench/generate.ts";
 import {
   append,
   bytesInUse,
-  checkListIndex,
   compact,
   createListIndex,
   type FacetSet,
@@ -17,6 +16,7 @@ import {
   recordCount,
   slotOf,
 } from "../../src/opportunities/list-index.ts";
+import { checkListIndex } from "../support/check-list-index.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
 /** Each round has a new index and some 1,500 lists. */
