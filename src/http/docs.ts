@@ -11,7 +11,7 @@ import { type Asset, type StaticFile, staticFiles } from "./static-files.ts";
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Returns what `/openapi.json` and `/docs` are served from. The first call builds it, in about 20 ms; later calls return the same. */
+/** Returns a function that returns all files by path. Its first call builds them, in about 20 ms; later calls return the same ones. */
 export function descriptionFiles(baseUrl: string): () => ReadonlyMap<string, StaticFile> {
   let files: ReadonlyMap<string, StaticFile> | undefined;
   return () => {
@@ -20,7 +20,7 @@ export function descriptionFiles(baseUrl: string): () => ReadonlyMap<string, Sta
   };
 }
 
-/** The document for programs, the page for people, and the files that the page loads. */
+/** The description, the page, and the files that the page loads, for a public base address. */
 export function descriptionAssets(baseUrl: string): Asset[] {
   const document = openapiDocument(baseUrl);
   const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(pageStyle));
@@ -45,14 +45,14 @@ export function descriptionAssets(baseUrl: string): Asset[] {
 
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 
-/** A compressed file with its hash in its name, so that it may be cached forever. */
+/** A compressed file with its hash in its name, so that clients may cache it forever. */
 function hashedFile(name: string, extension: string, contentType: string, body: Uint8Array<ArrayBuffer>): Asset {
   const hash = Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 12);
   const headers = { "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" };
   return { path: `/docs/${name}-${hash}.${extension}`, contentType, body, headers };
 }
 
-/** Mounts Scalar's reference. Everything that could send a request, and with it a key, from the browser is off. */
+/** The script that shows Scalar's reference. It turns off everything that could send a request, and with it a key, from the browser. */
 function referenceScript(document: Document, baseUrl: string): string {
   const info = {
     ...document.info,
@@ -63,7 +63,7 @@ function referenceScript(document: Document, baseUrl: string): string {
     content: { ...document, info },
     hideTestRequestButton: true,
     hideClientButton: true,
-    hiddenClients: true, // The samples come from the document.
+    hiddenClients: true, // The samples come from the description.
     hideDarkModeToggle: true,
     showDeveloperTools: "never",
     documentDownloadType: "none",

@@ -1,4 +1,4 @@
-/** `/openapi.json`, OpenAPI 3.1: what @elysiajs/openapi generates from the routes, and what no single route knows. */
+/** The OpenAPI 3.1 description: what @elysiajs/openapi generates from the routes, completed with what no single route knows. */
 import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import { Elysia } from "elysia";
 import { EXAMPLE_BASE_URL } from "./docs/examples.ts";
@@ -10,7 +10,7 @@ import { describeNamedHeaders } from "./response-headers.ts";
 import { routes } from "./routes.ts";
 import { describeNamedSchemas } from "./schemas.ts";
 
-/** The parts of the document that our own code reads. */
+/** The parts of the description that our own code reads. */
 export type Document = {
   info: object;
   servers: [{ url: string }];
@@ -42,7 +42,7 @@ export type DescribedParameter = {
 
 export type DescribedResponse = { headers: Record<string, unknown>; content?: Record<string, { examples?: Record<string, unknown> }> };
 
-/** The whole document for a public base address. */
+/** The whole description, for a public base address. */
 export function openapiDocument(baseUrl: string): Document {
   const document = {
     openapi: "3.1.0",
@@ -81,7 +81,7 @@ const tags = {
 };
 
 function describePaths(baseUrl: string): Paths {
-  // The plugin reads the routes of the outermost instance. That of the service has a prefix, so the routes get another one here.
+  // The plugin reads the routes of the outermost Elysia instance. The one in `app.ts` has a prefix, so the routes get another one here.
   const generated = toOpenAPISchema(new Elysia().use(routes), { staticFile: false }, undefined, undefined, "3.1.0");
   const { paths }: { paths: PluginPaths } = JSON.parse(JSON.stringify(generated));
   return Object.fromEntries(Object.entries(paths).map(([path, { get }]) => [path, { get: completeOperation(path, get, baseUrl) }]));
@@ -96,13 +96,13 @@ function completeOperation(path: string, generated: PluginOperation, baseUrl: st
   const { parameters = [], responses, ...operation } = generated;
   return {
     ...operation,
-    parameters: [...parameters.map(completeParameter), ...conditionsOf(responses)],
+    parameters: [...parameters.map(completeParameter), ...conditionalHeaders(responses)],
     responses,
     "x-codeSamples": samplesOf(path, generated, baseUrl),
   };
 }
 
-/** The plugin leaves the description in the schema, and does not say how lists are written. */
+/** Moves the description out of the schema, where the plugin leaves it, and adds the style of lists. */
 function completeParameter({ schema: { description, ...schema }, ...parameter }: PluginParameter): DescribedParameter {
   return {
     ...parameter,
@@ -112,8 +112,8 @@ function completeParameter({ schema: { description, ...schema }, ...parameter }:
   };
 }
 
-/** RFC 9110 §13.1: the conditions that a request can state, one for each validator of the 304. */
-function conditionsOf({ 304: unchanged }: PluginOperation["responses"]): DescribedParameter[] {
+/** The headers of a conditional request (RFC 9110 §13.1), one for each validator of the 304. */
+function conditionalHeaders({ 304: unchanged }: PluginOperation["responses"]): DescribedParameter[] {
   if (unchanged === undefined || "$ref" in unchanged) return [];
   return [...("ETag" in unchanged.headers ? [ifNoneMatch] : []), ...("Last-Modified" in unchanged.headers ? [ifModifiedSince] : [])];
 }

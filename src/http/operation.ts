@@ -1,14 +1,14 @@
-/** Elysia's `detail` of a route: an OpenAPI operation with all its responses. Parameters are declared beside it. */
+/** Elysia's `detail` of a route: an OpenAPI operation with all its responses. The route declares its parameters separately. */
 import type { TSchema } from "@sinclair/typebox";
 import { operationExample, problemExample } from "./docs/examples.ts";
 import { type ProblemCode, ProblemDetails, problems } from "./problem.ts";
 import { type HeaderName, problemHeaders, successHeaders } from "./response-headers.ts";
 import { describeSchema, type Members } from "./schemas.ts";
 
-/** Problems of every operation. */
+/** The problems of every operation. */
 const commonProblems = ["method_not_allowed", "internal_error"] as const satisfies readonly ProblemCode[];
 
-/** Problems of every operation that needs a key. */
+/** The problems of every operation that needs a key. */
 const keyProblems = [
   "authentication_required",
   "insufficient_entitlement",
@@ -30,6 +30,7 @@ type Operation = {
   problems?: readonly ProblemCode[];
 };
 
+/** The `detail` of a route. */
 export function operation({ response, headers = [], problems: own = [], ...detail }: Operation) {
   const needsKey = detail.security === undefined;
   const sent = successHeaders({ needsKey, further: headers });
@@ -58,7 +59,7 @@ function describeContent(response: Operation["response"], example: unknown) {
 
 function describeProblems(codes: readonly ProblemCode[]) {
   const byStatus = Map.groupBy(codes, (code) => problems[code].status);
-  return Object.fromEntries([...byStatus].map(([status, those]) => [status, describeStatus(those)]));
+  return Object.fromEntries([...byStatus].map(([status, group]) => [status, describeStatus(group)]));
 }
 
 function describeStatus(codes: readonly ProblemCode[]) {
@@ -70,7 +71,7 @@ function describeStatus(codes: readonly ProblemCode[]) {
 /** Problems that have a status of their own and are the same in every operation. */
 const sharedProblems: readonly ProblemCode[] = [...keyProblems, ...commonProblems, "not_found"];
 
-/** `components.responses` of the document. */
+/** `components.responses` of the description. */
 export function describeSharedProblems(): Members {
   return Object.fromEntries(sharedProblems.map((code) => [responseName(code), describeProblemResponse([code])]));
 }

@@ -1,4 +1,4 @@
-/** The headers of responses, as `/openapi.json` describes them. */
+/** The response headers in the OpenAPI description. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type ProblemCode, problems } from "./problem.ts";
 import { API_VERSION } from "./respond.ts";
@@ -57,20 +57,21 @@ export type HeaderName = keyof typeof headers;
 const always = ["X-Request-Id", "API-Version", "X-Content-Type-Options", "Cache-Control", "Vary"] as const;
 const rateLimit = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
 
-/** `components.headers` of the document. */
+/** `components.headers` of the description. */
 export function describeNamedHeaders(): Members {
   return mapMembers<Header>(headers, describeHeader);
 }
 
-/** The headers of a 200 or 304: those of every response, those of a response to a valid key, and `further` ones. */
+/** The headers of a 200 or 304: those of every response, with a key the limits, and `further` ones. */
 export function successHeaders({ needsKey, further }: { needsKey: boolean; further: readonly HeaderName[] }) {
   return references([...always, ...(needsKey ? rateLimit : []), ...further]);
 }
 
-/** The headers of a response that is one of these problems. */
+/** The headers of a response with one of these problems. */
 export function problemHeaders(codes: readonly ProblemCode[]) {
   const isAny = (...wanted: ProblemCode[]) => wanted.some((code) => codes.includes(code));
-  const isCounted = codes.some((code) => problems[code].status === 400) || isAny("not_found", "rate_limit_exceeded"); // So the key was valid.
+  // Problems that only a request with a valid key gets.
+  const isCounted = codes.some((code) => problems[code].status === 400) || isAny("not_found", "rate_limit_exceeded");
   return {
     ...references([...always, "Content-Encoding"]),
     ...(isCounted && references(rateLimit)),

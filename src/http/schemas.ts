@@ -1,4 +1,4 @@
-/** The schemas of response bodies, and how `/openapi.json` describes schemas. */
+/** The schemas of response bodies, and their form in the OpenAPI description. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Change, OpportunityEvent } from "../events/event.ts";
 import { Contact, Funding, Opportunity, Source } from "../opportunities/opportunity.ts";
@@ -48,7 +48,7 @@ export const OpportunityEventPage = pageOf(OpportunityEvent);
 export const SourceList = listOf(SourceEntry);
 export const ServiceMetadataDetail = detailOf(ServiceMetadata);
 
-/** The schemas under `components`. Where one of them is nested in another, the document has a reference. */
+/** The schemas under `components`. If one of them is nested in another, the description has a reference. */
 const namedSchemas: Readonly<Record<string, TSchema>> = {
   OpportunityPage,
   OpportunityDetail,
@@ -81,12 +81,12 @@ const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [sche
 /** A JSON object. */
 export type Members = { [name: string]: unknown };
 
-/** `components.schemas` of the document. */
+/** `components.schemas` of the description. */
 export function describeNamedSchemas(): Members {
   return mapMembers(namedSchemas, describeWhole);
 }
 
-/** A schema as the document has it: a reference, if the schema has a name. */
+/** A schema in the description: a reference, if the schema has a name. */
 export function describeSchema(schema: TSchema): Members {
   const name = names.get(schema);
   return name === undefined ? describeWhole(schema) : { $ref: `#/components/schemas/${name}` };
@@ -113,6 +113,7 @@ function describeProperty(schema: TSchema): Members {
   return schema.type === "null" ? { ...schema, type: ["string", "null"] } : describeSchema(schema);
 }
 
+/** An object with the same names, and with what `describe` returns for each member. */
 export function mapMembers<T>(table: Readonly<Record<string, T>>, describe: (member: T) => unknown): Members {
   return Object.fromEntries(Object.entries(table).map(([name, member]) => [name, describe(member)]));
 }

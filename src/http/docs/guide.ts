@@ -1,4 +1,4 @@
-/** The guide: Markdown prose, filled in with the tables that the service itself uses. */
+/** The guide: Markdown, filled in with the tables that the service itself uses. */
 import { type Rule, rules } from "../../changes/rules.ts";
 import { programTypes, statuses } from "../../opportunities/opportunity.ts";
 import { LIST_ITEMS_MAX } from "../parameter-kinds.ts";
@@ -9,7 +9,7 @@ import text from "./guide.md" with { type: "text" };
 
 export type Section = { id: string; title: string; markdown: string };
 
-/** One section for each `## Title {#id}`. The default id is the title in lower case. */
+/** The sections of the guide, one for each `## Title {#id}`. Without an id, it is the title in lower case. */
 export function guideSections(baseUrl: string): Section[] {
   const { id, updated_at } = exampleRecord;
   const values: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ export function guideSections(baseUrl: string): Section[] {
     });
 }
 
-/** The guide as one text for the document: only the curl samples, and links that lead to the page. */
+/** The guide as one text for the description: with curl samples only, and with links to the page. */
 export function guideText(baseUrl: string): string {
   return guideSections(baseUrl)
     .map(({ title, markdown }) => `## ${title}\n\n${markdown}`)
@@ -44,17 +44,17 @@ export function guideText(baseUrl: string): string {
     .replaceAll("](#", `](${baseUrl}/docs#`);
 }
 
-/** Which change becomes which event. */
+/** The table of event rules, in Markdown. */
 export function eventTable(): string {
   return table(["Type", "Severity", "Fields", "When"], rules.map(eventRow));
 }
 
 function eventRow({ type, severity, fields, when }: Rule): string[] {
-  const which = fields.length === 0 ? "–" : fields.includes("*") ? "any" : codes(fields);
-  return [codes([type]), severity, which, when];
+  const names = fields.length === 0 ? "–" : fields.includes("*") ? "any" : codes(fields);
+  return [codes([type]), severity, names, when];
 }
 
-/** Each code is in an element that the `type` of the problem links to (D-22). */
+/** The table of problems. Each code is in an element to which the `type` of the problem links (D-22). */
 function problemTable(): string {
   const rows = (Object.keys(problems) as ProblemCode[]).map((code) => {
     const { status, title, description } = problems[code];

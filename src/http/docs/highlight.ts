@@ -1,4 +1,4 @@
-/** Colors for the samples: comments, strings and keywords. */
+/** Syntax highlighting of the samples: comments, strings and keywords. */
 
 const keywords: Readonly<Record<string, string>> = {
   sh: "curl|export",
@@ -12,7 +12,7 @@ const COMMENT = String.raw`\/\*\*.*?\*\/|(?<=^|\s)\/\/[^\n]*|(?<=^|\s)#[^\n]*|""
 const STRING = String.raw`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\x60[^\x60]*\x60`;
 
 /** The source as HTML, with its tokens in spans. */
-export function highlighted(source: string, language: string): string {
+export function highlight(source: string, language: string): string {
   const words = keywords[language];
   if (words === undefined) return Bun.escapeHTML(source);
   const tokens = new RegExp(`(?<comment>${COMMENT})|(?<string>${STRING})|\\b(?<keyword>${words})\\b(?!["'])`, "g");

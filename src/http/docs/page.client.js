@@ -1,11 +1,11 @@
-// The page works without this: it puts samples into tabs, offers to copy them, and shows Scalar's reference beside the guide.
+// Optional: puts the samples into tabs, adds copy buttons, and shows Scalar's reference as a second view.
 
 const root = document.documentElement;
 const files = document.currentScript.dataset;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 root.classList.add("scripted");
 
-// Samples: one tab for each language. The language chosen is shown in all of them.
+// Samples: one tab for each language. Choosing a language changes all samples.
 function showLanguage(language) {
   for (const group of document.querySelectorAll(".samples")) {
     const tabs = [...group.querySelectorAll("[role=tab]")];
@@ -69,7 +69,7 @@ for (const [number, group] of document.querySelectorAll(".samples").entries()) i
 if (navigator.clipboard) for (const figure of document.querySelectorAll(".samples figure")) addCopyButton(figure);
 showLanguage("curl");
 
-// The guide's own anchors show the guide; any other is a place in the reference (`#reference/tag/…`, where Scalar finds it by itself at first).
+// Anchors in the guide show the guide. Any other anchor is a place in the reference, such as `#reference/tag/…`; Scalar scrolls to it.
 const guide = document.getElementById("guide");
 const reference = document.getElementById("reference");
 
@@ -101,7 +101,7 @@ function load(src, then) {
   document.head.append(script);
 }
 
-// Called by the reference's own file, once Scalar is there.
+// The reference file calls this after Scalar is loaded.
 // biome-ignore lint/correctness/noUnusedVariables: it is called from another file.
 function showReference(configuration) {
   document.getElementById("scalar").replaceChildren();
@@ -114,7 +114,7 @@ function showReference(configuration) {
 addEventListener("hashchange", showView);
 showView();
 
-// Which section is being read.
+// Marks the section that is being read.
 const links = new Map([...document.querySelectorAll(".sections a")].map((link) => [link.hash.slice(1), link]));
 const observer = new IntersectionObserver(
   (entries) => {

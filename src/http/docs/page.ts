@@ -1,12 +1,13 @@
-/** The page for people: the guide and the operations of the document, as plain HTML that needs no script. */
+/** The page at `/docs`: the guide and the operations, as plain HTML that needs no script. */
 import type { DescribedOperation, DescribedParameter, Document } from "../openapi.ts";
 import { problemAnchor } from "../problem.ts";
 import { guideSections, type Section } from "./guide.ts";
-import { highlighted } from "./highlight.ts";
+import { highlight } from "./highlight.ts";
 
-/** Paths of the page's files, below the base address. */
+/** The paths of the page's files, below the base address. */
 type Files = { style: string; script: string; scalar: string; reference: string };
 
+/** The page as HTML. */
 export function docsPage(document: Document, { style, script, scalar, reference }: Files): string {
   const [{ url: baseUrl }] = document.servers;
   const operations = Object.entries(document.paths).map(([path, { get }]) => operationEntry(document, path, get));
@@ -58,7 +59,7 @@ ${sections.map(sectionHtml).join("\n")}
 `;
 }
 
-/** A point on a rising line. As a data URI it needs no request. */
+/** A point on a rising line, as a data URI: it needs no request. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0d7a68"/><path d="M7 22l6-7 5 4 7-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/><circle cx="25" cy="9" r="3" fill="#ffd166"/></svg>',
 )}`;
@@ -70,7 +71,7 @@ ${markdownHtml(markdown)}
 </section>`;
 }
 
-/** Adjacent samples become one group, `### Title {#id}` gets its id, and tables scroll on narrow screens. */
+/** Converts Markdown. Adjacent samples become one group, `### Title {#id}` gets its id, and tables can scroll on narrow screens. */
 function markdownHtml(markdown: string): string {
   const groups: string[] = [];
   const withoutSamples = markdown.replace(/(?:^```\w+.*\n[\s\S]*?\n```$\n?)+/gm, (run) => {
@@ -93,7 +94,7 @@ function markdownHtml(markdown: string): string {
 
 function sampleHtml([, language = "", label = "", source = ""]: RegExpExecArray): string {
   const name = label || language;
-  return `<figure data-language="${name}"><figcaption>${name}</figcaption><pre tabindex="0"><code>${highlighted(source, language)}</code></pre></figure>`;
+  return `<figure data-language="${name}"><figcaption>${name}</figcaption><pre tabindex="0"><code>${highlight(source, language)}</code></pre></figure>`;
 }
 
 function operationEntry(document: Document, path: string, operation: DescribedOperation): string {
@@ -104,7 +105,7 @@ function operationEntry(document: Document, path: string, operation: DescribedOp
     `### \`GET\` ${path} {#operation-${operationId}}`,
     `${summary}. ${description}`,
     parameterTable(parameters.filter((parameter) => parameter.in !== "header")),
-    `${security === undefined ? "Needs a key." : "Needs no key."} Refused with ${refusals(document, operation)}. [Responses and samples](#${reference})`,
+    `${security === undefined ? "Needs a key." : "Needs no key."} Refused with ${problemLinks(document, operation)}. [Responses and samples](#${reference})`,
   ].join("\n\n");
 }
 
@@ -116,12 +117,12 @@ function parameterTable(parameters: readonly DescribedParameter[]): string {
   return rows.length === 0 ? "" : ["| Parameter | Meaning |", "|---|---|", ...rows].join("\n");
 }
 
-/** The problems of an operation, by status: they are the examples in its responses. */
-function refusals({ components }: Document, { responses }: DescribedOperation): string {
+/** Links to the problems of an operation, by status. The description has an example of each. */
+function problemLinks({ components }: Document, { responses }: DescribedOperation): string {
   return Object.entries(responses)
     .flatMap(([status, response]) => {
-      const whole = "$ref" in response ? components.responses[response.$ref.replace(/^.*\//, "")] : response;
-      const codes = Object.keys(whole?.content?.["application/problem+json"]?.examples ?? {});
+      const resolved = "$ref" in response ? components.responses[response.$ref.replace(/^.*\//, "")] : response;
+      const codes = Object.keys(resolved?.content?.["application/problem+json"]?.examples ?? {});
       return codes.map((code) => `[${status} \`${code}\`](#${problemAnchor(code)})`);
     })
     .join(", ");

@@ -1,10 +1,10 @@
-/** Code that calls an operation from a server, in four languages. Never from a browser: keys do not belong there. */
+/** Code that calls an operation, in four languages. It runs on a server, never in a browser, because keys do not belong there. */
 import type { DescribedOperation } from "../openapi.ts";
 
 /** A record of the demo's sample data, so the code samples work in the demo. */
 export const SAMPLE_ID = "eb7863be-c9fd-5a72-b348-a17b86f00b53";
 
-/** A query worth showing, by operation. */
+/** An interesting query, by operation. */
 const queries: Readonly<Record<string, string>> = {
   listOpportunities: "?status=open,closing_soon&program_type=SBIR,GRANT&limit=10",
   listOpportunityEvents: "?include_insignificant=true&limit=10",
@@ -12,9 +12,10 @@ const queries: Readonly<Record<string, string>> = {
 
 export type Sample = { lang: string; label: string; source: string };
 
-type Sampled = Pick<DescribedOperation, "operationId" | "security" | "responses">;
+type SampledOperation = Pick<DescribedOperation, "operationId" | "security" | "responses">;
 
-export function samplesOf(path: string, { operationId, security, responses }: Sampled, baseUrl: string): Sample[] {
+/** The samples of an operation, for the base address of the server. */
+export function samplesOf(path: string, { operationId, security, responses }: SampledOperation, baseUrl: string): Sample[] {
   const url = baseUrl + path.replace("{id}", SAMPLE_ID) + (queries[operationId] ?? "");
   const success = responses[200];
   const isJson = success !== undefined && "content" in success && success.content?.["application/json"] !== undefined;

@@ -1,4 +1,4 @@
-/** The description of the service, for programs and for people, and the files that the latter loads. */
+/** The description for programs, the page for people, and the files that the page loads. */
 import { Elysia } from "elysia";
 import { withoutKey } from "../admission.ts";
 import { operation } from "../operation.ts";

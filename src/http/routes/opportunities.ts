@@ -20,7 +20,7 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
     "/opportunities",
     async ({ call, query: { limit, cursor, ...filter } }) => {
       const { model } = call.service;
-      const scope = cursorScope("/opportunities", sameFilter(filter));
+      const scope = cursorScope("/opportunities", filterForScope(filter));
       const after = decodeCursor(model.cursorSecret, scope, cursor);
 
       const page = await listOpportunities(model, filter, limit, after);
@@ -86,11 +86,12 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
     },
   );
 
+/** The problem of an id that no opportunity has. */
 export function noOpportunity(id: string): Problem {
   return new Problem("not_found", `There is no opportunity with the id ${id}.`);
 }
 
-/** D-15: an agency in another letter case is the same filter. */
-function sameFilter(filter: Filter): Filter {
+/** The filter that a cursor is bound to. An agency in another letter case is the same filter (D-15). */
+function filterForScope(filter: Filter): Filter {
   return filter.agency === undefined ? filter : { ...filter, agency: fold(filter.agency) };
 }
