@@ -1,4 +1,4 @@
-/** The page in a real browser: Debian's Chromium, which CI installs. `SHOTS=directory` keeps a picture of each view. */
+/** The page in a real browser: Debian's Chromium, which CI installs. `SHOTS=directory` saves a screenshot of each view. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ const CHROMIUM = "/usr/bin/chromium";
 const isThere = existsSync(CHROMIUM);
 if (!isThere) process.stderr.write(`SKIPPED: the tests of /docs in a browser need ${CHROMIUM} (apt-get install chromium)\n`);
 
-/** Playwright's 30 s are too few on a machine that does much else. */
-const PATIENCE_MS = 240_000;
+/** Playwright's 30 s are too short on a busy machine. */
+const TIMEOUT_MS = 240_000;
 const FLAGS =
   "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 const widths = { desktop: { width: 1360, height: 900 }, phone: { width: 390, height: 844 } };
@@ -28,7 +28,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     origin = `http://127.0.0.1:${server.port}`;
     const app = await testApi({ assets: descriptionAssets(`${origin}/v1`) });
     // The first start after an installation reads 300 MB from a cold disk.
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: PATIENCE_MS });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: TIMEOUT_MS });
   });
 
   afterAll(async () => {
@@ -38,8 +38,8 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
 
   for (const [device, viewport] of Object.entries(widths)) {
     for (const colorScheme of ["light", "dark"] as const) {
-      test(`is quiet, its own, and there before its scripts: ${device}, ${colorScheme}`, async () => {
-        const { page, complaints, foreign, painted } = await open({ viewport, colorScheme });
+      test(`logs no error, loads nothing from other hosts, and is readable before its scripts: ${device}, ${colorScheme}`, async () => {
+        const { page, errors, foreign, painted } = await open({ viewport, colorScheme });
         await page.route("**/*.js", (route) => painted().then(() => route.continue()));
         await page.goto(`${origin}/v1/docs`);
         await expectFits(page);
@@ -54,14 +54,14 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
         await shot(page, `reference-${device}-${colorScheme}`);
 
         expect(await page.evaluate("localStorage.length + sessionStorage.length + document.cookie.length")).toBe(0);
-        expect(complaints).toEqual([]);
+        expect(errors).toEqual([]);
         expect(foreign).toEqual([]);
         await page.context().close();
       }, 300_000);
     }
   }
 
-  test("shows a problem's description at the address that its type gives", async () => {
+  test("shows the description of a problem at the address of its type", async () => {
     const { page } = await open({ viewport: widths.phone });
     for (const code of Object.keys(problems) as ProblemCode[]) {
       await page.goto("about:blank");
@@ -76,7 +76,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     await page.context().close();
   }, 300_000);
 
-  test("leads from an operation in the guide to its place in the reference and back", async () => {
+  test("links from an operation in the guide to the reference, and back", async () => {
     const { page } = await open({ viewport: widths.desktop });
     await page.goto(`${origin}/v1/docs#operation-listOpportunityEvents`);
     await page.locator('a[href^="#reference/"][href$="/events"]').click();
@@ -102,7 +102,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     await page.context().close();
   }, 300_000);
 
-  test("is a page to read without JavaScript", async () => {
+  test("is readable without JavaScript", async () => {
     const { page } = await open({ viewport: widths.desktop, javaScriptEnabled: false });
     await page.goto(`${origin}/v1/docs`);
     expect(await page.getByRole("heading", { name: "Errors" }).isVisible()).toBe(true);
@@ -112,30 +112,30 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     await page.context().close();
   }, 300_000);
 
-  /** A fresh page, and what it says and asks for. */
+  /** A new page, with the errors that it logs and the requests that it sends to other hosts. */
   async function open(options: Parameters<Browser["newContext"]>[0]) {
     const page = await (await browser.newContext(options)).newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
-    const complaints: string[] = [];
+    page.setDefaultTimeout(TIMEOUT_MS);
+    const errors: string[] = [];
     const foreign: string[] = [];
-    page.on("console", (message) => /error|warning/.test(message.type()) && complaints.push(message.text()));
-    page.on("pageerror", (error) => complaints.push(error.message));
-    page.on("requestfailed", (request) => complaints.push(request.url()));
+    page.on("console", (message) => /error|warning/.test(message.type()) && errors.push(message.text()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("requestfailed", (request) => errors.push(request.url()));
     page.on(
       "request",
       (request) => /^(data:|about:)/.test(request.url()) || request.url().startsWith(origin) || foreign.push(request.url()),
     );
     const painted = () => until(page, 'performance.getEntriesByName("first-contentful-paint").length > 0');
-    return { page, complaints, foreign, painted };
+    return { page, errors, foreign, painted };
   }
 });
 
-/** Asks again and again, since the page's policy forbids what Playwright would wait with. The test's time limit ends it. */
+/** Polls, because the page's security policy forbids Playwright's own way of waiting. The test's time limit ends it. */
 async function until(page: Page, expression: string): Promise<void> {
   while (!(await page.evaluate(expression))) await Bun.sleep(20);
 }
 
-/** Nothing is wider than the screen. */
+/** Expects that nothing is wider than the screen. */
 async function expectFits(page: Page): Promise<void> {
   expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
 }

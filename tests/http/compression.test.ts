@@ -1,4 +1,4 @@
-/** RFC 9110 §12.5.3: content codings, as a client asks for them and gets them. */
+/** RFC 9110 §12.5.3: content codings as a client requests and receives them. */
 import { describe, expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { compress, preferredCoding } from "../../src/http/respond.ts";
@@ -44,7 +44,7 @@ describe("compress()", () => {
   test.each([
     ["gzip", gunzipSync],
     ["zstd", zstdDecompressSync],
-  ] as const)("in %s does a small body at once and a large one beside, both whole", async (coding, decode) => {
+  ] as const)("in %s compresses a small body in this thread and a large one in another", async (coding, decode) => {
     expect(compress("small ×", coding)).not.toBeInstanceOf(Promise);
     expect(decode(await compress("small ×", coding)).toString()).toBe("small ×");
     expect(compress(large, coding)).toBeInstanceOf(Promise);
@@ -61,8 +61,8 @@ const coding = ({ headers }: Response) => headers.get("content-encoding");
 const bytes = async (response: Response) => (await response.clone().bytes()).length;
 const dataOf = async (response: Response) => JSON.parse(await decodedText(response)).data;
 
-describe("an answer over 1 KiB", () => {
-  test.each(["gzip", "zstd"])("in %s says the same in fewer bytes", async (wanted) => {
+describe("a body over 1 KiB", () => {
+  test.each(["gzip", "zstd"])("in %s has the same data in fewer bytes", async (wanted) => {
     const plain = await ask("/opportunities?limit=25", null);
     const compressed = await ask("/opportunities?limit=25", wanted);
     expect([coding(plain), coding(compressed)]).toEqual([null, wanted]);
@@ -72,17 +72,17 @@ describe("an answer over 1 KiB", () => {
     expect(compressed.headers.get("ratelimit-limit")).toBe("1000000");
   });
 
-  test.each([null, "", "identity", "br", "gzip;q=0"])("is sent as it is for Accept-Encoding %p", async (accepted) => {
+  test.each([null, "", "identity", "br", "gzip;q=0"])("is not compressed for Accept-Encoding %p", async (accepted) => {
     const response = await ask("/opportunities?limit=25", accepted);
     expect([coding(response), JSON.parse(await response.text()).data.length]).toEqual([null, 25]);
   });
 
-  test("arrives whole over a connection, where it says its length", async () => {
+  test("is complete over a connection, with its length", async () => {
     const server = await rawServer(api);
     const key = `Authorization: Bearer ${api.key}`;
     const lines = ["GET /v1/opportunities?limit=25 HTTP/1.1", "Host: localhost", "Connection: close", key];
     const response = await sendRaw(server.port, [...lines, "Accept-Encoding: gzip"]);
-    if (response === undefined) throw new Error("No answer");
+    if (response === undefined) throw new Error("No response");
     expect([coding(response), Number(response.headers.get("content-length"))]).toEqual(["gzip", await bytes(response)]);
     expect(await dataOf(response)).toHaveLength(25);
     const decoded = await fetch(`http://127.0.0.1:${server.port}/v1/opportunities`, { headers: { Authorization: `Bearer ${api.key}` } });
@@ -90,7 +90,7 @@ describe("an answer over 1 KiB", () => {
     await server.stop();
   });
 
-  test("is compressed when it is a problem, too", async () => {
+  test("is compressed in a problem, too", async () => {
     const names = Array.from({ length: 40 }, (_, n) => `unknown_${n}=1`).join("&");
     const response = await ask(`/opportunities?${names}`, "gzip");
     expect([response.status, coding(response)]).toEqual([400, "gzip"]);
@@ -98,13 +98,13 @@ describe("an answer over 1 KiB", () => {
   });
 });
 
-describe("what is small or empty", () => {
-  test.each(["/meta", "/opportunities?source=NONE", "/docs/script-1.js"])("%s is sent as it is", async (path) => {
+describe("a small body", () => {
+  test.each(["/meta", "/opportunities?source=NONE", "/docs/script-1.js"])("of %s is not compressed", async (path) => {
     const response = await ask(path, "gzip, zstd");
     expect([response.status, coding(response)]).toEqual([200, null]);
   });
 
-  test("a problem is, and says that it depends on the header all the same", async () => {
+  test("of a problem is not compressed, and has Vary", async () => {
     const response = await ask(`/opportunities/${X}`, "gzip");
     expect(coding(response)).toBeNull();
     await expectProblem(response, { code: "not_found" });
@@ -119,7 +119,7 @@ describe("Vary", () => {
 
 describe("entity tags", () => {
   test.each([`/opportunities/${U}`, "/docs", "/openapi.json"])(
-    "of %s are weak, the same in every coding, and answer 304 in each",
+    "of %s are weak, the same in every coding, and return 304 in each",
     async (path) => {
       const tags = await Promise.all([null, "gzip", "zstd"].map(async (accepted) => (await ask(path, accepted)).headers.get("etag") ?? ""));
       const [tag = ""] = tags;

@@ -20,7 +20,7 @@ const page = async (path: string, key = api.key): Promise<PageBody> => {
 const cursorOf = async (path: string) => (await page(path)).meta.next_cursor ?? "";
 
 describe("a cursor", () => {
-  test("219: continues where the page before ended", async () => {
+  test("continues where the previous page ended", async () => {
     const first = await page("/opportunities?limit=10");
     const second = await page(`/opportunities?limit=10&cursor=${first.meta.next_cursor}`);
     const ids = [...first.data, ...second.data].map(({ id }) => id);
@@ -28,23 +28,23 @@ describe("a cursor", () => {
     expect(ids).toEqual((await page("/opportunities?limit=20")).data.map(({ id }) => id));
   });
 
-  test("220: continues with another limit, and with another key", async () => {
+  test("continues with another limit, and with another key", async () => {
     const { key } = await api.newKey();
     const cursor = await cursorOf("/opportunities?limit=10");
     expect((await page(`/opportunities?limit=5&cursor=${cursor}`, key)).data).toHaveLength(5);
   });
 
   test.each([
-    [223, "status=open,closed&limit=5", "status=closed&status=open,%20open"],
-    [224, "source=sam&limit=5", "source=SAM"],
-    [225, "updated_since=2025-12-31T00:00:00Z&limit=5", "updated_since=2025-12-30T19:00:00.000-05:00"],
-    [225, "agency=nasa&limit=5", "agency=NaSa"],
-  ])("%i: of ?%s continues ?%s, which means the same", async (_, query, same) => {
+    ["status=open,closed&limit=5", "status=closed&status=open,%20open"],
+    ["source=sam&limit=5", "source=SAM"],
+    ["updated_since=2025-12-31T00:00:00Z&limit=5", "updated_since=2025-12-30T19:00:00.000-05:00"],
+    ["agency=nasa&limit=5", "agency=NaSa"],
+  ])("of ?%s continues the equivalent ?%s", async (query, same) => {
     const cursor = await cursorOf(`/opportunities?${query}`);
     expect((await page(`/opportunities?${same}&cursor=${cursor}`)).data.length).toBeGreaterThan(0);
   });
 
-  test("continues a history whose default is written out", async () => {
+  test("continues a history when a default is sent explicitly", async () => {
     const cursor = await cursorOf(`/opportunities/${U}/events?limit=2`);
     expect(
       (await page(`/opportunities/${U.toUpperCase()}/events?include_insignificant=false&cursor=${cursor}`)).data.length,
@@ -52,22 +52,22 @@ describe("a cursor", () => {
   });
 
   test.each([
-    [221, "status=open&limit=5", "status=closed"],
-    [222, "status=open&limit=5", "limit=5"],
-    [222, "limit=5", "agency=nasa"],
-    [222, "agency=nasa&limit=5", "agency=nas"],
-    [222, "updated_since=2025-12-31T00:00:00Z&limit=5", "updated_since=2025-12-31T00:00:00.0001Z"],
-  ])("%i: of ?%s is refused with ?%s", async (_, query, other) => {
+    ["status=open&limit=5", "status=closed"],
+    ["status=open&limit=5", "limit=5"],
+    ["limit=5", "agency=nasa"],
+    ["agency=nasa&limit=5", "agency=nas"],
+    ["updated_since=2025-12-31T00:00:00Z&limit=5", "updated_since=2025-12-31T00:00:00.0001Z"],
+  ])("of ?%s is refused with ?%s", async (query, other) => {
     const cursor = await cursorOf(`/opportunities?${query}`);
     await expectProblem(await api.get(`/opportunities?${other}&cursor=${cursor}`), { code: "invalid_cursor" });
   });
 
-  test("226: is not looked at when a parameter is not supported", async () => {
+  test("is checked after unsupported parameters", async () => {
     const cursor = await cursorOf("/opportunities?limit=5");
     await expectProblem(await api.get(`/opportunities?x=1&cursor=${cursor}`), { code: "unsupported_parameter" });
   });
 
-  test("227, 228, 229: belongs to one operation and one opportunity", async () => {
+  test("belongs to one operation and one opportunity", async () => {
     const ofList = await cursorOf("/opportunities?limit=5");
     const ofEvents = await cursorOf(`/opportunities/${U}/events?limit=2`);
     await expectProblem(await api.get(`/opportunities/${U}/events?cursor=${ofList}`), { code: "invalid_cursor" });
@@ -76,23 +76,23 @@ describe("a cursor", () => {
   });
 
   test.each([
-    [230, ""],
-    [231, "x"],
-    [232, "AAAA"],
-    [233, "A".repeat(55)],
-    [234, "A".repeat(5000)],
-    [235, "%00"],
-    [236, "null"],
-    [238, "CURSOR="],
-    [239, "%20CURSOR"],
-    [240, "CURSOR&cursor=CURSOR"],
-    [240, "%zz"],
-  ])("%i: cursor=%p is refused", async (_, text) => {
+    [""],
+    ["x"],
+    ["AAAA"],
+    ["A".repeat(55)],
+    ["A".repeat(5000)],
+    ["%00"],
+    ["null"],
+    ["CURSOR="],
+    ["%20CURSOR"],
+    ["CURSOR&cursor=CURSOR"],
+    ["%zz"],
+  ])("cursor=%p is refused", async (text) => {
     const cursor = await cursorOf("/opportunities?limit=5");
     await expectProblem(await api.get(`/opportunities?cursor=${text.replaceAll("CURSOR", cursor)}`), { code: "invalid_cursor" });
   });
 
-  test("242: a walk returns each record once, by updated_at and then id, both descending", async () => {
+  test("a walk returns each record once, by updated_at and then id, both descending", async () => {
     const seen: { id: string; updated_at: string }[] = [];
     for (let path = "/opportunities?limit=7"; ; ) {
       const { data, meta } = await page(path);
@@ -101,9 +101,9 @@ describe("a cursor", () => {
       if (meta.next_cursor === null) break;
       path = `/opportunities?limit=7&cursor=${meta.next_cursor}`;
     }
-    const places = seen.map(({ id, updated_at }) => `${updated_at} ${id}`);
-    expect(places).toHaveLength(60);
-    expect(places).toEqual([...new Set(places)].sort().reverse());
+    const order = seen.map(({ id, updated_at }) => `${updated_at} ${id}`);
+    expect(order).toHaveLength(60);
+    expect(order).toEqual([...new Set(order)].sort().reverse());
   });
 });
 
@@ -114,22 +114,22 @@ describe("encodeCursor() and decodeCursor()", () => {
     expect(() => decodeCursor(secret, scope, text)).toThrow(Problem);
   };
 
-  test("give back every place, in at most 512 URL-safe characters", () => {
+  test("round-trip every position, in at most 512 URL-safe characters", () => {
     fc.assert(
-      fc.property(position, fc.string(), (place, scope) => {
-        const text = encodeCursor(secret, scope, place);
+      fc.property(position, fc.string(), (original, scope) => {
+        const text = encodeCursor(secret, scope, original);
         expect(text).toMatch(/^[\w-]{1,512}$/);
-        expect(decodeCursor(secret, scope, text)).toEqual(place);
+        expect(decodeCursor(secret, scope, text)).toEqual(original);
       }),
       { numRuns: 500 },
     );
   });
 
-  test("237: any one character changed, added or removed is refused, and so is any other scope or secret", () => {
+  test("any one character changed, added or removed is refused, and so is any other scope or secret", () => {
     const letter = fc.constantFrom(..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ .~é\n");
     fc.assert(
-      fc.property(position, fc.nat(54), letter, (place, at, other) => {
-        const text = encodeCursor(secret, "scope", place);
+      fc.property(position, fc.nat(54), letter, (original, at, other) => {
+        const text = encodeCursor(secret, "scope", original);
         const changed = text.slice(0, at) + other + text.slice(at + 1);
         if (changed !== text) refuses("scope", changed);
         refuses("scope", text.slice(0, at) + other + text.slice(at));
@@ -143,7 +143,7 @@ describe("encodeCursor() and decodeCursor()", () => {
 });
 
 describe("cursorScope()", () => {
-  test("is the same for the same filters in another order, and another for anything else", () => {
+  test("is the same for the same filters in another order, and different for anything else", () => {
     const scope = cursorScope("/a", { status: ["open", "closed"] });
     expect(cursorScope("/a", { status: ["closed", "open"] })).toBe(scope);
     expect(cursorScope("/b", { status: ["closed", "open"] })).not.toBe(scope);

@@ -1,4 +1,4 @@
-/** The page as it is sent: what must be readable without a script, and what it must never hold. */
+/** The page as it is sent: what must be readable without a script, and what it must never contain. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { openState } from "../../db/sqlite/open.ts";
@@ -17,7 +17,7 @@ const html = await text("/docs");
 const files = assets.map(({ path }) => path).filter((path) => path.startsWith("/docs/"));
 
 describe("GET /docs", () => {
-  test("is a page that may load its own files only and connect to nothing", async () => {
+  test("may load only its own files and connect to nothing", async () => {
     const { status, headers } = await api.get("/docs", { key: null });
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -29,7 +29,7 @@ describe("GET /docs", () => {
     expect(again.status).toBe(304);
   });
 
-  test("describes every problem where its type leads, without a script", () => {
+  test("describes every problem at the address of its type, without a script", () => {
     for (const code of Object.keys(problems) as ProblemCode[]) {
       const [page, anchor] = problemType(BASE_URL, code).split("#");
       expect(page).toBe(`${BASE_URL}/docs`);
@@ -38,7 +38,7 @@ describe("GET /docs", () => {
     }
   });
 
-  test("lists every operation, parameter and event rule, and says where the description is", () => {
+  test("lists every operation, parameter and event rule, and links to the description", () => {
     for (const [path, { get }] of Object.entries(openapiDocument(BASE_URL).paths)) {
       const id = `operation-${get.operationId}`;
       expect(html).toContain(`<h3 id="${id}"><a href="#${id}"><code>GET</code> ${path}</a></h3>`);
@@ -50,21 +50,21 @@ describe("GET /docs", () => {
     expect(html).toContain('href="openapi.json"');
   });
 
-  test("has an element for every place that it links to, and each id once", () => {
+  test("has an element for every anchor that it links to, and each id once", () => {
     const ids = html
       .matchAll(/ id="([^"]+)"/g)
       .map(([, id]) => id)
       .toArray();
     expect(ids.length).toBe(new Set(ids).size);
-    const places = html
+    const anchors = html
       .matchAll(/ href="#([^"]+)"/g)
-      .map(([, place = ""]) => place)
-      .filter((place) => !place.startsWith("reference/"));
-    for (const place of places) expect(ids).toContain(place);
+      .map(([, anchor = ""]) => anchor)
+      .filter((anchor) => !anchor.startsWith("reference/"));
+    for (const anchor of anchors) expect(ids).toContain(anchor);
     expect(html).not.toMatch(/\{\{|\{#|<!--/);
   });
 
-  test("never asks for a key, holds no script of its own and loads nothing foreign", () => {
+  test("never asks for a key, has no inline script and loads nothing from other hosts", () => {
     expect(html).not.toMatch(/<(input|form|textarea|iframe|object|base)\b/);
     expect(html).not.toMatch(/<script(?![^>]* src="docs\/)/);
     expect(html).not.toMatch(/ on\w+=/);
@@ -82,7 +82,7 @@ describe("GET /docs", () => {
 });
 
 describe("the files of the page", () => {
-  test.each(files)("%s is compressed and may be kept for ever", async (path) => {
+  test.each(files)("%s is compressed and may be cached forever", async (path) => {
     const { status, headers } = await api.get(path, { key: null });
     expect(status).toBe(200);
     expect(path).toMatch(/^\/docs\/\w+-[0-9a-f]{12}\.(js|css)$/);
@@ -91,7 +91,7 @@ describe("the files of the page", () => {
     expect(html).toContain(path.slice(1));
   });
 
-  test("hold Scalar 1.72.1 as published", () => {
+  test("contain Scalar 1.72.1 as published", () => {
     const file = readFileSync(new URL("../../src/http/docs/scalar-1.72.1.js.gz", import.meta.url));
     expect(Bun.CryptoHasher.hash("sha256", Bun.gunzipSync(file), "hex")).toBe(
       "bf091006bdc3af6067af77c2f534812e3e633e94a94e87138069f570f33b762c",
@@ -99,7 +99,7 @@ describe("the files of the page", () => {
   });
 });
 
-test("docs/events.md holds the rules as they are", async () => {
+test("docs/events.md contains the current rules", async () => {
   const page = await Bun.file(new URL("../../docs/events.md", import.meta.url)).text();
   expect(page.replace(/ {2,}/g, " ").replace(/-{3,}/g, "---")).toContain(eventTable());
 });

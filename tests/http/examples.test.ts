@@ -1,4 +1,4 @@
-/** The description's examples are what the service answers over the demo's records. `WRITE=1 bun test examples` takes them down anew. */
+/** The examples in the description are what the service returns for the demo's records. `WRITE=1 bun test examples` updates them. */
 import { expect, test } from "bun:test";
 import { setAccount } from "../../src/accounts/account.ts";
 import examples from "../../src/http/docs/examples.json" with { type: "json" };
@@ -46,14 +46,14 @@ const refusals: Record<ProblemCode, (api: TestApi) => Promise<Response>> = {
   },
 };
 
-test("every example is an answer of the service over the demo's records", async () => {
+test("every example is a response of the service for the demo's records", async () => {
   expect(EXAMPLE_BASE_URL).toBe(BASE_URL);
-  const actual = await answers(await demoApi());
+  const actual = await allResponses(await demoApi());
   if (process.env.WRITE === "1") await Bun.write(FILE, `${JSON.stringify(actual, null, 2)}\n`);
   else expect(masked(actual)).toEqual(masked(examples));
 });
 
-async function answers(api: TestApi): Promise<unknown> {
+async function allResponses(api: TestApi): Promise<unknown> {
   const operations: Record<string, unknown> = {};
   for (const [operationId, path] of Object.entries(requests)) {
     const response = await api.get(path);
@@ -69,7 +69,7 @@ async function answers(api: TestApi): Promise<unknown> {
   return { operations, problems: refused };
 }
 
-/** Cursors are signed with each catalog's own secret; request ids are random. */
+/** Without cursors, which each catalog signs with its own secret, and without random request ids. */
 function masked(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (name, member) => {

@@ -1,8 +1,8 @@
-/** What a proxy, or anybody, says of the connection changes nothing. */
+/** Forwarding headers, from a proxy or any client, change nothing. */
 import { expect, test } from "bun:test";
 import { sixtyApi } from "../support/sixty.ts";
 
-const told = {
+const forwardingHeaders = {
   Forwarded: 'for=192.0.2.1;host="evil.example";proto=https',
   "X-Forwarded-For": "192.0.2.1",
   "X-Forwarded-Host": "evil.example",
@@ -12,12 +12,12 @@ const told = {
 };
 
 test.each(["/opportunities?limit=60", "/opportunities?limit=0", "/meta", "/none"])(
-  "%s is answered as without forwarding headers",
+  "%s has the same response with and without forwarding headers",
   async (path) => {
     const [plain, forwarded] = await Promise.all([sixtyApi(), sixtyApi()]);
     const without = await plain.get(path);
-    const answer = await forwarded.get(path, { headers: told });
-    expect([answer.status, answer.headers.toJSON(), await answer.text()]).toEqual([
+    const response = await forwarded.get(path, { headers: forwardingHeaders });
+    expect([response.status, response.headers.toJSON(), await response.text()]).toEqual([
       without.status,
       without.headers.toJSON(),
       await without.text(),

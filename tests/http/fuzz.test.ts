@@ -1,4 +1,4 @@
-/** Requests made up from the description, valid and not. `FUZZ=20000 bun test fuzz` makes more of them; `SEED` repeats a run. */
+/** Random requests from the description, valid and not. `FUZZ=20000 bun test fuzz` sends more of them; `SEED` repeats a run. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openapiDocument } from "../../src/http/openapi.ts";
@@ -30,7 +30,7 @@ const { paths } = JSON.parse(JSON.stringify(openapiDocument(BASE_URL))) as { pat
 const operations = Object.entries(paths).map(([path, { get }]) => ({ path, ...get }));
 const api = await sixtyApi();
 
-/** Texts as they stand in a query, encoded. */
+/** Texts, percent-encoded for a query. */
 const encoded = (values: fc.Arbitrary<string>) => values.map(encodeURIComponent);
 const word = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 20 })
@@ -43,7 +43,7 @@ const moment = fc
   })
   .map(({ ms, offset }) => new Date(ms).toISOString().replace("Z", offset));
 
-/** Values that a parameter's schema allows, encoded. */
+/** Values that the schema of a parameter allows, percent-encoded. */
 function allowed({ type, format, enum: values, items, minimum = 0, maximum = 0 }: Schema): fc.Arbitrary<string> {
   if (items !== undefined) return fc.array(allowed(items), { minLength: 1, maxLength: 8 }).map((texts) => texts.join(","));
   if (values !== undefined) return fc.constantFrom(...values);
@@ -85,8 +85,8 @@ function requestTo(path: string, parameters: fc.Arbitrary<{ pairs: Pair[]; segme
   });
 }
 
-/** Operations with more parameters are asked more often. */
-function weighed<T>({ length }: readonly Parameter[], arbitrary: fc.Arbitrary<T>) {
+/** Operations with more parameters are requested more often. */
+function weighted<T>({ length }: readonly Parameter[], arbitrary: fc.Arbitrary<T>) {
   return { weight: 1 + length * 4, arbitrary };
 }
 
@@ -101,19 +101,19 @@ const conditions = fc.record(
   { requiredKeys: [] },
 );
 
-/** Every parameter as described, some left out; a cursor comes from a page before. */
+/** Valid values for a random choice of parameters. Cursors come from previous pages. */
 const valid = fc.oneof(
   ...operations.map(({ path, parameters }) => {
     const query = parameters.filter((parameter) => parameter.in === "query" && parameter.name !== "cursor");
     const pairs = fc.record(Object.fromEntries(query.map(({ name, schema }) => [name, allowed(schema)])), { requiredKeys: [] });
-    return weighed(
+    return weighted(
       parameters,
       requestTo(path, fc.record({ pairs: pairs.map((values) => Object.entries(values) as Pair[]), segment: id, headers: conditions })),
     );
   }),
 );
 
-/** Known and unknown names with values that may be allowed or not, repeated or not. */
+/** Known and unknown names with any values, repeated or not. */
 const any = fc.oneof(
   ...operations.map(({ path, parameters }) => {
     const known = parameters
@@ -127,14 +127,14 @@ const any = fc.oneof(
       id,
       junk.map((text) => text.replace(/[/?#\\]/g, "-")),
     );
-    return weighed(parameters, requestTo(path, fc.record({ pairs: fc.array(pair, { maxLength: 5 }), segment, headers: conditions })));
+    return weighted(parameters, requestTo(path, fc.record({ pairs: fc.array(pair, { maxLength: 5 }), segment, headers: conditions })));
   }),
 );
 
-test(`a request as described is answered with 200, 304 or 404, and its next page too (seed ${SEED})`, async () => {
+test(`a described request returns 200, 304 or 404, and so does its next page (seed ${SEED})`, async () => {
   await fc.assert(
     fc.asyncProperty(valid, async ({ path, headers }) => {
-      const response = await api.get(path, { headers }); // The test's api holds each answer against the description.
+      const response = await api.get(path, { headers }); // The test API checks each response against the description.
       const needsOneSource = /[?&]source_opportunity_id=/.test(path);
       if (response.status === 400 && needsOneSource)
         return void (await expectProblem(response, { code: "invalid_parameter", fields: ["source_opportunity_id"] }));
@@ -149,7 +149,7 @@ test(`a request as described is answered with 200, 304 or 404, and its next page
   expect(api.failures).toEqual([]);
 }, 600_000);
 
-test(`any request is answered as described, never with 5xx, each 4xx with a whole problem (seed ${SEED})`, async () => {
+test(`any request has a described response, never 5xx, and each 4xx is a complete problem (seed ${SEED})`, async () => {
   await fc.assert(
     fc.asyncProperty(any, async ({ path, headers }) => {
       const response = await api.get(path, { headers });

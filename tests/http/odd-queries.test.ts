@@ -1,4 +1,4 @@
-/** Queries that a framework's parser reads differently: brackets, empty pairs, undecodable bytes, names of the prototype. */
+/** Queries that Elysia's parser reads differently: brackets, empty pairs, undecodable bytes, names of the prototype. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApi, testApi } from "../support/api.ts";
 import { expectProblem } from "../support/problem.ts";
@@ -43,7 +43,7 @@ const FILTERS = "must be one of status, source, agency, program_type, source_opp
 const NOT_TEXT = "must be percent-encoded UTF-8 without control characters";
 const LIMIT = "must be an integer from 1 to 100";
 
-describe("what cannot be read is refused by name", () => {
+describe("a bad parameter is refused by name", () => {
   test.each([
     ["?=x", "unsupported_parameter", [["", FILTERS]]],
     ["?%ff=1", "unsupported_parameter", [["%ff", FILTERS]]],
@@ -56,12 +56,12 @@ describe("what cannot be read is refused by name", () => {
     expect(problem.errors).toEqual(errors.map(([field, reason]) => ({ field, reason })));
   });
 
-  test("a bracketed list is no list of statuses", async () => {
+  test("a bracketed list is not a list of statuses", async () => {
     const problem = await expectProblem(await get("/opportunities?status=[open]"), { code: "invalid_parameter", fields: ["status"] });
     expect(problem.detail).toStartWith('"status" must contain only these values: forecast, pre_release,');
   });
 
-  test("an id in the path is judged with the parameters, and after unsupported ones", async () => {
+  test("an id in the path is checked with the parameters, after unsupported ones", async () => {
     await expectProblem(await get("/opportunities/zz?q=1"), { code: "unsupported_parameter", fields: ["q"] });
     await expectProblem(await get("/opportunities/zz/events?limit=0"), { code: "invalid_parameter", fields: ["id", "limit"] });
   });

@@ -1,4 +1,4 @@
-/** The description: found valid by others' tools, complete, and locked by a snapshot. */
+/** The description is valid for other tools, complete, and locked by a snapshot. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -18,18 +18,18 @@ const text = JSON.stringify(openapiDocument(BASE), null, 2);
 const document = JSON.parse(text);
 const operations = Object.entries<{ get: DescribedOperation }>(document.paths).map(([path, { get }]) => [path, get] as const);
 
-/** OWASP's rules that the specification decides otherwise, or that ask for what is not known. */
+/** OWASP's rules that contradict the contract, or that need limits which the upstreams do not have. */
 const switchedOff = {
   "owasp:api8:2023-define-cors-origin": "Keys do not belong in browsers: no Access-Control header is ever sent (D-4).",
   "owasp:api2:2023-read-restricted": "/meta, /openapi.json and /docs need no key.",
-  "owasp:api8:2023-define-error-responses-401": "For the same paths: they are never answered with 401. All others describe it.",
+  "owasp:api8:2023-define-error-responses-401": "For the same paths: they never return 401. All others describe it.",
   "owasp:api4:2023-rate-limit-responses-429": "For the same paths: they are not counted. All others describe it.",
   "owasp:api8:2023-define-error-validation": "For the same paths: they ignore parameters (D-6).",
-  "owasp:api4:2023-rate-limit": "Only an answer to a valid key has RateLimit headers (D-19).",
-  "owasp:api4:2023-string-limit": "Texts are those of the upstreams; a request is bounded as a whole, its head at 16 KiB.",
-  "owasp:api4:2023-string-restricted": "The same: free text has no format.",
-  "owasp:api4:2023-array-limit": "Arrays are those of the upstreams; a page is bounded by `limit`.",
-  "owasp:api4:2023-integer-limit": "`count` is bounded by `limit`.",
+  "owasp:api4:2023-rate-limit": "Only a response to a valid key has RateLimit headers (D-19).",
+  "owasp:api4:2023-string-limit": "Texts come from the upstreams. The head of a request is limited to 16 KiB.",
+  "owasp:api4:2023-string-restricted": "Free text has no format.",
+  "owasp:api4:2023-array-limit": "Arrays come from the upstreams. `limit` limits a page.",
+  "owasp:api4:2023-integer-limit": "`limit` limits `count`.",
 };
 
 describe("the description", () => {
@@ -54,7 +54,7 @@ describe("the description", () => {
     expect(await lint.exited).toBe(0);
   }, 300_000);
 
-  test("leaves Spectral and OWASP's rules nothing to find, some switched off by name and reason", async () => {
+  test("passes Spectral's and OWASP's rules, except for those switched off with a reason", async () => {
     const spectral = new Spectral();
     const off = Object.fromEntries(Object.keys(switchedOff).map((rule) => [rule, "off" as const]));
     spectral.setRuleset({ extends: [oas, [owasp, "all"]], rules: off } as RulesetDefinition);
@@ -62,13 +62,13 @@ describe("the description", () => {
     expect(findings.map(({ code, message, path }) => `${code}: ${message} (${path.join(".")})`)).toEqual([]);
   }, 300_000);
 
-  test("holds every operation: each route but the files of the page", () => {
+  test("contains every route, except the files of the page", () => {
     const documented = routes.routes.filter(({ hooks }) => hooks.detail?.hide !== true);
     expect(Object.keys(document.paths)).toEqual(documented.map(({ path }) => path.replace(/:(\w+)/g, "{$1}")));
     expect(documented).toHaveLength(7);
   });
 
-  test.each(operations)("has the parameters and problems that %s really has", async (path, operation) => {
+  test.each(operations)("has the actual parameters and problems of %s", async (path, operation) => {
     const { summary, security, parameters, responses, "x-codeSamples": samples } = operation;
     expect(summary).not.toBeEmpty();
     expect(samples.map(({ label }) => label)).toEqual(["curl", "TypeScript", "Python", "Go"]);
@@ -78,7 +78,7 @@ describe("the description", () => {
     const response = await (await sixtyApi()).get(`${path.replace("{id}", U)}?unknown=1`);
     expect(statuses).toContain(response.status);
     expect(response.status === 200).toBe(security !== undefined);
-    if (response.status === 200) return; // It takes no parameters and ignores all.
+    if (response.status === 200) return; // It ignores parameters.
     const { errors } = (await response.json()) as { errors: object[] };
     const names = parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);
     const reason = names.length === 0 ? "must be left out: this operation takes no query parameters" : `must be one of ${names.join(", ")}`;
@@ -91,7 +91,7 @@ describe("the description", () => {
     for (const code of Object.keys(problems)) expect(document.info.description).toContain(`\`${code}\``);
   });
 
-  test("gives a public base address wherever one stands, and closes every object of ours", () => {
+  test("uses the public base address everywhere, and allows no additional properties", () => {
     expect(document.servers).toMatchObject([{ url: BASE }]);
     expect(text).not.toContain("api.example.com");
     for (const [name, schema] of Object.entries<{ type: string; additionalProperties: boolean }>(document.components.schemas)) {
@@ -99,7 +99,7 @@ describe("the description", () => {
     }
   });
 
-  test("is locked: a change of it is a change of the interface", () => {
+  test("is locked by a snapshot, because a change of it is a change of the interface", () => {
     expect(text).toMatchSnapshot();
   });
 });

@@ -1,4 +1,4 @@
-/** Every sample of the guide and the description that a shell or Bun can run is run, over the demo's records. */
+/** Runs every sample of the guide and the description that a shell or Bun can run, for the demo's records. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { guideText } from "../../src/http/docs/guide.ts";
 import { descriptionAssets } from "../../src/http/docs.ts";
@@ -7,7 +7,7 @@ import { openapiDocument } from "../../src/http/openapi.ts";
 import type { TestApi } from "../support/api.ts";
 import { demoApi } from "../support/demo.ts";
 
-const BASE = "http://127.0.0.1:1/v1"; // Replaced by the server's, whose port is not known yet.
+const BASE = "http://127.0.0.1:1/v1"; // Replaced by the server's address, whose port is not known yet.
 const inGuide = guideText(BASE)
   .matchAll(/```sh\n([\s\S]*?)\n```/g)
   .map(([, source = ""]) => source)
