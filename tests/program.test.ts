@@ -76,7 +76,7 @@ describe("a data directory with real records", () => {
       /^fundfeed \d+\.\d+\.\d+ \(Bun \S+, SQLite 3\S+\)\n$/,
       { fundfeed: expect.any(String), bun: expect.any(String), sqlite: expect.any(String) },
     ],
-    [["check"], /^Everything holds\n$/, { ok: true, faults: [], not_migrated: [] }],
+    [["check"], /^No problems found\n$/, { ok: true, faults: [], not_migrated: [] }],
     [["refresh"], /^0 changed\n$/, { changed: 0, events: 0 }],
     [
       ["sources", "list"],
@@ -157,9 +157,9 @@ describe("a data directory with real records", () => {
     ];
     expect([code, JSON.parse(out)]).toEqual([3, { ...emptySummary, read: 3, changed: 1, rejected: 2, events: 1, reasons }]);
     expect(err).toBe(
-      "1 rejected: source.code is required; the first is mixed.ndjson:2\n" +
-        `1 rejected: ${amount}; the first is mixed.ndjson:3\n` +
-        "Rejected records and the reasons are in mixed.ndjson.rejects.ndjson\n",
+      "1 rejected: source.code is required; first at mixed.ndjson:2\n" +
+        `1 rejected: ${amount}; first at mixed.ndjson:3\n` +
+        "Rejected records with their reasons are in mixed.ndjson.rejects.ndjson\n",
     );
     const rejects = readFileSync(home.at("mixed.ndjson.rejects.ndjson"), "utf8")
       .trim()
@@ -204,7 +204,7 @@ describe("a data directory with real records", () => {
     const key = await home.key();
     const others = async () => (await page(await server.get("/opportunities?source=OTHER", key))).data.length;
     expect(await others()).toBe(2);
-    expect((await home.run(["sources", "add", "own", "--name", "Own", "--description", "Ours"])).out).toBe("OWN is in the catalog\n");
+    expect((await home.run(["sources", "add", "own", "--name", "Own", "--description", "Ours"])).out).toBe("OWN is a named source\n");
     expect(await others()).toBe(0);
     expect(await home.json(["sources", "remove", "own"])).toEqual({ code: "OWN" });
     expect(await others()).toBe(2);
@@ -251,7 +251,7 @@ describe("a running server", () => {
 
   test("is what health asks; by default at the configured port", async () => {
     const url = ["--url", server.base];
-    expect(await home.run(["health", ...url])).toEqual({ code: 0, out: `${server.base} answers\n`, err: "" });
+    expect(await home.run(["health", ...url])).toEqual({ code: 0, out: `${server.base} is healthy\n`, err: "" });
     expect(await home.json(["health"], { env: { FUNDFEED_PORT: String(server.port), HTTP_PROXY: "http://127.0.0.1:9" } })).toEqual({
       url: server.base,
       status: 200,
@@ -349,7 +349,7 @@ describe("demo", () => {
       .split("\n")
       .filter((line) => /^ {2}(export|curl)/.test(line));
     expect(lines.length).toBeGreaterThan(4);
-    expect(demo.printed()).toContain(`The reference is at http://127.0.0.1:${demo.port}/v1/docs.`);
+    expect(demo.printed()).toContain(`The API reference is at http://127.0.0.1:${demo.port}/v1/docs.`);
     const pasted = Bun.spawnSync(["sh", "-c", lines.map((line) => line.replace("curl -s", "curl -sf")).join(" && ")]);
     expect([pasted.exitCode, pasted.stdout.includes('"has_more":true')]).toEqual([0, true]);
     expect([await demo.stop(), directories()]).toEqual([0, []]);
@@ -403,7 +403,7 @@ describe("a key", () => {
     expect(where(secret.toString("latin1")).filter((place) => !/catalog\.db(-wal)?$/.test(place))).toEqual([]);
     expect(where(secret.toString("latin1"))).toContain("copy/catalog.db");
     expect(where(secret.toString("hex"), secret.toString("base64").slice(0, 40), secret.toString("base64url").slice(0, 40))).toEqual([]);
-    expect(seen["backup copy"]).toContain("The copy holds key hashes and the cursor secret: keep it as private as the original.");
+    expect(seen["backup copy"]).toContain("The copy contains key hashes and the cursor secret. Keep it as private as the original.");
   });
 
   test("works in a directory whose path would need quoting in a URI", async () => {

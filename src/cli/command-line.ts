@@ -1,4 +1,4 @@
-/** The command line: one commander program, one file per command, one place that turns faults into exit codes. */
+/** The command line: builds the commander program from its commands, runs one, and turns errors into exit codes. */
 import { Command, CommanderError, Help, type Option } from "commander";
 import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
@@ -27,20 +27,22 @@ import { serveCommand } from "./serve.ts";
 import { sourcesCommand } from "./sources.ts";
 import { versionCommand } from "./version.ts";
 
-/** As the help shows them. */
+const MAINTENANCE = "Maintenance:";
+
+/** In the groups and the order of the help. */
 const commands = {
   "Serve:": [demoCommand, serveCommand, healthCommand, openapiCommand],
-  "Records in:": [importCommand, pullCommand, refreshCommand, redactCommand],
-  "Records out:": [exportCommand, mirrorCommand],
-  "Where they came from:": [importsCommand, explainCommand, sourcesCommand],
-  "Who may call:": [plansCommand, accountsCommand, keysCommand],
-  "Upkeep:": [backupCommand, restoreCommand, copyCommand, checkCommand, completionCommand, versionCommand],
+  "Import:": [importCommand, pullCommand, refreshCommand, redactCommand],
+  "Export:": [exportCommand, mirrorCommand],
+  "Provenance:": [importsCommand, explainCommand, sourcesCommand],
+  "Access:": [plansCommand, accountsCommand, keysCommand],
+  [MAINTENANCE]: [backupCommand, restoreCommand, copyCommand, checkCommand, completionCommand, versionCommand],
 };
 
-/** Options that every command has: the last ones of each help. */
-const everywhere = ["--data", "--database", "--json", "--help"];
+/** Options of every command. The help lists them last. */
+const COMMON_OPTIONS = ["--data", "--database", "--json", "--help"];
 
-/** Runs one command. The exit code: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected. */
+/** Runs one command. Returns the exit code: 0 done, 1 failed and nothing changed, 2 usage error, 3 done but some records were rejected. */
 export async function runCommandLine(argv: readonly string[], machine: Machine): Promise<number> {
   const cli: Cli = { machine, exitCode: 0 };
   const program = createProgram(cli, argv);
@@ -55,35 +57,35 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
   }
 }
 
-/** The whole tree of commands, ready to parse `argv`. */
+/** The program with all its commands. Usage errors hide the passwords and keys of URLs in `argv`. */
 export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
   const program = new Command("fundfeed")
     .description("US federal innovation funding from every source, with its history, from one binary.")
     .version(version, "-V, --version", "print the version")
     .addHelpText(
       "after",
-      "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage, 3 done but some records were rejected.",
+      "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage error, 3 done but some records were rejected.",
     );
   for (const [group, members] of Object.entries(commands)) {
     for (const make of members) program.addCommand(make(cli).helpGroup(group));
   }
-  program.commandsGroup("Upkeep:").helpCommand("help [command]", "the help of a command");
+  program.commandsGroup(MAINTENANCE).helpCommand("help [command]", "Print the help of a command");
   for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)])
-    speakThrough(command, cli.machine, argv);
+    configureOutput(command, cli.machine, argv);
   return program;
 }
 
-/** What this program refuses says so itself; what the machine refuses is said here. */
+/** The program's own errors name what failed. Errors of the runtime or the operating system get the name of the command. */
 function sentenceOf(command: string, error: unknown): string {
   const reason = reasonOf(error);
   return reason.startsWith("Cannot ") ? reason : `Cannot finish ${command}: ${reason}`;
 }
 
-function speakThrough(command: Command, machine: Machine, argv: readonly string[]): void {
+function configureOutput(command: Command, machine: Machine, argv: readonly string[]): void {
   command
     .exitOverride()
     .showSuggestionAfterError()
-    .showHelpAfterError("(--help shows what there is)")
+    .showHelpAfterError("(see --help)")
     .configureHelp({ subcommandTerm, visibleOptions: ownOptionsFirst })
     .configureOutput({
       writeOut: (text) => machine.printLine(text.trimEnd()),
@@ -92,18 +94,18 @@ function speakThrough(command: Command, machine: Machine, argv: readonly string[
     });
 }
 
-/** A refusal repeats what was given: addresses may hold a password or a key. */
+/** Usage errors repeat arguments, and URLs may contain a password or a key. */
 function withoutSecrets(text: string, given: readonly (string | undefined)[]): string {
   const addresses = given.map((word = "") => word.replace(/^--[\w-]+=/, "")).filter((word) => word.includes("://"));
   return addresses.reduce((shown, address) => shown.replaceAll(address, publicUrl(address)), text);
 }
 
-/** "import <format> <file...>": that there are options goes without saying. */
+/** "import <format> <file...>": leaves out "[options]", which every command has. */
 function subcommandTerm(command: Command): string {
   return `${command.name()} ${command.usage().replaceAll(/\[(options|command)\] ?/g, "")}`.trim();
 }
 
 function ownOptionsFirst(command: Command): Option[] {
-  const place = ({ long }: Option) => everywhere.indexOf(long ?? "");
-  return new Help().visibleOptions(command).sort((left, right) => place(left) - place(right));
+  const position = ({ long }: Option) => COMMON_OPTIONS.indexOf(long ?? ""); // -1 for a command's own options.
+  return new Help().visibleOptions(command).sort((left, right) => position(left) - position(right));
 }

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import { type AnyOptions, answer, type Cli, command, examples } from "./command.ts";
+import { type Cli, command } from "./command.ts";
+import { examples, type OutputOptions, printResult } from "./output.ts";
 
 export function completionCommand(cli: Cli): Command {
-  return command("completion", "Print a script that makes bash complete commands, options and formats")
+  return command("completion", "Print a bash script that completes commands, options and formats")
     .addHelpText(
       "after",
       examples(
@@ -10,13 +11,13 @@ export function completionCommand(cli: Cli): Command {
         "autoload -U +X bashcompinit && bashcompinit                       first, in zsh",
       ),
     )
-    .action((options: AnyOptions, self: Command) => {
+    .action((options: OutputOptions, self: Command) => {
       const bash = bashScript(self.parent ?? self);
-      answer(cli, options, { bash }, bash);
+      printResult(cli, options, { bash }, bash);
     });
 }
 
-/** What may come next is told by the words so far that are no options. */
+/** The words before the cursor that are not options select the completions. */
 function bashScript(program: Command): string {
   const cases = branches(program.name(), program).map(({ path, words }) => `    "${path}"|"${path} "*) words="${words.join(" ")}" ;;`);
   return `_fundfeed() {
@@ -32,7 +33,7 @@ ${cases.join("\n")}
 complete -o default -F _fundfeed fundfeed`;
 }
 
-/** The deepest first: the first that fits holds. */
+/** The longest paths first, because the shell takes the first pattern that matches. */
 function branches(path: string, command: Command): { path: string; words: string[] }[] {
   const words = [
     ...command.commands.map((member) => member.name()),

@@ -3,15 +3,17 @@ import { type Copied, copyDatabases, type Databases, type Progress } from "../..
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
 import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
-import { answer, type Cli, type CommonOptions, command, examples, nonBlank, requirePostgresAddress, table } from "./command.ts";
+import { nonBlank } from "./arguments.ts";
+import { type Cli, type CommonOptions, command, requirePostgresAddress } from "./command.ts";
+import { examples, printResult, table } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
 export function copyCommand(cli: Cli): Command {
   const copy = command(
     "copy",
-    "Copy everything from files to PostgreSQL, back, or from one PostgreSQL to another, while servers run on what is copied",
+    "Copy everything from files to PostgreSQL, back, or between PostgreSQL databases; servers may use the source meanwhile",
   )
-    .argument("<to>", "a new PostgreSQL database (its URL) or data directory; without a password in the URL, PGPASSWORD is used", nonBlank)
+    .argument("<to>", "URL of a new PostgreSQL database, or a new data directory; the password can also be in PGPASSWORD", nonBlank)
     .addHelpText(
       "after",
       examples(
@@ -21,21 +23,21 @@ export function copyCommand(cli: Cli): Command {
     );
   return copy.action(async (to: string, options: CommonOptions) => {
     const target = locationOf(to);
-    requirePostgresAddress(copy, "what is copied to", target.database);
+    requirePostgresAddress(copy, "the target", target.database);
     if (options.database === undefined && target.database === undefined)
-      copy.error("error: what lies in files is copied to files by fundfeed backup");
+      copy.error("error: to copy a data directory to a data directory, use fundfeed backup");
     const [from, into] = [locationName(options), locationName(target)];
     const copied = await copyTo(cli.machine, options, target).catch((error: unknown) => {
       const reason = reasonOf(error);
       throw reason.startsWith("Cannot open") ? error : new Error(`Cannot copy ${from} to ${into}: ${reason}`, { cause: error });
     });
     const rows = [...rowsOf("catalog", copied.catalog), ...rowsOf("state", copied.state)];
-    answer(cli, options, { from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);
-    cli.machine.printError("The copy holds key hashes and the cursor secret: keep it as private as the original.");
+    printResult(cli, options, { from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);
+    cli.machine.printError("The copy contains key hashes and the cursor secret. Keep it as private as the original.");
   });
 }
 
-/** Whatever begins like a PostgreSQL's address is no directory, even where it is none. */
+/** A text that starts like a PostgreSQL URL is never taken for a directory, even if the URL is invalid. */
 function locationOf(to: string): DatabaseLocation {
   return { mode: "create", ...(/^postgres(ql)?:/.test(to) ? { data: "", database: to } : { data: to }) };
 }

@@ -1,4 +1,4 @@
-/** The demo's sample: real publications, embedded in the program, in the order of their publication (`demo-sample/PROVENANCE.md`). */
+/** The sample of the demo: real published files, embedded in the program (see `demo-sample/PROVENANCE.md`). */
 import challengeGov20210601T150238Z from "./demo-sample/challenge-gov-20210601T150238Z.json.gz" with { type: "file" };
 import challengeGov20210624T124546Z from "./demo-sample/challenge-gov-20210624T124546Z.json.gz" with { type: "file" };
 import challengeGov20210708T012227Z from "./demo-sample/challenge-gov-20210708T012227Z.json.gz" with { type: "file" };
@@ -12,8 +12,10 @@ import samGov20260322 from "./demo-sample/sam-gov-20260322.json.gz" with { type:
 import sbirGov20250912 from "./demo-sample/sbir-gov-20250912.json.gz" with { type: "file" };
 import sbirGov20250914 from "./demo-sample/sbir-gov-20250914.json.gz" with { type: "file" };
 
-export type SampleFile = { format: string; file: string; asOf: string; snapshot: boolean };
+/** `file` is a path; `asOf` is the instant of publication. */
+type SampleFile = { format: string; file: string; asOf: string; snapshot: boolean };
 
+/** In the order of publication. */
 export const sample: readonly SampleFile[] = [
   { format: "challenge-gov", file: challengeGov20210601T150238Z, asOf: "2021-06-01T15:02:38Z", snapshot: true },
   { format: "challenge-gov", file: challengeGov20210624T124546Z, asOf: "2021-06-24T12:45:46Z", snapshot: true },

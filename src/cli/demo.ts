@@ -10,16 +10,18 @@ import { logFormats } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { ServeOptions } from "../server/options.ts";
 import { serve } from "../server/serve.ts";
-import { answer, type Cli, command, wholeNumber } from "./command.ts";
+import { wholeNumber } from "./arguments.ts";
+import { type Cli, command } from "./command.ts";
 import { sample } from "./demo-sample.ts";
+import { printResult } from "./output.ts";
 
 export function demoCommand(cli: Cli): Command {
-  return command("demo", "Serve a bundled sample of real opportunities from a fresh temporary directory, with a key and lines to paste")
+  return command("demo", "Serve a bundled sample of real opportunities from a temporary directory, and print a key and commands to paste")
     .addOption(new Option("--port <n>", "port to listen on; 0 takes a free one").default(8080).argParser(wholeNumber(0, 65_535)))
     .addOption(new Option("--log-format <format>", "format of the log on standard error").choices(logFormats).default("text"))
     .action(async ({ json, ...options }: Pick<ServeOptions, "port" | "logFormat" | "json">) => {
       const interrupted = new AbortController();
-      cli.machine.onStopSignal(() => interrupted.abort()); // Before there is a directory that would be left behind.
+      cli.machine.onStopSignal(() => interrupted.abort()); // Before the directory is created, so that it is always removed.
       cli.machine.onReloadSignal(() => interrupted.abort()); // SIGHUP: the terminal was closed.
       const directory = mkdtempSync(join(tmpdir(), "fundfeed-demo-"));
       try {
@@ -31,10 +33,10 @@ export function demoCommand(cli: Cli): Command {
           printLine: (line: string) => {
             const base_url = line.replace("listening on ", "");
             const text = `${introduction(base_url, key, records, directory)}\n${line}`;
-            answer(cli, { json }, { base_url, key, records, directory }, text);
+            printResult(cli, { json }, { base_url, key, records, directory }, text);
           },
         };
-        // Exits 0 even when requests were cut: `bun run` may pass a signal on that the terminal has sent already, and the second one cuts.
+        // Exits 0 even if requests were cut off: `bun run` may pass on a signal that the terminal sent as well, and the second one cuts.
         await serve(machine, { ...options, host: "127.0.0.1", data: directory, database: undefined });
       } finally {
         rmSync(directory, { recursive: true, force: true });
@@ -42,7 +44,7 @@ export function demoCommand(cli: Cli): Command {
     });
 }
 
-/** Each file at the instant of its publication, so that the history is the one that really happened. */
+/** Imports each file as of the instant of its publication, so that the history is the real one. Returns the number of records. */
 async function importSample(machine: Machine, directory: string, interrupted: AbortSignal): Promise<number> {
   const db = openCatalog(directory, machine.now());
   let added = 0;
@@ -52,7 +54,7 @@ async function importSample(machine: Machine, directory: string, interrupted: Ab
       const format = formats.find((each) => each.name === name);
       if (format === undefined) throw new Error(`Cannot import the sample: there is no format ${name}`);
       machine.showProgress(`importing the sample, ${step + 1} of ${sample.length}: ${name}`);
-      const path = join(directory, basename(file)); // A compiled program's own files can only be read as a whole.
+      const path = join(directory, basename(file)); // Files embedded in a compiled program cannot be read in pieces.
       await Bun.write(path, Bun.file(file));
       const context = { db, directory, now: machine.now, notify: () => undefined, progress: () => undefined };
       const options = { files: [path], snapshot, allowRemovals: true, asOf: Date.parse(asOf), dryRun: false, rejects: undefined };
@@ -75,7 +77,7 @@ async function createDemoKey(machine: Machine, directory: string): Promise<strin
 }
 
 function introduction(base: string, key: string, records: number, directory: string): string {
-  return `${records} real opportunities of five federal sources, with their history, in ${directory} (removed at the end).
+  return `${records} real opportunities of five federal sources, with their history, in ${directory} (removed when the demo ends).
 
 Paste into another terminal:
 
@@ -86,6 +88,6 @@ Paste into another terminal:
   curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/opportunities?source=GRANTS_GOV&program_type=GRANT&agency=national&limit=2'
   curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/opportunities?updated_since=2026-07-30T00:00:00Z'
 
-The reference is at ${base}/docs. Ctrl-C ends the demo.
+The API reference is at ${base}/docs. Ctrl-C ends the demo.
 `;
 }

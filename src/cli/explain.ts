@@ -3,14 +3,15 @@ import { type Explanation, explain } from "../changes/explain.ts";
 import type { FileDigest } from "../import/import-log.ts";
 import { formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { answer, type Cli, type CommonOptions, command, instantOrNull, withCatalog } from "./command.ts";
+import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
+import { instantOrNull, printResult } from "./output.ts";
 
 export function explainCommand(cli: Cli): Command {
-  return command("explain", "Why an event is there: the record before and after, the rule, and the import that brought it")
-    .argument("<event-id>", "the event's id, as the events endpoint shows it")
+  return command("explain", "Explain an event: the record before and after, the rule, and the import that brought the change")
+    .argument("<event-id>", "id of the event, as the API returns it")
     .action(async (id: string, options: CommonOptions) => {
       const explanation = await withCatalog(cli, options, (db) => explain(db, id));
-      if (explanation === undefined) throw new Error(`Cannot explain event ${id}: there is no event of that id`);
+      if (explanation === undefined) throw new Error(`Cannot explain event ${id}: there is no event with that id`);
       const { import: brought } = explanation;
       const value = {
         ...explanation,
@@ -24,7 +25,7 @@ export function explainCommand(cli: Cli): Command {
                 as_of: instantOrNull(brought.as_of),
               },
       };
-      answer(cli, options, value, inSentences(explanation));
+      printResult(cli, options, value, inSentences(explanation));
     });
 }
 
@@ -34,12 +35,12 @@ function inSentences({ event, after, rules, origin, import: brought }: Explanati
     `detected  ${event.detected_at}`,
     `by        ${brought === null ? withoutImport(event) : `import ${brought.id}, ${brought.format}, ${fileNames(brought.files)}, ${formatInstant(brought.started_at)}`}`,
   ];
-  if (origin === "imported") lines.push("rule      none: type and severity were stated by the history that it was imported from");
+  if (origin === "imported") lines.push("rule      none: type and severity come from the imported history");
   for (const rule of rules) lines.push(`rule      ${rule.field ?? "the record"}: ${rule.when} → ${rule.type}, ${rule.severity}`);
   for (const { field, previous, current } of event.changes) {
     lines.push("", field, `  before  ${JSON.stringify(previous)}`, `  after   ${JSON.stringify(current)}`);
   }
-  lines.push("", "The whole record before and after: --json");
+  lines.push("", "Use --json to see the whole record before and after");
   return lines.map(oneLine).join("\n");
 }
 

@@ -3,25 +3,27 @@ import { get as getSecurely } from "node:https";
 import { type Command, Option } from "commander";
 import type { Machine } from "../runtime/machine.ts";
 import { requestFailure } from "../text/request-failure.ts";
-import { type AnyOptions, answer, baseAddress, type Cli, command } from "./command.ts";
+import { apiBaseUrl } from "./arguments.ts";
+import { type Cli, command } from "./command.ts";
+import { type OutputOptions, printResult } from "./output.ts";
 
 const TIMEOUT_MS = 2000;
 
 export function healthCommand(cli: Cli): Command {
-  return command("health", "Ask a running server whether it answers; exit with 1 when it does not (for container health checks)")
+  return command("health", "Check that a running server responds; exit with 1 if it does not (for container health checks)")
     .addOption(
       new Option(
         "--url <url>",
-        "base address to ask (default: this machine, at FUNDFEED_PORT or 8080, over TLS where FUNDFEED_TLS_CERT is set)",
+        "base URL of the server (default: port FUNDFEED_PORT or 8080 of this machine, with TLS if FUNDFEED_TLS_CERT is set)",
       )
         .env("FUNDFEED_HEALTH_URL")
-        .argParser(baseAddress),
+        .argParser(apiBaseUrl),
     )
-    .action(async (options: AnyOptions & { url?: string }) => {
+    .action(async (options: OutputOptions & { url?: string }) => {
       const url = options.url ?? ownAddress(cli.machine.env);
       const status = await ask(`${url}/meta`, options.url !== undefined);
-      if (status !== 200) throw new Error(`Cannot call ${url} healthy: /meta answered ${status}`);
-      answer(cli, options, { url, status }, `${url} answers`);
+      if (status !== 200) throw new Error(`Cannot get a healthy response from ${url}: GET /meta returned ${status}`);
+      printResult(cli, options, { url, status }, `${url} is healthy`);
     });
 }
 
@@ -30,8 +32,8 @@ function ownAddress({ FUNDFEED_PORT = "8080", FUNDFEED_TLS_CERT = "" }: Machine[
 }
 
 /**
- * Not with fetch(), which would ask a proxy that the environment names: what a proxy answers says nothing of the server. On this machine
- * the certificate is another name's, and nothing is sent that would need it.
+ * Returns the status of a GET request. Does not use fetch(), which would go through a proxy that the environment names. For a server on this
+ * machine, `verify` is false: its certificate is for another name, and the request sends nothing secret.
  */
 async function ask(url: string, verify: boolean): Promise<number> {
   const get = url.startsWith("https:") ? getSecurely : getPlainly;
@@ -45,6 +47,6 @@ async function ask(url: string, verify: boolean): Promise<number> {
 }
 
 function reason(error: Error): string {
-  if (error.name === "TimeoutError" || error.name === "AbortError") return `no answer within ${TIMEOUT_MS / 1000} s`;
+  if (error.name === "TimeoutError" || error.name === "AbortError") return `no response within ${TIMEOUT_MS / 1000} s`;
   return requestFailure(error).reason;
 }

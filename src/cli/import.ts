@@ -13,18 +13,9 @@ import { openInput } from "../import/input.ts";
 import { commandFor, recognize } from "../import/recognize.ts";
 import { importFiles } from "../import/run.ts";
 import type { Machine } from "../runtime/machine.ts";
-import {
-  answer,
-  type Cli,
-  type CommonOptions,
-  command,
-  examples,
-  oneOf,
-  redactContactsOption,
-  redactsContacts,
-  timestamp,
-  withCatalog,
-} from "./command.ts";
+import { oneOf, timestamp } from "./arguments.ts";
+import { type Cli, type CommonOptions, command, isRedactingContacts, redactContactsOption, withCatalog } from "./command.ts";
+import { examples, printResult } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
 type ImportOptions = CommonOptions & {
@@ -36,26 +27,26 @@ type ImportOptions = CommonOptions & {
   redactContacts?: true;
 };
 
-/** How long an import goes on before it lets signals be heard. */
-const HEAR_EVERY_MS = 100;
+/** How often an import yields to the event loop, which delivers signals. */
+const YIELD_EVERY_MS = 100;
 
 export function importCommand(cli: Cli): Command {
   const names = [...formats.map(({ name }) => name), "events"];
   const list = [
     ...formats.map(({ name, source, about }) => ({ name, source, about })),
-    { name: "events", source: undefined, about: "histories kept elsewhere, as NDJSON: one event a line" },
+    { name: "events", source: undefined, about: "history from another system as NDJSON: one event per line" },
   ];
-  const importing = command("import", "Import files of one format; what differs from what is stored becomes events")
+  const importing = command("import", "Import files of one format; every difference from the stored records becomes an event")
     .usage("[options] <format> <file...>")
     .addArgument(formatArgument(names))
-    .argument("[file...]", "files to import as one; - is standard input; .gz and .zip are read as such")
-    .option("--snapshot", "the files hold all that the source has: what is missing becomes archived")
-    .option("--allow-removals", "let a snapshot remove more than 20 % of a source's live records")
-    .option("--as-of <timestamp>", "the instant at which the changes count as detected, for backfilling history", timestamp)
-    .option("--dry-run", "say what would happen and store nothing")
+    .argument("[file...]", "files to import as one unit; - is standard input; .gz and .zip are unpacked")
+    .option("--snapshot", "the files contain everything the source has: missing records become archived")
+    .option("--allow-removals", "let a snapshot archive more than 20 % of a source's live records")
+    .option("--as-of <timestamp>", "date the changes back to this instant, to backfill history", timestamp)
+    .option("--dry-run", "print what would happen, and store nothing")
     .option(
       "--rejects <file>",
-      "where rejected records go (default: <file>.rejects.ndjson, in the data directory if the file is elsewhere)",
+      "file for rejected records (default: <file>.rejects.ndjson, in the data directory if the file is elsewhere)",
     )
     .addOption(redactContactsOption())
     .addHelpText(
@@ -75,7 +66,7 @@ export function importCommand(cli: Cli): Command {
     if (!names.includes(name)) importing.error(`error: ${await missingFormat(name)}`);
     if (files.length === 0) importing.error("error: missing required argument 'file'");
     const withContext = options.dryRun ? withReadOnlyContext : withImportContext;
-    const order = { ...optionsOf(files, options), redactContacts: redactsContacts(cli, options) };
+    const order = { ...optionsOf(files, options), redactContacts: isRedactingContacts(cli, options) };
     const outcome = await untilStopped(cli.machine, (stopping) =>
       withContext(cli, options, (context) => {
         const format = formats.find((each) => each.name === name);
@@ -85,20 +76,20 @@ export function importCommand(cli: Cli): Command {
     );
     cli.machine.showProgress("");
     const { rejects: _, ...summary } = outcome;
-    answer(cli, options, summary, inSentences(outcome, options.dryRun === true));
+    printResult(cli, options, summary, inSentences(outcome, options.dryRun === true));
     if (outcome.rejected > 0) cli.exitCode = 3;
     printRejects(cli.machine, outcome);
   });
 }
 
-/** The commonest reasons, and where all of them are. */
+/** Prints the most frequent reasons for rejections, and the files that list all of them. */
 export function printRejects({ printError }: Machine, { reasons = [], rejects }: Pick<Outcome, "reasons" | "rejects">): void {
   for (const { reason, records, file, line } of reasons)
-    printError(`${records.toLocaleString("en-US")} rejected: ${reason}; the first is ${file === "-" ? "standard input" : file}:${line}`);
-  for (const file of rejects) printError(`Rejected records and the reasons are in ${file}`);
+    printError(`${records.toLocaleString("en-US")} rejected: ${reason}; first at ${file === "-" ? "standard input" : file}:${line}`);
+  for (const file of rejects) printError(`Rejected records with their reasons are in ${file}`);
 }
 
-/** A file in its place is let through: `missingFormat` says more about it than a list of formats does. */
+/** Lets the path of an existing file pass: `missingFormat` then recognizes the file and suggests its format. */
 function formatArgument(names: readonly string[]): Argument {
   const argument = oneOf(new Argument("<format>", "the files' format"), names);
   const parse = argument.parseArg;
@@ -109,13 +100,13 @@ async function missingFormat(file: string): Promise<string> {
   const input = await openInput(file, {}, tmpdir()).catch(() => undefined);
   const found = input && (await recognize(input));
   input?.close();
-  const looks = found === undefined ? "" : `; the file looks like ${found.what}`;
-  return `the format is missing: ${commandFor(found?.format ?? "FORMAT", file)}${looks}`;
+  const hint = found === undefined ? "" : `; the file looks like ${found.what}`;
+  return `the format is missing: ${commandFor(found?.format ?? "FORMAT", file)}${hint}`;
 }
 
 /**
- * The first signal ends an import between two steps. While it waits, for another import or for standard input, that would take too long:
- * nothing is stored yet then, and the program ends at once, as it does at the second signal.
+ * The first signal ends an import between two steps. While the import still waits, for another import or for standard input, nothing is
+ * stored yet, and the program ends at once. So it does at the second signal.
  */
 function untilStopped<T>(
   machine: Machine,
@@ -125,7 +116,7 @@ function untilStopped<T>(
   const cut = Promise.withResolvers<never>();
   let hasBegun = false;
   machine.onStopSignal(() => {
-    if (stop.signal.aborted) cut.reject(new Error("Cut off by a second signal"));
+    if (stop.signal.aborted) cut.reject(new Error("a second signal cut it off"));
     if (!hasBegun) cut.reject(new Error("it was stopped before anything was stored"));
     stop.abort();
   });
@@ -167,8 +158,8 @@ function importContextOf(cli: Cli, db: CatalogDb, directory: string): ImportCont
   let heardAt = now();
   const progress = async (made: Progress) => {
     report({ ...made, unit: "records" });
-    if (made.share < 1 && now() - heardAt < HEAR_EVERY_MS) return;
-    await Bun.sleep(0); // Without a turn of the event loop, no signal is heard.
+    if (made.share < 1 && now() - heardAt < YIELD_EVERY_MS) return;
+    await Bun.sleep(0); // Signals are delivered by the event loop.
     heardAt = now();
   };
   return { db, directory, now, notify: printError, progress };

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import { type FileDigest, listImports, type Summary } from "../import/import-log.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { answer, type Cli, type CommonOptions, command, commandGroup, instantOrNull, toSecond, withCatalog } from "./command.ts";
+import { type Cli, type CommonOptions, command, commandGroup, withCatalog } from "./command.ts";
+import { formatCount, instantOrNull, printResult, toSecond } from "./output.ts";
 
 export function importsCommand(cli: Cli): Command {
-  const list = command("list", "Every import: files, instants and counts, the newest first").action(async (options: CommonOptions) => {
+  const list = command("list", "List imports with their files, times and counts, newest first").action(async (options: CommonOptions) => {
     const rows = await withCatalog(cli, options, listImports);
     const imports = rows.map((row) => ({
       id: row.id,
@@ -17,11 +18,11 @@ export function importsCommand(cli: Cli): Command {
       finished_at: instantOrNull(row.finished_at),
       counts: JSON.parse(row.counts) as Partial<Summary>,
     }));
-    const idWidth = `${imports[0]?.id ?? ""}`.length; // The newest has the longest.
+    const idWidth = `${imports[0]?.id ?? ""}`.length; // The newest id is the longest.
     const text = imports.map((each) => entryOf(each, idWidth)).join("\n");
-    answer(cli, options, imports, text === "" ? "Nothing has been imported yet" : text);
+    printResult(cli, options, imports, text === "" ? "Nothing has been imported yet" : text);
   });
-  return commandGroup("imports", "What has been imported", [list]);
+  return commandGroup("imports", "Show the import log", [list]);
 }
 
 type Import = { id: number; format: string; files: FileDigest[]; started_at: string | null; counts: Partial<Summary> } & {
@@ -30,10 +31,10 @@ type Import = { id: number; format: string; files: FileDigest[]; started_at: str
   finished_at: string | null;
 };
 
-/** So many columns that a terminal of 80 has room. */
+/** Fits a terminal of 80 columns. */
 const WIDTH = 79;
 
-/** A line of what and when, one of counts, and one for each file. */
+/** One line with format and time, the counts, and one line per file. */
 function entryOf({ id, format, files, snapshot, started_at, as_of, finished_at, counts }: Import, idWidth: number): string {
   const indent = " ".repeat(idWidth + 2);
   const facts = [toSecond(started_at ?? ""), format, snapshot && "snapshot", finished_at === null && "not finished"];
@@ -44,11 +45,11 @@ function entryOf({ id, format, files, snapshot, started_at, as_of, finished_at, 
   return lines.join("\n");
 }
 
-/** But for those that are zero. */
+/** Leaves out counts of zero. */
 function countsOf({ read = 0, ...others }: Partial<Summary>): string {
   const parts = Object.entries(others).filter(([, count]) => count > 0);
-  const inWords = parts.map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`).join(", ");
-  return `${read.toLocaleString("en-US")} read${inWords === "" ? "" : `: ${inWords}`}`;
+  const details = parts.map(([name, count]) => `${formatCount(count)} ${name}`).join(", ");
+  return `${formatCount(read)} read${details === "" ? "" : `: ${details}`}`;
 }
 
 function wrapped(text: string, width: number): string[] {
@@ -61,7 +62,7 @@ function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** The end of a path is what tells it from others. */
+/** Shortens a path at its beginning, because paths differ at their end. */
 function endOf(path: string, width: number): string {
   if (Bun.stringWidth(path) <= width) return path;
   let end = path;

@@ -1,26 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createKey, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../accounts/key.ts";
 import { formatInstant, parseStoredMs } from "../text/instant.ts";
-import {
-  answer,
-  type Cli,
-  type CommonOptions,
-  command,
-  commandGroup,
-  duration,
-  examples,
-  instantOrNull,
-  table,
-  wholeNumber,
-  withState,
-} from "./command.ts";
+import { durationMs, wholeNumber } from "./arguments.ts";
+import { type Cli, type CommonOptions, command, commandGroup, withState } from "./command.ts";
+import { examples, instantOrNull, printResult, table } from "./output.ts";
 
 const GRACE_MS = 24 * 3_600_000;
 const USE_DAYS = 30;
 const USE_DAYS_MAX = 3660;
 
 export function keysCommand(cli: Cli): Command {
-  const list = command("list", "Keys with their use; never the key itself").action(async (options: CommonOptions) => {
+  const list = command("list", "List keys with their use; a key itself is never shown").action(async (options: CommonOptions) => {
     const keys = (await withState(cli, options, (db) => listKeys(db, cli.machine.now()))).map((key) => ({
       ...key,
       created_at: instantOrNull(key.created_at),
@@ -39,11 +29,11 @@ export function keysCommand(cli: Cli): Command {
       expires: key.expires_at,
       revoked: key.revoked_at,
     }));
-    answer(cli, options, keys, table(lines, "There is no key yet: fundfeed keys create --account NAME makes one"));
+    printResult(cli, options, keys, table(lines, "No keys yet. Create one: fundfeed keys create --account NAME"));
   });
 
-  const create = command("create", "Create a key and print it, once, alone on standard output")
-    .requiredOption("--account <name>", "whose key it is; created where it is missing")
+  const create = command("create", "Create a key and print it on standard output; it cannot be shown again")
+    .requiredOption("--account <name>", "account of the key; created if it is missing")
     .option("--plan <plan>", "put the account on this plan")
     .option("--label <text>", "what the key is for")
     .addOption(expiryOption(cli))
@@ -66,9 +56,9 @@ export function keysCommand(cli: Cli): Command {
       showOnce(cli, options, created);
     });
 
-  const rotate = command("rotate", "Create a key in place of another and print it, once; the old one stays valid for a while")
-    .argument("<id>", "the old key's id, as `keys list` shows it")
-    .addOption(new Option("--grace <duration>", "for how long the old key stays valid").argParser(duration).default(GRACE_MS, "24h"))
+  const rotate = command("rotate", "Replace a key by a new one and print that; the old key stays valid for a while")
+    .argument("<id>", "id of the old key, as `keys list` shows it")
+    .addOption(new Option("--grace <duration>", "how long the old key stays valid").argParser(durationMs).default(GRACE_MS, "24h"))
     .addOption(expiryOption(cli))
     .action(async (id: string, options: CommonOptions & { grace: number; expires?: number }) => {
       const { machine } = cli;
@@ -76,43 +66,45 @@ export function keysCommand(cli: Cli): Command {
       const rotated = await withState(cli, options, (db) => rotateKey(db, id, terms, machine.randomBytes, machine.now()));
       const expires_at = formatInstant(rotated.replaced.expires_at);
       showOnce(cli, options, { ...rotated, replaced: { id, expires_at } });
-      if (!options.json) machine.printError(`The old key, ${id}, stops working at ${expires_at}.`);
+      if (!options.json) machine.printError(`The old key ${id} is valid until ${expires_at}.`);
     });
 
-  const usage = command("usage", "Requests of each key and UTC day; a running server adds to them within a second")
+  const usage = command("usage", "Show the requests of each key and UTC day; those of the last second may be missing")
     .argument("[id]", "only this key")
-    .option("--days <n>", "how many days, today included", wholeNumber(1, USE_DAYS_MAX), USE_DAYS)
+    .option("--days <n>", "number of days, including today", wholeNumber(1, USE_DAYS_MAX), USE_DAYS)
     .action(async (id: string | undefined, options: CommonOptions & { days: number }) => {
       const use = await withState(cli, options, (db) => listUse(db, options.days, id, cli.machine.now()));
-      answer(cli, options, use, table(use, "There was no request in that time"));
+      printResult(cli, options, use, table(use, "No requests in that time"));
     });
 
-  const revoke = command("revoke", "End a key for good, at once, also in a running server")
-    .argument("<id>", "its id, as `keys list` shows it")
+  const revoke = command("revoke", "Revoke a key permanently; a running server refuses it at once")
+    .argument("<id>", "id of the key, as `keys list` shows it")
     .action(async (id: string, options: CommonOptions) => {
       await withState(cli, options, (db) => revokeKey(db, id, cli.machine.now()));
-      answer(cli, options, { id, revoked: true }, `${id} is revoked`);
+      printResult(cli, options, { id, revoked: true }, `${id} is revoked`);
     });
 
-  return commandGroup("keys", "API keys: made, shown once, replaced, ended", [list, create, rotate, revoke, usage]);
+  return commandGroup("keys", "Manage API keys", [list, create, rotate, revoke, usage]);
 }
 
 type CreateOptions = { account: string; plan?: string; label?: string; expires?: number };
 
 function showOnce(cli: Cli, options: CommonOptions & { expires?: number }, created: NewKey & { replaced?: object }): void {
-  const end = options.expires === undefined ? undefined : formatInstant(options.expires);
-  answer(cli, options, { ...created, ...(end !== undefined && { expires_at: end }) }, created.key);
+  const expiresAt = options.expires === undefined ? undefined : formatInstant(options.expires);
+  printResult(cli, options, { ...created, ...(expiresAt !== undefined && { expires_at: expiresAt }) }, created.key);
   if (options.json) return;
   const { id, account, plan } = created;
-  const until = end === undefined ? "" : ` until ${end}`;
-  cli.machine.printError(`Key ${id} of account "${account}" on plan ${plan}${until}. It is shown only now: keep it safe.`);
+  const until = expiresAt === undefined ? "" : `, valid until ${expiresAt}`;
+  cli.machine.printError(`Created key ${id} of account "${account}" on plan ${plan}${until}. Store it now: it cannot be shown again.`);
 }
 
 function expiryOption({ machine }: Cli): Option {
   const parse = (text: string) => {
-    const instant = /^\d+[a-z]$/.test(text) ? machine.now() + duration(text) : parseStoredMs(text);
+    const instant = /^\d+[a-z]$/.test(text) ? machine.now() + durationMs(text) : parseStoredMs(text);
     if (instant !== undefined) return instant;
-    throw new InvalidArgumentError("It must be a time such as 90d, or an RFC 3339 timestamp with an offset such as 2027-01-31T17:00:00Z.");
+    throw new InvalidArgumentError(
+      "It must be a duration such as 90d, or an RFC 3339 timestamp with an offset such as 2027-01-31T17:00:00Z.",
+    );
   };
-  return new Option("--expires <when>", "when the new key stops working: after a time such as 90d, or at a timestamp").argParser(parse);
+  return new Option("--expires <when>", "when the new key expires: after a duration such as 90d, or at a timestamp").argParser(parse);
 }

@@ -11,10 +11,12 @@ import { pause, repeat } from "../pull/repeat.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { closest } from "../text/closest.ts";
 import { formatInstant } from "../text/instant.ts";
-import { type AnyOptions, baseAddress, type Cli, command, durationFrom, examples, inWords } from "./command.ts";
+import { apiBaseUrl, durationAtLeast } from "./arguments.ts";
+import { type Cli, command } from "./command.ts";
+import { examples, formatCount, formatDuration, type OutputOptions } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
-type MirrorOptions = AnyOptions & {
+type MirrorOptions = OutputOptions & {
   into: string;
   format?: Format;
   every?: number;
@@ -27,37 +29,38 @@ type MirrorOptions = AnyOptions & {
 const formats = ["ndjson", "sqlite"] as const;
 type Format = (typeof formats)[number];
 
-/** Waits that are worth a line of their own. */
+/** Longer waits are printed as a line, not only as progress. */
 const LONG_WAIT_MS = 60_000;
 
-/** What a test replaces: nobody wants to wait there. */
+/** What tests replace, so that they need not wait. */
 type Patience = { wait: (ms: number, stop?: AbortSignal) => Promise<void>; timeoutMs?: number };
 
 export function mirrorCommand(cli: Cli, patient: Patience = { wait: pause }): Command {
-  const mirror = command("mirror", "Keep a copy of what a server publishes in step, through its API alone")
-    .argument("<base-url>", "the server's base address, ending in /v1", baseAddress)
-    .option("--into <file>", "the copy; - prints each new or changed record", "-")
-    .addOption(new Option("--format <format>", "of the copy (default: by the file's ending)").choices(formats))
-    .option("--every <duration>", "bring it in step again and again, such as every 5m, until SIGTERM or SIGINT", durationFrom("10s"))
-    .option("--events", "copy the history of each changed record, too: one more request for each")
-    .option("--source <codes>", "only these source codes, such as DSIP; repeated or with commas", sourceCodes)
-    .option("--key-file <file>", "read the key from there instead of from FUNDFEED_KEY")
-    .option("--allow-http", "send the key to another machine over plain http")
+  const mirror = command("mirror", "Keep a copy of a server's records up to date through its API")
+    .argument("<base-url>", "base URL of the server, ending in /v1", apiBaseUrl)
+    .option("--into <file>", "file of the copy; - prints each new or changed record", "-")
+    .addOption(new Option("--format <format>", "format of the copy (default: from the file's extension)").choices(formats))
+    .option("--every <duration>", "repeat, for example every 5m, until SIGTERM or SIGINT", durationAtLeast("10s"))
+    .option("--events", "also copy the history of each changed record, with one more request for each")
+    .option("--source <codes>", "only these source codes, such as DSIP; repeat the option or separate codes with commas", sourceCodes)
+    .option("--key-file <file>", "read the API key from this file instead of from FUNDFEED_KEY")
+    .option("--allow-http", "allow sending the key to another machine without TLS")
     .addHelpText(
       "after",
       `
-The key is read from FUNDFEED_KEY, never from the command line.
-A copy goes on where it was ended, by whatever: run the same command again.
+The API key is read from FUNDFEED_KEY or --key-file, never from the command line.
+An interrupted copy continues when the same command is run again.
 
-  .ndjson, .jsonl          one document a line, newest first, each record followed by its events
-  .db, .sqlite, .sqlite3   tables "opportunities" and "events" with a JSON "document" each
+  .ndjson, .jsonl          one document per line, newest first, each record followed by its events
+  .db, .sqlite, .sqlite3   tables "opportunities" and "events", each with a JSON column "document"
 ${examples("fundfeed mirror https://api.example.org/v1 --into opportunities.sqlite --every 5m", "fundfeed mirror https://api.example.org/v1 --source SAM_GOV | jq .title")}`,
     );
   return mirror.action(async (baseUrl: string, options: MirrorOptions) => {
-    if (!isPrivate(baseUrl) && !options.allowHttp) mirror.error(`error: ${baseUrl} is not https (--allow-http lets http pass)`);
+    if (!isPrivate(baseUrl) && !options.allowHttp)
+      mirror.error(`error: ${baseUrl} is not https; use --allow-http to send the key without TLS`);
     const format = formatOf(options);
-    if (format === undefined) mirror.error(`error: the ending of ${options.into} tells no format; add --format ndjson or --format sqlite`);
-    else if (options.into === "-" && format !== "ndjson") mirror.error("error: a database cannot be printed; name a file with --into");
+    if (format === undefined) mirror.error(`error: the format of ${options.into} is unknown; add --format ndjson or --format sqlite`);
+    else if (options.into === "-" && format !== "ndjson") mirror.error("error: a database cannot be printed; give a file with --into");
     else await run(cli, baseUrl, format, options, patient);
   });
 }
@@ -75,14 +78,14 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     random: () => Buffer.from(machine.randomBytes(4)).readUInt32BE() / 2 ** 32,
     stop: stop.signal,
     ...(timeoutMs !== undefined && { timeoutMs }),
-    waiting: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${inWords(ms)}: ${reason}`),
+    waiting: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${reason}`),
   };
   const store = openStore(machine, format, options.into, scope);
   const warnOnce = sourceWarning(feed, scope.source, machine);
-  const turn = async () => {
+  const sync = async () => {
     const reportProgress = progressReporter(machine);
     const progress = ({ records, events }: Summary) =>
-      reportProgress({ step: "mirroring", done: records, unit: `record${records === 1 ? "" : "s"}, ${counted(events, "event")}` });
+      reportProgress({ step: "mirroring", done: records, unit: `record${records === 1 ? "" : "s"}, ${formatCount(events, "event")}` });
     try {
       await warnOnce();
       return await syncOnce({ ...feed, ...scope, store, progress });
@@ -93,14 +96,14 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     }
   };
   try {
-    if (options.every === undefined) report(cli, options, await turn());
-    else await repeat(options.every, { now: machine.now, wait, stop: stop.signal }, () => keepOn(cli, options, turn, stop.signal));
+    if (options.every === undefined) report(cli, options, await sync());
+    else await repeat(options.every, { now: machine.now, wait, stop: stop.signal }, () => runOnce(cli, options, sync, stop.signal));
   } finally {
     await store.close();
   }
 }
 
-/** Warns of sources that the server does not name, which most often are mistyped and copy nothing; once, as soon as the server answers. */
+/** Warns once of source codes that the server does not name: most are mistyped, and nothing would be copied. */
 function sourceWarning(feed: Feed, sources: readonly string[], { printError }: Machine): () => Promise<void> {
   const wanted = new Set(sources).difference(new Set(["OTHER"]));
   return async () => {
@@ -108,8 +111,9 @@ function sourceWarning(feed: Feed, sources: readonly string[], { printError }: M
     const known = await readSourceCodes(feed);
     for (const code of wanted.difference(new Set(known))) {
       const meant = closest(code, known);
-      const advice = meant === undefined ? `It names ${known.map(withImportName).join(", ")}.` : `Did you mean ${withImportName(meant)}?`;
-      printError(`The server names no source ${code}: only records with that very code are copied. ${advice}`);
+      const advice =
+        meant === undefined ? `Its sources are ${known.map(withImportName).join(", ")}.` : `Did you mean ${withImportName(meant)}?`;
+      printError(`The server does not name a source ${code}; only records with exactly this code are copied. ${advice}`);
     }
     wanted.clear();
   };
@@ -120,11 +124,11 @@ function withImportName(code: string): string {
   return name === undefined ? code : `${code} (imported as ${name})`;
 }
 
-/** What passes is told, and tried again at the next turn. */
-async function keepOn(cli: Cli, options: MirrorOptions, turn: () => Promise<Summary>, stop: AbortSignal): Promise<void> {
+/** One run of --every. Prints a temporary failure and returns, so that the next run tries again. */
+async function runOnce(cli: Cli, options: MirrorOptions, sync: () => Promise<Summary>, stop: AbortSignal): Promise<void> {
   const time = formatInstant(cli.machine.now());
   try {
-    report(cli, options, await turn(), time);
+    report(cli, options, await sync(), time);
   } catch (error) {
     if (stop.aborted) return;
     if (!(error instanceof Error) || error.cause instanceof Refused) throw error;
@@ -132,16 +136,12 @@ async function keepOn(cli: Cli, options: MirrorOptions, turn: () => Promise<Summ
   }
 }
 
-/** On standard output, unless the records themselves go there. */
+/** Prints on standard output, unless the records go there. */
 function report({ machine }: Cli, { json, into }: MirrorOptions, summary: Summary, time?: string): void {
   const { records, events, mark } = summary;
-  const say = into === "-" ? machine.printError : machine.printLine;
-  const sentence = `${counted(records, "record")}, ${counted(events, "event")}; in step with ${mark ?? "an empty catalog"}`;
-  say(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
-}
-
-function counted(count: number, name: string): string {
-  return `${count.toLocaleString("en-US")} ${name}${count === 1 ? "" : "s"}`;
+  const print = into === "-" ? machine.printError : machine.printLine;
+  const sentence = `${formatCount(records, "record")}, ${formatCount(events, "event")}; up to date as of ${mark ?? "an empty catalog"}`;
+  print(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
 }
 
 function openStore(machine: Machine, format: Format, into: string, scope: Scope): Store {
@@ -158,8 +158,8 @@ function formatOf({ into, format }: MirrorOptions): Format | undefined {
 function readKey({ env }: Machine, file: string | undefined): string {
   const key = (file === undefined ? (env.FUNDFEED_KEY ?? "") : readKeyFile(file)).trim();
   const from = file ?? "FUNDFEED_KEY";
-  if (key === "") throw new Error(`Cannot mirror: there is no key in ${from}`);
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error(`Cannot mirror: what is in ${from} is not a key`);
+  if (key === "") throw new Error(`Cannot mirror: put the API key into ${from}`);
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error(`Cannot mirror: ${from} does not contain an API key`);
   return key;
 }
 
@@ -167,17 +167,17 @@ function readKeyFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(`Cannot read the key: ${messageOf(error)}`);
+    throw new Error(`Cannot read the API key: ${messageOf(error)}`);
   }
 }
 
 function sourceCodes(text: string, earlier: string[] = []): string[] {
   const codes = text.split(",").map((code) => code.trim().toUpperCase());
-  if (codes.includes("")) throw new InvalidArgumentError("It must be source codes with commas between them.");
+  if (codes.includes("")) throw new InvalidArgumentError("It must be source codes, separated by commas.");
   return [...new Set([...earlier, ...codes])].sort();
 }
 
-/** Whether nobody on the way to that address can read the key. */
+/** Whether nobody on the network can read the key: over TLS, or on this machine. */
 function isPrivate(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);

@@ -1,9 +1,8 @@
-/** What each command may do to the databases that it opens. */
 import type { Mode } from "../../db/opening.ts";
 
 /**
- * What each command may do to the databases that it opens: the one place that says so. `nothing` opens none of them. `copy` and `backup`
- * read what they copy; what they copy to is theirs to make, and so is what `restore` puts back.
+ * What each command may do to the databases of --data or --database; `nothing` opens none. `copy` and `backup` only read these: they create
+ * their targets themselves.
  */
 export const modes: Readonly<Record<string, Mode | "nothing">> = {
   serve: "create",
@@ -44,9 +43,9 @@ export const modes: Readonly<Record<string, Mode | "nothing">> = {
   version: "nothing",
 };
 
-/** By a command's words, such as "keys list". */
+/** The mode of a command by its words, such as "keys list"; `undefined` if it opens no database. Throws if the table lacks the command. */
 export function modeOf(words: string): Mode | undefined {
   const mode = modes[words];
-  if (mode === undefined) throw new Error(`"${words}" is missing in the table of modes in src/cli/modes.ts`);
+  if (mode === undefined) throw new Error(`Cannot run "${words}": it is missing from the table of modes in src/cli/modes.ts`);
   return mode === "nothing" ? undefined : mode;
 }

@@ -1,16 +1,18 @@
 import { type Command, Option } from "commander";
 import { openapiDocument } from "../http/openapi.ts";
-import { type AnyOptions, baseAddress, type Cli, command } from "./command.ts";
+import { apiBaseUrl } from "./arguments.ts";
+import { type Cli, command } from "./command.ts";
+import type { OutputOptions } from "./output.ts";
 
 export function openapiCommand(cli: Cli): Command {
   return command("openapi", "Print the OpenAPI document")
     .addOption(
-      new Option("--base-url <url>", "public base address in the document, ending in /v1")
+      new Option("--base-url <url>", "public base URL in the document, ending in /v1")
         .env("FUNDFEED_BASE_URL")
         .default("http://127.0.0.1:8080/v1")
-        .argParser(baseAddress),
+        .argParser(apiBaseUrl),
     )
-    .action((options: AnyOptions & { baseUrl: string }) =>
+    .action((options: OutputOptions & { baseUrl: string }) =>
       cli.machine.printLine(JSON.stringify(openapiDocument(options.baseUrl), null, 2)),
     );
 }

@@ -1,10 +1,10 @@
-/** The row of a terminal that shows work under way. */
+/** The line of a terminal that shows progress. */
 import { oneLine } from "../text/terminal-text.ts";
 
-/** To the beginning of the row, and everything on it erased. */
+/** Moves to the start of the line and erases it. */
 const CLEAR = "\r\u001b[2K";
 
-/** `columns` is the terminal's width at that moment. */
+/** `columns` returns the present width of the terminal. */
 export function createProgressLine(write: (text: string) => void, columns: () => number) {
   let isShown = false;
   const clear = () => {
@@ -12,20 +12,20 @@ export function createProgressLine(write: (text: string) => void, columns: () =>
     isShown = false;
   };
   return {
-    /** Replaces the row; "" clears it. */
+    /** Replaces the line; "" clears it. */
     show: (line: string) => {
       if (line === "") return clear();
-      write(CLEAR + cut(oneLine(line), columns() - 1)); // A text in the last column makes some terminals begin another row.
+      write(CLEAR + cut(oneLine(line), columns() - 1)); // Some terminals start a new line after text in the last column.
       isShown = true;
     },
-    /** To be called before anything else is written to the terminal. */
+    /** Must be called before anything else is written to the terminal. */
     clear,
   };
 }
 
 const segments = new Intl.Segmenter();
 
-/** As much of the line as has room; with an ellipsis where that is not all. */
+/** Cuts the line to the width, with an ellipsis if something is cut off. */
 function cut(line: string, columns: number): string {
   if (Bun.stringWidth(line) <= columns) return line;
   let shown = "";

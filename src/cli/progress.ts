@@ -1,36 +1,36 @@
-/** What a person who waits wants to know: what is being done, how far it is, how long it will take, how fast it goes. */
+/** Progress of long work: the step, how much is done, the time left and the rate. */
 import type { Machine } from "../runtime/machine.ts";
 
 export type Work = {
-  /** In one word or two: "reading". The time left is that of the step. */
+  /** One or two words: "reading". The time left is that of the step. */
   step: string;
   done: number;
-  /** Of what: "records". */
+  /** What `done` counts: "records". */
   unit: string;
-  /** What the rate counts, if that does not go without saying: "MB". */
+  /** The unit of the rate, where it is shown: "MB". */
   rateUnit?: string;
   total?: number | undefined;
-  /** How much of the step is done, from 0 to 1, where `total` does not tell it. */
+  /** How much of the step is done, from 0 to 1, if there is no `total`. */
   share?: number | undefined;
 };
 
-const EVERY_MS = 200;
+const INTERVAL_MS = 200;
 
-/** Shows work on the machine's progress line, five times a second at most. */
+/** Returns a function that shows work on the progress line, at most five times a second. */
 export function progressReporter({ now, showProgress }: Pick<Machine, "now" | "showProgress">): (work: Work) => void {
   let shownAt = Number.NEGATIVE_INFINITY;
   let step = "";
-  let begunAt = 0;
+  let startedAt = 0;
   return (work) => {
     const time = now();
-    if (work.step !== step) [step, begunAt] = [work.step, time];
-    if (time - shownAt < EVERY_MS) return;
+    if (work.step !== step) [step, startedAt] = [work.step, time];
+    if (time - shownAt < INTERVAL_MS) return;
     shownAt = time;
-    showProgress(progressLine(work, time - begunAt));
+    showProgress(progressLine(work, time - startedAt));
   };
 }
 
-/** The most important first: a narrow terminal cuts the rest off. */
+/** The most important part comes first: a narrow terminal cuts off the rest. */
 export function progressLine(
   { step, done, unit, rateUnit, total, share = total ? done / total : undefined }: Work,
   elapsedMs: number,
@@ -43,7 +43,7 @@ export function progressLine(
   return `${step} ${parts.join(", ")}`;
 }
 
-/** Small numbers with one digit after the point, such as the megabytes of a download. */
+/** One decimal for numbers below 100, such as the megabytes of a download. */
 function shown(number: number): string {
   return number.toLocaleString("en-US", { maximumFractionDigits: number < 100 ? 1 : 0 });
 }

@@ -8,8 +8,10 @@ import { pause, repeat } from "../pull/repeat.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { formatInstant } from "../text/instant.ts";
-import { answer, type Cli, type CommonOptions, command, durationFrom, oneOf, redactContactsOption, redactsContacts } from "./command.ts";
+import { durationAtLeast, oneOf, plainHttpUrl } from "./arguments.ts";
+import { type Cli, type CommonOptions, command, isRedactingContacts, redactContactsOption } from "./command.ts";
 import { inSentences, printRejects, withImportContext } from "./import.ts";
+import { printResult } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
 type PullOptions = CommonOptions & {
@@ -23,7 +25,7 @@ type PullOptions = CommonOptions & {
   redactContacts?: true;
 };
 
-/** What a test replaces: nobody wants to wait there. */
+/** What tests replace, so that they need not wait. */
 type Patience = Pick<Net, "timeouts" | "wait">;
 
 const TIMEOUTS = { answerMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
@@ -31,22 +33,22 @@ const TIMEOUTS = { answerMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
 export function pullCommand(cli: Cli, patient: Patience = { timeouts: TIMEOUTS, wait: pause }): Command {
   const names = upstreams.map(({ name }) => name);
   const list = upstreams.map(({ name, format, about }) => `  ${name.padEnd(20)} ${(format.source ?? "").padEnd(20)} ${about}`).join("\n");
-  return command("pull", "Fetch what an upstream publishes and import it")
+  return command("pull", "Download what an upstream publishes, and import it")
     .addArgument(oneOf(new Argument("<source>", "the upstream"), names))
-    .option("--every <duration>", "do it again and again, such as every 6h, until SIGTERM or SIGINT", durationFrom("1m"))
-    .option("--keep <dir>", "keep the fetched files in a directory of their own in there")
-    .option("--from <url>", "base address to fetch from (FUNDFEED_<SOURCE>_URL)", httpAddress)
-    .option("--allow-http", "fetch from a base address that is not https")
-    .option("--allow-removals", "let a snapshot remove more than 20 % of a source's live records")
-    .option("--force", "fetch and import what has not changed since the last pull, too")
+    .option("--every <duration>", "repeat, for example every 6h, until SIGTERM or SIGINT", durationAtLeast("1m"))
+    .option("--keep <dir>", "keep the downloaded files in a new subdirectory of this directory")
+    .option("--from <url>", "base URL to download from (FUNDFEED_<SOURCE>_URL)", baseUrl)
+    .option("--allow-http", "allow a base URL without TLS")
+    .option("--allow-removals", "let a snapshot archive more than 20 % of a source's live records")
+    .option("--force", "download and import even what has not changed since the last pull")
     .option(
       "--rejects <file>",
-      "where rejected records go (default: <source>.rejects.ndjson in the data directory, or here with --database)",
+      "file for rejected records (default: <source>.rejects.ndjson in the data directory, or here with --database)",
     )
     .addOption(redactContactsOption())
     .addHelpText(
       "after",
-      `\nSources:\n${list}\n\nIn capitals: the source code of their records.\nThe key that sam-gov-api needs is read from FUNDFEED_SAM_GOV_KEY.`,
+      `\nSources:\n${list}\n\nIn capitals: the source code of the records.\nsam-gov-api needs a key, in FUNDFEED_SAM_GOV_KEY.`,
     )
     .action(async (name: string, options: PullOptions) => {
       const upstream = upstreams.find((each) => each.name === name);
@@ -54,12 +56,12 @@ export function pullCommand(cli: Cli, patient: Patience = { timeouts: TIMEOUTS, 
     });
 }
 
-/** The first signal ends things in good order; the second ends the program, which costs no more than being killed. */
+/** The first signal aborts `stop`, which ends the work in order. The second ends the program at once. */
 function untilCut(machine: Machine, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const cut = Promise.withResolvers<void>();
   machine.onStopSignal(() => {
-    if (stop.signal.aborted) cut.reject(new Error("Cut off by a second signal"));
+    if (stop.signal.aborted) cut.reject(new Error("a second signal cut it off"));
     stop.abort();
   });
   return Promise.race([work(stop.signal), cut.promise]);
@@ -67,7 +69,7 @@ function untilCut(machine: Machine, work: (stop: AbortSignal) => Promise<void>):
 
 async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: Patience & { stop: AbortSignal }): Promise<void> {
   const { machine } = cli;
-  const order = { ...orderOf(machine, upstream, options), redactContacts: redactsContacts(cli, options) };
+  const order = { ...orderOf(machine, upstream, options), redactContacts: isRedactingContacts(cli, options) };
   const net = {
     ...patient,
     allowHttp: options.allowHttp === true,
@@ -79,7 +81,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
 
   if (options.every === undefined) {
     const outcome = await turn();
-    answer(cli, options, summaryOf(upstream, outcome), sentenceOf(upstream, outcome));
+    printResult(cli, options, summaryOf(upstream, outcome), sentenceOf(upstream, outcome));
     if (outcome !== undefined) printRejects(machine, outcome);
     if (outcome !== undefined && outcome.rejected > 0) cli.exitCode = 3;
     return;
@@ -103,14 +105,14 @@ function orderOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pu
   const { name, base, keyFrom } = upstream;
   const rejects = options.rejects ?? (database === undefined ? undefined : `${name}.rejects.ndjson`);
   const key = keyFrom === undefined ? undefined : (env[keyFrom] ?? "").trim();
-  if (key === "") throw new Error(`Cannot pull ${name}: its key is missing from ${keyFrom}`);
+  if (key === "") throw new Error(`Cannot pull ${name}: put its key into the environment variable ${keyFrom}`);
   const variable = `FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`;
-  const address = from ?? readAddress(env[variable] ?? base);
-  if (address === undefined) throw new Error(`Cannot pull ${name}: ${variable} must be ${ADDRESS}`);
-  return { upstream, base: address, key, keep, force: force === true, allowRemovals: allowRemovals === true, rejects };
+  const url = from ?? parseBaseUrl(env[variable] ?? base);
+  if (url === undefined) throw new Error(`Cannot pull ${name}: ${variable} must be ${BASE_URL}`);
+  return { upstream, base: url, key, keep, force: force === true, allowRemovals: allowRemovals === true, rejects };
 }
 
-/** `fetched` is false when there was nothing new. */
+/** `fetched` is false if there was nothing new. */
 function summaryOf({ name }: Upstream, outcome: Outcome | undefined): Summary & { source: string; fetched: boolean } {
   const { rejects: _, ...summary } = outcome ?? { ...emptySummary, rejects: [] };
   return { source: name, fetched: outcome !== undefined, ...summary };
@@ -133,17 +135,14 @@ function randomOf({ randomBytes }: Machine): number {
   return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
 }
 
-const ADDRESS = "an http or https address without query and password, such as https://mirror.example.org/extracts/";
+const BASE_URL = "an http or https URL without query and password, such as https://mirror.example.org/extracts/";
 
-function httpAddress(text: string): URL {
-  const url = readAddress(text);
-  if (url === undefined) throw new InvalidArgumentError(`It must be ${ADDRESS}.`);
+function baseUrl(text: string): URL {
+  const url = parseBaseUrl(text);
+  if (url === undefined) throw new InvalidArgumentError(`It must be ${BASE_URL}.`);
   return url;
 }
 
-function readAddress(text: string): URL | undefined {
-  const url = URL.parse(text.endsWith("/") ? text : `${text}/`);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username + url.password !== "")
-    return undefined;
-  return url;
+function parseBaseUrl(text: string): URL | undefined {
+  return plainHttpUrl(text.endsWith("/") ? text : `${text}/`);
 }

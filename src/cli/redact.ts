@@ -11,17 +11,18 @@ import { filesWithRecords, withholdRecords } from "../import/rejects.ts";
 import { dropDownloads } from "../pull/pull.ts";
 import { upstreams } from "../pull/upstreams.ts";
 import { requireSources } from "../sources/source.ts";
-import { answer, type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
-import { sourceCodes } from "./export.ts";
+import { sourceCodes } from "./arguments.ts";
+import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
 import { withImportContext } from "./import.ts";
+import { formatCount, printResult } from "./output.ts";
 
-/** How long a dump or another long read of a PostgreSQL is waited for. */
+/** How long to wait for a dump or another long read of PostgreSQL. */
 const WAIT_MS = 10 * 60_000;
 
 export function redactCommand(cli: Cli): Command {
-  return command("redact", "Erase the contacts, which are personal data, of stored records and of their whole history")
+  return command("redact", "Erase contacts, which are personal data, from stored records and their whole history")
     .option("--source <code...>", "only these sources; repeated or with commas")
-    .option("--dry-run", "say what would be erased, which cannot be undone, and erase nothing")
+    .option("--dry-run", "print what would be erased (erasing cannot be undone), and erase nothing")
     .action(async (options: CommonOptions & { source?: string[]; dryRun?: true }) => {
       const { now, printError } = cli.machine;
       const codes = sourceCodes(options.source);
@@ -30,8 +31,8 @@ export function redactCommand(cli: Cli): Command {
         const { db } = context;
         await requireSources(db, codes ?? [], "redact");
         if (!(await db.mayVacuum()))
-          throw new Error(`Cannot redact ${locationName(options)}: that rewrites tables, so it takes their owner's role`);
-        // An import under way goes first; what a killed one left is gone.
+          throw new Error(`Cannot redact ${locationName(options)}: it rewrites tables, which requires the role of their owner`);
+        // Waits for a running import, and removes what a killed one left.
         return withStaging(context, async () => {
           const stored = { ...(await redactStored(db, codes, now())), complete: await vacuum(cli, db) };
           await redactFiles(context);
@@ -39,7 +40,7 @@ export function redactCommand(cli: Cli): Command {
         });
       });
       const { records, events, complete } = redacted;
-      answer(cli, options, redacted, `Contacts erased from ${inWords({ records, events })}`);
+      printResult(cli, options, redacted, `Contacts erased from ${formatRedacted({ records, events })}`);
       if (!complete) printError(options.database === undefined ? LEFT_IN_LOG : LEFT_IN_TABLES);
     });
 }
@@ -49,38 +50,42 @@ async function rehearse(cli: Cli, options: CommonOptions, codes: readonly string
     await requireSources(db, codes ?? [], "redact");
     return rehearseRedaction(db, codes);
   });
-  answer(cli, options, counted, `Contacts would be erased from ${inWords(counted)}`);
+  printResult(cli, options, counted, `Contacts would be erased from ${formatRedacted(counted)}`);
   const files = options.database === undefined ? await filesWithRecords(options.data) : [];
-  for (const file of files) cli.machine.printError(`${file} would keep line and reason of each rejected record, and not the record`);
+  for (const file of files) cli.machine.printError(`${file} would keep the line and reason of each rejected record, but not the record`);
 }
 
-function inWords({ records, events }: Redacted): string {
-  return `${records.toLocaleString("en-US")} records and ${events.toLocaleString("en-US")} events`;
+function formatRedacted({ records, events }: Redacted): string {
+  return `${formatCount(records, "record")} and ${formatCount(events, "event")}`;
 }
 
-const LEFT_IN_LOG = "A reader kept the log from being emptied: it still holds them until a server stops or redact runs again.";
+const LEFT_IN_LOG =
+  "The write-ahead log still contains contacts, because a reader kept it from being emptied. Run redact again, or stop the servers.";
 const LEFT_IN_TABLES =
-  "A dump, an export or another long read kept tables from being rewritten: their unused space still holds them until redact runs again when that has ended.";
+  "Unused space of tables still contains contacts, because a dump, an export or another long read kept them from being rewritten. Run redact again when it has ended.";
 
-/** Files beside the catalog that may hold records as they came. They name no source, so all are meant. */
+/** Removes contacts from the files next to the catalog that may hold whole records. They do not name sources, so all files are treated. */
 async function redactFiles(context: ImportContext): Promise<void> {
   const { directory, notify } = context;
-  for (const file of await withholdRecords(directory)) notify(`${file} keeps line and reason of each rejected record, and not the record`);
+  for (const file of await withholdRecords(directory))
+    notify(`${file} keeps the line and reason of each rejected record, but not the record`);
   for (const upstream of upstreams) {
-    if (!(await dropDownloads(context, upstream)))
-      notify(`A pull of ${upstream.name} is running: what it has fetched is removed when it ends`);
+    if (!(await dropDownloads(context, upstream))) notify(`A pull of ${upstream.name} is running; its downloads are removed when it ends`);
   }
-  for (const name of Object.values(fileNames)) rmSync(join(directory, `${name}.partial`), { force: true }); // Of a killed restore.
+  for (const name of Object.values(fileNames)) rmSync(join(directory, `${name}.partial`), { force: true }); // Left by a killed restore.
 }
 
 async function vacuum({ machine }: Cli, db: CatalogDb): Promise<boolean> {
   const onWait = () =>
-    machine.printError("Contacts are erased. Waiting for a long read, such as a dump or an export, to end, to rewrite tables");
+    machine.printError("Contacts are erased. Waiting for a long read, such as a dump or an export, to end before tables are rewritten");
   try {
     return await db.vacuum({ forMs: WAIT_MS, onWait });
   } catch (error) {
-    throw new Error(`Cannot rewrite what held the contacts, which are erased but for unused space; run redact again: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    throw new Error(
+      `Cannot rewrite the tables: contacts are erased, but remain in unused space until redact runs again: ${reasonOf(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }

@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import { turnStatuses } from "../changes/status-turns.ts";
-import { answer, type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
+import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
+import { printResult } from "./output.ts";
 
 export function refreshCommand(cli: Cli): Command {
   return command("refresh", "Turn every status whose date has passed; a running server does this on its own").action(
     async (options: CommonOptions) => {
       const turns = await withCatalog(cli, options, async (db) => turnStatuses(db, cli.machine.now()));
-      answer(cli, options, turns, `${turns.changed} changed`);
+      printResult(cli, options, turns, `${turns.changed} changed`);
     },
   );
 }

@@ -3,48 +3,39 @@ import { importNameOf } from "../import/formats/all.ts";
 import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../sources/source.ts";
 import { didYouMean } from "../text/closest.ts";
 import { formatInstant } from "../text/instant.ts";
-import {
-  answer,
-  type Cli,
-  type CommonOptions,
-  command,
-  commandGroup,
-  duration,
-  instantOrNull,
-  inWords,
-  table,
-  withCatalog,
-} from "./command.ts";
+import { durationMs } from "./arguments.ts";
+import { type Cli, type CommonOptions, command, commandGroup, withCatalog } from "./command.ts";
+import { formatDuration, instantOrNull, printResult, table } from "./output.ts";
 
 export function sourcesCommand(cli: Cli): Command {
-  const list = command("list", "The source catalog").action(async (options: CommonOptions) => {
+  const list = command("list", "List the named sources").action(async (options: CommonOptions) => {
     const sources = await withCatalog(cli, options, listSources);
     const lines = sources.map(({ code, ...about }) => ({ code, import_as: importNameOf(code) ?? null, ...about }));
-    answer(cli, options, sources, table(lines, "The catalog names no source"));
+    printResult(cli, options, sources, table(lines, "No named sources"));
   });
 
-  const add = command("add", "Name a source, or change the name and description of one")
-    .argument("<code>", "its code; upper-cased")
+  const add = command("add", "Name a source, or change its name and description")
+    .argument("<code>", "source code; turned into upper case")
     .requiredOption("--name <name>", "display name")
-    .requiredOption("--description <text>", "what it publishes")
+    .requiredOption("--description <text>", "what the source publishes")
     .action(async (code: string, options: CommonOptions & { name: string; description: string }) => {
       const source = await withCatalog(cli, options, (db) => addSource(db, { code, name: options.name, description: options.description }));
-      answer(cli, options, source, `${source.code} is in the catalog`);
+      printResult(cli, options, source, `${source.code} is a named source`);
     });
 
-  const remove = command("remove", "Take a source out of the catalog; its records stay and count as OTHER")
-    .argument("<code>", "its code")
+  const remove = command("remove", "Remove a source's name; its records stay and count as OTHER")
+    .argument("<code>", "source code")
     .action(async (code: string, options: CommonOptions) => {
       await withCatalog(cli, options, async (db) => {
         if (await removeSource(db, code)) return;
         const known = (await listSources(db)).map((source) => source.code);
-        throw new Error(`Cannot remove source ${code.toUpperCase()}: the catalog does not name it${didYouMean(code, known)}`);
+        throw new Error(`Cannot remove source ${code.toUpperCase()}: it is not a named source${didYouMean(code, known)}`);
       });
-      answer(cli, options, { code: code.toUpperCase() }, `${code.toUpperCase()} is no longer in the catalog`);
+      printResult(cli, options, { code: code.toUpperCase() }, `${code.toUpperCase()} is no longer a named source`);
     });
 
-  const status = command("status", "How many records each source has, how new its newest is, and when it was last imported")
-    .option("--max-age <duration>", "exit with 1 when a source's last import is older: 90s, 15m, 6h, 2d", duration)
+  const status = command("status", "Show each source's number of records, newest data and last import")
+    .option("--max-age <duration>", "exit with 1 if a source's last import is older: 90s, 15m, 6h, 2d", durationMs)
     .addHelpText("after", STATUS_HELP)
     .action(async (options: CommonOptions & { maxAge?: number }) => {
       const now = cli.machine.now();
@@ -70,22 +61,24 @@ export function sourcesCommand(cli: Cli): Command {
         open: row.open,
         not_archived: row.live,
         newest_data: row.newest_posted_age_days === null ? null : daysAgo(row.newest_posted_age_days),
-        last_import: row.last_import_age_seconds === null ? null : `${inWords(row.last_import_age_seconds * 1000)} ago`,
+        last_import: row.last_import_age_seconds === null ? null : `${formatDuration(row.last_import_age_seconds * 1000)} ago`,
       }));
-      answer(cli, options, rows, table(lines, "Nothing has been imported yet"));
+      printResult(cli, options, rows, table(lines, NOTHING_IMPORTED));
       if (options.maxAge !== undefined) reportStale(cli, statuses, options.maxAge);
     });
 
-  return commandGroup("sources", "The source catalog and how fresh each source is", [list, status, add, remove]);
+  return commandGroup("sources", "Manage named sources, and show how fresh each source is", [list, status, add, remove]);
 }
 
 const DAY_MS = 86_400_000;
 
 const STATUS_HELP = `
-open          records with the status open or closing_soon
-not archived  all but those with the status archived
-newest data   the newest date on which the source posted one of its records
-last import   when an import of the source last finished, new data or not`;
+open          records with status open or closing_soon
+not archived  records with any status but archived
+newest data   when the source posted its newest record
+last import   when an import of the source last finished, even without new data`;
+
+const NOTHING_IMPORTED = "Nothing has been imported yet";
 
 function daysAgo(days: number): string {
   return days === 0 ? "today" : days === 1 ? "1 day ago" : `${days.toLocaleString("en-US")} days ago`;
@@ -96,6 +89,6 @@ function reportStale(cli: Cli, statuses: readonly SourceStatus[], maxAge: number
   const stale = statuses.filter(({ last_import_at }) => last_import_at === null || last_import_at < earliest);
   if (statuses.length > 0 && stale.length === 0) return;
   const codes = stale.map(({ source }) => source).join(", ");
-  cli.machine.printError(statuses.length === 0 ? "Nothing has been imported yet" : `Not imported for ${inWords(maxAge)}: ${codes}`);
+  cli.machine.printError(statuses.length === 0 ? NOTHING_IMPORTED : `Not imported for ${formatDuration(maxAge)}: ${codes}`);
   cli.exitCode = 1;
 }

@@ -139,7 +139,7 @@ async function follow(net: Net, { url, types, body }: Wanted, conditions: Record
 
 function refuseAddress({ protocol, host }: URL, { allowHttp, hosts }: Net): void {
   if (protocol !== "https:" && !(allowHttp && protocol === "http:"))
-    throw new Error(`${protocol}//${host} is not https (--allow-http lets http pass)`);
+    throw new Error(`${protocol}//${host} is not https; use --allow-http to fetch without TLS`);
   if (!hosts.includes(host)) throw new Error(`${host} is not one of the hosts that it may be fetched from: ${hosts.join(", ")}`);
 }
 

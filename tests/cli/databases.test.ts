@@ -25,7 +25,7 @@ const CANNOT_OPEN = "Cannot open postgres://127.0.0.1:1/fundfeed: no server answ
 const ADDRESS = "must be an address such as postgres://fundfeed:password@db.example.org:5432/fundfeed, percent-encoded";
 
 function expectUsage({ code, out, err }: CommandResult, sentence: string): void {
-  expect({ code, out, err }).toEqual({ code: 2, out: "", err: `error: ${sentence}\n(--help shows what there is)\n` });
+  expect({ code, out, err }).toEqual({ code: 2, out: "", err: `error: ${sentence}\n(see --help)\n` });
 }
 
 async function aDatabase(): Promise<string> {
@@ -72,13 +72,13 @@ describe("--database", () => {
     const serving = await home.serve(["serve", "--port", "0", "--data", "here"], { env });
     expect([await serving.stop(), existsSync(home.at("here"))]).toEqual([0, true]);
     const { code, err } = await home.run(["serve", "--port", "0", "--data", "here", "--read-database", NOWHERE], { env });
-    expect([code, err]).toEqual([2, expect.stringContaining("--read-database is a replica of --database, and needs it")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("--read-database requires --database, of which it is a replica")]);
   });
 
   test("and --data are two places", async () => {
     const directory = join(aDirectory(), "data");
     const both = await fundfeed(["keys", "list", "--data", directory, "--database", NOWHERE]);
-    expectUsage(both, "--data and --database are two places; give one of them");
+    expectUsage(both, "--data and --database exclude each other; give one of them");
     expect(existsSync(directory)).toBe(false);
   });
 
@@ -97,13 +97,13 @@ describe("--database", () => {
   });
 
   test("is what --read-database is a replica of", async () => {
-    expectUsage(await fundfeed(["serve", "--read-database", NOWHERE]), "--read-database is a replica of --database, and needs it");
+    expectUsage(await fundfeed(["serve", "--read-database", NOWHERE]), "--read-database requires --database, of which it is a replica");
   });
 
   test("leaves backup and restore to PostgreSQL's own tools", async () => {
     for (const [command, why] of [
-      ["backup", "Cannot back up postgres://127.0.0.1:1/fundfeed: pg_dump does that (docs/operate/postgres.md)\n"],
-      ["restore", "Cannot restore postgres://127.0.0.1:1/fundfeed: pg_restore does that (docs/operate/postgres.md)\n"],
+      ["backup", "Cannot back up postgres://127.0.0.1:1/fundfeed: use pg_dump (docs/operate/postgres.md)\n"],
+      ["restore", "Cannot restore postgres://127.0.0.1:1/fundfeed: use pg_restore (docs/operate/postgres.md)\n"],
     ] as const) {
       const directory = join(aDirectory(), "copy");
       expect(await fundfeed([command, directory, "--database", NOWHERE])).toEqual({ code: 1, out: "", err: why });
@@ -198,11 +198,11 @@ describe.if(hasPostgres)("serve --database --read-database", () => {
 describe("copy", () => {
   test("from a directory to a directory is a backup", async () => {
     const copied = await fundfeed(["copy", "there", "--data", aDirectory()]);
-    expectUsage(copied, "what lies in files is copied to files by fundfeed backup");
+    expectUsage(copied, "to copy a data directory to a data directory, use fundfeed backup");
   });
 
   test.each(["postgres://me:secret@x", "postgresql:secret", "postgres:"])("to %s goes nowhere, and does not repeat it", async (url) => {
-    expectUsage(await fundfeed(["copy", url, "--data", aDirectory()]), `what is copied to ${ADDRESS}`);
+    expectUsage(await fundfeed(["copy", url, "--data", aDirectory()]), `the target ${ADDRESS}`);
     expect(existsSync(url)).toBe(false);
   });
 
@@ -215,7 +215,7 @@ describe("copy", () => {
     const into = `postgres://${host}${pathname}`;
 
     const { code, out, err } = await fundfeed(["copy", withPassword, "--data", directory, "--json"]);
-    expect([code, err]).toEqual([0, "The copy holds key hashes and the cursor secret: keep it as private as the original.\n"]);
+    expect([code, err]).toEqual([0, "The copy contains key hashes and the cursor secret. Keep it as private as the original.\n"]);
     const copied = JSON.parse(out);
     expect(copied).toMatchObject({
       from: directory,

@@ -24,7 +24,7 @@ describe("keys create --expires", () => {
   test("takes a time from now or an instant, and keys list shows the end", async () => {
     expect((await keys("create --account A --expires 90d")).out).toMatch(/^ffk_live_\w{38}\n$/);
     expect((await keys("create --account A --expires 2199-01-31T17:00:00-05:00")).err).toContain(
-      ' of account "A" on plan trial until 2199-01-31T22:00:00.000Z. ',
+      ' of account "A" on plan trial, valid until 2199-01-31T22:00:00.000Z. ',
     );
     const [first, second] = await listed();
     expect(Date.parse(first?.expires_at ?? "") - Date.parse(first?.created_at ?? "")).toBeWithin(90 * DAY - 10_000, 90 * DAY + 1);
@@ -46,7 +46,7 @@ describe("keys rotate", () => {
     const [old, made] = await listed();
     expect([old?.id, made?.label, made?.expires_at]).toEqual([id, "sync", null]);
     expect(err).toBe(
-      `Key ${made?.id} of account "A" on plan trial. It is shown only now: keep it safe.\nThe old key, ${id}, stops working at ${old?.expires_at}.\n`,
+      `Created key ${made?.id} of account "A" on plan trial. Store it now: it cannot be shown again.\nThe old key ${id} is valid until ${old?.expires_at}.\n`,
     );
   });
 
@@ -87,7 +87,7 @@ describe("keys usage", () => {
       { day: expect.any(String), id: first, account: "A", label: "sync", requests: 12_345 },
       { day: expect.any(String), id: first, account: "A", label: "sync", requests: 7 },
     ]);
-    expect((await keys("usage --days 1")).out).toBe("There was no request in that time\n");
+    expect((await keys("usage --days 1")).out).toBe("No requests in that time\n");
     expect((await keys("usage nope")).err).toBe('Cannot show the use of key "nope": there is no key with that id\n');
   });
 });

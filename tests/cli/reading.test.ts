@@ -170,12 +170,12 @@ describe("where there are no data, and nothing comes to be,", () => {
     const directory = copied();
     rmSync(join(directory, "state.db"));
     const before = stateOf(directory);
-    expect((await fundfeed(["keys", "list", "--data", directory])).out).toStartWith("There is no key yet");
+    expect((await fundfeed(["keys", "list", "--data", directory])).out).toStartWith("No keys yet");
     expect(JSON.parse((await fundfeed(["plans", "list", "--json", "--data", directory])).out)).toHaveLength(3);
-    expect((await fundfeed(["check", "--data", directory])).out).toBe("Everything holds\n");
+    expect((await fundfeed(["check", "--data", directory])).out).toBe("No problems found\n");
     const backup = join(aDirectory(), "backup");
     expect((await fundfeed(["backup", backup, "--data", directory])).code).toBe(0);
-    expect((await fundfeed(["check", "--data", backup])).out).toBe("Everything holds\n");
+    expect((await fundfeed(["check", "--data", backup])).out).toBe("No problems found\n");
     expect(stateOf(directory)).toEqual(before);
     expect((await fundfeed(["keys", "revoke", "key_x", "--data", directory])).err).toEndWith(
       `${directory} has a catalog.db, but no state.db yet; fundfeed keys create or fundfeed serve makes it\n`,
@@ -231,7 +231,7 @@ describe("of a directory of an older version", () => {
     const directory = unpacked(version);
     const { out } = await fundfeed(["check", "--data", directory]);
     expect(out).toMatch(
-      /^catalog\.db: of an older version of fundfeed \(schema \d of \d\); not migrated, and only its storage was checked\n(state\.db: .*checked\n)?Everything that was checked holds\n$/,
+      /^catalog\.db: created by an older version of fundfeed \(schema \d of \d\); it was not migrated, and only its storage was checked\n(state\.db: .*checked\n)?No problems found in what was checked\n$/,
     );
     expect(JSON.parse((await fundfeed(["check", "--json", "--data", directory])).out)).toMatchObject({
       ok: true,
@@ -280,16 +280,16 @@ describe("of a directory of an older version", () => {
     const { code, out, err } = await fundfeed(lineOf(words, ["--database", url]));
     expect(dump()).toBe(before);
     const { catalog, state } = postgresMigrations;
-    const versions = [catalog, state].map(({ length }) => `of an older version of fundfeed (schema ${length - 1} of ${length})`);
+    const versions = [catalog, state].map(({ length }) => `created by an older version of fundfeed (schema ${length - 1} of ${length})`);
     if (words === "check") {
       expect([code, err]).toEqual([0, ""]);
       for (const [index, version] of versions.entries())
         expect(out).toContain(
-          `fundfeed_${index === 0 ? "catalog" : "state"}: ${version}; not migrated, and only its storage was checked\n`,
+          `fundfeed_${index === 0 ? "catalog" : "state"}: ${version}; it was not migrated, and only its storage was checked\n`,
         );
     } else {
       expect([code, out]).toEqual([1, ""]);
-      expect(versions.some((version) => err.includes(`: ${version.replace(/^of (.*) \(/, "$1 made it (")}, `))).toBe(true);
+      expect(versions.some((version) => err.includes(`: ${version.replace(/^created by (.*) \(/, "$1 made it (")}, `))).toBe(true);
     }
   });
 
@@ -313,7 +313,7 @@ describe("of a directory of an older version", () => {
         `Migrated fundfeed_${kind} in ${name} from schema 1 to ${postgresMigrations[kind].length}; older versions of fundfeed refuse it from now on\n`,
     );
     expect(await fundfeed(["refresh", "--database", url])).toEqual({ code: 0, out: "0 changed\n", err: sentences.join("") });
-    expect((await fundfeed(["check", "--database", url])).out).toBe("Everything holds\n");
+    expect((await fundfeed(["check", "--database", url])).out).toBe("No problems found\n");
   });
 });
 
@@ -397,7 +397,7 @@ describe("nothing is changed by", () => {
     for (const from of [undefined, await leftBehind()]) {
       if (from !== undefined) cpSync(from, mounted, { recursive: true });
       const before = stateOf(mounted);
-      expect(await alone(["check", "--data", mounted])).toEqual({ code: 0, out: "Everything holds\n", err: "" });
+      expect(await alone(["check", "--data", mounted])).toEqual({ code: 0, out: "No problems found\n", err: "" });
       expect((await alone(["backup", home.at("copy"), "--data", mounted])).code).toBe(0);
       expect((await alone(["keys", "create", "--account", "A", "--data", mounted])).err).toContain("the directory and its files must be");
       expect(stateOf(mounted)).toEqual(before);

@@ -20,13 +20,13 @@ test("redact --dry-run says what would be erased, and erases nothing", async () 
 
   expect(await fundfeed(["redact", "--dry-run", "--data", data])).toEqual({
     code: 0,
-    out: "Contacts would be erased from 1 records and 1 events\n",
-    err: `${rejects} would keep line and reason of each rejected record, and not the record\n`,
+    out: "Contacts would be erased from 1 record and 1 event\n",
+    err: `${rejects} would keep the line and reason of each rejected record, but not the record\n`,
   });
   expect(JSON.parse((await fundfeed(["redact", "--dry-run", "--json", "--data", data])).out)).toEqual({ records: 1, events: 1 });
   expect((await fundfeed(["redact", "--dry-run", "--source", "OWM", "--data", data])).err).toStartWith("Cannot redact source OWM: ");
   expect(bytes()).toEqual(before);
 
-  expect((await fundfeed(["redact", "--data", data])).out).toBe("Contacts erased from 1 records and 1 events\n");
+  expect((await fundfeed(["redact", "--data", data])).out).toBe("Contacts erased from 1 record and 1 event\n");
   expect(readFileSync(rejects, "utf8")).toBe('{"line":1,"reason":"r","record":null}\n');
 });

@@ -109,6 +109,6 @@ SIMPLER_GRANTS_GOV        1     1             1  today           23 hours ago
       last_import_at: expect.any(String),
       last_import_age_seconds: expect.any(Number),
     });
-    expect((await fundfeed(["sources", "status", "--help"])).out).toContain("newest data   the newest date on which the source posted");
+    expect((await fundfeed(["sources", "status", "--help"])).out).toContain("newest data   when the source posted its newest record");
   });
 });

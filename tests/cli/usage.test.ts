@@ -8,7 +8,7 @@ afterAll(dropScratch);
 
 const PORT = "It must be a whole number from 0 to 65535.";
 const DURATION = "It must be a number with a unit: 90s, 15m, 6h or 2d.";
-const ADDRESS = "It must be an http or https address without query and password, such as https://api.example.org/v1.";
+const ADDRESS = "It must be an http or https URL without query and password, such as https://api.example.org/v1.";
 
 describe("what is not a command line exits 2, says why, and touches nothing", () => {
   test.each([
@@ -78,7 +78,7 @@ describe("what is not a command line exits 2, says why, and touches nothing", ()
     ["keys create", "error: required option '--account <name>' not specified"],
     [
       "keys create --account A --expires soon",
-      "error: option '--expires <when>' argument 'soon' is invalid. It must be a time such as 90d, or an RFC 3339 timestamp with an offset",
+      "error: option '--expires <when>' argument 'soon' is invalid. It must be a duration such as 90d, or an RFC 3339 timestamp with an offset",
     ],
     ["keys create --account A --expires 3y", `error: option '--expires <when>' argument '3y' is invalid. ${DURATION}`],
     ["keys rotate", "error: missing required argument 'id'"],
@@ -94,7 +94,7 @@ describe("what is not a command line exits 2, says why, and touches nothing", ()
     const args = line.split(" ");
     const { code, out, err } = await fundfeed(/(--port|--source|--data=)$/.test(line) ? args : [...args, "--data", data]);
     expect({ code, out, begins: err.startsWith(message) || err }).toEqual({ code: 2, out: "", begins: true });
-    expect(err).toEndWith("(--help shows what there is)\n");
+    expect(err).toEndWith("(see --help)\n");
     expect(existsSync(data)).toBe(false);
   });
 

@@ -61,7 +61,7 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
       return listed?.used_today === 10;
     });
     expect(await server.stop()).toBe(0);
-    expect((await home.run(["check", ...on])).out).toBe("Everything holds\n");
+    expect((await home.run(["check", ...on])).out).toBe("No problems found\n");
   });
 
   test("under commands: each says so and changes nothing", async () => {
@@ -118,7 +118,7 @@ describe("files that others take the place of", () => {
     await home.run(["import", "records", "-"], { stdin: record("3", "Newest") });
     expect(await titles(server, key)).toEqual(["New", "Newest", "Old"]);
     expect(await server.stop()).toBe(0);
-    expect((await home.run(["check"])).out).toBe("Everything holds\n");
+    expect((await home.run(["check"])).out).toBe("No problems found\n");
   });
 
   test("files copied into an emptied directory are served once they are whole; until then the old ones are", async () => {
@@ -138,7 +138,7 @@ describe("files that others take the place of", () => {
     writeFileSync(join(data, "catalog.db"), whole);
     await waitFor("it serves the new files", async () => (await titles(server, key)).includes("New"));
     expect(await server.stop()).toBe(0);
-    expect((await home.run(["check"])).out).toBe("Everything holds\n");
+    expect((await home.run(["check"])).out).toBe("No problems found\n");
   });
 
   test("a data directory that is gone: what was open is served, the log says so, and its return is noticed", async () => {

@@ -59,7 +59,7 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
     expect(count).toBeLessThan(RECORDS);
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining(`what was printed is not whole: it ended after ${count.toLocaleString("en-US")} records`),
+      expect.stringContaining(`the output is incomplete and ends after ${count.toLocaleString("en-US")} record`),
     ]);
   });
 });

@@ -71,7 +71,7 @@ const titleOf = async (server: Server) => {
 };
 
 async function expectNewIsWhole(home: Home): Promise<void> {
-  expect((await home.run(["check"])).out).toBe("Everything holds\n");
+  expect((await home.run(["check"])).out).toBe("No problems found\n");
   expect((await home.run(["export"])).out === exportOfNew).toBe(true);
 }
 
@@ -149,7 +149,7 @@ test("a state that replaces a served one stays intact and counts the use from th
   await waitFor("the log says so", () => /were replaced/.exec(server.log())?.[0]);
   for (let n = 0; n < 5; n++) expect((await server.get("/sources", KEY.key)).status).toBe(200);
   expect(await server.stop()).toBe(0);
-  expect((await home.run(["check"])).out).toBe("Everything holds\n");
+  expect((await home.run(["check"])).out).toBe("No problems found\n");
   const [use] = await home.json<{ requests: number }[]>(["keys", "usage"]);
   expect(use?.requests).toBe(5);
 });
@@ -191,7 +191,7 @@ describe("during an import", () => {
     importing.kill("SIGCONT");
     expect(await importing.exited).toBe(1);
     await expectNewIsWhole(home);
-    expect((await home.run(["check", "--data", "aside"])).out).toBe("Everything holds\n");
+    expect((await home.run(["check", "--data", "aside"])).out).toBe("No problems found\n");
     expect((await home.run(["export", "--data", "aside"])).out.split("\n").length).toBeGreaterThan(4000);
   });
 
@@ -200,7 +200,7 @@ describe("during an import", () => {
     const { code, err } = await home.run(["restore", "next"]);
     expect([code, err]).toEqual([1, expect.stringContaining("catalog.db is in use: a server or an import has it open")]);
     expect(await importing.exited).toBe(0);
-    expect((await home.run(["check"])).out).toBe("Everything holds\n");
+    expect((await home.run(["check"])).out).toBe("No problems found\n");
   });
 });
 
@@ -260,7 +260,7 @@ test("a data directory that is copied or moved after a crash opens with what is 
   for (const data of ["elsewhere", "moved"]) {
     expect((await home.run(["export", "--data", data])).out.trimEnd().split("\n")).toHaveLength(500);
     expect((await home.run(["import", "records", "-", "--data", data])).code).toBe(0);
-    expect((await home.run(["check", "--data", data])).out).toBe("Everything holds\n");
+    expect((await home.run(["check", "--data", data])).out).toBe("No problems found\n");
     expect(readdirSync(join(home.directory, data)).filter((name) => /^catalog.*(wal|shm)/.test(name))).toEqual([]);
   }
   rmSync(home.at("moved"), { recursive: true });

@@ -86,7 +86,7 @@ function testKilled(imports: readonly Killed[], directory: string): void {
           if (isLeft && !again) await outputOf(second(data));
         }
         expect((await contentsIn(data)) === expected).toBe(true);
-        expect(await outputOf(["check", "--data", data])).toBe("Everything holds\n");
+        expect(await outputOf(["check", "--data", data])).toBe("No problems found\n");
         rmSync(data, { recursive: true });
       }
     }, 600_000);
@@ -119,7 +119,7 @@ describe.if(hasPostgres)("an import into PostgreSQL", () => {
   };
   const expectSameEnd = async (url: string) => {
     expect((await contentsAt(url)) === expected).toBe(true);
-    expect(await outputOf(["check", "--database", url])).toBe("Everything holds\n");
+    expect(await outputOf(["check", "--database", url])).toBe("No problems found\n");
     expect(JSON.parse(await outputOf(["imports", "list", "--json", "--database", url]))).toHaveLength(2);
   };
 

@@ -99,7 +99,7 @@ describe("fundfeed import", () => {
       expect({ code, out, err }).toEqual({
         code: 2,
         out: "",
-        err: `error: the format is missing: ${sentence}\n(--help shows what there is)\n`,
+        err: `error: the format is missing: ${sentence}\n(see --help)\n`,
       });
     }
   });

@@ -193,11 +193,11 @@ describe("fundfeed redact", () => {
     await sql.unsafe("grant select, insert, update, delete on all tables in schema fundfeed_catalog to erasing");
     const redact = () => fundfeed(["redact", "--database", url.replace("fundfeed@", "erasing@")]);
     const { host, pathname } = new URL(url);
-    const err = `Cannot redact postgres://${host}${pathname}: that rewrites tables, so it takes their owner's role\n`;
+    const err = `Cannot redact postgres://${host}${pathname}: it rewrites tables, which requires the role of their owner\n`;
     expect(await redact()).toEqual({ code: 1, out: "", err });
     expect(await sql.unsafe("select 1 from fundfeed_catalog.opportunities where position('Ann' in document) > 0")).toHaveLength(1);
     await sql.unsafe("grant fundfeed to erasing");
-    expect((await redact()).out).toBe("Contacts erased from 1 records and 0 events\n");
+    expect((await redact()).out).toBe("Contacts erased from 1 record and 0 events\n");
   });
 
   /** A PostgreSQL with a record that names Ann, and a transaction over it that reads until it is committed. */
@@ -232,8 +232,8 @@ describe("fundfeed redact", () => {
       }
       expect(await erasing).toBe(0);
       expect(said).toEqual([
-        "Contacts are erased. Waiting for a long read, such as a dump or an export, to end, to rewrite tables",
-        "Contacts erased from 1 records and 0 events",
+        "Contacts are erased. Waiting for a long read, such as a dump or an export, to end before tables are rewritten",
+        "Contacts erased from 1 record and 0 events",
       ]);
       expect(longestMs).toBeGreaterThan(1000); // It was behind the rewriting, once.
       await Promise.all([db.close(), reader.close()]);
@@ -247,7 +247,7 @@ describe("fundfeed redact", () => {
     expect([code, JSON.parse(out), err]).toEqual([
       0,
       { records: 1, events: 0, complete: false },
-      expect.stringMatching(/^A dump, an export or another long read .* until redact runs again when that has ended\.\n$/),
+      expect.stringMatching(/^Unused space of tables still contains contacts, because a dump, .* Run redact again when it has ended\.\n$/),
     ]);
     await reader.unsafe("commit");
     const again = await fundfeed(["redact", "--json", "--database", url]);

@@ -59,9 +59,9 @@ describe("fundfeed import", () => {
     expect([code, err.split("\n")]).toEqual([
       3,
       [
-        `2 rejected: ${TITEL}; the first is ${path}:2`,
-        `1 rejected: source.code is required; the first is ${path}:4`,
-        `Rejected records and the reasons are in ${join(data, "mine.ndjson.rejects.ndjson")}`,
+        `2 rejected: ${TITEL}; first at ${path}:2`,
+        `1 rejected: source.code is required; first at ${path}:4`,
+        `Rejected records with their reasons are in ${join(data, "mine.ndjson.rejects.ndjson")}`,
         "",
       ],
     ]);
@@ -89,7 +89,7 @@ describe("fundfeed import", () => {
     chmodSync(directory, 0o500);
     const { code, err } = await fundfeed(["import", "records", path, "--dry-run", "--data", join(directory, "none")]);
     chmodSync(directory, 0o700);
-    expect([code, err.split("\n")[0]]).toEqual([3, `2 rejected: ${TITEL}; the first is ${path}:2`]);
+    expect([code, err.split("\n")[0]]).toEqual([3, `2 rejected: ${TITEL}; first at ${path}:2`]);
     expect(readdirSync(directory)).toEqual(["mine.ndjson"]);
   });
 });
@@ -103,7 +103,7 @@ describe("the rejects file", () => {
       cwd: working,
       env: { ...process.env, FUNDFEED_DATA: undefined, FUNDFEED_DATABASE: undefined },
     });
-    const [, file = ""] = /Rejected records and the reasons are in (.*)\n/.exec(stderr.toString()) ?? [];
+    const [, file = ""] = /Rejected records with their reasons are in (.*)\n/.exec(stderr.toString()) ?? [];
     expect(readFileSync(join(file.startsWith("/") ? "/" : working, file), "utf8")).toStartWith('{"line":1,"reason":"unknown field');
     return file;
   }

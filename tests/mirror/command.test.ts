@@ -89,7 +89,7 @@ describe("fundfeed mirror", () => {
     const { machine, printed, shown } = aCommand(api);
     expect(await runCommandLine(["mirror", `${baseUrl}/`, "--into", file, "--events"], machine)).toBe(0);
     expect(contentsOfLines(readFileSync(file, "utf8"))).toEqual(await served(api));
-    expect(printed).toEqual([expect.stringMatching(/^120 records, 120 events; in step with 2026-03-01T12:00:00.\d{3}Z$/)]);
+    expect(printed).toEqual([expect.stringMatching(/^120 records, 120 events; up to date as of 2026-03-01T12:00:00.\d{3}Z$/)]);
     expect(shown[0]).toStartWith("mirroring 100 records, 100 events");
     expect(shown.at(-1)).toBe("");
   });
@@ -99,7 +99,7 @@ describe("fundfeed mirror", () => {
     const { run, printed, told } = aCommand(api);
     expect(await run(baseUrl)).toBeUndefined();
     expect(contentsOfLines(`${printed.join("\n")}\n`).opportunities).toEqual((await served(api)).opportunities);
-    expect(told).toEqual([expect.stringMatching(/^3 records, 0 events; in step with /)]);
+    expect(told).toEqual([expect.stringMatching(/^3 records, 0 events; up to date as of /)]);
   });
 
   test("knows a database by its ending, and answers with JSON where that is asked for", async () => {
@@ -121,9 +121,11 @@ describe("fundfeed mirror", () => {
     const { run, told } = aCommand(api);
     expect(await run("--source", "disp,sam-gov,other,XYZ", "--source", "DSIP", baseUrl)).toBeUndefined();
     expect(told.slice(0, -1)).toEqual([
-      "The server names no source DISP: only records with that very code are copied. Did you mean DSIP (imported as dsip)?",
-      "The server names no source SAM-GOV: only records with that very code are copied. Did you mean SAM_GOV (imported as sam-gov)?",
-      expect.stringMatching(/^The server names no source XYZ: .*\. It names CHALLENGE_GOV \(imported as challenge-gov\), .*\.$/),
+      "The server does not name a source DISP; only records with exactly this code are copied. Did you mean DSIP (imported as dsip)?",
+      "The server does not name a source SAM-GOV; only records with exactly this code are copied. Did you mean SAM_GOV (imported as sam-gov)?",
+      expect.stringMatching(
+        /^The server does not name a source XYZ; .*\. Its sources are CHALLENGE_GOV \(imported as challenge-gov\), .*\.$/,
+      ),
     ]);
   });
 
@@ -140,13 +142,13 @@ describe("fundfeed mirror", () => {
     const file = join(aDirectory(), "key");
     writeFileSync(file, `${api.key}\n`);
     expect(await aCommand(api, {}).run(baseUrl, "--key-file", file)).toBeUndefined();
-    expect(await aCommand(api, {}).run(baseUrl, "--key-file", `${file}s`)).toStartWith("Cannot read the key: ENOENT");
+    expect(await aCommand(api, {}).run(baseUrl, "--key-file", `${file}s`)).toStartWith("Cannot read the API key: ENOENT");
   });
 
   test.each([
-    ["none", {}, "there is no key in FUNDFEED_KEY"],
-    ["a blank one", { FUNDFEED_KEY: " " }, "there is no key in FUNDFEED_KEY"],
-    ["what cannot be one", { FUNDFEED_KEY: "two words" }, "what is in FUNDFEED_KEY is not a key"],
+    ["none", {}, "put the API key into FUNDFEED_KEY"],
+    ["a blank one", { FUNDFEED_KEY: " " }, "put the API key into FUNDFEED_KEY"],
+    ["what cannot be one", { FUNDFEED_KEY: "two words" }, "FUNDFEED_KEY does not contain an API key"],
   ])("needs a key, not %s", async (_, env, reason) => {
     expect(await aCommand({ key: "none" }, env).run("https://api.example.org/v1")).toBe(`Cannot mirror: ${reason}`);
   });
@@ -160,13 +162,13 @@ describe("fundfeed mirror", () => {
   });
 
   test.each([
-    [["http://api.example.org/v1"], "http://api.example.org/v1 is not https (--allow-http lets http pass)"],
+    [["http://api.example.org/v1"], "http://api.example.org/v1 is not https; use --allow-http to send the key without TLS"],
     [["http://localhost.example.org/v1"], "is not https"],
     [["http://127.0.0.1.example.org/v1"], "is not https"],
     [["https://api.example.org"], "It must end in /v1"],
-    [["https://user:secret@api.example.org/v1"], "It must be an http or https address"],
-    [["ftp://api.example.org/v1"], "It must be an http or https address"],
-    [["https://api.example.org/v1", "--into", "copy.txt"], "the ending of copy.txt tells no format"],
+    [["https://user:secret@api.example.org/v1"], "It must be an http or https URL"],
+    [["ftp://api.example.org/v1"], "It must be an http or https URL"],
+    [["https://api.example.org/v1", "--into", "copy.txt"], "the format of copy.txt is unknown"],
     [["https://api.example.org/v1", "--format", "sqlite"], "a database cannot be printed"],
     [["https://api.example.org/v1", "--format", "csv"], "Allowed choices are ndjson, sqlite"],
     [["https://api.example.org/v1", "--every", "1s"], "It must be at least 10s"],
@@ -194,8 +196,8 @@ describe("fundfeed mirror --every", () => {
     afterwards.push(() => publish(api, 1, 2, "Changed"));
     expect(await run(baseUrl, "--into", file, "--every", "5m")).toBeUndefined();
     expect(printed).toEqual([
-      expect.stringMatching(/^2026-03-01T12:00:00.000Z 3 records, 0 events; in step with /),
-      expect.stringMatching(/^2026-03-01T12:05:00.000Z 1 record, 0 events; in step with /),
+      expect.stringMatching(/^2026-03-01T12:00:00.000Z 3 records, 0 events; up to date as of /),
+      expect.stringMatching(/^2026-03-01T12:05:00.000Z 1 record, 0 events; up to date as of /),
     ]);
     expect(contentsOfLines(readFileSync(file, "utf8")).opportunities).toEqual((await served(api)).opportunities);
   });

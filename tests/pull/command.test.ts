@@ -93,7 +93,7 @@ describe("fundfeed pull", () => {
     ).toBeUndefined();
     expect(command.cli.exitCode).toBe(3);
     const file = join(command.data, "sbir-gov.rejects.ndjson");
-    expect(command.told).toContain(`Rejected records and the reasons are in ${file}`);
+    expect(command.told).toContain(`Rejected records with their reasons are in ${file}`);
     expect(existsSync(file)).toBe(true);
   });
 
@@ -107,21 +107,21 @@ describe("fundfeed pull", () => {
     const command = aCommand({ FUNDFEED_SBIR_GOV_URL: upstream.base });
     const args = ["sbir-gov", "--data", command.data];
     const pulling = pullCommand(command.cli, { timeouts: PATIENT, wait: async () => undefined });
-    await expect(pulling.parseAsync(args, { from: "user" })).rejects.toThrow("is not https (--allow-http lets http pass)");
+    await expect(pulling.parseAsync(args, { from: "user" })).rejects.toThrow("is not https; use --allow-http to fetch without TLS");
     await pulling.parseAsync([...args, "--allow-http"], { from: "user" });
     expect(command.printed).toHaveLength(1);
 
     const wrong = aCommand({ FUNDFEED_SBIR_GOV_URL: "ftp://example.org/" });
     const failing = pullCommand(wrong.cli).parseAsync(["sbir-gov", "--data", wrong.data], { from: "user" });
-    await expect(failing).rejects.toThrow("Cannot pull sbir-gov: FUNDFEED_SBIR_GOV_URL must be an http or https address without query");
+    await expect(failing).rejects.toThrow("Cannot pull sbir-gov: FUNDFEED_SBIR_GOV_URL must be an http or https URL without query");
   });
 
   test.each([
     [["challenge-gov"], "Allowed choices are"],
     [["sbir-gov", "--every", "30s"], "It must be at least 1m."],
     [["sbir-gov", "--every", "often"], "It must be a number with a unit"],
-    [["sbir-gov", "--from", "file:///etc/"], "It must be an http or https address"],
-    [["sbir-gov", "--from", "https://user:word@example.org/"], "It must be an http or https address"],
+    [["sbir-gov", "--from", "file:///etc/"], "It must be an http or https URL"],
+    [["sbir-gov", "--from", "https://user:word@example.org/"], "It must be an http or https URL"],
   ])("is misused by %j", async (args, reason) => {
     expect(await aCommand().run(publishing(), ...args)).toContain(reason);
   });
@@ -131,7 +131,9 @@ describe("a key of an upstream", () => {
   const KEY = "the-key-itself";
 
   test("is needed where the upstream asks for one", async () => {
-    expect(await aCommand().run(publishing(), "sam-gov-api")).toBe("Cannot pull sam-gov-api: its key is missing from FUNDFEED_SAM_GOV_KEY");
+    expect(await aCommand().run(publishing(), "sam-gov-api")).toBe(
+      "Cannot pull sam-gov-api: put its key into the environment variable FUNDFEED_SAM_GOV_KEY",
+    );
   });
 
   test("is sent, and neither printed, told, kept nor part of a message", async () => {
@@ -223,6 +225,6 @@ describe("fundfeed pull --every", () => {
       command.signal();
       return Response.json(SOLICITATIONS);
     });
-    expect(await command.run(upstream, "sbir-gov", "--every", "1h")).toBe("Cut off by a second signal");
+    expect(await command.run(upstream, "sbir-gov", "--every", "1h")).toBe("a second signal cut it off");
   });
 });

@@ -295,7 +295,7 @@ describe("what is refused at once", () => {
     const { base, asked } = play(whole);
     const { host } = new URL(base);
     expect(await fetched(base, { allowHttp: false })).toMatchObject({
-      result: `Cannot fetch ${base}file.csv: http://${host} is not https (--allow-http lets http pass)`,
+      result: `Cannot fetch ${base}file.csv: http://${host} is not https; use --allow-http to fetch without TLS`,
     });
     expect(asked).toEqual([]);
   });

@@ -76,7 +76,7 @@ describe("serve --tls-cert --tls-key", () => {
 
   test("is healthy for `health` on the same machine, whatever name is in the certificate; for another URL the name counts", async () => {
     const env = { FUNDFEED_PORT: `${server.port}`, FUNDFEED_TLS_CERT: "server.crt" };
-    expect(await home.run(["health"], { env })).toEqual({ code: 0, out: `${server.base} answers\n`, err: "" });
+    expect(await home.run(["health"], { env })).toEqual({ code: 0, out: `${server.base} is healthy\n`, err: "" });
     expect((await home.run(["health", "--url", server.base])).err).toMatch(/^Cannot reach https:.*certificate/);
   });
 
@@ -157,7 +157,7 @@ describe("serve refuses", () => {
 
   test("--tls-cert without --tls-key", async () => {
     const { code, err } = await fundfeed(["serve", "--tls-cert", at("first.crt")]);
-    expect([code, err]).toEqual([2, expect.stringContaining("--tls-cert and --tls-key need each other")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("--tls-cert and --tls-key must be given together")]);
   });
 });
 

@@ -43,7 +43,7 @@ describe("without a Redis", () => {
   test("several workers are refused, and the message says what to do", async () => {
     const { code, out, err } = await aHome().run(["serve", "--workers", "2", "--port", "0"]);
     expect([code, out]).toEqual([2, ""]);
-    expect(err).toStartWith("error: --workers needs --quotas redis://…: without a Redis, each worker would grant a key its whole quota\n");
+    expect(err).toStartWith("error: --workers requires --quotas redis://…: without Redis, each worker would grant a key its whole quota\n");
   });
 
   test("one worker is a single process that does not share its port", async () => {
@@ -123,7 +123,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
         return sum >= 300 ? sum : undefined;
       });
       expect(moved).toBe(300);
-      expect((await home.run(["check"])).out).toBe("Everything holds\n");
+      expect((await home.run(["check"])).out).toBe("No problems found\n");
     });
 
     test("do not show the password in the list of processes", () => {

@@ -1,0 +1,77 @@
+/** Parsers of options and arguments. Each throws commander's InvalidArgumentError, which ends the program with a usage error. */
+import { type Argument, InvalidArgumentError } from "commander";
+import { closest } from "../text/closest.ts";
+import { type EpochMs, parseStoredMs } from "../text/instant.ts";
+
+/** Accepts one of a few words, and suggests one for a typo: commander's own `choices` suggests nothing. */
+export function oneOf(argument: Argument, words: readonly string[]): Argument {
+  return argument.choices(words).argParser((text) => {
+    if (words.includes(text)) return text;
+    const suggestion = closest(text, words);
+    const hint = suggestion === undefined ? "" : `\n(Did you mean ${suggestion}?)`;
+    throw new InvalidArgumentError(`Allowed choices are ${words.join(", ")}.${hint}`);
+  });
+}
+
+/** A parser of whole numbers from `min` to `max`. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < min || number > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    return number;
+  };
+}
+
+/** Any text that is not blank. */
+export function nonBlank(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It must not be blank.");
+  return text;
+}
+
+/** A base URL of the API, without a slash at its end. */
+export function apiBaseUrl(text: string): string {
+  if (plainHttpUrl(text) === undefined)
+    throw new InvalidArgumentError("It must be an http or https URL without query and password, such as https://api.example.org/v1.");
+  const url = text.replace(/\/+$/, "");
+  if (!url.endsWith("/v1")) throw new InvalidArgumentError("It must end in /v1, such as https://api.example.org/v1.");
+  return url;
+}
+
+/** An http or https URL; `undefined` if `text` is none, or has a query, a fragment or credentials. */
+export function plainHttpUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username + url.password !== "")
+    return undefined;
+  return url;
+}
+
+/** An RFC 3339 timestamp. */
+export function timestamp(text: string): EpochMs {
+  const instant = parseStoredMs(text);
+  if (instant === undefined)
+    throw new InvalidArgumentError("It must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00Z.");
+  return instant;
+}
+
+/** A duration such as `90s`, `15m`, `6h` or `2d`, in milliseconds. */
+export function durationMs(text: string): number {
+  const match = /^(\d{1,6})([smhd])$/.exec(text);
+  const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? ""];
+  if (match === null || unitMs === undefined) throw new InvalidArgumentError("It must be a number with a unit: 90s, 15m, 6h or 2d.");
+  return Number(match[1]) * unitMs;
+}
+
+/** A parser of durations in milliseconds that are not shorter than `min`, such as "10s". */
+export function durationAtLeast(min: string): (text: string) => number {
+  return (text) => {
+    const ms = durationMs(text);
+    if (ms < durationMs(min)) throw new InvalidArgumentError(`It must be at least ${min}.`);
+    return ms;
+  };
+}
+
+/** Source codes in upper case, from an option that is repeated or has commas; `undefined` without the option. */
+export function sourceCodes(given: readonly string[] | undefined): string[] | undefined {
+  return given?.flatMap((each) => each.split(",")).map((code) => code.trim().toUpperCase());
+}

@@ -1,0 +1,72 @@
+/** How commands print results: JSON, tables, and values for people. */
+import type { Machine } from "../runtime/machine.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { oneLine } from "../text/terminal-text.ts";
+
+export type OutputOptions = { json?: true | undefined };
+
+/** Prints the value as JSON with --json, else the text. */
+export function printResult({ machine }: { machine: Machine }, { json }: OutputOptions, value: unknown, text: string): void {
+  machine.printLine(json ? JSON.stringify(value, null, 2) : text);
+}
+
+/** A table with one column per property, numbers aligned to the right. Returns `empty` if there are no rows. */
+export function table(rows: readonly Record<string, string | number | null>[], empty: string): string {
+  const [first] = rows;
+  if (first === undefined) return empty;
+  const names = Object.keys(first);
+  const cells = rows.map((row) => names.map((name) => formatCell(row[name] ?? null)));
+  const widths = names.map((name, column) => Math.max(name.length, ...cells.map((row) => Bun.stringWidth(row[column] ?? ""))));
+  const numeric = names.map((name) => rows.every((row) => typeof row[name] !== "string") && rows.some((row) => row[name] !== null));
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => {
+        const padding = " ".repeat((widths[column] ?? 0) - Bun.stringWidth(cell));
+        return numeric[column] ? padding + cell : cell + padding;
+      })
+      .join("  ")
+      .trimEnd();
+  return [line(names.map((name) => name.replaceAll("_", " "))), ...cells.map(line)].join("\n");
+}
+
+/** Instants are cut to the second; `--json` has the milliseconds. */
+function formatCell(cell: string | number | null): string {
+  if (cell === null) return "–";
+  return typeof cell === "number" ? formatCount(cell) : toSecond(oneLine(cell));
+}
+
+/** Turns a formatted instant into "2026-01-31 17:00:00Z". Returns other text unchanged. */
+export function toSecond(text: string): string {
+  return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/, "$1 $2Z");
+}
+
+/** The instant in UTC, or null for null. */
+export function instantOrNull(instant: EpochMs | null): string | null {
+  return instant === null ? null : formatInstant(instant);
+}
+
+/** "1,234", or with a noun "1,234 records" and "1 record". */
+export function formatCount(count: number, noun?: string): string {
+  const number = count.toLocaleString("en-US");
+  return noun === undefined ? number : `${number} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A duration in its largest fitting unit: "3 hours". */
+export function formatDuration(ms: number): string {
+  const units: [number, string][] = [
+    [86_400_000, "day"],
+    [3_600_000, "hour"],
+    [60_000, "minute"],
+    [1000, "second"],
+  ];
+  for (const [size, noun] of units) {
+    const count = Math.floor(ms / size);
+    if (count >= 2 || (count === 1 && size === 1000)) return formatCount(count, noun);
+  }
+  return "0 seconds";
+}
+
+/** The end of a help text: example command lines. */
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
+}
