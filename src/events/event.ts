@@ -1,6 +1,7 @@
 /** The event resource: one detected change of one opportunity. */
 import { type Static, Type } from "@sinclair/typebox";
 
+/** The known event types. Imported events may have others, which the API returns as `unknown`. */
 export const eventTypes = [
   "opportunity_added",
   "opportunity_removed",
@@ -26,6 +27,7 @@ export type Severity = (typeof severities)[number];
 const known = (values: readonly string[]) => values.map((value) => `\`${value}\``).join(", ");
 const anyJson = (description: string) => Type.Unknown({ description });
 
+/** One changed field of an event. */
 export const Change = Type.Object(
   {
     field: Type.String({ description: "Dotted path of the field: `dates.closes_at`." }),

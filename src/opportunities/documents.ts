@@ -7,6 +7,7 @@
 import { pick, type Row } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 
+/** The columns of a `Document`. */
 export const documentColumns = pick(opportunities, "seq", "id", "updated_at", "document");
 
 /** An opportunity as a ready JSON document, with the columns that identify the record and its version. */

@@ -30,6 +30,7 @@ type Column = {
   byFacet: Uint32Array;
 };
 
+/** All facets, by column. */
 export type Facets = {
   /** One more than the greatest facet id. */
   end: number;

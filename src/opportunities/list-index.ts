@@ -35,6 +35,7 @@ const FACET_COST = 3;
 /** A set of facets: a flag for each facet id, and the ids that are flagged. */
 export type FacetSet = { flags: Uint8Array; ids: Uint32Array };
 
+/** Sizes that tests make small. */
 export type Sizes = {
   /** Slots and row numbers to allocate. */
   capacity: number;
@@ -53,10 +54,12 @@ const SIZES: Sizes = { capacity: 1_048_576, checkpointEvery: 65_536, scannedFirs
 /** The heads of all chains, not counting slots from `end` on. */
 type Checkpoint = { end: number; heads: Uint32Array };
 
+/** See the drawing above. */
 export type ListIndex = {
   sizes: Sizes;
   /** The first free slot. Slots count from 1, and 0 means none. */
   end: number;
+  /** How many slots before `end` are dead. */
   dead: number;
   /** Dead slots, from `start` to before `end`, while compaction is under way; otherwise empty. */
   gap: { start: number; end: number };
@@ -104,7 +107,7 @@ export function createListIndex(sizes: Partial<Sizes> = {}): ListIndex {
 
 /** The newest `updated_at`; earlier than any date while the index is empty. */
 export function newestTime({ times, end }: ListIndex): EpochMs {
-  return times[end - 1] as number; // The last slot is never dead.
+  return times[end - 1] as number; // The last slot is never dead: only a later one could replace it.
 }
 
 /** How many records there are. */
@@ -203,10 +206,10 @@ export function newestFirst(index: ListIndex, allowed: FacetSet | null, from: nu
   const { gap, sizes } = index;
   const scanned = sizes.scannedFirst + FACET_COST * (allowed?.ids.length ?? index.facetEnd);
   const checkpoint = index.checkpoints[firstCheckpointAfter(index, to - scanned) - 1];
-  const stop = Math.max(from, checkpoint?.end ?? 1);
+  const scanStart = Math.max(from, checkpoint?.end ?? 1);
   const found: number[] = [];
-  scan(index, allowed, Math.max(stop, gap.end), to, count, found);
-  scan(index, allowed, stop, Math.min(to, gap.start), count, found);
+  scan(index, allowed, Math.max(scanStart, gap.end), to, count, found); // The slots after the gap, then those before it.
+  scan(index, allowed, scanStart, Math.min(to, gap.start), count, found);
   if (found.length < count && checkpoint !== undefined && checkpoint.end > from)
     followChains(index, headsOf(checkpoint, allowed, from), from, count, found);
   return found;
@@ -270,10 +273,10 @@ export function needsCompaction({ end, dead, sizes }: ListIndex): boolean {
  */
 export async function compact(index: ListIndex, pause: () => Promise<void>): Promise<void> {
   const { gap } = index;
-  let passed = 0;
+  let moved = 0; // Checkpoints.
   for (; ; gap.end++) {
     if (gap.end % index.sizes.slice === 0) await pause();
-    if (index.checkpoints[passed]?.end === gap.end && keepsCheckpoint(index, passed)) passed++;
+    if (index.checkpoints[moved]?.end === gap.end && moveOrRemoveCheckpoint(index, moved)) moved++;
     if (gap.end === index.end) break;
     if (index.facets[gap.end] !== DEAD) move(index, gap.end, gap.start++);
   }
@@ -282,8 +285,8 @@ export async function compact(index: ListIndex, pause: () => Promise<void>): Pro
   Object.assign(gap, { start: 1, end: 1 });
 }
 
-/** Moves a checkpoint to the start of the gap, or removes it if the previous one is now close enough. Returns whether it was kept. */
-function keepsCheckpoint(index: ListIndex, number: number): boolean {
+/** Moves a checkpoint to the start of the gap, or removes it if the previous one is now close enough. Returns false if it removed it. */
+function moveOrRemoveCheckpoint(index: ListIndex, number: number): boolean {
   const { checkpoints, gap } = index;
   const isKept = gap.start - (checkpoints[number - 1]?.end ?? 1) >= checkpointDistance(index);
   if (isKept) (checkpoints[number] as Checkpoint).end = gap.start;
@@ -291,6 +294,7 @@ function keepsCheckpoint(index: ListIndex, number: number): boolean {
   return isKept;
 }
 
+/** Moves a live slot down to a dead one. */
 function move(index: ListIndex, slot: number, to: number): void {
   if (slot === to) return;
   relink(index, slot, to, to);

@@ -1,8 +1,10 @@
-/** The opportunity, as the specification lists its fields: what a response shows, what an import checks, what the description documents. */
+/** The opportunity resource. Imports validate it, responses contain it, and the API description documents it, all from this schema. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 
+/** The known statuses. Upstreams may state others. */
 export const statuses = ["forecast", "pre_release", "open", "closing_soon", "closed", "awarded", "cancelled", "archived"] as const;
 
+/** The known program types. Records may have others. */
 export const programTypes = [
   "SBIR",
   "STTR",
@@ -27,7 +29,7 @@ const object = <T extends Record<string, TSchema>>(properties: T, description?: 
 const nullable = <T extends TSchema>(schema: T, description: string) => Type.Union([schema, Type.Null()], { description });
 const text = (description: string) => nullable(Type.String(), description);
 const instant = (description: string) => nullable(Type.String({ format: "date-time" }), description);
-/** A plain decimal as text, never a float (D-36). Imports accept what this schema says. */
+/** A decimal as text, never a float (D-36). */
 const amount = (description: string) => nullable(Type.String({ pattern: "^-?[0-9]+(\\.[0-9]+)?$", maxLength: 100 }), description);
 const texts = (description: string) => Type.Array(Type.String(), { description });
 
@@ -52,6 +54,7 @@ export const Contact = object({
   role: text("What the contact is for."),
 });
 
+/** An opportunity as the API returns it. */
 export const Opportunity = object({
   id: Type.String({
     format: "uuid",
@@ -108,7 +111,7 @@ export const Opportunity = object({
   }),
 });
 
-/** What an upstream record holds besides the served fields; differences in it feed the history. */
+/** Parts of the sidecar: stored and not served. Their changes become events. */
 export const Attachment = object({ name: text("File or link name."), url: text("Address.") });
 export const Question = object({ question: text("Question as asked."), answer: text("Answer as published.") });
 

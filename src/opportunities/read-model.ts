@@ -26,6 +26,7 @@ type Contents = {
   readUntil: Position;
 };
 
+/** A catalog that is opened for reading. */
 export type ReadModel = Contents & {
   db: CatalogDb;
   documents: Documents;

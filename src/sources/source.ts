@@ -6,6 +6,7 @@ import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select
 import { facets, imports, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
 
+/** A named source as the API returns it. */
 export const SourceEntry = Type.Object(
   {
     code: Type.String({ description: "Source code, as in an opportunity's `source.code` and the `source` filter." }),
