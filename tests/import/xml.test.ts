@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { createXmlReader } from "../../src/import/xml.ts";
 
-/** What a document says, one piece after another: `<name`, `@name=value`, text and `>`. */
+/** The calls of the handlers for a document: `<name`, `@name=value`, text, `>` and `!fault!`. */
 function read(document: string, size = document.length): string {
-  const said: string[] = [];
+  const calls: string[] = [];
   const xml = createXmlReader({
     open(name, attributes) {
-      said.push(`<${name}`, ...Object.entries(attributes).map(([attribute, value]) => `@${attribute}=${value}`));
+      calls.push(`<${name}`, ...Object.entries(attributes).map(([attribute, value]) => `@${attribute}=${value}`));
     },
-    text: (text) => void said.push(text),
-    close: () => void said.push(">"),
-    fault: (reason) => void said.push(`!${reason}!`),
+    text: (text) => void calls.push(text),
+    close: () => void calls.push(">"),
+    fault: (reason) => void calls.push(`!${reason}!`),
   });
   for (let at = 0; at < document.length; at += size) xml.write(document.slice(at, at + size));
   xml.end();
-  return said.join("");
+  return calls.join("");
 }
 
 describe("createXmlReader()", () => {
@@ -29,8 +29,8 @@ describe("createXmlReader()", () => {
       "<a><b>1</b><b>2\r</b><b></b><b>&lt;</b><b>3</b ><b>4<c/></b><bb>5</bb><b>6<!-- -->7</b></a>",
       "<a<b1><b2\n><b><b<><b3><b4<c>><bb5><b67>>",
     ],
-  ])("reads %p, in pieces of any size", (document, said) => {
-    for (const size of [1, 2, 5, 1000]) expect(read(document, size)).toBe(said);
+  ])("reads %p, in pieces of any size", (document, calls) => {
+    for (const size of [1, 2, 5, 1000]) expect(read(document, size)).toBe(calls);
   });
 
   test.each([
@@ -67,16 +67,16 @@ describe("createXmlReader()", () => {
     ["<a b='&x;'/>", `<a@b=&x;!${entity}!>`],
     ["<a b='\x07'>c</a>", `<a@b=\x07!${character}!c>`],
     ["<a><b>\0</b><b>c</b></a>", `<a<b!${character}!\0><bc>>`],
-  ])("tells of what XML does not have in %p, and goes on", (document, said) => {
-    for (const size of [1, 2, 5, 1000]) expect(read(document, size)).toBe(said);
+  ])("reports the faults of %p, and goes on", (document, calls) => {
+    for (const size of [1, 2, 5, 1000]) expect(read(document, size)).toBe(calls);
   });
 
-  test("hands a long text on in pieces, references and line breaks whole", () => {
+  test("passes a long text on in pieces, without splitting references and line breaks", () => {
     const long = "x&amp;\r\n".repeat(50_000);
     expect(read(`<a>${long}</a>`, 1000)).toBe(`<a${"x&\n".repeat(50_000)}>`);
   });
 
-  test("holds no more than ten megabytes of markup", () => {
+  test("refuses more than ten megabytes of markup", () => {
     for (const document of [`<a ${"b='1' ".repeat(2_000_000)}`, `<a><!--${"x".repeat(11_000_000)}`]) {
       expect(() => read(document, 65_536)).toThrow("line 1: a tag, comment or section of more than 10000000 characters");
     }
@@ -87,34 +87,25 @@ describe("createXmlReader()", () => {
     expect(read(`<a${attributes}/>`, 8192).length).toBe(attributes.length - 2 * 100_000 + 3);
   });
 
-  test.each([1, 2, 7, 40, 1000])("tells what stands between two tags to the letter, in pieces of %d characters", (size) => {
+  test.each([1, 2, 7, 40, 1000])("passes on the exact source of the elements at a depth, in pieces of %d characters", (size) => {
     const elements = ["<b>x &amp; <c d='>'>y</c>\r\n</b>", "<b/>", "<b>\u2026<!-- <b> --><![CDATA[</b>]]></b >"];
     const found: string[] = [];
-    let depth = 0;
-    const xml = createXmlReader({
-      open: () => void (++depth === 2 && xml.mark()),
-      text: () => undefined,
-      close: () => void (depth-- === 2 && found.push(xml.sinceMark() ?? "")),
-      fault: () => undefined,
-    });
+    const close = (_name: string, source: string | undefined) => void (source !== undefined && found.push(source));
+    const xml = createXmlReader({ open: () => undefined, text: () => undefined, close, fault: () => undefined }, 2);
     const document = `<a>\n ${elements.join(" - ")}</a>`;
     for (let at = 0; at < document.length; at += size) xml.write(document.slice(at, at + size));
     xml.end();
     expect(found).toEqual(elements);
   });
 
-  test("keeps no more than ten megabytes since a mark", () => {
-    const kept: (string | undefined)[] = [];
-    const xml = createXmlReader({
-      open: (name) => void (name === "b" && xml.mark()),
-      text: () => undefined,
-      close: (name) => void (name === "b" && kept.push(xml.sinceMark())),
-      fault: () => undefined,
-    });
+  test("drops the source of an element of more than ten megabytes", () => {
+    const sources: (string | undefined)[] = [];
+    const close = (name: string, source: string | undefined) => void (name === "b" && sources.push(source));
+    const xml = createXmlReader({ open: () => undefined, text: () => undefined, close, fault: () => undefined }, 2);
     xml.write("<a><b>");
     for (let written = 0; written < 11; written++) xml.write("x ".repeat(250_000).concat("<!---->").repeat(2));
     xml.write("</b><b/></a>");
     xml.end();
-    expect(kept).toEqual([undefined, "<b/>"]);
+    expect(sources).toEqual([undefined, "<b/>"]);
   });
 });

@@ -25,7 +25,7 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const REVISIONS_MAX = 1000;
 
 /** One answer, with its envelope or without; or an array of answers. */
-export async function* grantsGovAnswers(input: Input, first: string, context: FormatContext): AsyncIterable<Item> {
+export async function* readResponses(input: Input, first: string, context: FormatContext): AsyncIterable<Item> {
   const path = first === "{" ? pathOfHits(await beginningOf(input.bytes())) : undefined;
   if (path !== undefined) yield* hitsIn(input, path, context);
   else
@@ -141,14 +141,14 @@ function grantOfHit(hit: JsonObject, { warn }: FormatContext): Grant {
     source: GRANTS_GOV,
     id,
     url: pageOf(id),
-    number: textOf(hit.number),
+    opportunityNumber: textOf(hit.number),
     title: textOf(hit.title),
     agency: textOf(hit.agency) || textOf(hit.agencyName),
     status: statusOf(textOf(hit.oppStatus), textOf(hit.docType)),
-    listings: readListings(arrayOf(hit.cfdaList ?? hit.alnist).map(textOf), warn),
-    posted: isoDate(textOf(hit.openDate)),
-    opens: isoDate(textOf(hit.openDate)),
-    closes: isoDate(textOf(hit.closeDate)),
+    assistanceListings: readListings(arrayOf(hit.cfdaList ?? hit.alnist).map(textOf), warn),
+    postDate: isoDate(textOf(hit.openDate)),
+    openDate: isoDate(textOf(hit.openDate)),
+    closeDate: isoDate(textOf(hit.closeDate)),
   };
 }
 
@@ -178,7 +178,7 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
     source: GRANTS_GOV,
     id,
     url: pageOf(id),
-    number: textOf(details.opportunityNumber),
+    opportunityNumber: textOf(details.opportunityNumber),
     title: textOf(details.opportunityTitle),
     // The body's own `agencyName` can hold a person.
     agency: topAgency || agency,
@@ -189,22 +189,22 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
     instruments: coded("fundingInstruments", fundingInstruments),
     activities: coded("fundingActivityCategories", fundingActivities),
     activitiesNote: textOf(body.fundingActivityCategoryDesc),
-    listings: listings.map(({ cfdaNumber, alnNumber, programTitle }) => ({
+    assistanceListings: listings.map(({ cfdaNumber, alnNumber, programTitle }) => ({
       number: textOf(cfdaNumber) || textOf(alnNumber),
       title: textOf(programTitle),
     })),
     applicants: coded("applicantTypes", applicantTypes).map(({ label }) => label),
     eligibility: textOf(body.applicantEligibilityDesc),
     costSharing: body.costSharing === true ? "Yes" : body.costSharing === false ? "No" : "",
-    posted: date("postingDate"),
-    opens: date(forecast ? "estSynopsisPostingDate" : "postingDate"),
-    closes: date(forecast ? "estApplicationResponseDate" : "responseDate"),
-    closesNote: textOf(forecast ? body.estApplicationResponseDateDesc : body.responseDateDesc),
-    archives: date("archiveDate"),
+    postDate: date("postingDate"),
+    openDate: date(forecast ? "estSynopsisPostingDate" : "postingDate"),
+    closeDate: date(forecast ? "estApplicationResponseDate" : "responseDate"),
+    closeDateExplanation: textOf(forecast ? body.estApplicationResponseDateDesc : body.responseDateDesc),
+    archiveDate: date("archiveDate"),
     awardFloor: textOf(body.awardFloor),
     awardCeiling: textOf(body.awardCeiling),
     totalFunding: textOf(body.estimatedFunding),
-    awards: textOf(body.numberOfAwards),
+    expectedAwards: textOf(body.numberOfAwards),
     awardDate: forecast ? date("estAwardDate") : "",
     startDate: forecast ? date("estProjectStartDate") : "",
     fiscalYear: forecast ? textOf(body.fiscalYear) : "",
@@ -301,7 +301,7 @@ function draftOfRevision({ kind, body }: Version, details: JsonObject, present: 
     ost: undefined,
   };
   const grant = grantOfDetails({ ...unlessStated, ...details, ...shown }, context);
-  const isClosed = kind === "synopsis" && textOf(ost) !== "" && isOver(grant.closes, now);
+  const isClosed = kind === "synopsis" && textOf(ost) !== "" && isOver(grant.closeDate, now);
   return draftOfGrant({ ...grant, status: isClosed ? "closed" : grant.status, attachments: [] }, { ...context, now });
 }
 

@@ -1,12 +1,12 @@
 /**
- * Grants.gov: the daily XML extract (`GrantsDBExtract<date>v2.zip`), its predecessor of before 2016, and the answers of its API
- * (`api.ts`), told apart by what is in the file.
+ * Grants.gov: the daily XML extract (`GrantsDBExtract<date>v2.zip`), its predecessor from before 2016, and responses of its API (`api.ts`).
+ * The content of a file decides which of them it is.
  */
 import type { Format, FormatContext, Input, Item, LazyItem } from "../../format.ts";
 import { naming, utf8Text } from "../../input.ts";
 import { firstCharacter } from "../../json-elements.ts";
-import { createXmlReader, KEPT_MAX } from "../../xml.ts";
-import { grantsGovAnswers } from "./api.ts";
+import { createXmlReader, SOURCE_MAX, type XmlHandlers } from "../../xml.ts";
+import { readResponses } from "./api.ts";
 import {
   applicantTypes,
   fundingActivities,
@@ -22,67 +22,74 @@ import { draftOfGrant, emptyGrant, type Grant, isOver } from "./grant.ts";
 export const grantsGov: Format = {
   name: "grants-gov",
   source: GRANTS_GOV,
-  about: "Grants.gov: the XML extract, or answers of search2 and fetchOpportunity as JSON",
+  about: "Grants.gov: the XML extract, or responses of search2 and fetchOpportunity as JSON",
   entry: /\.xml$/i,
   read,
 };
 
-/** An opportunity that is forecast and posted in one extract is posted, whichever comes last. */
+/** If one extract has an opportunity as forecast and as posted, it is posted, whichever comes last. */
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  const posted = new Set<string>();
+  const postedIds = new Set<string>();
   for (const input of inputs) {
-    for await (const item of naming(input, readOne(input, posted, context))) yield item;
+    for await (const item of naming(input, readOne(input, postedIds, context))) yield item;
   }
 }
 
-async function* readOne(input: Input, posted: Set<string>, context: FormatContext): AsyncIterable<Item> {
+async function* readOne(input: Input, postedIds: Set<string>, context: FormatContext): AsyncIterable<Item> {
   const first = await firstCharacter(input.bytes());
-  if (first === "{" || first === "[") yield* grantsGovAnswers(input, first, context);
-  else if (first === "<") yield* readExtract(input, posted, context);
+  if (first === "{" || first === "[") yield* readResponses(input, first, context);
+  else if (first === "<") yield* readExtract(input, postedIds, context);
   else throw new Error("it is neither XML nor JSON");
 }
 
-async function* readExtract(input: Input, posted: Set<string>, context: FormatContext): AsyncIterable<Item> {
+async function* readExtract(input: Input, postedIds: Set<string>, context: FormatContext): AsyncIterable<Item> {
   let line = 0;
-  for await (const { raw, source, fault } of extractElements(input.bytes(), context)) {
+  for await (const element of elementsOf(input.bytes(), context)) {
     line++;
-    const { element, fields } = raw;
-    const legacy = element.startsWith("FundingOpp") ? grantOfLegacyElement(raw, context) : undefined;
+    const { name, fields, fault } = element;
+    const raw = { element: name, fields };
+    const legacy = name.startsWith("FundingOpp") ? grantOfLegacyElement(element, context) : undefined;
     const id = legacy === undefined ? textIn(fields, "OpportunityID") : legacy.id;
     if (id === "") {
       yield { kind: "rejected", input, line, raw, source: GRANTS_GOV, reason: "OpportunityID must not be blank" };
       continue;
     }
-    if (element !== FORECAST) posted.add(id);
-    const place = { input, line, raw, ...(element === FORECAST && posted.has(id) ? { isSuperseded: true as const } : {}) };
-    if (fault !== undefined) {
-      yield { kind: "rejected", ...place, source: GRANTS_GOV, lineage: id, reason: fault };
-      continue;
-    }
-    if (legacy === undefined) yield { ...place, ...lazyItem(raw, source, id, context) };
-    else yield { kind: "record", ...place, record: draftOfGrant(legacy, context) };
+    if (name !== FORECAST) postedIds.add(id);
+    const sourceLine = { input, line, raw, ...(name === FORECAST && postedIds.has(id) ? { isSuperseded: true as const } : {}) };
+    if (fault !== undefined) yield { kind: "rejected", ...sourceLine, source: GRANTS_GOV, lineage: id, reason: fault };
+    else if (legacy === undefined) yield { ...sourceLine, ...lazyItem(element, id, context) };
+    else yield { kind: "record", ...sourceLine, record: draftOfGrant(legacy, context) };
   }
 }
 
 /* The present extract */
 
-/** One opportunity: its child elements by local name, each with all its texts; attributes as `Element@Attribute`. */
-type Element = { element: string; fields: { [name: string]: string[] } };
+/** One opportunity of an extract. */
+type Element = {
+  name: string;
+  /** The texts of its child elements by local name, and of their attributes as `Element@Attribute`. */
+  fields: { [name: string]: string[] };
+  /** Its exact text in the file; "" if it is too long. */
+  source: string;
+  /** Why it cannot be imported. */
+  fault: string | undefined;
+};
 
-function lazyItem(raw: Element, source: string, id: string, context: FormatContext): LazyItem {
-  const isArchived = isOver(isoDate(textIn(raw.fields, "ArchiveDate")), context.now);
-  const read = () => draftOfGrant(grantOfElement(raw, context), context);
-  return { kind: "lazy", source: GRANTS_GOV, id, digested: `${isArchived} ${source}`, read };
+/** Of the clock, a draft depends only on whether its archive date has passed. */
+function lazyItem(element: Element, id: string, context: FormatContext): LazyItem {
+  const isArchived = isOver(isoDate(textIn(element.fields, "ArchiveDate")), context.now);
+  const read = () => draftOfGrant(grantOfElement(element, context), context);
+  return { kind: "lazy", source: GRANTS_GOV, id, digested: `${isArchived} ${element.source}`, read };
 }
 
 function textIn(fields: Element["fields"], name: string): string {
   return fields[name]?.[0] ?? "";
 }
 
-function grantOfElement({ element, fields }: Element, { warn }: FormatContext): Grant {
+function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Grant {
   const text = (name: string) => textIn(fields, name);
   const all = (name: string) => fields[name] ?? [];
-  const forecast = element === FORECAST;
+  const forecast = name === FORECAST;
   const id = text("OpportunityID");
   const [category] = readCodes(all("OpportunityCategory"), opportunityCategories, "opportunity category", warn);
   return {
@@ -90,7 +97,7 @@ function grantOfElement({ element, fields }: Element, { warn }: FormatContext): 
     source: GRANTS_GOV,
     id,
     url: pageOf(id),
-    number: text("OpportunityNumber"),
+    opportunityNumber: text("OpportunityNumber"),
     title: text("OpportunityTitle"),
     agency: text("AgencyName"),
     status: forecast ? "forecast" : "posted",
@@ -99,19 +106,19 @@ function grantOfElement({ element, fields }: Element, { warn }: FormatContext): 
     instruments: readCodes(all("FundingInstrumentType"), fundingInstruments, "funding instrument", warn),
     activities: readCodes(all("CategoryOfFundingActivity"), fundingActivities, "category of funding activity", warn),
     activitiesNote: text("CategoryExplanation"),
-    listings: readListings(all("CFDANumbers"), warn),
+    assistanceListings: readListings(all("CFDANumbers"), warn),
     applicants: readCodes(all("EligibleApplicants"), applicantTypes, "applicant type", warn).map(({ label }) => label),
     eligibility: text("AdditionalInformationOnEligibility"),
     costSharing: yesOrNo(text("CostSharingOrMatchingRequirement")),
-    posted: isoDate(text("PostDate")),
-    opens: isoDate(text(forecast ? "EstimatedSynopsisPostDate" : "PostDate")),
-    closes: isoDate(text(forecast ? "EstimatedSynopsisCloseDate" : "CloseDate")),
-    closesNote: text(forecast ? "EstimatedSynopsisCloseDateExplanation" : "CloseDateExplanation"),
-    archives: isoDate(text("ArchiveDate")),
+    postDate: isoDate(text("PostDate")),
+    openDate: isoDate(text(forecast ? "EstimatedSynopsisPostDate" : "PostDate")),
+    closeDate: isoDate(text(forecast ? "EstimatedSynopsisCloseDate" : "CloseDate")),
+    closeDateExplanation: text(forecast ? "EstimatedSynopsisCloseDateExplanation" : "CloseDateExplanation"),
+    archiveDate: isoDate(text("ArchiveDate")),
     awardFloor: text("AwardFloor"),
     awardCeiling: text("AwardCeiling"),
     totalFunding: text("EstimatedTotalProgramFunding"),
-    awards: text("ExpectedNumberOfAwards"),
+    expectedAwards: text("ExpectedNumberOfAwards"),
     awardDate: isoDate(text("EstimatedAwardDate")),
     startDate: isoDate(text("EstimatedProjectStartDate")),
     fiscalYear: text("FiscalYear"),
@@ -126,7 +133,7 @@ function grantOfElement({ element, fields }: Element, { warn }: FormatContext): 
   };
 }
 
-/** The extract of before 2016 has no opportunity ids: its opportunities are known by their numbers. */
+/** The extract from before 2016 has no opportunity ids, so the opportunity number is the id. */
 function grantOfLegacyElement({ fields }: Element, { warn }: FormatContext): Grant {
   const text = (name: string) => (fields[name]?.[0] ?? "").replace(/^(None|Not Available)$/, "");
   const all = (name: string) => fields[name] ?? [];
@@ -134,7 +141,7 @@ function grantOfLegacyElement({ fields }: Element, { warn }: FormatContext): Gra
     ...emptyGrant,
     source: GRANTS_GOV,
     id: text("FundingOppNumber"),
-    number: text("FundingOppNumber"),
+    opportunityNumber: text("FundingOppNumber"),
     title: text("FundingOppTitle"),
     agency: text("Agency"),
     subAgency: text("Office"),
@@ -142,19 +149,19 @@ function grantOfLegacyElement({ fields }: Element, { warn }: FormatContext): Gra
     instruments: readCodes(all("FundingInstrumentType"), fundingInstruments, "funding instrument", warn),
     activities: readCodes(all("FundingActivityCategory"), fundingActivities, "category of funding activity", warn),
     activitiesNote: text("OtherCategoryExplanation"),
-    listings: readListings(all("CFDANumber"), warn),
+    assistanceListings: readListings(all("CFDANumber"), warn),
     applicants: readCodes(all("EligibilityCategory"), applicantTypes, "applicant type", warn).map(({ label }) => label),
     eligibility: text("AdditionalEligibilityInfo"),
     costSharing: yesOrNo(text("CostSharing")),
-    posted: isoDate(text("PostDate")),
-    opens: isoDate(text("PostDate")),
-    closes: isoDate(text("ApplicationsDueDate")),
-    closesNote: text("ApplicationsDueDateExplanation"),
-    archives: isoDate(text("ArchiveDate")),
+    postDate: isoDate(text("PostDate")),
+    openDate: isoDate(text("PostDate")),
+    closeDate: isoDate(text("ApplicationsDueDate")),
+    closeDateExplanation: text("ApplicationsDueDateExplanation"),
+    archiveDate: isoDate(text("ArchiveDate")),
     awardFloor: text("AwardFloor"),
     awardCeiling: text("AwardCeiling"),
     totalFunding: text("EstimatedFunding"),
-    awards: text("NumberOfAwards"),
+    expectedAwards: text("NumberOfAwards"),
     description: text("FundingOppDescription"),
     contact: { name: "", email: text("AgencyContact@AgencyEmailAddress"), phone: "", text: text("AgencyContact") },
     attachments: [{ name: text("ObtainFundingOppText"), url: text("ObtainFundingOppText@FundingOppURL") }],
@@ -165,7 +172,7 @@ function yesOrNo(text: string): Grant["costSharing"] {
   return /^y/i.test(text) ? "Yes" : /^n/i.test(text) ? "No" : "";
 }
 
-/** `07312026` as `2026-07-31`; what is no such date comes back as it is, and is warned of where it is needed. */
+/** Turns `07312026` into `2026-07-31`. Returns any other text unchanged; `draftOfGrant` warns of it. */
 function isoDate(text: string): string {
   return /^\d{8}$/.test(text) ? `${text.slice(4)}-${text.slice(0, 2)}-${text.slice(2, 4)}` : text;
 }
@@ -174,45 +181,42 @@ function isoDate(text: string): string {
 
 const ROOT = "Grants";
 const FORECAST = "OpportunityForecastDetail_1_0";
+/** Depths of the opportunities and of their fields; the root has depth 1. */
+const [RECORD_DEPTH, FIELD_DEPTH] = [2, 3];
 const RECORDS = new Set([FORECAST, "OpportunitySynopsisDetail_1_0", "FundingOppSynopsis", "FundingOppModSynopsis"]);
 
-/** Most characters of one element: as many as a text of a record may have. The longest real description has some 100,000. */
+/** Most characters of one text, as in any record. The longest real description has some 100,000. */
 const TEXT_MAX = 2_000_000;
 const DEPTH_MAX = 100;
-const TOO_LONG = `the element must have at most ${KEPT_MAX} characters`;
+const TOO_LONG = `the element must have at most ${SOURCE_MAX} characters`;
 
-/** An element, the text in the file that it was read from, and why it cannot be imported, if so. */
-type Found = { raw: Element; source: string; fault: string | undefined };
-
-async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: FormatContext): AsyncIterable<Found> {
-  let found: Found[] = [];
-  let record: Element = { element: "", fields: {} };
-  let recordFault: string | undefined;
+/** The opportunities of an extract, one by one. Warns of other elements. */
+async function* elementsOf(bytes: AsyncIterable<Uint8Array>, { warn }: FormatContext): AsyncIterable<Element> {
+  let complete: Element[] = [];
+  let record: Element = emptyElement("");
   let recordLength = 0;
   let content = "";
   let depth = 0;
 
-  /** Whether the record has room for a text: what is too much of one record is left out of what is kept of it. */
+  /** Whether the record has room for another text. If not, the text is dropped and the record gets a fault. */
   function hasRoomFor(text: string, lengthBefore: number): boolean {
     recordLength += text.length;
-    if (lengthBefore + text.length > TEXT_MAX) recordFault ??= `a text must have at most ${TEXT_MAX} characters`;
-    else if (recordLength > KEPT_MAX) recordFault ??= TOO_LONG;
+    if (lengthBefore + text.length > TEXT_MAX) record.fault ??= `a text must have at most ${TEXT_MAX} characters`;
+    else if (recordLength > SOURCE_MAX) record.fault ??= TOO_LONG;
     else return true;
     return false;
   }
 
-  const xml = createXmlReader({
+  const handlers: XmlHandlers = {
     open(name, attributes) {
       depth++;
       if (depth === 1 && localName(name) !== ROOT) throw new Error(`its root element is ${name}, not ${ROOT}`);
-      if (depth === 2) {
-        record = { element: localName(name), fields: Object.create(null) }; // An element may be called anything.
-        recordFault = undefined;
+      if (depth === RECORD_DEPTH) {
+        record = emptyElement(localName(name));
         recordLength = 0;
-        xml.mark();
       }
-      if (depth > DEPTH_MAX) recordFault ??= `its elements must not be nested more than ${DEPTH_MAX} deep`;
-      if (depth !== 3) return;
+      if (depth > DEPTH_MAX) record.fault ??= `its elements must not be nested more than ${DEPTH_MAX} deep`;
+      if (depth !== FIELD_DEPTH) return;
       content = "";
       for (const attribute in attributes) {
         const value = attributes[attribute] ?? "";
@@ -220,31 +224,36 @@ async function* extractElements(bytes: AsyncIterable<Uint8Array>, { warn }: Form
       }
     },
     text(text) {
-      if (depth > 2 && hasRoomFor(text, content.length)) content = content === "" ? text : content + text;
+      if (depth >= FIELD_DEPTH && hasRoomFor(text, content.length)) content = content === "" ? text : content + text;
     },
-    close(name) {
-      if (depth === 3) add(record, localName(name), content);
-      if (depth === 2) {
-        const source = xml.sinceMark();
-        if (source === undefined) recordFault ??= TOO_LONG;
-        if (RECORDS.has(record.element)) found.push({ raw: record, source: source ?? "", fault: recordFault });
+    close(name, source) {
+      if (depth === FIELD_DEPTH) add(record, localName(name), content);
+      if (depth === RECORD_DEPTH) {
+        if (source === undefined) record.fault ??= TOO_LONG;
+        else record.source = source;
+        if (RECORDS.has(record.name)) complete.push(record);
         else warn(`Unknown element ${name} is left out`);
       }
       depth--;
     },
     fault(reason) {
-      if (depth < 2) throw new Error(reason);
-      recordFault ??= `the element has ${reason}`;
+      if (depth < RECORD_DEPTH) throw new Error(reason);
+      record.fault ??= `the element has ${reason}`;
     },
-  });
+  };
 
+  const xml = createXmlReader(handlers, RECORD_DEPTH);
   for await (const text of utf8Text(bytes, ">")) {
     xml.write(text);
-    yield* found;
-    found = [];
+    yield* complete;
+    complete = [];
   }
   xml.end();
-  yield* found;
+  yield* complete;
+}
+
+function emptyElement(name: string): Element {
+  return { name, fields: Object.create(null), source: "", fault: undefined }; // A field may have any name, `__proto__` too.
 }
 
 function add({ fields }: Element, name: string, content: string): void {

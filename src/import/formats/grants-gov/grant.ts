@@ -11,7 +11,7 @@ export type Grant = {
   source: string;
   id: string;
   url: string | null;
-  number: string;
+  opportunityNumber: string;
   title: string;
   agency: string;
   subAgency: string;
@@ -23,20 +23,20 @@ export type Grant = {
   activities: readonly Coded[];
   activitiesNote: string;
   /** Assistance listing numbers and titles. */
-  listings: readonly { number: string; title: string }[];
+  assistanceListings: readonly { number: string; title: string }[];
   applicants: readonly string[];
   eligibility: string;
   costSharing: "Yes" | "No" | "";
-  posted: string;
+  postDate: string;
   /** Of a forecast: estimates. */
-  opens: string;
-  closes: string;
-  closesNote: string;
-  archives: string;
+  openDate: string;
+  closeDate: string;
+  closeDateExplanation: string;
+  archiveDate: string;
   awardFloor: string;
   awardCeiling: string;
   totalFunding: string;
-  awards: string;
+  expectedAwards: string;
   awardDate: string;
   startDate: string;
   fiscalYear: string;
@@ -48,7 +48,7 @@ export type Grant = {
 /** A grant that states nothing: what a layout does not have stays as it is here. */
 export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
   url: null,
-  number: "",
+  opportunityNumber: "",
   title: "",
   agency: "",
   subAgency: "",
@@ -57,19 +57,19 @@ export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
   instruments: [],
   activities: [],
   activitiesNote: "",
-  listings: [],
+  assistanceListings: [],
   applicants: [],
   eligibility: "",
   costSharing: "",
-  posted: "",
-  opens: "",
-  closes: "",
-  closesNote: "",
-  archives: "",
+  postDate: "",
+  openDate: "",
+  closeDate: "",
+  closeDateExplanation: "",
+  archiveDate: "",
   awardFloor: "",
   awardCeiling: "",
   totalFunding: "",
-  awards: "",
+  expectedAwards: "",
   awardDate: "",
   startDate: "",
   fiscalYear: "",
@@ -81,7 +81,7 @@ export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
 const ROLE = "Grantor contact";
 
 export function draftOfGrant(grant: Grant, { now, warn }: FormatContext): Draft {
-  const title = oneLine(grant.title) || grant.number || "Untitled";
+  const title = oneLine(grant.title) || grant.opportunityNumber || "Untitled";
   return {
     source: { code: grant.source, opportunity_id: grant.id, url: grant.url },
     title,
@@ -92,9 +92,9 @@ export function draftOfGrant(grant: Grant, { now, warn }: FormatContext): Draft 
     program: programOf(grant, title),
     funding: fundingOf(grant, warn),
     dates: {
-      posted_at: dateOf(grant, grant.posted, "00:00:00", warn),
-      opens_at: dateOf(grant, grant.opens, "00:00:00", warn),
-      closes_at: dateOf(grant, grant.closes, "23:59:59", warn),
+      posted_at: dateOf(grant, grant.postDate, "00:00:00", warn),
+      opens_at: dateOf(grant, grant.openDate, "00:00:00", warn),
+      closes_at: dateOf(grant, grant.closeDate, "23:59:59", warn),
     },
     classifications: classificationsOf(grant),
     eligibility: { requirements: requirementsOf(grant) },
@@ -104,8 +104,8 @@ export function draftOfGrant(grant: Grant, { now, warn }: FormatContext): Draft 
 }
 
 /** Archived before forecast before the dates; a status that follows from the dates is not stated, and has no word that could grow old. */
-function statusOf({ status, archives }: Grant, now: number): Pick<Draft, "status" | "status_display"> {
-  if (status === "archived" || isOver(archives, now)) return { status: "archived", status_display: "Archived" };
+function statusOf({ status, archiveDate }: Grant, now: number): Pick<Draft, "status" | "status_display"> {
+  if (status === "archived" || isOver(archiveDate, now)) return { status: "archived", status_display: "Archived" };
   if (status === "closed") return { status: "closed", status_display: "Closed" };
   return status === "forecast" ? { status: "forecast", status_display: "Forecasted" } : {};
 }
@@ -118,15 +118,15 @@ export function isOver(date: string, now: number): boolean {
 function programOf(grant: Grant, title: string): NonNullable<Draft["program"]> {
   return {
     type: typeOf(grant, title),
-    solicitation_id: grant.number || null,
+    solicitation_id: grant.opportunityNumber || null,
     solicitation_title: oneLine(grant.title) || null,
     contract_class: grant.instruments.map(({ label }) => label).join("; ") || null,
   };
 }
 
 /** Where no instrument is stated, as in search hits, nothing says that a grant is none: only what its title says counts. */
-function typeOf({ number, instruments }: Grant, title: string): string | null {
-  const type = programType({ title, number, instruments: instruments.map(({ code }) => code) });
+function typeOf({ opportunityNumber, instruments }: Grant, title: string): string | null {
+  const type = programType({ title, number: opportunityNumber, instruments: instruments.map(({ code }) => code) });
   return type === "OTHER" && instruments.length === 0 ? null : type;
 }
 
@@ -138,7 +138,7 @@ function dateOf({ id }: Grant, date: string, time: string, warn: FormatContext["
 }
 
 function fundingOf(grant: Grant, warn: FormatContext["warn"]): NonNullable<Draft["funding"]> | null {
-  const [floor, ceiling, total, awards] = [grant.awardFloor, grant.awardCeiling, grant.totalFunding, grant.awards].map((text) =>
+  const [floor, ceiling, total, awards] = [grant.awardFloor, grant.awardCeiling, grant.totalFunding, grant.expectedAwards].map((text) =>
     amountOf(text, grant.id, warn),
   );
   // A ceiling of nothing says that none was stated, and so does a floor of nothing without a ceiling.
@@ -182,8 +182,8 @@ function dollars(amount: string): string {
 /** What is no answer: blanks and the words that forms put into an empty field. */
 const NO_NOTE = /^(undefined|no explanation|none|n\/?a|not available|null)?\.?$/i;
 
-function requirementsOf({ applicants, eligibility, costSharing, closesNote }: Grant): string | null {
-  const [text, note] = [plainText(eligibility), plainText(closesNote)];
+function requirementsOf({ applicants, eligibility, costSharing, closeDateExplanation }: Grant): string | null {
+  const [text, note] = [plainText(eligibility), plainText(closeDateExplanation)];
   const parts = [
     applicants.join("; "),
     NO_NOTE.test(text) ? "" : text,
@@ -193,18 +193,24 @@ function requirementsOf({ applicants, eligibility, costSharing, closesNote }: Gr
   return parts.filter(Boolean).join("\n") || null;
 }
 
-function classificationsOf({ category, categoryNote, activities, activitiesNote, listings }: Grant): NonNullable<Draft["classifications"]> {
+function classificationsOf({
+  category,
+  categoryNote,
+  activities,
+  activitiesNote,
+  assistanceListings,
+}: Grant): NonNullable<Draft["classifications"]> {
   return {
     keywords: distinct([
       category,
       plainText(categoryNote),
       ...activities.map(({ label }) => label),
       plainText(activitiesNote),
-      ...listings.map(({ title }) => title),
+      ...assistanceListings.map(({ title }) => title),
     ]),
     tech_taxonomy: distinct([
       ...activities.map(({ code }) => `FAC:${code}`),
-      ...listings.map(({ number }) => (number === "" ? "" : `ALN:${number}`)),
+      ...assistanceListings.map(({ number }) => (number === "" ? "" : `ALN:${number}`)),
     ]),
   };
 }
