@@ -3,8 +3,8 @@ import { openCatalog } from "../../db/sqlite/open.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
-import { textOf } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -33,17 +33,17 @@ test("a list sees every earlier commit, also of another connection", async () =>
 
 test("a refresh that fails halfway loses no record", async () => {
   const db = openCatalog(":memory:", NOON);
-  const model = await createReadModel(db);
+  let failing: string | undefined;
+  const interrupted = interruptedCatalog(db, async (statement) => {
+    if (failing !== undefined && statement.includes(failing)) throw new Error("disk I/O error");
+  });
+  const model = await createReadModel(interrupted);
   await storeRecords(db, [aRecord(1)], NOON);
-  const { all } = db;
-  for (const failing of ['from "facets"', 'from "opportunities" where ("opportunities"."updated_at"']) {
+  for (const statement of ['from "facets"', 'from "opportunities" where ("opportunities"."updated_at"']) {
     await storeRecords(db, [aRecord(2), aRecord(3), aRecord(4)], NOON);
-    db.all = async (query, ...values) => {
-      if (textOf(db, query).includes(failing)) throw new Error("disk I/O error");
-      return all(query, ...values);
-    };
+    failing = statement;
     await expect(listOpportunities(model, {}, 10, null)).rejects.toThrow("disk I/O error");
-    db.all = all;
+    failing = undefined;
     expect(titlesOf(await listOpportunities(model, { status: ["open"] }, 10, null)).sort()).toEqual(["T1", "T2", "T3", "T4"]);
     await storeRecords(
       db,
