@@ -9,6 +9,7 @@ import { readName } from "./name.ts";
 import { findPlan, listPlans } from "./plan.ts";
 import { nextRevision } from "./revisions.ts";
 
+/** What a subscription can be. */
 export const subscriptions = ["active", "inactive"] as const;
 
 /** The plan of a new account, if none is named. */

@@ -1,6 +1,6 @@
 /** Names of accounts and plans, and labels of keys: any text that is not blank. */
 
-export const NAME_LENGTH_MAX = 200;
+const NAME_LENGTH_MAX = 200;
 
 /** The name without surrounding blanks. Throws if it is blank, too long or not text; the message begins with `action`. */
 export function readName(text: string, action: string, what = "name"): string {

@@ -31,7 +31,7 @@ export async function findPlan(sql: StateSql, name: string): Promise<Plan | unde
 }
 
 /** The new quotas of a plan. A quota that is left out stays as it is. */
-export type PlanChange = { name: string; daily?: number | undefined; per_minute?: number | undefined };
+type PlanChange = { name: string; daily?: number | undefined; per_minute?: number | undefined };
 
 /** Changes a plan, or adds one. Throws if a new plan lacks a quota, or if a name or a quota is refused. */
 export async function setPlan(db: StateDb, change: PlanChange): Promise<Plan> {

@@ -8,7 +8,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { nextRevision } from "./revisions.ts";
 
 /** Requests to add to a key's day. The newest of them was at `last_used_at`. */
-export type AddedUse = { key_id: string; day: number; count: number; last_used_at: EpochMs };
+type AddedUse = { key_id: string; day: number; count: number; last_used_at: EpochMs };
 
 /** The stored counts after an addition, and its revision. */
 export type StoredSums = { revision: number; sums: { key_id: string; day: number; count: number }[] };

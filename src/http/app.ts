@@ -10,7 +10,7 @@ import { routes } from "./routes.ts";
 /** Every path begins with it (D-1). A public address may have more before it. */
 const BASE_PATH = "/v1";
 
-export type AppDeps = Service & { randomBytes: (count: number) => Uint8Array };
+type AppDeps = Service & { randomBytes: (count: number) => Uint8Array };
 
 /** `fetch` returns a response to every request, and never throws. */
 export type App = { fetch: (request: Request) => Promise<Response> };

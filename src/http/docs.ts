@@ -21,7 +21,7 @@ export function descriptionFiles(baseUrl: string): () => ReadonlyMap<string, Sta
 }
 
 /** The description, the page, and the files that the page loads, for a public base address. */
-export function descriptionAssets(baseUrl: string): Asset[] {
+function descriptionAssets(baseUrl: string): Asset[] {
   const document = openapiDocument(baseUrl);
   const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(pageStyle));
   const script = hashedFile("page", "js", JAVASCRIPT, Bun.gzipSync(pageScript));

@@ -40,7 +40,7 @@ export type DescribedParameter = {
   schema: { type: string; default?: unknown; items?: { enum?: string[] } };
 };
 
-export type DescribedResponse = { headers: Record<string, unknown>; content?: Record<string, { examples?: Record<string, unknown> }> };
+type DescribedResponse = { headers: Record<string, unknown>; content?: Record<string, { examples?: Record<string, unknown> }> };
 
 /** The whole description, for a public base address. */
 export function openapiDocument(baseUrl: string): Document {

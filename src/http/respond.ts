@@ -62,6 +62,7 @@ export function respondOptions(call: Call): MaybeLater {
   return respond(call, 204, { Allow: ALLOW, "Cache-Control": "no-store" }, null);
 }
 
+/** The response with a problem document (RFC 9457). */
 export function respondProblem(call: Call, { code, detail, extra }: Problem): MaybeLater {
   const { status, title } = problems[code];
   const body = {
@@ -115,7 +116,7 @@ const codings = {
 };
 
 /** The content codings that the service sends, as `Content-Encoding` names them (RFC 9110 §8.4). */
-export type Coding = keyof typeof codings;
+type Coding = keyof typeof codings;
 
 /** The body in a content coding; a promise if it is large. */
 export function compress(body: Bytes | string, coding: Coding): Bytes | Buffer | Promise<Buffer> {

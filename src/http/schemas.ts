@@ -106,8 +106,8 @@ function describeWhole({ anyOf, items, properties, ...rest }: TSchema): Members 
 }
 
 /**
- * A property that is always null is described as a string or null: openapi-fetch 0.17 drops a property whose type is null alone, and what
- * it returns then lacks a property that the named schema requires.
+ * Describes a property that is always null as a string or null. openapi-fetch 0.17 drops properties of type null, so its results would not
+ * match the named schema.
  */
 function describeProperty(schema: TSchema): Members {
   return schema.type === "null" ? { ...schema, type: ["string", "null"] } : describeSchema(schema);

@@ -2,16 +2,16 @@
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 
 /** The limits of a key, in requests. */
-export type Quota = { daily: number; per_minute: number };
+type Quota = { daily: number; per_minute: number };
 
 /** How much of both limits is used up. */
 export type Use = { window: DailyWindow; bucket: TokenBucket };
 
 /** The requests counted on one UTC day. `day` is a number of days since 1970. */
-export type DailyWindow = { day: number; used: number };
+type DailyWindow = { day: number; used: number };
 
 /** The units taken and not yet refilled at `refilledAtMs`. A token has `TOKEN` units. */
-export type TokenBucket = { taken: number; refilledAtMs: EpochMs };
+type TokenBucket = { taken: number; refilledAtMs: EpochMs };
 
 export const fullBucket: TokenBucket = { taken: 0, refilledAtMs: 0 };
 export const unused: Use = { window: { day: 0, used: 0 }, bucket: fullBucket };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { descriptionAssets } from "../../src/http/docs.ts";
+import { descriptionFiles } from "../../src/http/docs.ts";
 import { type Listener, listen } from "../../src/http/listen.ts";
 import { type ProblemCode, problemAnchor, problems } from "../../src/http/problem.ts";
 import { testApi } from "../support/api.ts";
@@ -26,7 +26,7 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
   beforeAll(async () => {
     server = await listen({ fetch: (request) => app.fetch(request) }, { hostname: "127.0.0.1", port: 0 });
     origin = `http://127.0.0.1:${server.port}`;
-    const app = await testApi({ assets: descriptionAssets(`${origin}/v1`) });
+    const app = await testApi({ files: descriptionFiles(`${origin}/v1`)() });
     // The first start after an installation reads 300 MB from a cold disk.
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: TIMEOUT_MS });
   });

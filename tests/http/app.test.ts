@@ -230,15 +230,6 @@ describe("headers", () => {
   });
 });
 
-describe("GET /sources", () => {
-  test("lists the catalog", async () => {
-    const response = await api.send("/v1/sources");
-    const { data } = (await response.json()) as { data: { code: string }[] };
-    expect<unknown[]>(data).toContainEqual({ code: "SAM", name: "SAM", description: "Records of SAM." });
-    expect(data.map(({ code }) => code)).toEqual(data.map(({ code }) => code).toSorted());
-  });
-});
-
 describe("files", () => {
   test.each(testAssets.map(({ path }) => path))("GET %s may be cached for an hour, and returns 304 for its entity tag", async (path) => {
     const response = await api.send(`/v1${path}?x=1`, { key: null });

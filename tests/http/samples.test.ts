@@ -1,7 +1,7 @@
 /** Runs every sample of the guide and the description that a shell or Bun can run, for the demo's records. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { guideText } from "../../src/http/docs/guide.ts";
-import { descriptionAssets } from "../../src/http/docs.ts";
+import { descriptionFiles } from "../../src/http/docs.ts";
 import { type Listener, listen } from "../../src/http/listen.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import type { TestApi } from "../support/api.ts";
@@ -25,7 +25,7 @@ describe("samples", () => {
   beforeAll(async () => {
     server = await listen({ fetch: (request) => api.fetch(request) }, { hostname: "127.0.0.1", port: 0 });
     base = `http://127.0.0.1:${server.port}/v1`;
-    api = await demoApi({ assets: descriptionAssets("https://api.example.com/v1") });
+    api = await demoApi({ files: descriptionFiles("https://api.example.com/v1")() });
   });
 
   afterAll(() => server.stop(true));

@@ -5,7 +5,7 @@ import { setAccount } from "../../src/accounts/account.ts";
 import { createKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { createApp } from "../../src/http/app.ts";
-import { type Asset, staticFiles } from "../../src/http/static-files.ts";
+import { type Asset, type StaticFile, staticFiles } from "../../src/http/static-files.ts";
 import type { Draft } from "../../src/import/record.ts";
 import type { RequestEntry } from "../../src/monitoring/log.ts";
 import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
@@ -63,13 +63,13 @@ export async function testApi({
   sources = [],
   now = NOON,
   location,
-  assets = testAssets,
+  files = staticFiles(testAssets),
 }: {
   records?: readonly Draft[];
   sources?: readonly string[];
   now?: EpochMs;
   location?: TestLocation;
-  assets?: readonly Asset[];
+  files?: ReadonlyMap<string, StaticFile>;
 } = {}): Promise<TestApi> {
   const clock = { now };
   const randomBytes = reproducibleBytes();
@@ -87,7 +87,6 @@ export async function testApi({
   const failures: { error: unknown; request_id: string | null }[] = [];
   const fail = (_: number, error: unknown, request_id: string | null) => void failures.push({ error, request_id });
   const log = { request: (entry: RequestEntry) => void entries.push(entry), failure: fail, recurring: fail };
-  const files = staticFiles(assets);
   const app = createApp({ model, access, baseUrl: BASE_URL, files: () => files, now: () => clock.now, randomBytes, log });
   const fetch = (request: Request) => app.fetch(request).then((response) => expectDescribed(request, response));
 
