@@ -145,7 +145,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
   });
 
   describe("quotas", () => {
-    testIf("a request over the minute's limit returns 429 with Retry-After, and consumes nothing", async () => {
+    testIf("313: a request over the minute's limit returns 429 with Retry-After, and consumes nothing", async () => {
       const { key } = await api.newKey({ daily: 10, per_minute: 2 });
       const statuses = [];
       for (let n = 0; n < 5; n++) statuses.push((await api.get("/sources", { key })).status);
@@ -179,7 +179,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       expect(remaining(await api.get("/sources", { key }))).toBe(95);
     });
 
-    testIf("RateLimit-Remaining falls by one with each request, and RateLimit-Reset is in the future", async () => {
+    testIf("317: RateLimit-Remaining falls by one with each request, and RateLimit-Reset is in the future", async () => {
       const { key } = await api.newKey({ daily: 100, per_minute: 100 });
       const [first, second] = [await api.get("/opportunities?limit=1", { key }), await api.get("/opportunities?limit=1", { key })];
       expect(remaining(first) - remaining(second)).toBe(1);

@@ -1,3 +1,4 @@
+/** Numbers in names are rows of docs/requests.md. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { createAccount, setAccount } from "../../src/accounts/account.ts";
 import { createKey } from "../../src/accounts/key.ts";
@@ -18,15 +19,15 @@ beforeAll(async () => {
 
 describe("a request without a valid key", () => {
   test.each([
-    [L],
-    ["/v1/sources"],
-    [`${L}/${U}`],
-    [`${L}/${U}/events`],
-    [`${L}?access_token=KEY`],
-    [`${L}?api_key=KEY`],
-    [`${L}?limit=0`],
-    [`${L}/not-a-uuid`],
-  ])("GET %s without a key is 401, before anything else is checked", async (path) => {
+    [22, L],
+    [23, "/v1/sources"],
+    [24, `${L}/${U}`],
+    [25, `${L}/${U}/events`],
+    [43, `${L}?access_token=KEY`],
+    [44, `${L}?api_key=KEY`],
+    [48, `${L}?limit=0`],
+    [49, `${L}/not-a-uuid`],
+  ])("%i: GET %s without a key is 401, before anything else is checked", async (_, path) => {
     const response = await api.send(path.replace("KEY", api.key), { key: null });
     const body = await expectProblem(response, { code: "authentication_required" });
     expect(response.headers.get("www-authenticate")).toBe('Bearer realm="fundfeed"');
@@ -35,20 +36,20 @@ describe("a request without a valid key", () => {
   });
 
   test.each([
-    ["Bearer wrong", true],
-    ["Bearer", false],
-    ["Bearer ", false],
-    ["Basic Zm86YmFy", false],
-    ["KEY", false],
-    ["BearerKEY", true],
-    ["Bearer KEY x", true],
-    ["Bearer KEY,x", true],
-    ['Bearer "KEY"', true],
-    ["Bearer KEY\xe9", true],
-    ["Bearer\tKEY", true],
-    ["Bearer LONG", true],
-    ["Bearer KEY, Bearer KEY", true],
-  ])("Authorization: %s is 401", async (authorization, wasSent) => {
+    [26, "Bearer wrong", true],
+    [27, "Bearer", false],
+    [28, "Bearer ", false],
+    [29, "Basic Zm86YmFy", false],
+    [30, "KEY", false],
+    [31, "BearerKEY", true],
+    [32, "Bearer KEY x", true],
+    [33, "Bearer KEY,x", true],
+    [34, 'Bearer "KEY"', true],
+    [36, "Bearer KEY\xe9", true],
+    [37, "Bearer\tKEY", true],
+    [38, "Bearer LONG", true],
+    [42, "Bearer KEY, Bearer KEY", true],
+  ])("%i: Authorization: %s is 401", async (_, authorization, wasSent) => {
     const response = await api.send(L, {
       key: null,
       headers: { Authorization: authorization.replaceAll("KEY", api.key).replace("LONG", "x".repeat(4000)) },
@@ -57,11 +58,14 @@ describe("a request without a valid key", () => {
     expect(response.headers.get("www-authenticate")).toBe(`Bearer realm="fundfeed"${wasSent ? ', error="invalid_token"' : ""}`);
   });
 
-  test("keys are case-sensitive", async () => {
+  test("35: keys are case-sensitive", async () => {
     await expectProblem(await api.send(L, { key: api.key.toUpperCase() }), { code: "authentication_required" });
   });
 
-  test.each([[{ "X-API-Key": "KEY" }], [{ Cookie: "access_token=KEY" }]])("the header in %p is not read", async (headers) => {
+  test.each([
+    [45, { "X-API-Key": "KEY" }],
+    [46, { Cookie: "access_token=KEY" }],
+  ])("%i: the header in %p is not read", async (_, headers) => {
     const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace("KEY", api.key)]));
     await expectProblem(await api.send(L, { key: null, headers: named }), { code: "authentication_required" });
   });
@@ -76,12 +80,19 @@ describe("a request without a valid key", () => {
 });
 
 describe("a request with a valid key", () => {
-  test.each([["bearer KEY"], ["BEARER KEY"], ["Bearer   KEY"]])("Authorization: %s is 200", async (authorization) => {
+  test.each([
+    [39, "bearer KEY"],
+    [40, "BEARER KEY"],
+    [41, "Bearer   KEY"],
+  ])("%i: Authorization: %s is 200", async (_, authorization) => {
     const response = await api.send(L, { key: null, headers: { Authorization: authorization.replace("KEY", api.key) } });
     expect(response.status).toBe(200);
   });
 
-  test.each([[L], [`${L}?limit=0`]])("GET %s without an active subscription is 403", async (path) => {
+  test.each([
+    [47, L],
+    [50, `${L}?limit=0`],
+  ])("%i: GET %s without an active subscription is 403", async (_, path) => {
     const response = await api.send(path, { key: inactive });
     await expectProblem(response, { code: "insufficient_entitlement" });
     expect(response.headers.get("ratelimit-limit")).toBeNull();
@@ -90,10 +101,10 @@ describe("a request with a valid key", () => {
 
 describe("a public path", () => {
   test.each([
-    ["/v1/meta", "application/json"],
-    ["/v1/openapi.json", "application/json"],
-    ["/v1/docs", "text/html; charset=utf-8"],
-  ])("GET %s ignores a bad key", async (path, type) => {
+    [51, "/v1/meta", "application/json"],
+    [52, "/v1/openapi.json", "application/json"],
+    [53, "/v1/docs", "text/html; charset=utf-8"],
+  ])("%i: GET %s ignores a bad key", async (_, path, type) => {
     const response = await api.send(path, { key: "wrong" });
     expect([response.status, response.headers.get("content-type")]).toEqual([200, type]);
     expect(response.headers.get("ratelimit-limit")).toBeNull();

@@ -1,3 +1,4 @@
+/** Numbers in names are rows of docs/requests.md. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Draft } from "../../src/import/record.ts";
 import { type TestApi, testApi, testAssets } from "../support/api.ts";
@@ -27,22 +28,22 @@ const HOST = "Host: localhost";
 
 describe("methods", () => {
   test.each([
-    ["POST", L],
-    ["PUT", L],
-    ["PATCH", L],
-    ["DELETE", L],
-    ["TRACE", L],
-    ["PURGE", L],
-    ["PROPFIND", L],
-    ["QUERY", L],
-    ["CONNECT", "a:443"],
-    ["POST", "/v1/meta"],
-    ["DELETE", "/v1/nope"],
-  ])("%s %s is 405", async (method, path) => {
+    [2, "POST", L],
+    [3, "PUT", L],
+    [4, "PATCH", L],
+    [5, "DELETE", L],
+    [6, "TRACE", L],
+    [7, "PURGE", L],
+    [8, "PROPFIND", L],
+    [9, "QUERY", L],
+    [10, "CONNECT", "a:443"],
+    [13, "POST", "/v1/meta"],
+    [14, "DELETE", "/v1/nope"],
+  ])("%i: %s %s is 405", async (_, method, path) => {
     await expectProblem(await raw(`${method} ${path} HTTP/1.1`, HOST), { code: "method_not_allowed" });
   });
 
-  test("HEAD is 405 without a body", async () => {
+  test("1: HEAD is 405 without a body", async () => {
     const response = await raw(`HEAD ${L} HTTP/1.1`, HOST);
     expect([response.status, await response.text()]).toEqual([405, ""]);
     expectCommonHeaders(response);
@@ -50,7 +51,7 @@ describe("methods", () => {
     expect(Number.isNaN(Date.parse(response.headers.get("date") ?? ""))).toBe(false);
   });
 
-  test("a body is ignored", async () => {
+  test("15: a body is ignored", async () => {
     const response = await raw(`POST ${L} HTTP/1.1`, HOST, "Content-Type: application/json", "Content-Length: 2", "", "{}");
     await expectProblem(response, { code: "method_not_allowed" });
   });
@@ -74,63 +75,68 @@ describe("methods", () => {
   });
 
   // Known gap: Bun closes the connection without a response. A proxy in front of it then sends its own 400 or 502.
-  test.each([["FOO"], ["get"]])("%s, which the HTTP parser does not know, gets no response", async (method) => {
+  test.each([
+    [11, "FOO"],
+    [12, "get"],
+  ])("%i: %s, which the HTTP parser does not know, gets no response", async (_, method) => {
     expect(await sendRaw(server.port, [`${method} ${L} HTTP/1.1`, HOST, "Connection: close"])).toBeUndefined();
   });
 
-  test.each([[L], ["/v1/meta"], [`${L}/not-a-uuid`], ["/v1/docs"]])(
-    "OPTIONS %s is 204 without a key, and without CORS headers",
-    async (path) => {
-      const headers = {
-        Origin: "https://evil.example",
-        "Access-Control-Request-Method": "GET",
-        "Access-Control-Request-Headers": "authorization",
-      };
-      const response = await api.send(path, { method: "OPTIONS", key: null, headers });
-      expect([response.status, await response.text(), response.headers.get("allow")]).toEqual([204, "", "GET, OPTIONS"]);
-      expectCommonHeaders(response);
-    },
-  );
+  test.each([
+    [16, L],
+    [17, "/v1/meta"],
+    [19, `${L}/not-a-uuid`],
+    [19, "/v1/docs"],
+  ])("%i: OPTIONS %s is 204 without a key, and without CORS headers", async (_, path) => {
+    const headers = {
+      Origin: "https://evil.example",
+      "Access-Control-Request-Method": "GET",
+      "Access-Control-Request-Headers": "authorization",
+    };
+    const response = await api.send(path, { method: "OPTIONS", key: null, headers });
+    expect([response.status, await response.text(), response.headers.get("allow")]).toEqual([204, "", "GET, OPTIONS"]);
+    expectCommonHeaders(response);
+  });
 
-  test("OPTIONS of an unknown path is 404", async () => {
+  test("18: OPTIONS of an unknown path is 404", async () => {
     await expectProblem(await api.send("/v1/nope", { method: "OPTIONS" }), { code: "not_found" });
   });
 
-  test("Bun itself responds to OPTIONS *", async () => {
+  test("20: Bun itself responds to OPTIONS *", async () => {
     expect((await raw("OPTIONS * HTTP/1.1", HOST)).status).toBe(400);
   });
 });
 
 describe("paths", () => {
   test.each([
-    ["/"],
-    ["/v1"],
-    ["/v1/"],
-    ["/v1/nope"],
-    ["/V1/meta"],
-    ["/v1/META"],
-    ["/v2/meta"],
-    ["/v1/meta/"],
-    ["//v1/meta"],
-    ["/v1//meta"],
-    ["/v1/meta;x=1"],
-    ["/v1/meta%20"],
-    ["/v1/meta%3Fx"],
-    ["/v1%2Fmeta"],
-    ["/v1/meta%00"],
-    ["/v1/meta%zz"],
-    [`${L}/${U}/`],
-    [`${L}/${U}//events`],
-    [`${L}/${U}/events/`],
-    [`${L}/${U}/EVENTS`],
-    [`${L}/${U}/events/x`],
-    ["/v1/docs/../../etc/passwd"],
-    ["/v1/favicon.ico"],
-    ["/v1/<script>alert(1)</script>"],
-    ["/v1/nope?x=1"],
-    ["//user@host:port/v1/meta"],
-    ["/xx/v1/meta"],
-  ])("GET %s is 404 without a key", async (path) => {
+    [54, "/"],
+    [55, "/v1"],
+    [56, "/v1/"],
+    [57, "/v1/nope"],
+    [58, "/V1/meta"],
+    [59, "/v1/META"],
+    [60, "/v2/meta"],
+    [61, "/v1/meta/"],
+    [62, "//v1/meta"],
+    [63, "/v1//meta"],
+    [64, "/v1/meta;x=1"],
+    [65, "/v1/meta%20"],
+    [66, "/v1/meta%3Fx"],
+    [67, "/v1%2Fmeta"],
+    [68, "/v1/meta%00"],
+    [69, "/v1/meta%zz"],
+    [70, `${L}/${U}/`],
+    [71, `${L}/${U}//events`],
+    [72, `${L}/${U}/events/`],
+    [73, `${L}/${U}/EVENTS`],
+    [74, `${L}/${U}/events/x`],
+    [75, "/v1/docs/../../etc/passwd"],
+    [76, "/v1/favicon.ico"],
+    [312, "/v1/<script>alert(1)</script>"],
+    [316, "/v1/nope?x=1"],
+    [316, "//user@host:port/v1/meta"],
+    [316, "/xx/v1/meta"],
+  ])("%i: GET %s is 404 without a key", async (_, path) => {
     const { instance } = await expectProblem(await raw(`GET ${path} HTTP/1.1`, HOST), { code: "not_found" });
     if (/^[\w/]*$/.test(path)) expect(instance).toBe(path);
   });
@@ -152,19 +158,19 @@ describe("paths", () => {
   });
 
   test.each([
-    ["GET /v1/./meta HTTP/1.1", [HOST]],
-    ["GET /v1/x/%2e%2e/meta HTTP/1.1", [HOST]],
-    ["GET http://evil.example/v1/meta HTTP/1.1", [HOST]],
-    ["GET /v1/meta HTTP/1.0", []],
-    ["GET /v1/meta HTTP/1.1", ["Host: a"]],
-    ["GET /v1/meta HTTP/1.1", ["Host:"]],
-    ["GET /v1/meta HTTP/1.1", ["Host: a/b"]],
-    ["GET /v1/meta HTTP/1.1", [HOST, "Content-Length: 5", "", "hello"]],
-    ["GET /v1/meta?LONG HTTP/1.1", [HOST]],
-    ["GET /v1/meta HTTP/1.1", [HOST, "Accept: text/html"]],
-    ["GET /v1/meta HTTP/1.1", [HOST, "Range: bytes=0-3"]],
-    ["GET /v1/meta HTTP/1.1", [HOST, "X-Request-Id: a b\tc"]],
-  ])("%s returns the metadata", async (requestLine, headers) => {
+    [77, "GET /v1/./meta HTTP/1.1", [HOST]],
+    [78, "GET /v1/x/%2e%2e/meta HTTP/1.1", [HOST]],
+    [79, "GET http://evil.example/v1/meta HTTP/1.1", [HOST]],
+    [80, "GET /v1/meta HTTP/1.0", []],
+    [82, "GET /v1/meta HTTP/1.1", ["Host: a"]],
+    [83, "GET /v1/meta HTTP/1.1", ["Host:"]],
+    [83, "GET /v1/meta HTTP/1.1", ["Host: a/b"]],
+    [87, "GET /v1/meta HTTP/1.1", [HOST, "Content-Length: 5", "", "hello"]],
+    [91, "GET /v1/meta?LONG HTTP/1.1", [HOST]],
+    [92, "GET /v1/meta HTTP/1.1", [HOST, "Accept: text/html"]],
+    [94, "GET /v1/meta HTTP/1.1", [HOST, "Range: bytes=0-3"]],
+    [95, "GET /v1/meta HTTP/1.1", [HOST, "X-Request-Id: a b\tc"]],
+  ])("%i: %s returns the metadata", async (_, requestLine, headers) => {
     const response = await raw(requestLine.replace("LONG", "x".repeat(12_000)), ...headers);
     expect(response.status).toBe(200);
     expectCommonHeaders(response);
@@ -175,7 +181,7 @@ describe("paths", () => {
     });
   });
 
-  test("a short Host does not change the path", async () => {
+  test("82: a short Host does not change the path", async () => {
     await expectProblem(await raw("GET /xx/v1/meta HTTP/1.1", "Host: a"), { code: "not_found" });
     await expectProblem(await raw(`GET ${L} HTTP/1.1`, "Host: a"), { code: "authentication_required" });
     const key = `Authorization: Bearer ${api.key}`;
@@ -183,17 +189,17 @@ describe("paths", () => {
     expect((await raw(`OPTIONS ${L} HTTP/1.1`, "Host: a")).status).toBe(204);
   });
 
-  test("two Host lines are refused", async () => {
+  test("84: two Host lines are refused", async () => {
     await expectProblem(await raw("GET /v1/meta HTTP/1.1", HOST, HOST), { code: "invalid_parameter", fields: ["Host"] });
   });
 
-  test("links do not contain the Host", async () => {
+  test("85: links do not contain the Host", async () => {
     const response = await raw(`GET ${L}?limit=1 HTTP/1.1`, "Host: evil.example", `Authorization: Bearer ${api.key}`);
     expect(response.status).toBe(200);
     expect(await response.text()).not.toContain("evil");
   });
 
-  test("two header lines are read as one list", async () => {
+  test("42, 268: two header lines are read as one list", async () => {
     const key = `Authorization: Bearer ${api.key}`;
     await expectProblem(await raw(`GET ${L} HTTP/1.1`, HOST, key, key), { code: "authentication_required" });
     const etag = (await api.send(`${L}/${U}`)).headers.get("etag");
@@ -201,17 +207,22 @@ describe("paths", () => {
   });
 
   test.each([
-    [400, ["GET /v1/meta HTTP/1.1"]],
-    [400, ["GET /v1/meta HTTP/1.1", HOST, "Content-Length: 5", "Transfer-Encoding: chunked"]],
-    [400, ["GET /v1/meta HTTP/1.1", HOST, "Content-Length: 5", "Content-Length: 6"]],
-    [431, [`GET /v1/meta?${"x".repeat(17_000)} HTTP/1.1`, HOST]],
-  ])("Bun itself responds %i to %j", async (status, [requestLine = "", ...headers]) => {
+    [81, 400, ["GET /v1/meta HTTP/1.1"]],
+    [88, 400, ["GET /v1/meta HTTP/1.1", HOST, "Content-Length: 5", "Transfer-Encoding: chunked"]],
+    [89, 400, ["GET /v1/meta HTTP/1.1", HOST, "Content-Length: 5", "Content-Length: 6"]],
+    [90, 431, [`GET /v1/meta?${"x".repeat(17_000)} HTTP/1.1`, HOST]],
+  ])("%i: Bun itself responds %i to %j", async (_, status, [requestLine = "", ...headers]) => {
     expect((await raw(requestLine, ...headers)).status).toBe(status);
   });
 });
 
 describe("headers", () => {
-  test.each([["/v1/sources"], [`${L}?limit=1`], [`${L}/${U}`], [`${L}/${U}/events`]])("GET %s has all of them", async (path) => {
+  test.each([
+    [307, "/v1/sources"],
+    [308, `${L}?limit=1`],
+    [309, `${L}/${U}`],
+    [310, `${L}/${U}/events`],
+  ])("%i: GET %s has all of them", async (_, path) => {
     const { key } = await api.newKey({ daily: 1000, per_minute: 60 });
     const response = await api.send(path, { key });
     expectCommonHeaders(response);

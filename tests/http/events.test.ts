@@ -1,3 +1,4 @@
+/** Numbers in names are rows of docs/requests.md. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { TestApi } from "../support/api.ts";
 import { expectCommonHeaders, expectProblem } from "../support/problem.ts";
@@ -17,7 +18,7 @@ const summaries = async (query: string): Promise<string[]> => {
 const named = (...numbers: number[]) => numbers.map((n) => `Event ${n}`);
 
 describe("GET /opportunities/{id}/events", () => {
-  test("omits noise and cosmetic events, and returns the newest first", async () => {
+  test("285: omits noise and cosmetic events, and returns the newest first", async () => {
     const response = await api.get(`/opportunities/${U}/events?limit=1`);
     expectCommonHeaders(response);
     const body = (await response.json()) as { meta: { next_cursor: string } };
@@ -44,13 +45,13 @@ describe("GET /opportunities/{id}/events", () => {
   });
 
   test.each([
-    ["?include_insignificant=true", [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]],
-    ["?include_insignificant=false", [11, 10, 9, 8, 7, 4, 3, 2]],
-    ["?type=status_changed,date_changed&include_insignificant=true", [3, 2]],
-    ["?type=unknown", [11, 10]],
-    ["?type=status_changed&type=date_changed", [3, 2]],
-    ["?since=2026-02-01T00:00:05Z&include_insignificant=true", [11, 10, 9, 8, 7, 6]],
-  ])("%s", async (query, numbers) => {
+    [286, "?include_insignificant=true", [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]],
+    [287, "?include_insignificant=false", [11, 10, 9, 8, 7, 4, 3, 2]],
+    [294, "?type=status_changed,date_changed&include_insignificant=true", [3, 2]],
+    [295, "?type=unknown", [11, 10]],
+    [298, "?type=status_changed&type=date_changed", [3, 2]],
+    [299, "?since=2026-02-01T00:00:05Z&include_insignificant=true", [11, 10, 9, 8, 7, 6]],
+  ])("%i: %s", async (_, query, numbers) => {
     expect(await summaries(query)).toEqual(named(...numbers));
   });
 
@@ -68,7 +69,7 @@ describe("GET /opportunities/{id}/events", () => {
     expect(seen).toEqual(named(11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
   });
 
-  test("a record without events has an empty page", async () => {
+  test("306: a record without events has an empty page", async () => {
     const response = await api.get(`/opportunities/${WITHOUT_EVENTS}/events`);
     expect(await response.json()).toMatchObject({
       data: [],
@@ -78,28 +79,28 @@ describe("GET /opportunities/{id}/events", () => {
   });
 
   test.each([
-    [`${U}/events?include_insignificant=TRUE`, ["include_insignificant"]],
-    [`${U}/events?include_insignificant=1`, ["include_insignificant"]],
-    [`${U}/events?include_insignificant=yes`, ["include_insignificant"]],
-    [`${U}/events?include_insignificant=`, ["include_insignificant"]],
-    [`${U}/events?include_insignificant=true,false`, ["include_insignificant"]],
-    [`${U}/events?include_insignificant=true&include_insignificant=false`, ["include_insignificant"]],
-    [`${U}/events?type=foo`, ["type"]],
-    [`${U}/events?type=`, ["type"]],
-    [`${U}/events?since=x`, ["since"]],
-    [`${U}/events?limit=101`, ["limit"]],
-    ["zz/events", ["id"]],
-    ["zz/events?limit=0&type=foo", ["id", "limit", "type"]],
-    [`${X}/events?limit=0`, ["limit"]],
-  ])("%s is refused", async (path, fields) => {
+    [288, `${U}/events?include_insignificant=TRUE`, ["include_insignificant"]],
+    [289, `${U}/events?include_insignificant=1`, ["include_insignificant"]],
+    [290, `${U}/events?include_insignificant=yes`, ["include_insignificant"]],
+    [291, `${U}/events?include_insignificant=`, ["include_insignificant"]],
+    [292, `${U}/events?include_insignificant=true,false`, ["include_insignificant"]],
+    [293, `${U}/events?include_insignificant=true&include_insignificant=false`, ["include_insignificant"]],
+    [296, `${U}/events?type=foo`, ["type"]],
+    [297, `${U}/events?type=`, ["type"]],
+    [300, `${U}/events?since=x`, ["since"]],
+    [301, `${U}/events?limit=101`, ["limit"]],
+    [304, "zz/events", ["id"]],
+    [304, "zz/events?limit=0&type=foo", ["id", "limit", "type"]],
+    [305, `${X}/events?limit=0`, ["limit"]],
+  ])("%i: %s is refused", async (_, path, fields) => {
     await expectProblem(await api.get(`/opportunities/${path}`), { code: "invalid_parameter", fields });
   });
 
-  test("q is not supported", async () => {
+  test("302: q is not supported", async () => {
     await expectProblem(await api.get(`/opportunities/${U}/events?q=1`), { code: "unsupported_parameter", fields: ["q"] });
   });
 
-  test("an unknown record returns 404", async () => {
+  test("303: an unknown record returns 404", async () => {
     await expectProblem(await api.get(`/opportunities/${X}/events`), { code: "not_found" });
   });
 });

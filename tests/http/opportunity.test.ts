@@ -1,3 +1,4 @@
+/** Numbers in names are rows of docs/requests.md. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { TestApi } from "../support/api.ts";
 import { expectCommonHeaders, expectProblem } from "../support/problem.ts";
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe("GET /opportunities/{id}", () => {
-  test("returns the record with its validators", async () => {
+  test("243: returns the record with its validators", async () => {
     const response = await api.get(`/opportunities/${U}`);
     expect(response.status).toBe(200);
     expectCommonHeaders(response);
@@ -46,36 +47,43 @@ describe("GET /opportunities/{id}", () => {
     });
   });
 
-  test.each([[U.toUpperCase()], [`%${U.charCodeAt(0).toString(16)}${U.slice(1)}`]])("%s returns the same record", async (id) => {
+  test.each([
+    [244, U.toUpperCase()],
+    [245, `%${U.charCodeAt(0).toString(16)}${U.slice(1)}`],
+  ])("%i: %s returns the same record", async (_, id) => {
     const response = await api.get(`/opportunities/${id}`);
     const { data } = (await response.json()) as { data: { id: string } };
     expect([response.status, data.id]).toEqual([200, U]);
   });
 
-  test.each([[X], ["00000000-0000-0000-0000-000000000000"], ["ffffffff-ffff-ffff-ffff-ffffffffffff"]])("%s returns 404", async (id) => {
+  test.each([
+    [246, X],
+    [247, "00000000-0000-0000-0000-000000000000"],
+    [248, "ffffffff-ffff-ffff-ffff-ffffffffffff"],
+  ])("%i: %s returns 404", async (_, id) => {
     await expectProblem(await api.get(`/opportunities/${id}`), { code: "not_found" });
   });
 
   test.each([
-    ["not-a-uuid"],
-    ["123"],
-    ["0190c4a0000070008000000000000000"],
-    [`%7B${U}%7D`],
-    [`urn:uuid:${U}`],
-    [`${U}%20`],
-    [`%20${U}`],
-    [`${U}0`],
-    ["0190c4a0-0000-7000-8000-00000000000g"],
-    [`${U}%00`],
-    ["%zz"],
-    ["%2e%2e%2fmeta"],
-    ["SELECT%201"],
-    ["%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0-0000-0000-0000-000000000000"],
-  ])("%s is not a UUID", async (id) => {
+    [249, "not-a-uuid"],
+    [250, "123"],
+    [251, "0190c4a0000070008000000000000000"],
+    [252, `%7B${U}%7D`],
+    [253, `urn:uuid:${U}`],
+    [254, `${U}%20`],
+    [255, `%20${U}`],
+    [256, `${U}0`],
+    [257, "0190c4a0-0000-7000-8000-00000000000g"],
+    [258, `${U}%00`],
+    [259, "%zz"],
+    [260, "%2e%2e%2fmeta"],
+    [261, "SELECT%201"],
+    [262, "%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0-0000-0000-0000-000000000000"],
+  ])("%i: %s is not a UUID", async (_, id) => {
     await expectProblem(await api.get(`/opportunities/${id}`), { code: "invalid_parameter", fields: ["id"] });
   });
 
-  test("takes no parameters", async () => {
+  test("284: takes no parameters", async () => {
     await expectProblem(await api.get(`/opportunities/${U}?limit=0&q=x`), { code: "unsupported_parameter", fields: ["limit", "q"] });
   });
 
@@ -95,17 +103,17 @@ describe("a conditional request for a record", () => {
   const conditional = (headers: Record<string, string>, id = U) => api.get(`/opportunities/${id}`, { headers });
 
   test.each([
-    [{ "If-None-Match": ETAG }],
-    [{ "If-None-Match": OPAQUE }],
-    [{ "If-None-Match": "*" }],
-    [{ "If-None-Match": `"a", W/"b",${ETAG}` }],
-    [{ "If-None-Match": `"a,b", ${ETAG}` }],
-    [{ "If-None-Match": `"a", ${ETAG}` }],
-    [{ "If-None-Match": `, ,${ETAG} ,` }],
-    [{ "If-Modified-Since": LAST_MODIFIED }],
-    [{ "If-Modified-Since": "Thursday, 01-Jan-26 00:00:00 GMT" }],
-    [{ "If-Modified-Since": "Thu Jan  1 00:00:00 2026" }],
-  ])("%j is 304 without a body", async (headers) => {
+    [263, { "If-None-Match": ETAG }],
+    [264, { "If-None-Match": OPAQUE }],
+    [265, { "If-None-Match": "*" }],
+    [266, { "If-None-Match": `"a", W/"b",${ETAG}` }],
+    [267, { "If-None-Match": `"a,b", ${ETAG}` }],
+    [268, { "If-None-Match": `"a", ${ETAG}` }],
+    [269, { "If-None-Match": `, ,${ETAG} ,` }],
+    [279, { "If-Modified-Since": LAST_MODIFIED }],
+    [279, { "If-Modified-Since": "Thursday, 01-Jan-26 00:00:00 GMT" }],
+    [279, { "If-Modified-Since": "Thu Jan  1 00:00:00 2026" }],
+  ])("%i: %j is 304 without a body", async (_, headers) => {
     const response = await conditional(headers as Record<string, string>);
     expect([response.status, await response.text()]).toEqual([304, ""]);
     expectCommonHeaders(response);
@@ -116,24 +124,24 @@ describe("a conditional request for a record", () => {
   });
 
   test.each([
-    [{ "If-None-Match": '"nope"' }],
-    [{ "If-None-Match": OPAQUE.slice(1, -1) }],
-    [{ "If-None-Match": ETAG.replace("W/", "w/") }],
-    [{ "If-None-Match": "" }],
-    [{ "If-None-Match": '"*"' }],
-    [{ "If-None-Match": `W/"${WITHOUT_EVENTS}.${FIRST}"` }],
-    [{ "If-None-Match": `${ETAG} "a"` }],
-    [{ "If-None-Match": `${ETAG}, a` }],
-    [{ "If-Modified-Since": "Thu, 01 Jan 1970 00:00:00 GMT" }],
-    [{ "If-Modified-Since": "yesterday" }],
-    [{ "If-Modified-Since": "2027-01-01T00:00:00Z" }],
-    [{ "If-Modified-Since": "Fri, 31 Feb 2027 00:00:00 GMT" }],
-    [{ "If-None-Match": '"nope"', "If-Modified-Since": LAST_MODIFIED }],
-  ])("%j is 200", async (headers) => {
+    [270, { "If-None-Match": '"nope"' }],
+    [271, { "If-None-Match": OPAQUE.slice(1, -1) }],
+    [272, { "If-None-Match": ETAG.replace("W/", "w/") }],
+    [273, { "If-None-Match": "" }],
+    [274, { "If-None-Match": '"*"' }],
+    [275, { "If-None-Match": `W/"${WITHOUT_EVENTS}.${FIRST}"` }],
+    [275, { "If-None-Match": `${ETAG} "a"` }],
+    [275, { "If-None-Match": `${ETAG}, a` }],
+    [280, { "If-Modified-Since": "Thu, 01 Jan 1970 00:00:00 GMT" }],
+    [281, { "If-Modified-Since": "yesterday" }],
+    [281, { "If-Modified-Since": "2027-01-01T00:00:00Z" }],
+    [281, { "If-Modified-Since": "Fri, 31 Feb 2027 00:00:00 GMT" }],
+    [282, { "If-None-Match": '"nope"', "If-Modified-Since": LAST_MODIFIED }],
+  ])("%i: %j is 200", async (_, headers) => {
     expect((await conditional(headers as Record<string, string>)).status).toBe(200);
   });
 
-  test("is ignored if the response is a problem", async () => {
+  test("276, 277, 278: is ignored if the response is a problem", async () => {
     await expectProblem(await conditional({ "If-None-Match": "*" }, X), { code: "not_found" });
     await expectProblem(await conditional({ "If-None-Match": "*" }, "zz"), { code: "invalid_parameter" });
     const noKey = await api.get(`/opportunities/${U}`, { key: null, headers: { "If-None-Match": ETAG } });
