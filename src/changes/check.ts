@@ -168,8 +168,8 @@ function* historyFaults(row: OpportunityRow, events: readonly EventRow[], presen
     const mismatch = event.changes.find(
       ({ field, current }) => JSON.stringify(valueAt(state, field.split("."))) !== JSON.stringify(current),
     );
-    if (mismatch !== undefined) yield `its history does not lead to its content: event ${each.id} leaves a different ${mismatch.field}`;
-    if (each.detected_at > row.updated_at) yield `event ${each.id} is later than its updated_at (D-33)`;
+    if (mismatch !== undefined) yield `its history does not lead to its content: ${mismatch.field} differs after event ${each.id}`;
+    if (each.detected_at > row.updated_at) yield `event ${each.id} is later than the record's updated_at (D-33)`;
     state = unapply(state, event.changes);
     oldest = each.type;
   }

@@ -119,14 +119,20 @@ function findFacets({ end, columns, foldedAgencies }: Facets, filter: FacetFilte
   let count = 0;
   for (let id = 1; id < end; id++) {
     const isAllowed =
-      (statuses[columns.status.byFacet[id] as number] as number) &
-      (sourceCodes[columns.source.byFacet[id] as number] as number) &
-      (types[columns.program_type.byFacet[id] as number] as number) &
-      (agencies[columns.agency.byFacet[id] as number] as number);
-    flags[id] = isAllowed;
-    if (isAllowed === 1) ids[count++] = id;
+      hasFlag(statuses, columns.status, id) &&
+      hasFlag(sourceCodes, columns.source, id) &&
+      hasFlag(types, columns.program_type, id) &&
+      hasFlag(agencies, columns.agency, id);
+    if (!isAllowed) continue;
+    flags[id] = 1;
+    ids[count++] = id;
   }
   return { flags, ids: ids.slice(0, count) };
+}
+
+/** Whether the value of a facet is flagged by `matchingValues`. */
+function hasFlag(valueFlags: Uint8Array, { byFacet }: Column, facet: number): boolean {
+  return valueFlags[byFacet[facet] as number] === 1;
 }
 
 /** By number: 1 if the value meets the condition. Without a condition, all do. */
