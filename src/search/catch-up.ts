@@ -1,0 +1,169 @@
+/**
+ * Brings the search index up to date with the catalog. Records are read in the order in which the catalog changes them (D-31), and each batch
+ * is written together with the new position, so a kill at any point loses nothing.
+ */
+import type { Database } from "bun:sqlite";
+import { count, desc, sql } from "drizzle-orm";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { columns } from "../filter/columns.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { Position } from "../opportunities/page.ts";
+import { readCursorSecret } from "../opportunities/read-model.ts";
+import { plainText } from "../text/plain-text.ts";
+import { numberOf } from "./number.ts";
+import { createTables, type SearchFile, textWeights } from "./search-file.ts";
+
+/** Records written in one transaction. */
+const BATCH = 500;
+
+const { updated_at, id } = pick(opportunities, "updated_at", "id");
+const isAfter = (time: unknown, last: unknown) => sql`(${updated_at}, ${id}) > (${time}, ${last})`;
+const recordsAfter = query({ time: updated_at, last: id, limit: parameter<number>() }, ({ time, last, limit }) =>
+  select(pick(opportunities, "id", "updated_at", "document"))
+    .from(opportunities)
+    .where(isAfter(time, last))
+    .orderBy(updated_at, id)
+    .limit(limit),
+);
+const countAfter = query({ time: updated_at, last: id }, ({ time, last }) =>
+  select({ records: count() }).from(opportunities).where(isAfter(time, last)),
+);
+const newest = query({}, () =>
+  select(pick(opportunities, "updated_at", "id"))
+    .from(opportunities)
+    .orderBy(desc(updated_at), desc(id))
+    .limit(1),
+);
+/** Two catalogs with the same sum have the same versions of records, but for an accident. The remainder keeps the sum small. */
+const REMAINDER = 65_521;
+const checksum = query({}, () =>
+  select({
+    records: count(),
+    sum: sql<number>`cast(coalesce(sum(${updated_at} % ${sql.raw(`${REMAINDER}`)}), 0) as bigint)`,
+  }).from(opportunities),
+);
+
+type Row = RowsOf<typeof recordsAfter>;
+type Checksum = RowsOf<typeof checksum>;
+type State = { identity: string; updated_at: number; id: string; is_checked: number };
+
+/** `report` is called after each batch, with the records written and those that there were to write. */
+export type Report = (done: number, total: number) => void;
+
+/** Returns the number of records that were written. */
+export async function catchUp(catalog: CatalogDb, { sqlite }: SearchFile, report: Report = () => undefined): Promise<number> {
+  const identity = await identityOf(catalog);
+  let done = 0;
+  let total: number | undefined;
+  for (;;) {
+    const state = stateOf(sqlite);
+    const step = await catalog.readTransaction((reading) => readStep(reading, state, identity));
+    if (step === "current") return done;
+    if (step === "rebuild") {
+      whileAt(sqlite, state, () => createTables(sqlite, identity));
+      total = undefined;
+    } else if ("checksum" in step) {
+      whileAt(sqlite, state, () => finish(sqlite, identity, step.checksum));
+    } else {
+      total ??= done + ((await catalog.get(countAfter, { time: state.updated_at, last: state.id }))?.records ?? 0);
+      whileAt(sqlite, state, () => writeBatch(sqlite, step.rows));
+      done += step.rows.length;
+      report(done, Math.max(done, total));
+    }
+  }
+}
+
+/** What is to be done next: nothing, a rebuild, a batch of records, or the check at the end. */
+async function readStep(
+  catalog: CatalogSql,
+  state: State,
+  identity: string,
+): Promise<"current" | "rebuild" | { rows: Row[] } | { checksum: Checksum }> {
+  if (state.identity !== identity || isOlder(await catalog.get(newest), state)) return "rebuild";
+  const rows = await catalog.all(recordsAfter, { time: state.updated_at, last: state.id, limit: BATCH });
+  if (rows.length > 0) return { rows };
+  if (state.is_checked === 1) return "current";
+  return { checksum: (await catalog.get(checksum)) ?? { records: 0, sum: 0 } };
+}
+
+/** The catalog's identity: no two catalogs have the same cursor secret, and copies have the same. */
+async function identityOf(catalog: CatalogDb): Promise<string> {
+  return new Bun.CryptoHasher("sha256").update(await readCursorSecret(catalog)).digest("hex");
+}
+
+/** Whether a backup was restored: the catalog ends before the position. */
+function isOlder(newest: (Pick<Position, "id"> & { updated_at: number }) | undefined, state: State): boolean {
+  if (state.id === "") return false;
+  if (newest === undefined || newest.updated_at < state.updated_at) return true;
+  return newest.updated_at === state.updated_at && newest.id < state.id;
+}
+
+function stateOf(sqlite: Database): State {
+  const state = sqlite.query<State, []>("select identity, updated_at, id, is_checked from progress").get();
+  if (state === null) throw new Error("Cannot search: search.db is not whole; delete it, and the next search builds it again");
+  return state;
+}
+
+/** Writes in one transaction, unless another process was faster: then its state is read and followed. */
+function whileAt(sqlite: Database, state: State, write: () => void): void {
+  sqlite
+    .transaction(() => {
+      if (Bun.deepEquals(stateOf(sqlite), state)) write();
+    })
+    .immediate();
+}
+
+/**
+ * Compares the index with the catalog after a catch-up. They differ if a backup was restored and records were imported into it before this
+ * index noticed. The index is then built again.
+ */
+function finish(sqlite: Database, identity: string, expected: Checksum): void {
+  const found = sqlite
+    .query<Checksum, []>(`select count(*) as records, coalesce(sum(updated_at % ${REMAINDER}), 0) as sum from records`)
+    .get();
+  if (found?.records === expected.records && found.sum === expected.sum) sqlite.run("update progress set is_checked = 1");
+  else createTables(sqlite, identity);
+}
+
+function writeBatch(sqlite: Database, rows: readonly Row[]): void {
+  for (const { document } of rows) writeRecord(sqlite, JSON.parse(utf8.decode(document)) as Opportunity);
+  const last = rows.at(-1);
+  if (last !== undefined) sqlite.query("update progress set updated_at = ?, id = ?, is_checked = 0").run(last.updated_at, last.id);
+}
+
+const utf8 = new TextDecoder();
+
+const columnNames = ["number", ...Object.keys(columns)];
+const INSERT = `insert into records (id, ${columnNames.join(", ")}) values (?, ${columnNames.map(() => "?").join(", ")})
+  on conflict (id) do update set ${columnNames.map((name) => `${name} = excluded.${name}`).join(", ")} returning seq`;
+const INSERT_TEXTS = `insert into texts (rowid, ${Object.keys(textWeights).join(", ")}) values (?, ${Object.keys(textWeights)
+  .map(() => "?")
+  .join(", ")})`;
+
+function writeRecord(sqlite: Database, opportunity: Opportunity): void {
+  const cells = Object.values(columns).map((cell) => cell(opportunity));
+  const row = sqlite
+    .query<{ seq: number }, (string | number | null)[]>(INSERT)
+    .get(opportunity.id, numberOf(opportunity).toUpperCase(), ...cells);
+  const seq = row?.seq ?? 0;
+  sqlite.query("delete from texts where rowid = ?").run(seq);
+  sqlite.query(INSERT_TEXTS).run(seq, ...Object.values(textsOf(opportunity)).map(withoutControls));
+}
+
+function textsOf({ source, title, summary, description, organization, program }: Opportunity): Record<keyof typeof textWeights, string> {
+  const lines = (...texts: (string | null)[]) => [...new Set(texts)].filter((text) => text !== null).join("\n");
+  return {
+    number: lines(source.opportunity_id, program.solicitation_id),
+    title: lines(title, program.solicitation_title),
+    agency: lines(organization.agency, organization.sub_agency, organization.issuing_office),
+    summary: summary ?? "",
+    description: plainText(description ?? ""),
+  };
+}
+
+/** Line feeds become blanks too: a snippet is one line, and its markers are control characters. */
+function withoutControls(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ");
+}

@@ -1,0 +1,120 @@
+/**
+ * The search index, `search.db`: the texts of all opportunities for full-text search, and the columns that filters compare. Made from the
+ * catalog, so it can be deleted at any time.
+ */
+import { Database } from "bun:sqlite";
+import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { codeOf, reasonOf } from "../../db/reason.ts";
+import { columns } from "../filter/columns.ts";
+
+export const SEARCH_FILE = "search.db";
+
+/** "ffsr" in ASCII. */
+const APPLICATION_ID = 0x66667372;
+
+/** How long a command waits for another one that is writing. */
+const WAIT_MS = 30_000;
+
+/** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
+const VERSION = 1;
+
+/** The order of the columns of `texts`, and how much a match in each weighs. */
+export const textWeights = { number: 20, title: 10, agency: 5, summary: 2, description: 1 };
+
+const TABLES = `
+create table progress (
+  only integer primary key check (only = 1),
+  identity text not null, updated_at integer not null, id text not null,
+  is_checked integer not null
+);
+create table records (seq integer primary key, id text not null unique, number text not null, ${Object.keys(columns).join(", ")});
+create index records_by_number on records (number);
+create virtual table texts using fts5 (
+  ${Object.keys(textWeights).join(", ")}, tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
+);
+`;
+
+export type SearchFile = { sqlite: Database; close: () => void };
+
+/** Opens the index in a directory, and creates it if there is none. Throws an Error whose message is one sentence. */
+export function openSearchFile(directory: string): SearchFile {
+  const path = join(directory, SEARCH_FILE);
+  let sqlite: Database | undefined;
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    accessSync(directory, constants.W_OK);
+    sqlite = new Database(path, { create: true, strict: true });
+    sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
+    prepare(sqlite);
+    chmodSync(path, 0o600);
+    const opened = sqlite;
+    return { sqlite, close: () => opened.close() };
+  } catch (error) {
+    sqlite?.close();
+    const advice = /^SQLITE_CORRUPT/.test(codeOf(error))
+      ? "it is damaged; delete it, and the next search builds it again"
+      : reasonOf(error);
+    throw new Error(`Cannot open ${path}: ${advice}`, { cause: error });
+  }
+}
+
+/** An index in a temporary directory, which `close` removes. */
+export function openTemporarySearchFile(): SearchFile {
+  const directory = mkdtempSync(join(tmpdir(), "fundfeed-search-"));
+  const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
+  try {
+    const { sqlite, close } = openSearchFile(directory);
+    sqlite.run("pragma synchronous = off"); // Nobody reads it after a loss of power.
+    return {
+      sqlite,
+      close: () => {
+        close();
+        removeDirectory();
+      },
+    };
+  } catch (error) {
+    removeDirectory();
+    throw error;
+  }
+}
+
+/** Whether an index cannot be kept where it was opened, so that a temporary one must do. */
+export function isUnwritable(error: unknown): boolean {
+  const { cause } = error as Error;
+  return /^(SQLITE_(READONLY|CANTOPEN|PERM|FULL|IOERR)|EACCES|EPERM|EROFS|ENOSPC)/.test(codeOf(cause));
+}
+
+/** Empties the index and makes its tables anew. Call it in a transaction. */
+export function createTables(sqlite: Database, identity: string): void {
+  for (const table of ["progress", "records", "texts"]) sqlite.run(`drop table if exists ${table}`);
+  sqlite.run(TABLES);
+  sqlite.query("insert into progress values (1, ?, -8640000000000000, '', 0)").run(identity);
+}
+
+/** A rollback journal, as one next to a deleted file does no harm: SQLite would apply a write-ahead log to the new file. */
+function prepare(sqlite: Database): void {
+  const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };
+  const isEmpty = sqlite.query("select 1 from sqlite_master").get() === null;
+  if (application_id !== APPLICATION_ID && !isEmpty) throw new Error("it is a database of something else");
+  const { user_version } = sqlite.query<{ user_version: number }, []>("pragma user_version").get() ?? { user_version: 0 };
+  sqlite.run("pragma temp_store = memory");
+  sqlite.run("pragma cache_size = -32000");
+  sqlite.run("pragma synchronous = normal");
+  requireWritable(sqlite);
+  if (user_version === VERSION && !isEmpty) return;
+  sqlite
+    .transaction(() => {
+      sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
+      sqlite.run(`pragma user_version = ${VERSION}`);
+      createTables(sqlite, "");
+    })
+    .immediate();
+}
+
+/** Takes the write lock and lets it go, so that a file that cannot be written is noticed here. */
+function requireWritable(sqlite: Database): void {
+  sqlite.run("begin immediate");
+  sqlite.run("rollback");
+}

@@ -1,0 +1,153 @@
+/** The search index follows the catalog exactly, whatever happens to either. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CatalogDb } from "../../db/engine.ts";
+import { catchUp } from "../../src/search/catch-up.ts";
+import { find } from "../../src/search/find.ts";
+import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
+import { readWords } from "../../src/search/words.ts";
+import { copyCatalog, engines } from "../support/engines.ts";
+import { aCatalog, aDirectory, documentsOf, dropScratch, NOON, SECOND } from "../support/imports.ts";
+
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
+
+const record = (n: number, title = `Title ${n}`) => ({ source: { code: "OWN", opportunity_id: `N${n}` }, title });
+const records = (count: number) => Array.from({ length: count }, (_, n) => record(n));
+
+const titled = (index: SearchFile, ...words: string[]) =>
+  find(index, { words: readWords(words), filter: {}, sort: "updated", limit: 10_000 }, NOON).found.map(({ number }) => number);
+
+/** Versions of records in the index and in the catalog. */
+async function expectExact(index: SearchFile, db: CatalogDb): Promise<void> {
+  const rows = index.sqlite.query<{ id: string; at: number }, []>("select id, updated_at as at from records order by id").all();
+  const documents = await documentsOf(db);
+  const expected = documents.map(({ id, updated_at }) => ({ id, at: Date.parse(updated_at) }));
+  expect(rows).toEqual(expected.sort((left, right) => (left.id < right.id ? -1 : 1)));
+  for (const { title, source } of documents) expect(titled(index, title)).toContain(source.opportunity_id);
+}
+
+describe.each(engines)("catchUp() on %s", (_, isThere, emptyCatalog) => {
+  test.if(isThere)("writes what is new or changed, and then nothing", async () => {
+    const { db, clock, take } = await aCatalog(await emptyCatalog());
+    const index = openSearchFile(aDirectory());
+    expect(await catchUp(db, index)).toBe(0);
+    await take(records(1203));
+    const reports: [number, number][] = [];
+    expect(await catchUp(db, index, (...report) => void reports.push(report))).toBe(1203);
+    expect(reports).toEqual([
+      [500, 1203],
+      [1000, 1203],
+      [1203, 1203],
+    ]);
+    expect(await catchUp(db, index)).toBe(0);
+    clock.now += SECOND;
+    await take([record(7, "Other words"), record(2000)]);
+    expect(await catchUp(db, index)).toBe(2);
+    expect(titled(index, "other", "words")).toEqual(["N7"]);
+    expect(titled(index, "Title 7")).toEqual([]);
+    await expectExact(index, db);
+    index.close();
+  });
+
+  test.if(isThere)("builds the index again for another catalog", async () => {
+    const [one, other] = [await aCatalog(await emptyCatalog()), await aCatalog(await emptyCatalog())];
+    const index = openSearchFile(aDirectory());
+    await one.take([record(1)]);
+    await catchUp(one.db, index);
+    await other.take([record(2)]); // At the same instant, so that only the identity tells.
+    await catchUp(other.db, index);
+    await expectExact(index, other.db);
+    index.close();
+  });
+
+  test.if(isThere)("builds it again if a backup was restored, even if records were imported since", async () => {
+    const { db, clock, take } = await aCatalog(await emptyCatalog());
+    const index = openSearchFile(aDirectory());
+    await take(records(20));
+    const restored = await emptyCatalog();
+    await copyCatalog(db, restored); // The backup, with the same cursor secret.
+    clock.now += SECOND;
+    await take([record(3, "Lost words")]);
+    await catchUp(db, index);
+    await catchUp(restored, index);
+    expect(titled(index, "lost")).toEqual([]);
+    await expectExact(index, restored);
+
+    await catchUp(db, index);
+    const later = await aCatalog(restored);
+    later.clock.now = NOON + 60 * SECOND;
+    await later.take([record(4, "Found words")]);
+    await catchUp(restored, index);
+    expect([titled(index, "lost"), titled(index, "found")]).toEqual([[], ["N4"]]);
+    await expectExact(index, restored);
+    index.close();
+  });
+});
+
+test("two commands that catch up at the same time do not disturb each other", async () => {
+  const { db, take } = await aCatalog();
+  const directory = aDirectory();
+  const [one, other] = [openSearchFile(directory), openSearchFile(directory)];
+  await take(records(3000));
+  await Promise.all([catchUp(db, one), catchUp(db, other)]);
+  await expectExact(one, db);
+  one.close();
+  other.close();
+});
+
+test("a catch-up that fails between batches goes on where it was", async () => {
+  const { db, take } = await aCatalog();
+  const directory = aDirectory();
+  await take(records(2100));
+  const index = openSearchFile(directory);
+  const fail = (done: number) => {
+    if (done >= 1000) throw new Error("stop");
+  };
+  expect(catchUp(db, index, fail)).rejects.toThrow("stop");
+  index.close();
+  const again = openSearchFile(directory);
+  expect(await catchUp(db, again)).toBe(1100);
+  await expectExact(again, db);
+  again.close();
+});
+
+describe("openSearchFile()", () => {
+  test("builds an index of another version again", async () => {
+    const { db, take } = await aCatalog();
+    const directory = aDirectory();
+    await take([record(1)]);
+    const index = openSearchFile(directory);
+    await catchUp(db, index);
+    index.sqlite.run("pragma user_version = 0");
+    index.close();
+    const again = openSearchFile(directory);
+    expect(titled(again)).toEqual([]);
+    expect(await catchUp(db, again)).toBe(1);
+    again.close();
+  });
+
+  test("refuses a file of another program, and says how to replace a damaged one", () => {
+    const [foreign, text] = [aDirectory(), aDirectory()];
+    const { sqlite, close } = openSearchFile(foreign);
+    sqlite.run("pragma application_id = 7");
+    close();
+    writeFileSync(join(text, "search.db"), "Not a database, and longer than the hundred bytes of a header. ".repeat(20));
+    expect(() => openSearchFile(foreign)).toThrow(`Cannot open ${foreign}/search.db: it is a database of something else`);
+    expect(() => openSearchFile(text)).toThrow(`Cannot open ${text}/search.db: it is not a database file`);
+  });
+
+  test("is for its owner only", () => {
+    const directory = aDirectory();
+    openSearchFile(directory).close();
+    chmodSync(join(directory, "search.db"), 0o644);
+    openSearchFile(directory).close();
+    expect(
+      Bun.file(join(directory, "search.db"))
+        .stat()
+        .then(({ mode }) => mode & 0o777),
+    ).resolves.toBe(0o600);
+    rmSync(directory, { recursive: true });
+  });
+});

@@ -1,0 +1,32 @@
+/** One catalog of every opportunity in `tests/data`, of all sources. */
+import type { CatalogDb } from "../../db/engine.ts";
+import { formats } from "../../src/import/formats/all.ts";
+import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import { aCatalog, documentsOf } from "./imports.ts";
+import { EXCERPTS } from "./real-data.ts";
+
+/** Files of each format, in the order in which they are imported. */
+const files: readonly (readonly [format: string, pattern: string])[] = [
+  ["grants-gov", "grants-gov/derived/*.xml.gz"],
+  ["grants-gov", "grants-gov/grants-extract-legacy-dtd.xml.gz"],
+  ["sam-gov", "sam-gov/daily/{records,opportunities}-*"],
+  ["sam-gov", "sam-gov/derived/*.csv.gz"],
+  ["sbir-gov", "sbir-gov/*"],
+  ["dsip", "dod-dsip/{raw_api_search_response.json,cli_enrich_complete.json.gz,topics-export-*}"],
+  ["simpler-grants-gov", "simpler-grants-gov/*"],
+  ["challenge-gov", "challenge-gov/challenges-202107*"],
+];
+
+export async function aCatalogOfAll(given?: CatalogDb): Promise<{ db: CatalogDb; all: Opportunity[] }> {
+  const { db, clock, takeFiles } = await aCatalog(given);
+  for (const [name, pattern] of files) {
+    const format = formats.find((each) => each.name === name);
+    if (format === undefined) throw new Error(`There is no format ${name}`);
+    const paths = [...new Bun.Glob(pattern).scanSync(EXCERPTS)].sort().map((path) => `${EXCERPTS}/${path}`);
+    for (const path of paths) {
+      await takeFiles([path], { format });
+      clock.now += 1000;
+    }
+  }
+  return { db, all: (await documentsOf(db)) as unknown as Opportunity[] };
+}
