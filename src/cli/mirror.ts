@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf, reasonOf } from "../../db/reason.ts";
 import { importNameOf } from "../import/formats/all.ts";
-import { type Feed, Refused, readSourceCodes } from "../mirror/feed.ts";
+import { type Feed, PermanentError, readSourceCodes } from "../mirror/feed.ts";
 import { openNdjsonStore } from "../mirror/ndjson-store.ts";
 import { openSqliteStore } from "../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
 import { type Summary, syncOnce } from "../mirror/sync.ts";
-import { pause, repeat } from "../pull/repeat.ts";
 import type { Machine } from "../runtime/machine.ts";
+import { runEvery, sleep } from "../runtime/run-every.ts";
 import { closest } from "../text/closest.ts";
 import { formatInstant } from "../text/instant.ts";
 import { apiBaseUrl, durationAtLeast } from "./arguments.ts";
@@ -35,7 +35,7 @@ const LONG_WAIT_MS = 60_000;
 /** What tests replace, so that they need not wait. */
 type Patience = { wait: (ms: number, stop?: AbortSignal) => Promise<void>; timeoutMs?: number };
 
-export function mirrorCommand(cli: Cli, patient: Patience = { wait: pause }): Command {
+export function mirrorCommand(cli: Cli, patient: Patience = { wait: sleep }): Command {
   const mirror = command("mirror", "Keep a copy of a server's records up to date through its API")
     .argument("<base-url>", "base URL of the server, ending in /v1", apiBaseUrl)
     .option("--into <file>", "file of the copy; - prints each new or changed record", "-")
@@ -78,7 +78,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     random: () => Buffer.from(machine.randomBytes(4)).readUInt32BE() / 2 ** 32,
     stop: stop.signal,
     ...(timeoutMs !== undefined && { timeoutMs }),
-    waiting: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${reason}`),
+    onWait: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${reason}`),
   };
   const store = openStore(machine, format, options.into, scope);
   const warnOnce = sourceWarning(feed, scope.source, machine);
@@ -97,7 +97,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
   };
   try {
     if (options.every === undefined) report(cli, options, await sync());
-    else await repeat(options.every, { now: machine.now, wait, stop: stop.signal }, () => runOnce(cli, options, sync, stop.signal));
+    else await runEvery(options.every, { now: machine.now, wait, stop: stop.signal }, () => runOnce(cli, options, sync, stop.signal));
   } finally {
     await store.close();
   }
@@ -131,7 +131,7 @@ async function runOnce(cli: Cli, options: MirrorOptions, sync: () => Promise<Sum
     report(cli, options, await sync(), time);
   } catch (error) {
     if (stop.aborted) return;
-    if (!(error instanceof Error) || error.cause instanceof Refused) throw error;
+    if (!(error instanceof Error) || error.cause instanceof PermanentError) throw error;
     cli.machine.printError(`${time} ${error.message}`);
   }
 }

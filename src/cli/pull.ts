@@ -4,9 +4,9 @@ import type { Outcome } from "../import/context.ts";
 import { emptySummary, type Summary } from "../import/import-log.ts";
 import type { Net } from "../pull/download.ts";
 import { type Pull, pull } from "../pull/pull.ts";
-import { pause, repeat } from "../pull/repeat.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
 import type { Machine } from "../runtime/machine.ts";
+import { runEvery, sleep } from "../runtime/run-every.ts";
 import { formatInstant } from "../text/instant.ts";
 import { durationAtLeast, oneOf, plainHttpUrl } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, isRedactingContacts, redactContactsOption } from "./command.ts";
@@ -28,9 +28,9 @@ type PullOptions = CommonOptions & {
 /** What tests replace, so that they need not wait. */
 type Patience = Pick<Net, "timeouts" | "wait">;
 
-const TIMEOUTS = { answerMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
+const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
 
-export function pullCommand(cli: Cli, patient: Patience = { timeouts: TIMEOUTS, wait: pause }): Command {
+export function pullCommand(cli: Cli, patient: Patience = { timeouts: TIMEOUTS, wait: sleep }): Command {
   const names = upstreams.map(({ name }) => name);
   const list = upstreams.map(({ name, format, about }) => `  ${name.padEnd(20)} ${(format.source ?? "").padEnd(20)} ${about}`).join("\n");
   return command("pull", "Download what an upstream publishes, and import it")
@@ -86,7 +86,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: 
     if (outcome !== undefined && outcome.rejected > 0) cli.exitCode = 3;
     return;
   }
-  await repeat(options.every, { now: machine.now, ...patient }, async () => {
+  await runEvery(options.every, { now: machine.now, ...patient }, async () => {
     const time = formatInstant(machine.now());
     try {
       const outcome = await turn();

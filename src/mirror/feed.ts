@@ -1,30 +1,30 @@
-/** The API as its client sees it: asks again where that helps, waits for as long as it is told to, and shows the key to nobody else. */
-
+/** A client of the API: retries temporary failures, waits as long as the server requires, and sends the key to no other address. */
 import { readRetryAfterMs, retryDelayMs } from "../runtime/retry.ts";
 import { version } from "../runtime/version.ts";
 import { isObject, type JsonObject, objectOf, parseJson } from "../text/json-value.ts";
 import { publicUrl, requestFailure, withoutKey } from "../text/request-failure.ts";
 
+/** The server to read from, and what a client needs from outside. */
 export type Feed = {
   /** With its version segment: `https://api.example.org/v1`. */
   baseUrl: string;
   key: string;
   fetch: (request: Request) => Promise<Response>;
-  /** Returns early when `stop` says so. */
+  /** Returns early if `stop` is aborted. */
   sleep: (ms: number, stop?: AbortSignal) => Promise<void>;
-  /** From 0 to 1: spreads clients that were turned away together. */
+  /** Returns a number from 0 to 1, which spreads the retries of clients that failed together. */
   random?: () => number;
   stop?: AbortSignal;
   timeoutMs?: number;
-  /** Told of each wait, before it. */
-  waiting?: (ms: number, reason: string) => void;
+  /** Called before each wait. */
+  onWait?: (ms: number, reason: string) => void;
 };
 
-/** A page's items, and the cursor of the page after it (`null` on the last). */
+/** The items of a page, and the cursor of the next page; `null` on the last one. */
 export type Page = { items: JsonObject[]; next: string | null };
 
-/** An answer that would be the same the next time. `code` is the problem's. */
-export class Refused extends Error {
+/** A response that another attempt would not change. `code` is that of the problem, or "". */
+export class PermanentError extends Error {
   constructor(
     readonly code: string,
     message: string,
@@ -36,25 +36,26 @@ export class Refused extends Error {
 const PAGE_SIZE = 100;
 const TIMEOUT_MS = 60_000;
 const ATTEMPTS_MAX = 6;
-/** No wait is longer: by then the daily window is another one. */
+/** The longest wait: after that, a new daily window has begun. */
 const WAIT_MAX_MS = 25 * 3_600_000;
 
-/** One page of a list. `filters` with the value `null` are left out. */
+/** One page of a list. Leaves out `filters` whose value is `null`. Throws a PermanentError if the response is not a page. */
 export async function readPage(feed: Feed, path: string, filters: Record<string, string | null>, cursor: string | null): Promise<Page> {
   const given = Object.entries({ ...filters, limit: String(PAGE_SIZE), cursor }).filter(
     (each): each is [string, string] => each[1] !== null,
   );
-  const { data, meta } = await ask(feed, `${path}?${new URLSearchParams(given)}`);
+  const { data, meta } = await request(feed, `${path}?${new URLSearchParams(given)}`);
   const next = nextOf(objectOf(meta));
-  if (!Array.isArray(data) || !data.every(isObject) || next === undefined) throw new Refused("", "its answer is not a page of a list");
-  if (next !== null && (next === cursor || data.length === 0)) throw new Refused("", "its pages lead nowhere");
+  if (!Array.isArray(data) || !data.every(isObject) || next === undefined)
+    throw new PermanentError("", "its response is not a page of a list");
+  if (next !== null && (next === cursor || data.length === 0)) throw new PermanentError("", "its pages do not advance");
   return { items: data, next };
 }
 
-/** Codes of the sources that the server names. */
+/** The codes of the sources that the server names. Throws a PermanentError if the response is not a list of sources. */
 export async function readSourceCodes(feed: Feed): Promise<string[]> {
-  const { data } = await ask(feed, "/sources");
-  if (!Array.isArray(data) || !data.every(isObject)) throw new Refused("", "its answer is not a list of sources");
+  const { data } = await request(feed, "/sources");
+  if (!Array.isArray(data) || !data.every(isObject)) throw new PermanentError("", "its response is not a list of sources");
   return data.map((source) => memberOf(source, "code"));
 }
 
@@ -63,15 +64,15 @@ function nextOf({ has_more, next_cursor }: JsonObject): string | null | undefine
   return has_more === true && typeof next_cursor === "string" ? next_cursor : undefined;
 }
 
-/** The text of a member that every item must have. */
+/** A text that every item must have. Throws a PermanentError if it is missing. */
 export function memberOf(item: JsonObject, name: string): string {
   const value = item[name];
-  if (typeof value !== "string") throw new Refused("", `its answer has an item without "${name}"`);
+  if (typeof value !== "string") throw new PermanentError("", `its response has an item without "${name}"`);
   return value;
 }
 
-/** Something that may well be otherwise the next time. */
-class Passing extends Error {
+/** A failure after which another attempt may succeed. */
+class TemporaryError extends Error {
   constructor(
     message: string,
     readonly retryAfterMs?: number,
@@ -80,44 +81,44 @@ class Passing extends Error {
   }
 }
 
-/** A limit that is used up: waiting helps, and is no attempt. */
-class Limited extends Passing {}
+/** A used-up limit. Waiting always helps, so it does not count as a failed attempt. */
+class RateLimitError extends TemporaryError {}
 
-async function ask(feed: Feed, target: string): Promise<JsonObject> {
+async function request(feed: Feed, target: string): Promise<JsonObject> {
   for (let failures = 0; ; ) {
     try {
-      return await askOnce(feed, target);
+      return await requestOnce(feed, target);
     } catch (error) {
       if (feed.stop?.aborted) throw new Error("it was stopped");
-      if (!(error instanceof Passing)) throw error;
-      if (!(error instanceof Limited) && ++failures === ATTEMPTS_MAX) throw new Error(`${error.message} (tried ${failures} times)`);
+      if (!(error instanceof TemporaryError)) throw error;
+      if (!(error instanceof RateLimitError) && ++failures === ATTEMPTS_MAX) throw new Error(`${error.message} (tried ${failures} times)`);
       const ms = Math.min(retryDelayMs(error.retryAfterMs, failures, feed.random ?? Math.random), WAIT_MAX_MS);
-      feed.waiting?.(ms, error.message);
+      feed.onWait?.(ms, error.message);
       await feed.sleep(ms, feed.stop);
     }
   }
 }
 
-async function askOnce(feed: Feed, target: string): Promise<JsonObject> {
+async function requestOnce(feed: Feed, target: string): Promise<JsonObject> {
   const { status, headers, text } = await exchange(feed, target);
   const body = parseJson(text);
   if (status === 200) {
-    if (!isObject(body)) throw new Passing("its answer is not JSON, or broke off");
+    if (!isObject(body)) throw new TemporaryError("its response is incomplete or not JSON");
     return body;
   }
   const { code, detail, request_id } = objectOf(body);
-  const says = `it answered ${[status, code].filter(Boolean).join(" ")}`;
-  const reason = typeof detail === "string" ? `${says}: ${detail}${request_id ? ` (request ${request_id})` : ""}` : says;
-  const retryAfterMs = readRetryAfterMs(headers, Date.parse(headers.get("date") ?? "")); // By the server's own clock.
-  if (status === 429 && retryAfterMs !== undefined) throw new Limited(reason, retryAfterMs);
-  if (status >= 500 || status === 429 || status === 408) throw new Passing(reason, retryAfterMs);
-  // Not followed: the key is for this address alone.
-  if (status >= 300 && status < 400) throw new Refused("", `it redirects to ${redirectOf(headers, feed.key)}; give that address`);
-  throw new Refused(typeof code === "string" ? code : "", reason);
+  const returned = `it returned ${[status, code].filter(Boolean).join(" ")}`;
+  const reason = typeof detail === "string" ? `${returned}: ${detail}${request_id ? ` (request ${request_id})` : ""}` : returned;
+  const retryAfterMs = readRetryAfterMs(headers, Date.parse(headers.get("date") ?? "")); // By the server's clock.
+  if (status === 429 && retryAfterMs !== undefined) throw new RateLimitError(reason, retryAfterMs);
+  if (status >= 500 || status === 429 || status === 408) throw new TemporaryError(reason, retryAfterMs);
+  // Redirects are not followed: the key must go to this address only.
+  if (status >= 300 && status < 400) throw new PermanentError("", `it redirects to ${redirectOf(headers, feed.key)}; use that URL instead`);
+  throw new PermanentError(typeof code === "string" ? code : "", reason);
 }
 
 function redirectOf(headers: Headers, key: string): string {
-  return publicUrl(withoutKey(headers.get("location") ?? "nowhere", key));
+  return publicUrl(withoutKey(headers.get("location") ?? "an unknown address", key));
 }
 
 async function exchange(feed: Feed, target: string): Promise<{ status: number; headers: Headers; text: string }> {
@@ -129,13 +130,13 @@ async function exchange(feed: Feed, target: string): Promise<{ status: number; h
     signal: stop === undefined ? timeout : AbortSignal.any([timeout, stop]),
   });
   try {
-    const answer = await fetch(request);
-    const text = await answer.text();
-    // Documents are kept as they were served. An error is shown, and may repeat the key.
-    return { status: answer.status, headers: answer.headers, text: answer.status === 200 ? text : withoutKey(text, key) };
+    const response = await fetch(request);
+    const text = await response.text();
+    // Documents are stored as they were served. Errors are printed, and may repeat the key.
+    return { status: response.status, headers: response.headers, text: response.status === 200 ? text : withoutKey(text, key) };
   } catch (error) {
-    if (timeout.aborted) throw new Passing(`it did not answer within ${timeoutMs / 1000} s`);
+    if (timeout.aborted) throw new TemporaryError(`it did not respond within ${timeoutMs / 1000} s`);
     const { reason, isFinal } = requestFailure(error);
-    throw isFinal ? new Error(reason) : new Passing(reason);
+    throw isFinal ? new Error(reason) : new TemporaryError(reason);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A copy in an NDJSON file, in the order of the list. A walk is written beside it, followed by what it leaves of the copy, and then takes its
- * place: the file is always that of a complete walk, and its first line tells the mark.
+ * A copy in an NDJSON file, in the order of the list. A walk is written to a partial file, followed by the unchanged documents of the copy, and
+ * then renamed. So the file always comes from a complete walk, and its first line gives the mark.
  */
 import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
@@ -11,13 +11,14 @@ import { linesOf, requireScope, type Scope, type Store, scopeText } from "./stor
 
 const LINES_AT_ONCE = 1000;
 
+/** Opens a copy in an NDJSON file. Throws if the file is not a copy of this scope. */
 export function openNdjsonStore(path: string, scope: Scope): Store {
-  rememberScope(path, scope);
+  storeScope(path, scope);
   const partialPath = `${path}.partial`;
   let partial: { file: FileHandle; ids: Set<string> } | undefined;
 
   const start = async () => {
-    await rm(partialPath, { force: true }); // Of a walk that was killed.
+    await rm(partialPath, { force: true }); // Left by a killed walk.
     return { file: await open(partialPath, "wx", 0o600), ids: new Set<string>() };
   };
   const abandon = async () => {
@@ -26,9 +27,9 @@ export function openNdjsonStore(path: string, scope: Scope): Store {
     partial = undefined;
   };
   const finish = async ({ file, ids }: NonNullable<typeof partial>) => {
-    for await (const kept of inBatches(unchanged(path, ids))) await file.writeFile(kept);
+    for await (const lines of inBatches(unchanged(path, ids))) await file.writeFile(lines);
     await file.sync();
-    if ((await stat(partialPath)).ino !== (await file.stat()).ino) throw new Error(`another program keeps a copy in ${path}, too`);
+    if ((await stat(partialPath)).ino !== (await file.stat()).ino) throw new Error(`another program also writes to ${path}`);
     await rename(partialPath, path);
     await file.close();
     partial = undefined;
@@ -38,7 +39,7 @@ export function openNdjsonStore(path: string, scope: Scope): Store {
       await abandon();
       return { since: await markOf(path), newest: null, cursor: null };
     },
-    keep: async (entries, walk) => {
+    save: async (entries, walk) => {
       if (entries.length > 0 || !existsSync(path)) partial ??= await start();
       if (partial === undefined) return;
       await partial.file.writeFile([...linesOf(entries)].map((line) => `${line}\n`).join(""));
@@ -49,19 +50,19 @@ export function openNdjsonStore(path: string, scope: Scope): Store {
   };
 }
 
-/** Beside the copy, and before it: a file without it is not ours to overwrite. */
-function rememberScope(path: string, scope: Scope): void {
+/** Writes the scope to a file next to the copy before the copy exists. Throws if the copy exists without it: another program made it then. */
+function storeScope(path: string, scope: Scope): void {
   const scopePath = `${path}.scope`;
   try {
     if (!existsSync(path)) writeFileSync(scopePath, scopeText(scope), { flush: true });
     else if (existsSync(scopePath)) requireScope(readFileSync(scopePath, "utf8"), scope);
-    else throw new Error(`it is there already, and no ${scopePath} says what it is a copy of`);
+    else throw new Error(`it exists, but ${scopePath}, which names the server of a copy, does not; use another file`);
   } catch (error) {
     throw new Error(`Cannot keep a copy in ${path}: ${reasonOf(error)}`);
   }
 }
 
-/** The newest `updated_at` is that of the first line. */
+/** The mark of the copy: the `updated_at` of the first line. */
 async function markOf(path: string): Promise<string | null> {
   for await (const { updated_at } of documents(path)) {
     if (typeof updated_at !== "string") throw new Error(`${path} does not begin with an opportunity`);
@@ -88,7 +89,7 @@ async function* documents(path: string): AsyncIterable<JsonObject & { text: stri
   if (!existsSync(path)) return;
   for await (const { line, text, fault } of lines(createReadStream(path))) {
     const document = parseJson(text);
-    if (fault !== undefined || !isObject(document)) throw new Error(`${path} is damaged in line ${line}; begin a new copy`);
+    if (fault !== undefined || !isObject(document)) throw new Error(`${path} is damaged in line ${line}; start a new copy`);
     yield { ...document, text };
   }
 }

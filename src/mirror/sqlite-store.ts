@@ -1,4 +1,4 @@
-/** A copy in an SQLite file. Pages and the walk are kept in one transaction, so a walk that ended early goes on at its next page. */
+/** A copy in an SQLite file. Each page is saved with the state of the walk in one transaction, so an interrupted walk continues at the next page. */
 import { Database } from "bun:sqlite";
 import { reasonOf } from "../../db/reason.ts";
 import { type Entry, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
@@ -16,6 +16,7 @@ create index if not exists events_by_opportunity on events (opportunity_id, dete
 create table if not exists mirror (only integer primary key check (only = 1), scope text not null, since text, newest text, cursor text) strict;
 `;
 
+/** Opens or creates a copy in an SQLite file. Throws if the file is not a copy of this scope. */
 export function openSqliteStore(path: string, scope: Scope): Store {
   const sqlite = open(path, scope);
   const walk = sqlite.query<Walk, []>("select since, newest, cursor from mirror");
@@ -26,7 +27,7 @@ export function openSqliteStore(path: string, scope: Scope): Store {
   const putEvent = sqlite.query(
     "insert into events values ($id, $of, $at, $text) on conflict (id) do update set opportunity_id = $of, detected_at = $at, document = $text",
   );
-  const keep = sqlite.transaction((entries: readonly Entry[], next: Walk) => {
+  const saveAll = sqlite.transaction((entries: readonly Entry[], next: Walk) => {
     for (const { id, at, text, history } of entries) {
       putOpportunity.run({ id, at, text });
       for (const event of history) putEvent.run({ ...event, of: id });
@@ -34,19 +35,19 @@ export function openSqliteStore(path: string, scope: Scope): Store {
     putWalk.run(next);
   });
   return {
-    begin: async (afresh) => {
-      if (afresh) sqlite.run("update mirror set newest = null, cursor = null");
+    begin: async (restart) => {
+      if (restart) sqlite.run("update mirror set newest = null, cursor = null");
       return walk.get() ?? { since: null, newest: null, cursor: null };
     },
-    keep: async (entries, next) => {
-      keep.immediate(entries, next);
+    save: async (entries, next) => {
+      saveAll.immediate(entries, next);
       if (next.cursor === null && entries.length > 0) emptyLog(sqlite);
     },
     close: async () => sqlite.close(true),
   };
 }
 
-/** At the end of a walk, so that the log does not keep contacts that the server has erased. Waits for no reader: the next walk tries again. */
+/** Empties the write-ahead log after a walk, because it may hold contacts that the server has erased. If a reader prevents it, the next walk tries again. */
 function emptyLog(sqlite: Database): void {
   sqlite.run("pragma busy_timeout = 0");
   sqlite.run("pragma wal_checkpoint(truncate)");
@@ -59,10 +60,10 @@ function open(path: string, scope: Scope): Database {
     sqlite = new Database(path, { create: true, strict: true });
     sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
     refuseForeignFile(sqlite);
-    sqlite.run("pragma page_size = 16384"); // Documents of some KB leave half of a smaller page empty.
-    sqlite.run("pragma secure_delete = on"); // What was replaced stays in no unused part of the file.
-    sqlite.run("pragma journal_mode = wal"); // Whoever reads the copy does not wait for us.
-    sqlite.run("pragma synchronous = normal"); // Power that fails may take the last pages, and then the walk with them.
+    sqlite.run("pragma page_size = 16384"); // Documents have a few KB, and would leave smaller pages half empty.
+    sqlite.run("pragma secure_delete = on"); // Replaced documents must not remain in unused parts of the file.
+    sqlite.run("pragma journal_mode = wal"); // Readers of the copy need not wait.
+    sqlite.run("pragma synchronous = normal"); // After a power failure, the last pages may be missing, but the walk is then missing them too.
     sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
     sqlite.run(TABLES);
     sqlite.query("insert into mirror (only, scope) values (1, ?) on conflict do nothing").run(scopeText(scope));
@@ -76,5 +77,5 @@ function open(path: string, scope: Scope): Database {
 
 function refuseForeignFile(sqlite: Database): void {
   const isOurs = sqlite.query<{ application_id: number }, []>("pragma application_id").get()?.application_id === APPLICATION_ID;
-  if (!isOurs && sqlite.query("select 1 from sqlite_master").get() !== null) throw new Error("it is a database of something else");
+  if (!isOurs && sqlite.query("select 1 from sqlite_master").get() !== null) throw new Error("it is another program's database");
 }

@@ -1,29 +1,29 @@
-/** Where a copy is kept, and how far it is. */
+/** The stores of a mirror: each keeps the copied documents, and how far the copy has come. */
 
-/** What is copied. A mark says something for one scope only, so a copy keeps to the scope that it was begun with. */
+/** What is copied. A mark is valid for one scope only, so a copy keeps the scope that it was started with. */
 export type Scope = { baseUrl: string; source: readonly string[]; events: boolean };
 
 /** A document as it was served. `at` is its `updated_at` or `detected_at`. */
 export type Document = { id: string; at: string; text: string };
 
-/** An opportunity, and its events where they are copied too. */
+/** An opportunity, and its events if they are copied. */
 export type Entry = Document & { history: readonly Document[] };
 
 /**
- * A walk over all that changed after the mark `since` (`null`: over everything), as it stands after a page: the newest instant that it has met,
- * and the cursor of the page to come. Between two walks both are null.
+ * The state of a walk through the list of records that changed since the mark `since` (`null`: all records): the newest `updated_at` so far,
+ * and the cursor of the next page. Both are null between two walks.
  */
 export type Walk = { since: string | null; newest: string | null; cursor: string | null };
 
 export type Store = {
-  /** The walk to go on with. `afresh` forgets how far it got, but not its mark. */
-  begin: (afresh: boolean) => Promise<Walk>;
-  /** Keeps a page and the walk as it stands after it: both, or neither. Pages may come again. */
-  keep: (entries: readonly Entry[], walk: Walk) => Promise<void>;
+  /** Returns the walk to continue. With `restart`, the walk starts over from its mark. */
+  begin: (restart: boolean) => Promise<Walk>;
+  /** Saves a page and the state of the walk after it, both or neither. The same page may be saved again. */
+  save: (entries: readonly Entry[], walk: Walk) => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** One document a line: each opportunity, and after it its events. A later line replaces an earlier one with the same `id`. */
+/** The documents, one per line: each opportunity, followed by its events. A later line replaces an earlier one with the same `id`. */
 export function* linesOf(entries: readonly Entry[]): Iterable<string> {
   for (const { text, history } of entries) {
     yield text;
@@ -31,12 +31,12 @@ export function* linesOf(entries: readonly Entry[]): Iterable<string> {
   }
 }
 
-/** A copy that is printed and remembers nothing but its mark. */
+/** Prints each document. Keeps only the mark, in memory. */
 export function openPrintingStore(print: (line: string) => void): Store {
   let since: string | null = null;
   return {
     begin: async () => ({ since, newest: null, cursor: null }),
-    keep: async (entries, walk) => {
+    save: async (entries, walk) => {
       for (const line of linesOf(entries)) print(line);
       if (walk.cursor === null) since = walk.since;
     },
@@ -44,12 +44,12 @@ export function openPrintingStore(print: (line: string) => void): Store {
   };
 }
 
-/** How a copy remembers its scope. */
+/** The scope as a copy stores it. */
 export function scopeText({ baseUrl, source, events }: Scope): string {
   return JSON.stringify({ base_url: baseUrl, source, events });
 }
 
+/** Throws if the stored scope `found` is not `scope`. */
 export function requireScope(found: string, scope: Scope): void {
-  if (found !== scopeText(scope))
-    throw new Error(`it is a copy of ${found}, and this would be one of ${scopeText(scope)}: use another file`);
+  if (found !== scopeText(scope)) throw new Error(`it is a copy of ${found}, not of ${scopeText(scope)}; use another file`);
 }

@@ -1,24 +1,24 @@
-/** The sync client: walks the list from the mark, page by page, and moves the mark when a walk is complete. */
+/** Syncs a copy: walks the list from the mark, page by page, and moves the mark when the walk is complete. */
 import type { JsonObject } from "../text/json-value.ts";
-import { type Feed, memberOf, type Page, Refused, readPage } from "./feed.ts";
+import { type Feed, memberOf, type Page, PermanentError, readPage } from "./feed.ts";
 import type { Document, Entry, Store, Walk } from "./store.ts";
 
 export type Sync = Feed & {
   store: Store;
-  /** Only these sources; none means all. */
+  /** Copy these sources only; an empty list means all. */
   source?: readonly string[];
-  /** Copy the whole history of each changed record, too. */
+  /** Also copy the whole history of each changed record. */
   events?: boolean;
   progress?: (summary: Summary) => void;
 };
 
-/** What came: new or changed records, the events of their histories, and the mark. */
+/** The number of new or changed records and of the events in their histories, and the mark. */
 export type Summary = { records: number; events: number; mark: string | null };
 
-/** Walks whose cursors the server no longer takes, before it counts as broken. */
+/** After more walks whose cursors the server rejects, the sync fails. */
 const RESTARTS_MAX = 3;
 
-/** Brings the copy in step. Whatever ends it before its time, the next call goes on from what the store has kept. */
+/** Updates the copy. After an interruption, the next call continues from what the store has saved. Throws if the server or the store fails. */
 export async function syncOnce({ store, source = [], events = false, progress, ...feed }: Sync): Promise<Summary> {
   const summary = { records: 0, events: 0 };
   let walk = await store.begin(false);
@@ -28,20 +28,20 @@ export async function syncOnce({ store, source = [], events = false, progress, .
       const entries: Entry[] = [];
       for (const item of page.items) entries.push(await entryOf(feed, item, events));
       walk = after(walk, page, entries);
-      await store.keep(entries, walk);
+      await store.save(entries, walk);
       summary.records += entries.length;
       summary.events += entries.reduce((sum, { history }) => sum + history.length, 0);
       progress?.({ ...summary, mark: walk.since });
       if (walk.cursor === null) return { ...summary, mark: walk.since };
     } catch (error) {
-      // The secret that signs cursors is another one now.
-      if (!(error instanceof Refused && error.code === "invalid_cursor") || ++restarts > RESTARTS_MAX) throw error;
+      // The server has a new cursor secret, for example after a restore.
+      if (!(error instanceof PermanentError && error.code === "invalid_cursor") || ++restarts > RESTARTS_MAX) throw error;
       walk = await store.begin(true);
     }
   }
 }
 
-/** The first record of the first page is the newest: what changes while we walk moves before it, and is for the next walk. */
+/** The first record of the first page is the newest, and gives the mark. Records that change during the walk move before it, into the next walk. */
 function after({ since, newest }: Walk, { next }: Page, [first]: readonly Entry[]): Walk {
   const mark = newest ?? first?.at ?? since;
   return next === null ? { since: mark, newest: null, cursor: null } : { since, newest: mark, cursor: next };
@@ -52,7 +52,7 @@ async function entryOf(feed: Feed, item: JsonObject, events: boolean): Promise<E
   return { ...document, history: events ? await historyOf(feed, document.id) : [] };
 }
 
-/** All of it, each time: events can be brought from elsewhere later than they were detected, and a record seldom has more than a page. */
+/** Reads the whole history each time: events can be imported long after they were detected, and most histories fit on one page. */
 async function historyOf(feed: Feed, id: string): Promise<Document[]> {
   const history: Document[] = [];
   let cursor: string | null = null;
@@ -64,7 +64,7 @@ async function historyOf(feed: Feed, id: string): Promise<Document[]> {
   return history;
 }
 
-/** What was served with `JSON.stringify` is the same text again. */
+/** The server renders documents with JSON.stringify, so this gives the same text. */
 function documentOf(item: JsonObject, at: string): Document {
   return { id: memberOf(item, "id"), at: memberOf(item, at), text: JSON.stringify(item) };
 }

@@ -1,19 +1,19 @@
-/** The log: one line a request and one a failure, written in batches. Keys, queries and contacts never reach it. */
-import { formatInstant } from "../text/instant.ts";
+/** The log: one line per request and per failure, written in batches. It never contains keys, queries or contacts. */
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { createReminders, type Failure } from "./recurring.ts";
 
 export const logFormats = ["json", "text"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-/** How much is written: all, all but requests, or nothing. */
+/** What is written: everything, everything but requests, or nothing. */
 export const logLevels = ["request", "failure", "none"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 export type RequestEntry = {
-  time: number;
+  time: EpochMs;
   request_id: string;
   method: string;
-  /** The operation's path, not the path that was sent; null where there is none. */
+  /** The path of the operation, not of the request; null if no operation matches. */
   route: string | null;
   status: number;
   duration_ms: number;
@@ -23,22 +23,22 @@ export type RequestEntry = {
 
 export type Log = {
   request: (entry: RequestEntry) => void;
-  /** Something that should not happen, with its stack. `request_id` is null outside a request. */
+  /** Logs an unexpected failure with its stack. */
   failure: (...failure: Failure) => void;
-  /** One that may go on and on: once a minute, with how many were left out. */
+  /** Logs a failure that may recur: once a minute, with the number left out. */
   recurring: (...failure: Failure) => void;
-  /** What an operator should know, though nothing failed. One sentence. */
-  notice: (time: number, message: string) => void;
-  /** Writes what is held back. */
+  /** Logs one sentence for the operator. Nothing has failed. */
+  notice: (time: EpochMs, message: string) => void;
+  /** Writes all waiting entries. */
   flush: () => void;
 };
 
-/** Entries that are written at once, without waiting for the timer. */
+/** So many waiting entries are written without waiting for the timer. */
 const BATCH = 512;
-/** How long an entry is held back at most, in milliseconds. */
+/** The longest time that an entry waits. */
 const DELAY_MS = 50;
 
-/** `write` takes whole lines, each with its line feed. */
+/** Returns a log that passes whole lines, each with its line feed, to `write`. */
 export function createLog(format: LogFormat, write: (lines: string) => void, level: LogLevel = "request"): Log {
   let entries: RequestEntry[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -59,7 +59,7 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
     else timer ??= setTimeout(flush, DELAY_MS);
   };
   const writeNow = (line: string) => {
-    flush(); // The lines stay in the order of what happened.
+    flush(); // Keeps the lines in order.
     write(line);
   };
   const writeFailure = (failure: Failure, leftOut: number) =>
@@ -71,7 +71,7 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
   return {
     request: level === "request" ? request : ignore,
     failure: (...failure) => writeFailure(failure, 0),
-    recurring: reminders.tell,
+    recurring: reminders.report,
     notice,
     flush: () => {
       reminders.flush();
@@ -82,7 +82,7 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
 
 const ignore = () => undefined;
 
-/** Spelled out: `JSON.stringify` of the whole takes twice as long, and this is written at every request. */
+/** Builds the JSON itself: this runs for every request, and `JSON.stringify` of the whole entry takes twice as long. */
 function jsonLine({ time, request_id, method, route, status, duration_ms, account, key_id }: RequestEntry): string {
   const text = (value: string | null) => (value === null ? "null" : JSON.stringify(value));
   return `{"time":"${formatInstant(time)}","request_id":"${request_id}","method":${text(method)},"route":${text(route)},"status":${status},"duration_ms":${duration_ms},"account":${text(account)},"key_id":${text(key_id)}}\n`;
@@ -110,7 +110,7 @@ function textNotice(time: number, message: string): string {
   return `${formatInstant(time)} notice ${indented(message)}\n`;
 }
 
-/** A line of a message looks like no line of the log. */
+/** Indents the further lines of a message, so that none looks like a line of the log. */
 function indented(text: string): string {
   return text.replaceAll("\n", "\n    ");
 }

@@ -23,14 +23,14 @@ export type Metrics = {
 
 type RouteUse = { statuses: Map<number, number>; durations: number[]; totalMs: number };
 
-/** Upper bounds in milliseconds; one more bucket takes what is longer. */
+/** Upper bounds of the histogram's buckets. A last bucket counts longer requests. */
 const DURATIONS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000];
 
 export function createMetrics(startedAt: number): Metrics {
   return { startedAt, routes: new Map(), failures: 0, statusTurnRuns: 0, statusTurns: 0 };
 }
 
-/** The same log, with what it is told counted. */
+/** Wraps a log to count its requests and failures. */
 export function countingLog(metrics: Metrics, log: Log): Log {
   return {
     ...log,
@@ -69,16 +69,17 @@ function countRequest({ routes }: Metrics, { route, status, duration_ms }: Reque
   use.totalMs += duration_ms;
 }
 
+/** What the metrics are read from. */
 export type Observed = {
   catalog: CatalogDb;
-  /** The data directory, where the databases are files in it. */
+  /** The data directory, if the databases are files. */
   directory?: string | undefined;
   machine: Pick<Machine, "now" | "usage">;
-  /** Where quotas are shared with other servers. */
+  /** Set if quotas are shared with other servers. */
   quotas?: Pick<SharedQuotas, "isShared" | "countedAlone"> | undefined;
 };
 
-/** All that a scrape is answered with. */
+/** The response to a scrape. Leaves out the catalog's metrics while the catalog cannot be read. */
 export async function metricsText(metrics: Metrics, { catalog, directory, machine, quotas }: Observed): Promise<string> {
   const families = [
     ...requestFamilies(metrics),
@@ -117,15 +118,15 @@ function requestFamilies({ routes, failures }: Metrics): Family[] {
   );
   const refused = byStatus.reduce((total, { labels, value }) => total + (labels.status === 429 ? value : 0), 0);
   return [
-    { name: "fundfeed_requests_total", type: "counter", help: "Requests answered.", samples: byStatus },
+    { name: "fundfeed_requests_total", type: "counter", help: "Responses sent.", samples: byStatus },
     {
       name: "fundfeed_request_duration_seconds",
       type: "histogram",
-      help: "Time from a request to its answer, in whole milliseconds.",
+      help: "Time from request to response, with a resolution of one millisecond.",
       samples: [...routes].flatMap(([route, use]) => histogram(route, use)),
     },
-    counter("fundfeed_quota_refusals_total", "Requests refused because a key had used up its day or minute.", refused),
-    counter("fundfeed_failures_total", "Failures of requests and of the server's own work, logged or left out.", failures),
+    counter("fundfeed_quota_refusals_total", "Requests refused because a key had used up its daily or per-minute limit.", refused),
+    counter("fundfeed_failures_total", "Failures of requests and of periodic work, logged or left out.", failures),
   ];
 }
 
@@ -157,7 +158,7 @@ function statusTurnFamilies({ statusTurnRuns, statusTurns }: Metrics): Family[] 
   ];
 }
 
-/** What the imports left in the catalog; without it, where it cannot be read. */
+/** The metrics of the catalog, or only that it cannot be read. */
 async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
   const readable = (value: number) => gauge("fundfeed_catalog_readable", "1, or 0 while the catalog cannot be read.", value);
   try {
@@ -211,7 +212,7 @@ async function importFamilies(db: CatalogDb): Promise<Family[]> {
     {
       name: "fundfeed_imported_records_total",
       type: "counter",
-      help: "Records of all imports, by what became of them; `read` is all of them.",
+      help: "Records of all imports by outcome; `read` counts all of them.",
       samples: rows.flatMap((row) => outcomes.map((outcome) => ({ labels: { format: row.format, outcome }, value: row[outcome] }))),
     },
   ];
@@ -227,7 +228,7 @@ async function ageFamily(db: CatalogDb, now: number): Promise<Family> {
   };
 }
 
-/** Each file with its write-ahead log; what is not there is left out. */
+/** The sizes of the database files and their write-ahead logs; leaves out missing files. */
 function fileFamilies(directory: string): Family[] {
   const names = Object.values(fileNames).flatMap((name) => [name, `${name}-wal`]);
   const samples = names.flatMap((file) => {
@@ -243,20 +244,20 @@ function processFamilies({ startedAt }: Metrics, machine: Pick<Machine, "usage">
     {
       name: "fundfeed_build_info",
       type: "gauge",
-      help: "1; the label says which version runs.",
+      help: "1; the label is the running version.",
       samples: [{ labels: { version }, value: 1 }],
     },
     gauge("process_start_time_seconds", "When the server started, as a Unix timestamp.", startedAt / 1000),
-    counter("process_cpu_seconds_total", "Computing time used.", cpuSeconds),
-    gauge("process_resident_memory_bytes", "Memory held.", residentBytes),
+    counter("process_cpu_seconds_total", "Processor time used.", cpuSeconds),
+    gauge("process_resident_memory_bytes", "Resident memory.", residentBytes),
     ...openFiles(),
   ];
 }
 
-/** Told by Linux alone. */
+/** Known on Linux only. */
 function openFiles(): Family[] {
   try {
-    return [gauge("process_open_fds", "Files and connections that are open.", readdirSync("/proc/self/fd").length)];
+    return [gauge("process_open_fds", "Open files and connections.", readdirSync("/proc/self/fd").length)];
   } catch {
     return [];
   }

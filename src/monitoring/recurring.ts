@@ -1,41 +1,43 @@
-/** Failures that go on, told sparingly: a database that is away fails every request, and a line for each would bury all other lines. */
+/** Limits the log lines of recurring failures: while a database is unavailable every request fails, and a line for each would bury all others. */
 import { isUnavailable } from "../../db/unavailable.ts";
+import type { EpochMs } from "../text/instant.ts";
 
-/** When it happened, what was thrown, and in which request, or null outside of one. */
-export type Failure = [time: number, error: unknown, requestId: string | null];
+/** When it happened, what was thrown, and the id of the request, or null outside a request. */
+export type Failure = [time: EpochMs, error: unknown, requestId: string | null];
 
-/** How often one that goes on is told of. */
+/** How often a recurring failure is logged. */
 const REMIND_MS = 60_000;
 
-/** Since a failure was told of. */
-type Minute = { untold: number; newest: Failure; timer: ReturnType<typeof setTimeout> };
+/** Failures of one kind since the last one was logged. */
+type Minute = { omitted: number; newest: Failure; timer: ReturnType<typeof setTimeout> };
 
 /**
- * `tell` writes the first failure of a kind at once, then at the end of each minute with more of them the newest, and how many before it
- * were left out. `flush` does not wait for that end. All that says that a database is away is one kind, otherwise a kind is a message.
+ * `report` writes the first failure of a kind at once. At the end of each minute with further failures, it writes the newest one and how many
+ * before it were left out; `flush` writes that without waiting. Failures have one kind if their message is the same, or if all of them say
+ * that a database is unavailable.
  */
 export function createReminders(write: (failure: Failure, leftOut: number) => void) {
   const minutes = new Map<string, Minute>();
   const begin = (kind: string, failure: Failure, leftOut: number) => {
     write(failure, leftOut);
-    minutes.set(kind, { untold: 0, newest: failure, timer: setTimeout(end, REMIND_MS, kind).unref() });
+    minutes.set(kind, { omitted: 0, newest: failure, timer: setTimeout(end, REMIND_MS, kind).unref() });
   };
   const end = (kind: string) => {
     const minute = minutes.get(kind);
     minutes.delete(kind);
-    if (minute !== undefined && minute.untold > 0) begin(kind, minute.newest, minute.untold - 1);
+    if (minute !== undefined && minute.omitted > 0) begin(kind, minute.newest, minute.omitted - 1);
   };
   return {
-    tell(...failure: Failure): void {
+    report(...failure: Failure): void {
       const kind = isUnavailable(failure[1]) ? "unavailable" : String(failure[1]);
       const minute = minutes.get(kind);
       if (minute === undefined) begin(kind, failure, 0);
-      else Object.assign(minute, { untold: minute.untold + 1, newest: failure });
+      else Object.assign(minute, { omitted: minute.omitted + 1, newest: failure });
     },
     flush(): void {
-      for (const { untold, newest, timer } of minutes.values()) {
+      for (const { omitted, newest, timer } of minutes.values()) {
         clearTimeout(timer);
-        if (untold > 0) write(newest, untold - 1);
+        if (omitted > 0) write(newest, omitted - 1);
       }
       minutes.clear();
     },

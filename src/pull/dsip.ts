@@ -1,4 +1,4 @@
-/** The DoD SBIR/STTR portal: open and pre-release topics, each with its details and the questions that were answered. */
+/** The DoD SBIR/STTR portal: open and pre-release topics, each with its details and published questions. */
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import { savePages } from "./pages.ts";
 import { type Fetched, jsonAt, readJson, saveArray, type Visit } from "./visit.ts";
@@ -11,8 +11,8 @@ export async function fetchDsip(visit: Visit): Promise<Fetched> {
   const statuses = await releaseStatuses(visit);
   const { files, records } = await savePages(visit, "topics", {
     request: (_, page) => jsonAt(visit, `topics/api/public/topics/search?${searchQuery(statuses, page)}`),
-    read: (answer) => {
-      const { data, total } = objectOf(answer);
+    read: (response) => {
+      const { data, total } = objectOf(response);
       return { records: arrayOf(data), total };
     },
     id: ({ topicId }) => topicId,
@@ -20,7 +20,7 @@ export async function fetchDsip(visit: Visit): Promise<Fetched> {
   return { files: [...files, await saveArray(visit, "details.json", detailsOf(visit, [...records]))] };
 }
 
-/** The ids of the statuses are not what they were a year ago: the portal is asked. */
+/** Asks the portal for the ids of the statuses, because they change over the years. */
 async function releaseStatuses(visit: Visit): Promise<number[]> {
   const path = `core/api/public/dropdown/lookup?type=topics.release_status&excludeLookupItem=${NO_STATUSES}`;
   const { value } = await readJson(visit, jsonAt(visit, path));
@@ -28,11 +28,11 @@ async function releaseStatuses(visit: Visit): Promise<number[]> {
     .map(objectOf)
     .filter(({ label }) => STATUSES.includes(textOf(label)));
   if (wanted.length !== STATUSES.length)
-    throw new Error(`Cannot take the answer of ${visit.base.host}: it has no statuses ${STATUSES.join(" and ")}`);
+    throw new Error(`Cannot use the response of ${visit.base.host}: it has no statuses ${STATUSES.join(" and ")}`);
   return wanted.map((status) => Number(textOf(status.value)));
 }
 
-/** Every key must be there, or the portal fails; any other way to ask is ignored, and answered with all topics since 1983. */
+/** Every key is required, or the portal fails. It ignores other queries and then returns all topics since 1983. */
 function searchQuery(topicReleaseStatus: readonly number[], page: number): URLSearchParams {
   const searchParam = {
     searchText: null,
@@ -50,16 +50,17 @@ function searchQuery(topicReleaseStatus: readonly number[], page: number): URLSe
   return new URLSearchParams({ searchParam: JSON.stringify(searchParam), size: `${PAGE_SIZE}`, page: `${page}` });
 }
 
-/** Questions go into their topic's details: a file of them alone does not say whose they are. */
+/** Adds the questions to the details of their topic, because a response of questions does not name the topic. */
 async function* detailsOf(visit: Visit, topics: readonly (readonly [string, JsonObject])[]): AsyncIterable<string> {
   visit.planned = visit.requests + topics.length + topics.filter(([, topic]) => hasQuestions(topic)).length;
   for (const [id, topic] of topics) {
     const path = `topics/api/public/topics/${encodeURIComponent(id)}`;
     const { value: details } = await readJson(visit, jsonAt(visit, `${path}/details`));
     if (textOf(objectOf(details).topicId) !== id)
-      throw new Error(`Cannot take the answer of ${visit.base.host}: it is not the topic ${id}`);
+      throw new Error(`Cannot use the response of ${visit.base.host}: it is not the topic ${id}`);
     const { value: questions } = hasQuestions(topic) ? await readJson(visit, jsonAt(visit, `${path}/questions`)) : { value: [] };
-    if (!Array.isArray(questions)) throw new Error(`Cannot take the answer of ${visit.base.host}: it has no list of questions on ${id}`);
+    if (!Array.isArray(questions))
+      throw new Error(`Cannot use the response of ${visit.base.host}: it has no list of questions for topic ${id}`);
     yield JSON.stringify({ ...objectOf(details), questions });
   }
 }

@@ -1,4 +1,4 @@
-/** Grants.gov: the daily XML extract, or the answers of its API to a search for all that is forecast and posted. */
+/** Grants.gov: the daily XML extract, or a search of its API for everything forecast and posted. */
 import { easternDate } from "../import/eastern.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
@@ -6,26 +6,26 @@ import { savePages } from "./pages.ts";
 import { type Fetched, fetchFile, jsonAt, readJson, saveArray, type Visit } from "./visit.ts";
 
 const DAY_MS = 86_400_000;
-/** The extract of a day may come late or not at all. */
+/** The extract of a day may be late or missing. */
 const DAYS_BACK = 7;
 const EXTRACT_BYTES_MAX = 1024 ** 3;
 const SEARCH_ROWS = 1000;
 
-/** The newest extract of the last week; nothing when that is the one that was imported last. */
+/** The newest extract of the last week, or `undefined` if it was the last one imported. Throws if there is none. */
 export async function fetchGrantsGovExtract(visit: Visit): Promise<Fetched | undefined> {
   for (let day = 0; day <= DAYS_BACK; day++) {
     const name = `GrantsDBExtract${easternDate(visit.net.now() - day * DAY_MS).replaceAll("-", "")}v2.zip`;
     const url = new URL(name, visit.base);
     const known = visit.known?.url === url.href ? visit.known : undefined;
     const types = ["application/zip", "application/x-zip-compressed", "application/octet-stream", "binary/octet-stream"];
-    const answer = await fetchFile(visit, name, { url, types, bytesMax: EXTRACT_BYTES_MAX }, known);
-    if (answer.outcome === "saved") return { files: [answer.path], known: { url: url.href, ...answer.validators } };
-    if (known !== undefined) return undefined; // Unchanged or gone: what lies further back is older than what we have.
+    const result = await fetchFile(visit, name, { url, types, bytesMax: EXTRACT_BYTES_MAX }, known);
+    if (result.outcome === "saved") return { files: [result.path], known: { url: url.href, ...result.validators } };
+    if (known !== undefined) return undefined; // Unchanged or gone. Extracts of earlier days are older than the imported one.
   }
   throw new Error(`Cannot find an extract of the last ${DAYS_BACK} days at ${publicUrl(visit.base)}`);
 }
 
-/** Every opportunity that is forecast or posted at this hour, as hits of a search. */
+/** Every opportunity that is forecast or posted now, as search hits. */
 export async function fetchGrantsGovSearch(visit: Visit): Promise<Fetched> {
   const { files } = await searchAll(visit);
   return { files };
@@ -38,11 +38,11 @@ export async function fetchGrantsGovDetails(visit: Visit): Promise<Fetched> {
 }
 
 function searchAll(visit: Visit) {
-  const asked = { keyword: "", oppStatuses: "forecasted|posted", rows: SEARCH_ROWS, sortBy: "openDate|desc" };
+  const search = { keyword: "", oppStatuses: "forecasted|posted", rows: SEARCH_ROWS, sortBy: "openDate|desc" };
   return savePages(visit, "hits", {
-    request: (startRecordNum) => jsonAt(visit, "search2", { ...asked, startRecordNum }),
-    read: (answer) => {
-      const { oppHits, hitCount } = dataOf(answer, "search2");
+    request: (startRecordNum) => jsonAt(visit, "search2", { ...search, startRecordNum }),
+    read: (response) => {
+      const { oppHits, hitCount } = dataOf(response, "search2");
       return { records: arrayOf(oppHits), total: hitCount };
     },
     id: ({ id }) => id,
@@ -58,9 +58,9 @@ async function* detailsOf(visit: Visit, ids: readonly string[]): AsyncIterable<s
   }
 }
 
-/** A failure comes with 200, too: `errorcode` tells. */
-function dataOf(answer: unknown, call: string): JsonObject {
-  const { errorcode, msg, data } = objectOf(answer);
-  if (errorcode !== 0) throw new Error(`Cannot take the answer of ${call}: it has the error code ${textOf(errorcode)} (${textOf(msg)})`);
+/** The data of a response. Throws if `errorcode` reports a failure, which comes with status 200. */
+function dataOf(response: unknown, call: string): JsonObject {
+  const { errorcode, msg, data } = objectOf(response);
+  if (errorcode !== 0) throw new Error(`Cannot use the response of ${call}: it has the error code ${textOf(errorcode)} (${textOf(msg)})`);
   return objectOf(data);
 }

@@ -1,21 +1,21 @@
-/** Searches that answer in pages, whose completeness the upstream's own total proves. */
+/** Saves all pages of a search, and checks that they are complete by the total that the upstream states. */
 import { isObject, type JsonObject, textOf } from "../text/json-value.ts";
-import type { Wanted } from "./download.ts";
+import type { DownloadRequest } from "./download.ts";
 import { fetchJson, type Visit } from "./visit.ts";
 
-/** What one page holds, and how many records the upstream says there are. */
+/** The records of one page, and the number of all records as the upstream states it. */
 export type Page = { records: readonly unknown[]; total: unknown };
 
 export type Search = {
-  /** The page after `page` others, with `have` records. */
-  request: (have: number, page: number) => Wanted;
-  /** Throws when the answer is not a page. */
-  read: (answer: unknown) => Page;
-  /** What tells a record from the others. */
+  /** The request for the page with this index; the pages before it had `recordCount` records. */
+  request: (recordCount: number, index: number) => DownloadRequest;
+  /** Throws if the response is not a page. */
+  read: (response: unknown) => Page;
+  /** The id that identifies a record. */
   id: (record: JsonObject) => unknown;
 };
 
-/** Saves every page as a file. Throws unless the distinct records come to the total. */
+/** Saves every page as a file. Returns the paths, and the records by id. Throws unless the number of distinct records equals the total. */
 export async function savePages(
   visit: Visit,
   name: string,
@@ -33,7 +33,7 @@ export async function savePages(
     if (records.size === total) return { files, records };
     if (records.size === before || !(records.size < total))
       throw new Error(
-        `Cannot take the ${name} of ${visit.base.host}: there are said to be ${textOf(page.total)}, and its pages hold ${records.size}`,
+        `Cannot use the ${name} of ${visit.base.host}: it states a total of ${textOf(page.total)}, but its pages have ${records.size}`,
       );
   }
 }

@@ -1,4 +1,4 @@
-/** One turn of a pull: fetch what an upstream publishes, import it as one, remember what it was. */
+/** One run of `pull`: downloads what an upstream publishes, imports it as one unit, and stores the validators of the file. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -16,9 +16,9 @@ export type Pull = {
   upstream: Upstream;
   base: URL;
   key: string | undefined;
-  /** Directory in which the fetched files stay. */
+  /** Directory to keep the downloaded files in. */
   keep: string | undefined;
-  /** Fetches what has not changed, too. */
+  /** Downloads and imports even an unchanged file. */
   force: boolean;
   allowRemovals: boolean;
   rejects: string | undefined;
@@ -27,12 +27,15 @@ export type Pull = {
 
 const DAY_MS = 86_400_000;
 
-/** Answers with nothing when the upstream has nothing new. Whatever fails before the import changes nothing. */
+/**
+ * Returns the outcome of the import, or `undefined` if the upstream has nothing new. Throws if the download or the import fails; before the
+ * import, nothing is changed.
+ */
 export async function pull(context: ImportContext, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
   const { name } = order.upstream;
-  // Held from before the fetch: a second pull could import what it fetched earlier over what this one fetched later.
+  // Locked before the download: else a second pull could import its older download after this one's newer download.
   const release = await lock(context.db, name);
-  if (release === undefined) throw new Error(`Cannot pull ${name}: another pull of it is running; try again when it has ended`);
+  if (release === undefined) throw new Error(`Cannot pull ${name}: another pull of ${name} is running; try again when it has ended`);
   try {
     return await fetchAndImport(context, net, order);
   } finally {
@@ -66,9 +69,9 @@ async function importFetched(context: ImportContext, order: Pull, { files, known
   const { upstream, allowRemovals, redactContacts = false, rejects = join(context.directory, `${upstream.name}.rejects.ndjson`) } = order;
   const options = { files, snapshot: upstream.snapshot, allowRemovals, asOf: undefined, dryRun: false, rejects, redactContacts };
   const outcome = await importFiles(context, upstream.format, options);
-  if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot believe ${order.base.host}: what it published holds no records`);
-  if (known !== undefined) await remember(context.db, upstream, known);
-  // The directory of the fetched files will be gone.
+  if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot import from ${order.base.host}: the download contains no records`);
+  if (known !== undefined) await storeKnown(context.db, upstream, known);
+  // The directory of the downloaded files is removed, so reasons name the file alone.
   return outcome.reasons === undefined
     ? outcome
     : { ...outcome, reasons: outcome.reasons.map((reason) => ({ ...reason, file: basename(reason.file) })) };
@@ -83,7 +86,7 @@ function stampOf(ms: number): string {
   return formatInstant(ms).replaceAll(/[-:]/g, "");
 }
 
-/** What a killed pull left. A directory that is younger may be in use. */
+/** Removes directories of killed pulls that are older than a day. Younger ones may be in use. */
 function dropLeftovers({ directory, now }: ImportContext): void {
   const yesterday = stampOf(now() - DAY_MS);
   for (const name of readdirSync(directory)) {
@@ -91,9 +94,9 @@ function dropLeftovers({ directory, now }: ImportContext): void {
   }
 }
 
-/** Removes what killed pulls of an upstream left. False while one is running. */
+/** Removes the downloads that killed pulls of an upstream left. Returns false if a pull is running. */
 export async function dropDownloads({ db, directory }: ImportContext, { name }: Upstream): Promise<boolean> {
-  const own = new RegExp(`^\\${PREFIX}${name}-\\d{8}T`); // Names begin with others' names: sam-gov, sam-gov-api.
+  const own = new RegExp(`^\\${PREFIX}${name}-\\d{8}T`); // One name may start with another: sam-gov, sam-gov-api.
   const left = readdirSync(directory).filter((each) => own.test(each));
   if (left.length === 0) return true;
   const release = await lock(db, name);
@@ -103,12 +106,12 @@ export async function dropDownloads({ db, directory }: ImportContext, { name }: 
   return true;
 }
 
-/* What was imported last is remembered in the catalog itself, so that it is restored, copied and thrown away together with it. */
+/* What was imported last is stored in the catalog, so that it is restored, copied and deleted together with the records. */
 
 const settingByName = selectBy(settings, "name");
 const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, settings.value) });
 
-/** Forgotten by a new version: it may read the same file differently. */
+/** `undefined` also after an upgrade, because a new version may read the same file differently. */
 async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | undefined> {
   const row = await db.get(settingByName, { name: settingOf(name) });
   if (row === undefined) return undefined;
@@ -116,7 +119,7 @@ async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | und
   return by === version ? known : undefined;
 }
 
-async function remember(db: CatalogDb, { name }: Upstream, known: Known): Promise<void> {
+async function storeKnown(db: CatalogDb, { name }: Upstream, known: Known): Promise<void> {
   await db.run(storeSetting, { name: settingOf(name), value: Buffer.from(JSON.stringify({ by: version, ...known })) });
 }
 

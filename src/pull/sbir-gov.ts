@@ -1,17 +1,17 @@
-/** SBIR.gov: the solicitations that are open. */
+/** SBIR.gov: open solicitations. */
 import { objectOf } from "../text/json-value.ts";
 import { type Fetched, fetchJson, jsonAt, type Visit } from "./visit.ts";
 
 const ROWS = 50;
 
-/** There is no total: pages are asked for until one has nothing new. */
+/** Requests pages until one has nothing new, because the API states no total. */
 export async function fetchSbirGov(visit: Visit): Promise<Fetched> {
   const files: string[] = [];
   const seen = new Set<string>();
   for (;;) {
-    const wanted = jsonAt(visit, `solicitations?open=1&rows=${ROWS}&start=${seen.size}`);
-    const { path, value } = await fetchJson(visit, `solicitations-${files.length + 1}.json`, wanted);
-    if (!Array.isArray(value)) throw new Error(`Cannot take the answer of ${visit.base.host}: it is not a list of solicitations`);
+    const request = jsonAt(visit, `solicitations?open=1&rows=${ROWS}&start=${seen.size}`);
+    const { path, value } = await fetchJson(visit, `solicitations-${files.length + 1}.json`, request);
+    if (!Array.isArray(value)) throw new Error(`Cannot use the response of ${visit.base.host}: it is not a list of solicitations`);
     const before = seen.size;
     for (const solicitation of value) seen.add(keyOf(solicitation));
     if (seen.size > before) {
@@ -19,7 +19,7 @@ export async function fetchSbirGov(visit: Visit): Promise<Fetched> {
       continue;
     }
     if (value.length >= ROWS)
-      throw new Error(`Cannot page through ${visit.base.host}: it answers with the same ${value.length} solicitations again`);
+      throw new Error(`Cannot page through ${visit.base.host}: it returned the same ${value.length} solicitations again`);
     return { files: files.length === 0 ? [path] : files };
   }
 }

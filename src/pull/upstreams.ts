@@ -1,4 +1,4 @@
-/** Every upstream that publishes what can be fetched, as data. Challenge.gov publishes no list any more. */
+/** The upstreams that `pull` can download from. Challenge.gov is missing because it no longer publishes a list. */
 import type { Format } from "../import/format.ts";
 import { dsip } from "../import/formats/dsip.ts";
 import { grantsGov } from "../import/formats/grants-gov/extract.ts";
@@ -11,20 +11,21 @@ import { fetchSbirGov } from "./sbir-gov.ts";
 import type { Fetched, Visit } from "./visit.ts";
 
 export type Upstream = {
-  /** As on the command line. */
+  /** The name on the command line. */
   name: string;
   about: string;
   format: Format;
-  /** What is missing from it has been removed (D-34). */
+  /** Whether it has everything, so that missing records have been removed (D-34). */
   snapshot: boolean;
-  /** Without a record it is broken, not empty. */
+  /** Whether a download without records is an error. */
   neverEmpty: boolean;
+  /** Base URL, ending in "/". */
   base: string;
-  /** Hosts beside the base's own that it may redirect to. */
+  /** Other hosts that it may redirect to. */
   redirectsTo: readonly string[];
-  /** The environment variable that holds the key which it asks of its callers. */
+  /** The environment variable with the API key that the upstream requires. */
   keyFrom?: string;
-  /** Nothing when there is nothing new. */
+  /** Returns `undefined` if there is nothing new. */
   fetch: (visit: Visit) => Promise<Fetched | undefined>;
 };
 
@@ -41,9 +42,9 @@ export const upstreams: readonly Upstream[] = [
   },
   {
     name: "grants-gov-search",
-    about: "dates and status of all that is forecast or posted at Grants.gov, for the hours between two extracts",
+    about: "dates and statuses of everything forecast or posted at Grants.gov, between two extracts",
     format: grantsGov,
-    snapshot: false, // It lacks what is closed.
+    snapshot: false, // It lacks closed opportunities.
     neverEmpty: true,
     base: "https://api.grants.gov/v1/api/",
     redirectsTo: [],
@@ -51,7 +52,7 @@ export const upstreams: readonly Upstream[] = [
   },
   {
     name: "grants-gov-details",
-    about: "the same with all details, attachments and history, by one request for each: some 1,500",
+    about: "the same with details, attachments and history; one request per record, about 1,500",
     format: grantsGov,
     snapshot: false,
     neverEmpty: true,
@@ -63,7 +64,7 @@ export const upstreams: readonly Upstream[] = [
     name: "sam-gov",
     about: "the daily CSV of all active notices of SAM.gov",
     format: samGov,
-    snapshot: false, // A notice that is missing has been archived, most often.
+    snapshot: false, // A missing notice has usually been archived.
     neverEmpty: true,
     base: "https://sam.gov/api/prod/fileextractservices/v1/api/download/Contract%20Opportunities/datagov/",
     redirectsTo: ["falextracts.s3.amazonaws.com", "s3.amazonaws.com"],
@@ -71,7 +72,7 @@ export const upstreams: readonly Upstream[] = [
   },
   {
     name: "sam-gov-api",
-    about: "the notices of the last three days from the API of SAM.gov, without their texts",
+    about: "notices of the last three days from the SAM.gov API, without descriptions",
     format: samGov,
     snapshot: false,
     neverEmpty: false,
@@ -84,7 +85,7 @@ export const upstreams: readonly Upstream[] = [
     name: "sbir-gov",
     about: "the open solicitations of SBIR.gov",
     format: sbirGov,
-    snapshot: false, // It holds only those that are open.
+    snapshot: false, // It has open solicitations only.
     neverEmpty: false,
     base: "https://api.www.sbir.gov/public/api/",
     redirectsTo: [],
@@ -94,7 +95,7 @@ export const upstreams: readonly Upstream[] = [
     name: "dsip",
     about: "open and pre-release topics of the DoD SBIR/STTR portal, with details and questions",
     format: dsip,
-    snapshot: false, // It holds only those that are open or soon will be.
+    snapshot: false, // It has open and pre-release topics only.
     neverEmpty: false,
     base: "https://www.dodsbirsttr.mil/",
     redirectsTo: [],

@@ -1,66 +1,76 @@
-/** One visit to an upstream: its answers become files in a directory of the visit's own. */
+/** One visit to an upstream: saves its responses as files in a directory of its own. */
 import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { publicUrl, withoutKey } from "../text/request-failure.ts";
-import { type Answer, download, type Net, type Validators, type Wanted } from "./download.ts";
+import { type DownloadRequest, type DownloadResult, download, type Net, type Validators } from "./download.ts";
 
 export type Visit = {
   net: Net;
   directory: string;
-  /** Base address, ending in "/". */
+  /** Base URL, ending in "/". */
   base: URL;
-  /** What the upstream asks of its callers, where it does. */
+  /** The API key, if the upstream requires one. */
   key: string | undefined;
-  /** The file that was imported last, where it is worth asking whether it has changed. */
+  /** The file that was imported last, to download it only if it has changed. */
   known: Known | undefined;
+  /** Requests made so far. */
   requests: number;
-  /** How many requests it takes in all, once that is known. */
+  /** Requests in all, once that is known. */
   planned?: number;
 };
 
-/** Where a file came from, and what tells it from a newer one. */
+/** The URL of a file and its validators, with which an unchanged file is recognized. */
 export type Known = Validators & { url: string };
 
-/** Files to import as one. */
+/** Paths of files to import as one unit. `known` describes the file for the next visit. */
 export type Fetched = { files: string[]; known?: Known };
 
-/** Between two requests: nobody's server is to notice us. */
+/** The pause between two requests, to put no load on the upstream. */
 const PACE_MS = 350;
 const JSON_BYTES_MAX = 64 * 1024 ** 2;
 
-/** Saves an answer under a name; what it is conditional on is up to the caller. */
-export async function fetchFile(visit: Visit, name: string, wanted: Wanted, known?: Validators): Promise<Answer & { path: string }> {
+/** Downloads a file under this name, if it differs from `known`. Throws if the download fails. */
+export async function fetchFile(
+  visit: Visit,
+  name: string,
+  request: DownloadRequest,
+  known?: Validators,
+): Promise<DownloadResult & { path: string }> {
   const { net, directory } = visit;
-  const place = ++visit.requests;
-  if (place > 1) await net.wait(PACE_MS, net.stop);
+  const response = ++visit.requests;
+  if (response > 1) await net.wait(PACE_MS, net.stop);
   const path = join(directory, name);
-  const counted = { ...net, progress: (bytes: number, total: number | undefined) => net.progress(bytes, total, place, visit.planned) };
-  return { ...(await download(counted, wanted, path, known)), path };
+  const counted = { ...net, progress: (bytes: number, total: number | undefined) => net.progress(bytes, total, response, visit.planned) };
+  return { ...(await download(counted, request, path, known)), path };
 }
 
-/** A request for JSON below the base address. */
-export function jsonAt(visit: Visit, path: string, body?: object): Wanted {
+/** A request for JSON at a path below the base URL: a POST with a body, else a GET. */
+export function jsonAt(visit: Visit, path: string, body?: object): DownloadRequest {
   return { url: new URL(path, visit.base), types: ["application/json"], bytesMax: JSON_BYTES_MAX, key: visit.key, ...(body && { body }) };
 }
 
-/** Saves a JSON response and reads it, without the key if the upstream repeats it: files are kept, and records are imported from them. */
-export async function fetchJson(visit: Visit, name: string, wanted: Wanted): Promise<{ path: string; text: string; value: unknown }> {
-  const { outcome, path } = await fetchFile(visit, name, wanted);
-  if (outcome !== "saved") throw new Error(`Cannot fetch ${publicUrl(wanted.url)}: it answered 404`);
+/** Saves and parses a JSON response, without the key in case the upstream repeats it. Throws if the response is missing or not JSON. */
+export async function fetchJson(
+  visit: Visit,
+  name: string,
+  request: DownloadRequest,
+): Promise<{ path: string; text: string; value: unknown }> {
+  const { outcome, path } = await fetchFile(visit, name, request);
+  if (outcome !== "saved") throw new Error(`Cannot fetch ${publicUrl(request.url)}: it returned 404`);
   const saved = await readFile(path, "utf8");
   const text = withoutKey(saved, visit.key);
   if (text !== saved) await writeFile(path, text);
-  return { path, text, value: parse(text, wanted.url) };
+  return { path, text, value: parse(text, request.url) };
 }
 
-/** Reads a JSON answer that is not kept by itself. */
-export async function readJson(visit: Visit, wanted: Wanted): Promise<{ text: string; value: unknown }> {
-  const { path, ...answer } = await fetchJson(visit, "answer.json", wanted);
+/** Like `fetchJson`, but keeps no file. */
+export async function readJson(visit: Visit, request: DownloadRequest): Promise<{ text: string; value: unknown }> {
+  const { path, ...response } = await fetchJson(visit, "response.json", request);
   await rm(path);
-  return answer;
+  return response;
 }
 
-/** Saves many JSON texts as one array: hundreds of files could not all be open at once. */
+/** Saves JSON texts as one array in a file, and returns its path. An import opens all its files at once, so hundreds would be too many. */
 export async function saveArray(visit: Visit, name: string, texts: AsyncIterable<string>): Promise<string> {
   const path = join(visit.directory, name);
   const file = await open(path, "wx", 0o600);
@@ -81,6 +91,6 @@ function parse(text: string, url: URL): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`Cannot read the answer of ${publicUrl(url)}: it is not JSON`);
+    throw new Error(`Cannot read the response of ${publicUrl(url)}: it is not JSON`);
   }
 }

@@ -125,7 +125,7 @@ function run(name: string, base: string) {
     if (ms !== 350) waits++; // The pace between two requests.
     if (ms > 3_600_000) throw new Error("No test waits for that long");
   };
-  const timeouts = { answerMs: 500, silenceMs: 500, totalMs: 60_000 };
+  const timeouts = { responseMs: 500, silenceMs: 500, totalMs: 60_000 };
   return {
     pull: () =>
       pullCommand(cli, { timeouts, wait })

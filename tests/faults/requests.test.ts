@@ -74,7 +74,7 @@ describe("a failure says what failed", () => {
     ["connection refused", "the connection was refused"],
     ["unknown host", "its host name does not resolve"],
     ["no TLS", "the TLS handshake failed; check that the port speaks TLS"],
-    ["500", "it answered 500"],
+    ["500", "it returned 500"],
   ])("%s, after some attempts", (name, reason) => {
     for (const [command, attempts] of [
       ["pull", 5],

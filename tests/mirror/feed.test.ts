@@ -47,10 +47,10 @@ describe("a limit that is used up", () => {
     const api = await serving(250);
     const { key } = await api.newKey({ daily: 2, per_minute: 60 });
     const told: string[] = [];
-    expect(await outcomeOf({ ...aClient(api), key, waiting: (ms, reason) => void told.push(`${ms} ${reason}`) })).toBe(250);
+    expect(await outcomeOf({ ...aClient(api), key, onWait: (ms, reason) => void told.push(`${ms} ${reason}`) })).toBe(250);
     expect(told).toEqual([
       expect.stringMatching(
-        /^43200500 it answered 429 rate_limit_exceeded: The key has used up its 2 requests for today\. .* \(request \w+\)$/,
+        /^43200500 it returned 429 rate_limit_exceeded: The key has used up its 2 requests for today\. .* \(request \w+\)$/,
       ),
     ]);
   });
@@ -77,10 +77,10 @@ describe("what may pass", () => {
   });
 
   test.each([
-    [html, "it answered 502 (tried 6 times)"],
-    [brokenOff, "its answer is not JSON, or broke off (tried 6 times)"],
+    [html, "it returned 502 (tried 6 times)"],
+    [brokenOff, "its response is incomplete or not JSON (tried 6 times)"],
     [reset, "the connection was closed before the response was complete (tried 6 times)"],
-    [unavailable, "it answered 503 service_unavailable (tried 6 times)"],
+    [unavailable, "it returned 503 service_unavailable (tried 6 times)"],
   ])("is given up after a while", async (answer, message) => {
     const client = aClientAnswered(await serving(1), ...Array(6).fill(answer));
     expect(await outcomeOf(client)).toBe(message);
@@ -112,7 +112,7 @@ describe("what may pass", () => {
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
     closing.push(() => server.stop(true));
     const client = { ...aClient(await testApi(), fetch), baseUrl: `http://127.0.0.1:${server.port}/v1`, timeoutMs: 20 };
-    expect(await outcomeOf(client)).toBe("it did not answer within 0.02 s (tried 6 times)");
+    expect(await outcomeOf(client)).toBe("it did not respond within 0.02 s (tried 6 times)");
   });
 
   test("is a server that is not there", async () => {
@@ -130,25 +130,25 @@ describe("what would not pass", () => {
   ])("is asked once: %s", async (_, status, code) => {
     const problem = { code, detail: "A sentence.", request_id: "r1" };
     const client = aClientAnswered(await serving(1), () => Response.json(problem, { status }));
-    expect(await outcomeOf(client)).toBe(`it answered ${status} ${code}: A sentence. (request r1)`);
+    expect(await outcomeOf(client)).toBe(`it returned ${status} ${code}: A sentence. (request r1)`);
     expect(client.asked).toHaveLength(1);
     expect(client.waits).toEqual([]);
   });
 
   test.each([
-    ["JSON of another kind", Response.json({ data: [1], meta: {} }), "its answer is not a page of a list"],
+    ["JSON of another kind", Response.json({ data: [1], meta: {} }), "its response is not a page of a list"],
     [
       "a record without updated_at",
       Response.json({ data: [{ id: "a" }], meta: { has_more: false } }),
-      'its answer has an item without "updated_at"',
+      'its response has an item without "updated_at"',
     ],
-    ["a page that does not say whether it is the last", Response.json({ data: [], meta: {} }), "its answer is not a page of a list"],
+    ["a page that does not say whether it is the last", Response.json({ data: [], meta: {} }), "its response is not a page of a list"],
     [
       "a page without the way to the next",
       Response.json({ data: [], meta: { has_more: true, next_cursor: null } }),
-      "its answer is not a page of a list",
+      "its response is not a page of a list",
     ],
-    ["pages that never end", Response.json({ data: [], meta: { has_more: true, next_cursor: "x" } }), "its pages lead nowhere"],
+    ["pages that never end", Response.json({ data: [], meta: { has_more: true, next_cursor: "x" } }), "its pages do not advance"],
   ])("is asked once: %s", async (_, answer, message) => {
     const client = aClientAnswered(await serving(1), () => answer);
     expect(await outcomeOf(client)).toMatch(message);
@@ -164,7 +164,7 @@ describe("what would not pass", () => {
     });
     closing.push(() => server.stop(true));
     const client = { ...aClient(await testApi(), fetch), baseUrl: `http://127.0.0.1:${server.port}/v1` };
-    expect(await outcomeOf(client)).toBe(`it redirects to http://127.0.0.1:${server.port}/elsewhere; give that address`);
+    expect(await outcomeOf(client)).toBe(`it redirects to http://127.0.0.1:${server.port}/elsewhere; use that URL instead`);
     expect(asked).toHaveLength(1);
   });
 
@@ -172,7 +172,7 @@ describe("what would not pass", () => {
     const api = await serving(150);
     const refused = () => Response.json({ code: "invalid_cursor" }, { status: 400 });
     const client = aClient(api, async (request) => (request.url.includes("cursor=") ? refused() : api.fetch(request)));
-    expect(await outcomeOf(client)).toBe("it answered 400 invalid_cursor");
+    expect(await outcomeOf(client)).toBe("it returned 400 invalid_cursor");
     expect(client.asked).toHaveLength(8);
   });
 });

@@ -25,18 +25,18 @@ describe.each(kinds)("a copy in %s", (kind) => {
   test("is one of a server, a choice of sources, and with histories or without", async () => {
     const place = aPlace(kind);
     const store = place.open();
-    await store.keep([], complete(1));
+    await store.save([], complete(1));
     await store.close();
     for (const other of [{ events: false }, { source: ["SAM"] }, { baseUrl: "https://other.example/v1" }])
-      expect(() => place.open({ ...everything, ...other })).toThrow(/^Cannot keep a copy in .*: it is a copy of .*: use another file$/);
+      expect(() => place.open({ ...everything, ...other })).toThrow(/^Cannot keep a copy in .*: it is a copy of .*; use another file$/);
     await place.open().close();
   });
 
   test("has nothing of a walk that is forgotten, but keeps its mark", async () => {
     const store = aPlace(kind).open();
-    await store.keep([anEntry("a", 1)], complete(1));
+    await store.save([anEntry("a", 1)], complete(1));
     await store.begin(false);
-    await store.keep([anEntry("b", 5)], { ...underWay, since: at(1) });
+    await store.save([anEntry("b", 5)], { ...underWay, since: at(1) });
     expect(await store.begin(true)).toEqual(complete(1));
     await store.close();
   });
@@ -46,7 +46,7 @@ describe("a copy in SQLite", () => {
   test("knows the walk that is under way, whoever opens it", async () => {
     const place = aPlace("sqlite");
     const store = place.open();
-    await store.keep([anEntry("a", 5)], underWay);
+    await store.save([anEntry("a", 5)], underWay);
     await store.close();
     const again = place.open();
     expect(await again.begin(false)).toEqual(underWay);
@@ -56,7 +56,7 @@ describe("a copy in SQLite", () => {
   test("keeps a page and its walk, or neither", async () => {
     const store = aPlace("sqlite").open();
     const page = [anEntry("a", 5), { ...anEntry("b", 5), text: undefined as unknown as string }];
-    await expect(store.keep(page, underWay)).rejects.toThrow();
+    await expect(store.save(page, underWay)).rejects.toThrow();
     expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
     await store.close();
   });
@@ -66,7 +66,7 @@ describe("a copy in SQLite", () => {
     const sqlite = new Database(path);
     sqlite.run("create table notes (text)");
     sqlite.close();
-    expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is a database of something else`);
+    expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is another program's database`);
     writeFileSync(path, "no database at all, although longer than the header of one would be: a hundred bytes and more of plain text");
     expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is not a database file`);
   });
@@ -76,15 +76,15 @@ describe("a copy in NDJSON", () => {
   test("is in the order of the list, each record before its events, and changes only when a walk is complete", async () => {
     const { path, open } = aPlace("ndjson");
     const store = open();
-    await store.keep([anEntry("c", 3), anEntry("b", 2)], { ...underWay, newest: at(3) });
+    await store.save([anEntry("c", 3), anEntry("b", 2)], { ...underWay, newest: at(3) });
     expect(existsSync(path)).toBe(false);
-    await store.keep([anEntry("a", 1)], complete(3));
+    await store.save([anEntry("a", 1)], complete(3));
     expect(ids(path)).toEqual(["c", "c-3", "b", "b-2", "a", "a-1"]);
 
     expect(await store.begin(false)).toEqual(complete(3));
-    await store.keep([anEntry("d", 5)], { ...underWay, since: at(3) });
+    await store.save([anEntry("d", 5)], { ...underWay, since: at(3) });
     expect(ids(path)).toEqual(["c", "c-3", "b", "b-2", "a", "a-1"]);
-    await store.keep([anEntry("b", 4)], complete(5));
+    await store.save([anEntry("b", 4)], complete(5));
     expect(ids(path)).toEqual(["d", "d-5", "b", "b-4", "c", "c-3", "a", "a-1"]);
     await store.close();
     expect(existsSync(`${path}.partial`)).toBe(false);
@@ -93,7 +93,7 @@ describe("a copy in NDJSON", () => {
   test("overwrites no file that is there already", () => {
     const path = join(aDirectory(), "mine.ndjson");
     writeFileSync(path, '{"my":"file"}\n');
-    expect(() => openNdjsonStore(path, everything)).toThrow("it is there already");
+    expect(() => openNdjsonStore(path, everything)).toThrow("it exists, but");
     expect(readFileSync(path, "utf8")).toBe('{"my":"file"}\n');
   });
 
@@ -102,7 +102,7 @@ describe("a copy in NDJSON", () => {
     writeFileSync(`${path}.scope`, "");
     writeFileSync(`${path}.partial`, '{"id":');
     const store = open();
-    await store.keep([anEntry("a", 1)], complete(1));
+    await store.save([anEntry("a", 1)], complete(1));
     await store.close();
     await open().close();
     expect(ids(path)).toEqual(["a", "a-1"]);
@@ -111,7 +111,7 @@ describe("a copy in NDJSON", () => {
   test("begins from nothing when the file is gone", async () => {
     const { path, open } = aPlace("ndjson");
     const store = open();
-    await store.keep([anEntry("a", 1)], complete(1));
+    await store.save([anEntry("a", 1)], complete(1));
     rmSync(path);
     expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
     await store.close();
@@ -128,10 +128,10 @@ describe("a copy in NDJSON", () => {
   test("is not spoilt by a second program that keeps it, too", async () => {
     const { path, open } = aPlace("ndjson");
     const [one, two] = [open(), open()];
-    await one.keep([anEntry("a", 1)], underWay);
-    await two.keep([anEntry("b", 2)], underWay);
-    await expect(one.keep([], complete(1))).rejects.toThrow(`another program keeps a copy in ${path}, too`);
-    await two.keep([anEntry("c", 1)], complete(2));
+    await one.save([anEntry("a", 1)], underWay);
+    await two.save([anEntry("b", 2)], underWay);
+    await expect(one.save([], complete(1))).rejects.toThrow(`another program also writes to ${path}`);
+    await two.save([anEntry("c", 1)], complete(2));
     expect(ids(path)).toEqual(["b", "b-2", "c", "c-1"]);
     await one.close();
     await two.close();

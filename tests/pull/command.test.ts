@@ -99,7 +99,7 @@ describe("fundfeed pull", () => {
 
   test("says what failed, and where", async () => {
     const upstream = play(() => new Response("", { status: 403 }));
-    expect(await aCommand().run(upstream, "sbir-gov")).toBe(`Cannot fetch ${upstream.base}solicitations: it answered 403`);
+    expect(await aCommand().run(upstream, "sbir-gov")).toBe(`Cannot fetch ${upstream.base}solicitations: it returned 403`);
   });
 
   test("takes the base address from the environment, and only https unless told otherwise", async () => {
@@ -183,7 +183,7 @@ describe("fundfeed pull --every", () => {
       turn === 1 ? new Response("", { status: 403 }) : Response.json(query.get("start") === "0" ? SOLICITATIONS : []),
     );
     expect(await command.run(upstream, "sbir-gov", "--every", "1h", "--json")).toBeUndefined();
-    expect(command.told).toEqual([`2026-08-03T12:00:00.000Z Cannot fetch ${upstream.base}solicitations: it answered 403`]);
+    expect(command.told).toEqual([`2026-08-03T12:00:00.000Z Cannot fetch ${upstream.base}solicitations: it returned 403`]);
     expect(command.printed.map((line) => JSON.parse(line))).toMatchObject([
       { time: "2026-08-03T13:00:00.000Z", source: "sbir-gov", added: 11 },
     ]);

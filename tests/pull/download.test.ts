@@ -16,8 +16,8 @@ async function fetched(base: string, given: Partial<Net> & { known?: Validators;
   const { known, bytesMax = 100_000, ...netGiven } = given;
   const path = join(aDirectory(), "file.csv");
   const net = aNet(base, netGiven);
-  const wanted = { url: new URL("file.csv?key=secret", base), types: ["text/csv"], bytesMax };
-  const result = await download(net, wanted, path, known).catch((error: Error) => error.message);
+  const request = { url: new URL("file.csv?key=secret", base), types: ["text/csv"], bytesMax };
+  const result = await download(net, request, path, known).catch((error: Error) => error.message);
   const saved = existsSync(path) ? readFileSync(path).toString() : undefined;
   return { result, saved, waits: net.waits, left: readdirSync(join(path, "..")) };
 }
@@ -60,7 +60,7 @@ describe("download()", () => {
 
   test("believes no 304 that it has not asked for", async () => {
     const { base } = play(() => status(304));
-    expect(await fetched(base)).toMatchObject({ result: `Cannot fetch ${base}file.csv: it answered 304`, left: [] });
+    expect(await fetched(base)).toMatchObject({ result: `Cannot fetch ${base}file.csv: it returned 304`, left: [] });
   });
 });
 
@@ -82,7 +82,7 @@ describe("what passes", () => {
   test("is given up after five times", async () => {
     const upstream = play(() => status(503));
     const { result, waits, left } = await fetched(upstream.base);
-    expect(result).toBe(`Cannot fetch ${upstream.base}file.csv: it answered 503 (tried 5 times)`);
+    expect(result).toBe(`Cannot fetch ${upstream.base}file.csv: it returned 503 (tried 5 times)`);
     expect(upstream.asked).toHaveLength(5);
     expect(waits).toHaveLength(4);
     expect(left).toEqual([]);
@@ -104,13 +104,13 @@ describe("what passes", () => {
   test("is not waited for when that would take too long", async () => {
     const upstream = play(() => status(429, { "retry-after": "86400" }));
     const { result, waits } = await fetched(upstream.base);
-    expect(result).toBe(`Cannot fetch ${upstream.base}file.csv: it answered 429, and asks to be left alone for 86400 s`);
+    expect(result).toBe(`Cannot fetch ${upstream.base}file.csv: it returned 429 and asked to wait 86400 s`);
     expect(waits).toEqual([]);
   });
 
   test.each([400, 401, 403, 410, 206, 204])("does not include %i", async (code) => {
     const upstream = play(() => new Response(code === 204 ? null : "sorry", { status: code }));
-    expect(await fetched(upstream.base)).toMatchObject({ result: `Cannot fetch ${upstream.base}file.csv: it answered ${code}`, waits: [] });
+    expect(await fetched(upstream.base)).toMatchObject({ result: `Cannot fetch ${upstream.base}file.csv: it returned ${code}`, waits: [] });
     expect(upstream.asked).toHaveLength(1);
   });
 
@@ -130,13 +130,13 @@ describe("what passes", () => {
 
   test("includes an answer that does not come, and one that falls silent", async () => {
     const silent = await playRaw(Array.from({ length: 5 }, () => ({ write: "", ending: "silence" as const })));
-    expect((await fetched(silent.base, { timeouts: { ...PATIENT, answerMs: 60 } })).result).toBe(
-      `Cannot fetch ${silent.base}file.csv: it did not answer within 0.06 s (tried 5 times)`,
+    expect((await fetched(silent.base, { timeouts: { ...PATIENT, responseMs: 60 } })).result).toBe(
+      `Cannot fetch ${silent.base}file.csv: it did not respond within 0.06 s (tried 5 times)`,
     );
     const half = rawAnswer("200 OK", { ...HEADERS, "content-length": "10000" }, BYTES.subarray(0, 4000));
     const falling = await playRaw(Array.from({ length: 5 }, () => ({ write: half, ending: "silence" as const })));
     expect((await fetched(falling.base, { timeouts: { ...PATIENT, silenceMs: 60 } })).result).toBe(
-      `Cannot fetch ${falling.base}file.csv: it fell silent for 0.06 s (tried 5 times)`,
+      `Cannot fetch ${falling.base}file.csv: it sent nothing for 0.06 s (tried 5 times)`,
     );
   });
 
@@ -269,8 +269,8 @@ describe("a download that broke off", () => {
 
 describe("what is refused at once", () => {
   test.each([
-    ["text/html; charset=utf-8", "it is text/html, not text/csv"],
-    ["application/json", "it is application/json, not text/csv"],
+    ["text/html; charset=utf-8", "it has the content type text/html, not text/csv"],
+    ["application/json", "it has the content type application/json, not text/csv"],
   ])("is an answer of type %p", async (type, reason) => {
     const { base } = play(() => new Response(Buffer.from("<html>Down for maintenance</html>"), { headers: { "content-type": type } }));
     expect(await fetched(base)).toMatchObject({ result: `Cannot fetch ${base}file.csv: ${reason}`, waits: [], left: [] });
@@ -322,7 +322,7 @@ describe("a redirect", () => {
     ["another port", "http://127.0.0.1:1/file.csv", "it redirects to 127.0.0.1:1, which is not one of its hosts"],
     ["a host that looks alike", "https://127.0.0.1.evil.example/", "it redirects to 127.0.0.1.evil.example, which is not"],
     ["a file", "file:///etc/passwd", "it redirects to , which is not one of its hosts"],
-    ["nowhere", "https://", "it redirects to nowhere"],
+    ["nowhere", "https://", "it redirects without a valid address"],
   ])("to %s is refused by name", async (_, location, reason) => {
     const { base } = play(() => to(location));
     const { result, waits, left } = await fetched(base);
@@ -358,9 +358,9 @@ describe("a redirect", () => {
 
   test("of something that is posted is refused", async () => {
     const { base } = play(() => to("/elsewhere", 307));
-    const wanted = { url: new URL(base), types: ["application/json"], bytesMax: 1000, body: { opportunityId: 1 } };
+    const request = { url: new URL(base), types: ["application/json"], bytesMax: 1000, body: { opportunityId: 1 } };
     const path = join(aDirectory(), "answer.json");
-    await expect(download(aNet(base), wanted, path)).rejects.toThrow("it redirects what is posted");
+    await expect(download(aNet(base), request, path)).rejects.toThrow("it redirects a POST request");
   });
 });
 

@@ -107,7 +107,7 @@ describe("pull grants-gov", () => {
     [
       "a page that tells of maintenance",
       new Response("<html>Down for maintenance</html>", { headers: { "content-type": "text/html" } }),
-      "it is text/html, not application/zip",
+      "it has the content type text/html, not application/zip",
     ],
     ["such a page that calls itself a zip", new Response("<html>Down</html>", { headers: ZIP }), "root element is html"],
     ["a damaged zip", new Response(EXTRACT.subarray(0, 90_000), { headers: ZIP }), "End of central directory record signature not found"],
@@ -164,14 +164,14 @@ describe("pull grants-gov-search", () => {
     [
       "a hit is missing",
       (answer: Answer) => ({ ...answer, data: { ...answer.data, hitCount: 486 } }),
-      "there are said to be 486, and its pages hold 485",
+      "it states a total of 486, but its pages have 485",
     ],
     [
       "pages repeat",
       (answer: Answer) => ({ ...answer, data: { ...answer.data, oppHits: real.data.oppHits.slice(0, 200) } }),
-      "its pages hold 200",
+      "its pages have 200",
     ],
-    ["there is no count", ({ data: { oppHits } }: Answer) => ({ errorcode: 0, data: { oppHits } }), "its pages hold 200"],
+    ["there is no count", ({ data: { oppHits } }: Answer) => ({ errorcode: 0, data: { oppHits } }), "its pages have 200"],
     ["it fails inside of a 200", () => ({ errorcode: 5, msg: "Webservice Error" }), "it has the error code 5 (Webservice Error)"],
     ["it says something else", () => ["maintenance"], "error code"],
   ])("changes nothing when %s", async (_, change, reason) => {

@@ -34,7 +34,7 @@ describe("pull sam-gov", () => {
   test("believes no file that has a header and nothing else", async () => {
     const puller = aPuller("sam-gov");
     const { base } = play(() => new Response(csv.subarray(0, csv.indexOf("\n") + 1), { headers }));
-    await expect(puller.turn(base)).rejects.toThrow("what it published holds no records");
+    await expect(puller.turn(base)).rejects.toThrow("the download contains no records");
     expect(await puller.db.all(rawSql("select name from settings where name like 'pulled%'"))).toEqual([]);
   });
 
@@ -67,7 +67,7 @@ describe("pull sam-gov-api", () => {
 
   test("changes nothing when notices are missing", async () => {
     const puller = aPuller("sam-gov-api");
-    await expect(puller.turn(play(() => Response.json(real)).base)).rejects.toThrow("there are said to be 9334, and its pages hold 8");
+    await expect(puller.turn(play(() => Response.json(real)).base)).rejects.toThrow("it states a total of 9334, but its pages have 8");
     expect(await documentsOf(puller.db)).toEqual([]);
   });
 });
@@ -108,10 +108,14 @@ describe("pull sbir-gov", () => {
   test.each([
     ["a message of maintenance", () => Response.json({ message: "maintenance" }), "it is not a list of solicitations"],
     ["no JSON", () => new Response("oops", { headers: { "content-type": "application/json" } }), "it is not JSON"],
-    ["a page of HTML", () => new Response("<html>", { headers: { "content-type": "text/html" } }), "it is text/html, not application/json"],
+    [
+      "a page of HTML",
+      () => new Response("<html>", { headers: { "content-type": "text/html" } }),
+      "it has the content type text/html, not application/json",
+    ],
     ["a list of something else", () => Response.json([{ hello: "world" }]), "is not a solicitation"],
-    ["a refusal", () => new Response("", { status: 403 }), "it answered 403"],
-    ["nothing at all", () => undefined, "it answered 404"],
+    ["a refusal", () => new Response("", { status: 403 }), "it returned 403"],
+    ["nothing at all", () => undefined, "it returned 404"],
   ])("changes nothing when the answer is %s", async (_, answer, reason) => {
     const puller = aPuller("sbir-gov");
     await puller.turn(paging(50).base);
@@ -211,18 +215,18 @@ describe("pull dsip", () => {
     [
       "a topic is missing",
       (path: string) => (path === SEARCH ? { total: 3, data: topics } : undefined),
-      "there are said to be 3, and its pages hold 2",
+      "it states a total of 3, but its pages have 2",
     ],
     [
       "the filters were ignored",
       (path: string) => (path === SEARCH ? { total: 1, data: topics } : undefined),
-      "there are said to be 1, and its pages hold 2",
+      "it states a total of 1, but its pages have 2",
     ],
-    ["a page says what went wrong", (path: string) => (path === SEARCH ? { errorMessages: ["no"] } : undefined), "its pages hold 0"],
+    ["a page says what went wrong", (path: string) => (path === SEARCH ? { errorMessages: ["no"] } : undefined), "its pages have 0"],
     [
       "there are no details",
       (path: string) => (path.endsWith("/details") ? new Response("", { status: 404 }) : undefined),
-      "it answered 404",
+      "it returned 404",
     ],
     ["the details are another topic's", (path: string) => (path.endsWith("/details") ? details : undefined), "it is not the topic"],
     [
@@ -230,7 +234,7 @@ describe("pull dsip", () => {
       (path: string) => (path.endsWith("/questions") ? { message: "no" } : undefined),
       "it has no list of questions",
     ],
-    ["the portal is down", () => new Response("", { status: 503 }), "it answered 503 (tried 5 times)"],
+    ["the portal is down", () => new Response("", { status: 503 }), "it returned 503 (tried 5 times)"],
   ])("changes nothing when %s", async (_, change, reason) => {
     const puller = aPuller("dsip");
     await puller.turn(portal().base);

@@ -37,11 +37,11 @@ describe.each(locations)("two pulls at once on %s", (_, isThere, newLocation) =>
     await asked.promise;
 
     await expect(start(two, "sbir-gov", quick.base)).rejects.toThrow(
-      "Cannot pull sbir-gov: another pull of it is running; try again when it has ended",
+      "Cannot pull sbir-gov: another pull of sbir-gov is running; try again when it has ended",
     );
     expect(quick.asked).toEqual([]);
     const other = play(() => undefined);
-    await expect(start(two, "dsip", other.base)).rejects.toThrow("it answered 404"); // Another source is asked meanwhile.
+    await expect(start(two, "dsip", other.base)).rejects.toThrow("it returned 404"); // Another source is asked meanwhile.
 
     answer.resolve();
     expect(await first).toMatchObject({ added: 1 });
@@ -52,7 +52,7 @@ describe.each(locations)("two pulls at once on %s", (_, isThere, newLocation) =>
 
   test.if(isThere)("a pull that fails leaves the way free for the next", async () => {
     const db = await (await newLocation()).catalog(NOW);
-    await expect(start(db, "sbir-gov", play(() => new Response("", { status: 403 })).base)).rejects.toThrow("it answered 403");
+    await expect(start(db, "sbir-gov", play(() => new Response("", { status: 403 })).base)).rejects.toThrow("it returned 403");
     const well = play(({ query }) => Response.json(query.get("start") === "0" ? [solicitation("Published")] : []));
     expect(await start(db, "sbir-gov", well.base)).toMatchObject({ added: 1 });
     await db.close();

@@ -86,7 +86,7 @@ export function rawAnswer(status: string, headers: Record<string, string>, body:
 }
 
 /** Longer than any busy machine needs. */
-export const PATIENT = { answerMs: 60_000, silenceMs: 60_000, totalMs: 60_000 };
+export const PATIENT = { responseMs: 60_000, silenceMs: 60_000, totalMs: 60_000 };
 
 /** What a download has of the outside. `waits` are the milliseconds that would have been waited. */
 export function aNet(base: string, given: Partial<Net> = {}): Net & { waits: number[] } {
