@@ -84,7 +84,7 @@ export const ProblemDetails = Type.Object(
   { additionalProperties: false },
 );
 
-/** Thrown anywhere in `http/`; `app.ts` makes the response of it. `detail` is a sentence about this request, and never contains a key. */
+/** Thrown anywhere in `http/`. `app.ts` turns it into the response. `detail` is a sentence about this request, and never contains a key. */
 export class Problem extends Error {
   override readonly name = "Problem";
 
@@ -97,7 +97,7 @@ export class Problem extends Error {
   }
 }
 
-/** D-22: this address, opened in a browser, shows the description of the problem. */
+/** The `type` of a problem: an address that shows its description in a browser (D-22). */
 export function problemType(baseUrl: string, code: ProblemCode): string {
   return `${baseUrl}/docs#${problemAnchor(code)}`;
 }
@@ -125,7 +125,7 @@ export function noSuchPath(baseUrl: string): Problem {
 /** How long clients wait before they try again while the database cannot be read. */
 const RETRY_UNAVAILABLE_SECONDS = 5;
 
-/** The problem to send for anything that was thrown. Returns `internal_error` for what is not known: a bug of the service. */
+/** The problem to send for anything that was thrown. Anything unknown is a bug of the service: `internal_error`. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isUnreadable(error)) {

@@ -172,6 +172,6 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
 
   test("refuse a bad --quotas without repeating its password", async () => {
     const { code, err } = await home.run(["serve"], { env: { FUNDFEED_QUOTAS: "redis://:hidden-word@127.0.0.1/zero" } });
-    expect([code, err.includes("--quotas must be an address"), err.includes("hidden")]).toEqual([2, true, false]);
+    expect([code, err.includes("--quotas must be a percent-encoded URL"), err.includes("hidden")]).toEqual([2, true, false]);
   });
 });
