@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { check, type Part } from "./check.ts";
 
-const says = (name: string, text: string, code: number): Part => ({
+const partThatPrints = (name: string, text: string, code: number): Part => ({
   name,
   command: ["-e", `process.stderr.write(${JSON.stringify(text)}); process.exit(${code})`],
 });
 
 describe("check()", () => {
-  test("runs every part, whatever failed before it, and counts them all in the last line", async () => {
+  test("runs every part even after a failure, and prints all counts in the last line", async () => {
     const shown: string[] = [];
     const parts = [
-      says("lint", "a lint error\n", 1),
-      says("types", "", 0),
-      says("tests", " 7 pass\n 2 skip\n 3 fail\n 9 expect() calls\n", 1),
-      says("tests on PostgreSQL", " 5 pass\n 0 fail\n", 0),
-      { ...says("left out", " 5 pass\n 0 fail\n", 0), skipped: "it is not installed" },
+      partThatPrints("lint", "a lint error\n", 1),
+      partThatPrints("types", "", 0),
+      partThatPrints("tests", " 7 pass\n 2 skip\n 3 fail\n 9 expect() calls\n", 1),
+      partThatPrints("tests on PostgreSQL", " 5 pass\n 0 fail\n", 0),
+      { ...partThatPrints("other tests", " 5 pass\n 0 fail\n", 0), skipped: "PostgreSQL is not installed" },
     ];
     expect(await check(parts, (text) => shown.push(text))).toBe(false);
     expect(shown.join("").replace(/\d+ s$/gm, "… s")).toEndWith(`
@@ -22,14 +22,14 @@ lint                 FAILED   0 passed, 1 failed, 0 skipped, … s
 types                passed   1 passed, 0 failed, 0 skipped, … s
 tests                FAILED   7 passed, 3 failed, 2 skipped, … s
 tests on PostgreSQL  passed   5 passed, 0 failed, 0 skipped, … s
-left out             skipped: it is not installed
+other tests          skipped: PostgreSQL is not installed
 3 skipped
 13 passed, 4 failed
 `);
     expect(shown.join("")).toContain("a lint error\n");
   });
 
-  test("repeats at the end what failed, with its file and its error", async () => {
+  test("repeats each failure at the end, with its file and its error", async () => {
     const shown: string[] = [];
     const output = `
 tests/a.test.ts:
@@ -46,7 +46,7 @@ tests/b.test.ts:
  1 pass
  2 fail
 `;
-    await check([says("lint", "line 7: no semicolon\n", 1), says("tests", output, 1)], (text) => shown.push(text));
+    await check([partThatPrints("lint", "line 7: no semicolon\n", 1), partThatPrints("tests", output, 1)], (text) => shown.push(text));
     const all = shown.join("");
     const end = all.slice(all.indexOf("── failed: lint"));
     expect(end).toStartWith(`── failed: lint
@@ -64,13 +64,13 @@ tests/b.test.ts:
 `);
   });
 
-  test("a part that fails without a failed test has failed, and one that counts failed tests has not passed", async () => {
+  test("counts a part that exits with an error as failed, even if all its tests passed", async () => {
     const lastLine = async (...parts: Part[]) => {
       const shown: string[] = [];
       const passed = await check(parts, (text) => shown.push(text));
       return [passed, shown.join("").trimEnd().split("\n").at(-1)];
     };
-    expect(await lastLine(says("crashed", " 4 pass\n 0 fail\n", 139))).toEqual([false, "4 passed, 1 failed"]);
-    expect(await lastLine(says("well", " 4 pass\n 0 fail\n", 0))).toEqual([true, "4 passed, 0 failed"]);
+    expect(await lastLine(partThatPrints("crashed", " 4 pass\n 0 fail\n", 139))).toEqual([false, "4 passed, 1 failed"]);
+    expect(await lastLine(partThatPrints("tests", " 4 pass\n 0 fail\n", 0))).toEqual([true, "4 passed, 0 failed"]);
   });
 });

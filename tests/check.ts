@@ -1,4 +1,4 @@
-/** Everything that must hold before a change is merged: `bun run check`. A part that fails keeps none of the others from running. */
+/** All checks that a change must pass before it is merged: `bun run check`. A failed part does not stop the others. */
 import { stripVTControlCharacters } from "node:util";
 import { postgresPrograms } from "./support/postgres-programs.ts";
 
@@ -6,11 +6,11 @@ export type Part = {
   name: string;
   /** Arguments for Bun. */
   command: readonly string[];
-  /** Why the part cannot run on this machine. */
+  /** Why the part cannot run on this machine; absent if it can. */
   skipped?: string | undefined;
 };
 
-/** Only these import packages: this file runs before they are installed. */
+/** Only the parts may import packages, because this file runs before they are installed. */
 const parts: readonly Part[] = [
   { name: "installation", command: ["install", "--frozen-lockfile", "--no-summary"] },
   { name: "lint", command: ["run", "lint"] },
@@ -27,8 +27,8 @@ type Counts = { passed: number; failed: number; skipped: number };
 type Result = Counts & { name: string; outcome: string; failures: readonly string[] };
 
 /**
- * Runs one part after the other and reports them all. The end repeats what failed, since it is what a reader of a long log sees first; the last
- * line is `N passed, N failed`. Resolves to whether nothing failed.
+ * Runs one part after the other and returns whether all passed. The end of the output repeats the failures, because a reader of a long log
+ * starts there. The last line is `N passed, N failed`.
  */
 export async function check(parts: readonly Part[], write: (text: string) => void): Promise<boolean> {
   const results: Result[] = [];
@@ -50,7 +50,7 @@ async function run({ name, command, skipped }: Part, write: (text: string) => vo
   const env = { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: "1" }) };
   const child = Bun.spawn([process.execPath, ...command], { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
-  const pass = async (stream: ReadableStream<Uint8Array>) => {
+  const copyToOutput = async (stream: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder();
     for await (const bytes of stream) {
       const text = decoder.decode(bytes, { stream: true });
@@ -58,7 +58,7 @@ async function run({ name, command, skipped }: Part, write: (text: string) => vo
       write(text);
     }
   };
-  const [code] = await Promise.all([child.exited, pass(child.stdout), pass(child.stderr)]);
+  const [code] = await Promise.all([child.exited, copyToOutput(child.stdout), copyToOutput(child.stderr)]);
   const plain = stripVTControlCharacters(output);
   const counts = countsOf(plain, code === 0);
   const failures = counts.failed === 0 ? [] : failuresIn(plain);
@@ -67,16 +67,16 @@ async function run({ name, command, skipped }: Part, write: (text: string) => vo
   return { name, outcome, failures, ...counts };
 }
 
-/** As `bun test` counts its tests. A part that counts none is one check; one that fails without a failed test has failed itself. */
+/** Reads the counts that `bun test` prints. A part without counts is one check. A part that fails without a failed test counts as one failure. */
 function countsOf(output: string, succeeded: boolean): Counts {
-  const counted = (what: string) => Number.parseInt(output.match(new RegExp(`^ *\\d+ ${what}$`, "gm"))?.at(-1) ?? "0", 10);
-  const counts = { passed: counted("pass"), failed: counted("fail"), skipped: counted("skip") };
+  const countOf = (outcome: string) => Number.parseInt(output.match(new RegExp(`^ *\\d+ ${outcome}$`, "gm"))?.at(-1) ?? "0", 10);
+  const counts = { passed: countOf("pass"), failed: countOf("fail"), skipped: countOf("skip") };
   return succeeded ? { ...counts, passed: counts.passed || 1 } : { ...counts, failed: counts.failed || 1 };
 }
 
 const FAILURE_LINES = 30;
 
-/** Each failed test with its file and the lines that `bun test` wrote about it; the last lines of a part that names no failed test. */
+/** Returns each failed test with its file and the lines that `bun test` printed about it, or the last lines if no test failed. */
 function failuresIn(output: string): string[] {
   const lines = output.trimEnd().split("\n");
   const failures: string[] = [];
@@ -87,7 +87,7 @@ function failuresIn(output: string): string[] {
     if (isFailure) failures.push([file, ...lines.slice(first, index + 1).slice(-FAILURE_LINES)].join("\n"));
     if (/^\S+\.test\.ts:$/.test(line)) file = line;
     if (isFailure || /^\((pass|skip)\) |\.test\.ts:$/.test(line)) first = index + 1;
-    if (/^ *\d+ tests (failed|skipped):$/.test(line)) break; // Bun repeats their names from here on.
+    if (/^ *\d+ tests (failed|skipped):$/.test(line)) break; // From here on, Bun repeats the names.
   }
   return failures.length > 0 ? failures : [lines.slice(-FAILURE_LINES).join("\n")];
 }

@@ -1,4 +1,4 @@
-/** A clone is complete: nothing in it reads or names a file outside it, and what it has of upstreams is accounted for. */
+/** A clone is complete: none of its files names a path outside it, and every excerpt of an upstream has a provenance. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +8,14 @@ import { readText, root, trackedFiles } from "./support/tracked-files.ts";
 
 const EXCERPTS_BYTES_MAX = 6_000_000;
 
-const PATHS_ELSEWHERE = [
-  /(?<![\w.$}])\/(work|home|root|Users)\/\w/, // Of somebody's machine.
+const OUTSIDE_PATHS = [
+  /(?<![\w.$}])\/(work|home|root|Users)\/\w/, // A path of one particular machine.
   /\broot, ["'`]\.\./,
   /\bshared\/data\b/,
 ];
 
-/** How many directories above its own a line's relative path begins. */
-function climbsOf(line: string): number {
+/** Returns how many directories the relative paths in a line go up, at most. */
+function parentSteps(line: string): number {
   const paths = line.match(/(?<![\w./])\.\.(?:\/\.\.)*(?=[/"'`)\s])/g) ?? [];
   return Math.max(0, ...paths.map((path) => path.split("/").length));
 }
@@ -30,7 +30,7 @@ test("no file names a path outside the clone", () => {
     return readText(path)
       .split("\n")
       .flatMap((line, index) =>
-        climbsOf(line) > depth || PATHS_ELSEWHERE.some((pattern) => pattern.test(line)) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+        parentSteps(line) > depth || OUTSIDE_PATHS.some((pattern) => pattern.test(line)) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
       );
   });
   expect(named).toEqual([]);
@@ -39,7 +39,7 @@ test("no file names a path outside the clone", () => {
 describe("tests/data", () => {
   const excerpts = trackedFiles(/^tests\/data\/(?!schema-)[^/]+\//).map((path) => path.slice("tests/data/".length));
 
-  test("has the provenance of each file, and no provenance of others", () => {
+  test("has a line in PROVENANCE.md for each file, and none for missing files", () => {
     const rows = readText("tests/data/PROVENANCE.md").match(/^\| `.*?(?= \|)/gm) ?? [];
     const patterns = rows.flatMap((row) => {
       const names = [...row.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
@@ -51,28 +51,28 @@ describe("tests/data", () => {
     expect(patterns.filter((_, index) => !excerpts.some((path) => globs[index]?.match(path)))).toEqual([]);
   });
 
-  test("is small", () => {
+  test("is smaller than 6 MB", () => {
     const bytes = excerpts.map((path) => statSync(join(root, "tests/data", path)).size);
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(EXCERPTS_BYTES_MAX);
   });
 
-  testReal("has whole lines of the full files, in their order", async (directory) => {
+  testReal("has only complete lines of the full files, in their order", async (directory) => {
     const names = excerpts.filter((path) => existsSync(realPath(path.replace(/\.gz$/, ""), directory)));
     expect(names.length).toBeGreaterThan(100);
     for (const name of names) {
       const path = realPath(name.replace(/\.gz$/, ""), directory);
       const bytes = await Bun.file(path).bytes();
       const full = linesOf(path.endsWith(".gz") ? gunzipSync(bytes) : bytes);
-      let at = 0;
+      let next = 0;
       for (const line of linesOf(realFile(name))) {
-        at = full.indexOf(line, at) + 1;
-        if (at === 0) throw new Error(`${name} has a line that its full file does not have there: ${line.slice(0, 200)}`);
+        next = full.indexOf(line, next) + 1;
+        if (next === 0) throw new Error(`${name}: the full file does not have this line after the previous one: ${line.slice(0, 200)}`);
       }
     }
   });
 });
 
-/** Where records were left out, the comma behind the last one was too. */
+/** Splits into lines without a comma at the end: an excerpt's last record has none. */
 function linesOf(bytes: Uint8Array): string[] {
   return Buffer.from(bytes)
     .toString("latin1")

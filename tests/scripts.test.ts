@@ -1,4 +1,4 @@
-/** The package's scripts, in a checkout where nothing has been installed yet. */
+/** Package scripts in a fresh clone, before anything is installed. */
 import { afterAll, expect, test } from "bun:test";
 import { cpSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -9,16 +9,16 @@ afterAll(dropScratch);
 
 const root = join(import.meta.dir, "..");
 
-/** What `bun run build` and `bun run demo` need of a clone. */
-function aClone(): string {
+/** Creates a clone with only the files that `bun run build` and `bun run demo` need. */
+function createClone(): string {
   const directory = aDirectory();
   for (const name of ["package.json", "bun.lock", "bunfig.toml", "tsconfig.json", "db", "src"])
     cpSync(join(root, name), join(directory, name), { recursive: true });
   return directory;
 }
 
-/** A PATH with a shell and a Node, so that Bun adds nothing of its own, but without Bun. */
-function aPathWithoutBun(): string {
+/** Returns a PATH with a shell and Node but without Bun. If Node were missing, Bun would add a directory with itself. */
+function pathWithoutBun(): string {
   const directory = aDirectory();
   symlinkSync("/bin/sh", join(directory, "sh"));
   symlinkSync("/bin/sh", join(directory, "node"));
@@ -26,17 +26,17 @@ function aPathWithoutBun(): string {
 }
 
 async function run(command: readonly string[], directory: string) {
-  const env = { ...process.env, PATH: aPathWithoutBun() };
+  const env = { ...process.env, PATH: pathWithoutBun() };
   const child = Bun.spawn([process.execPath, ...command], { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"] });
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { code, output: out + err };
 }
 
-const installed = await run(["install", "--frozen-lockfile", "--production"], aClone());
-const reason = installed.code === 0 ? "" : " (skipped: neither the registry nor Bun's cache has the packages)";
+const installed = await run(["install", "--frozen-lockfile", "--production"], createClone());
+const reason = installed.code === 0 ? "" : " (skipped: the packages are neither in the registry nor in Bun's cache)";
 
-test.skipIf(installed.code !== 0)(`\`bun run build\` needs nothing to be installed, nor bun on the PATH${reason}`, async () => {
-  const clone = aClone();
+test.skipIf(installed.code !== 0)(`\`bun run build\` works without installed packages and without bun on the PATH${reason}`, async () => {
+  const clone = createClone();
   const { code, output } = await run(["run", "build"], clone);
   expect([code, output]).toEqual([0, expect.stringContaining("compile")]);
   const built = Bun.spawnSync([join(clone, "dist/fundfeed"), "version"]);

@@ -1,4 +1,4 @@
-/** What the documentation says is tested has a test of that name. */
+/** The tests that the documentation cites exist. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
-/** Numbers that code, tests and documents cite stand for something: a rule of docs/contract.md, or a row of docs/requests.md. */
+/** The rules of docs/contract.md and the rows of docs/requests.md that code, tests and documents cite exist. */
 import { describe, expect, test } from "bun:test";
 import { readText, trackedFiles } from "../support/tracked-files.ts";
 
-/** The first cells of a page's table rows. */
+/** Returns the first cells of a page's table rows. */
 const numbersIn = (page: string) => [...readText(page).matchAll(/^\| (D-\d+|\d+) \|/gm)].map(([, number = ""]) => number);
 
 describe("docs/contract.md", () => {
@@ -30,7 +30,7 @@ describe("docs/requests.md", () => {
     expect(rows).toEqual(rows.map((_, index) => index + 1));
   });
 
-  test("has every row that a test's name or table cites", () => {
+  test("has every row that the name or the table of a test cites", () => {
     const cited = trackedFiles(/^tests\/(http\/.*|process)\.test\.ts$/).flatMap((path) => {
       const text = readText(path);
       const names = [...text.matchAll(/\btest(?:\.\w+)?\(["`](\d+(?:, \d+)*): /g)].flatMap(([, numbers = ""]) => numbers.split(", "));

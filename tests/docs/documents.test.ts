@@ -1,4 +1,4 @@
-/** The documents keep their word: every command line in them is run, every option and variable exists, every link leads somewhere. */
+/** Runs every command line in the documents, and checks that every option, variable and link in them exists. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,7 +14,7 @@ import { realFile } from "../support/real-data.ts";
 import { zipArchive } from "../support/zip-archive.ts";
 
 const root = join(import.meta.dir, "../..");
-/** As the documents write it; here a demo's stands in for it, whose port is free. */
+/** The base URL in the documents. The test replaces it by that of a demo on a free port. */
 const BASE = "http://127.0.0.1:8080/v1";
 const STARTED_WITHIN_MS = 60_000;
 const GUIDE = "src/http/docs/guide.md";
@@ -28,31 +28,31 @@ const documents: readonly Document[] = ["*.md", "{docs,src,tests,examples}/**/*.
 
 const program = createProgram({ machine: machineOf({}, { printLine: () => undefined, printError: () => undefined }), exitCode: 0 });
 
-// ---- Every command line is run.
+// ---- Command lines
 
-/** What the examples' files stand for. */
-const samples: Readonly<Record<string, () => Uint8Array>> = {
+/** The content of the files that the examples import. */
+const exampleFiles: Readonly<Record<string, () => Uint8Array>> = {
   "GrantsDBExtract20261121v2.zip": extract,
   "ContractOpportunitiesFullCSV.csv": notices,
 };
 
-type Place = { directory: string; base: string; env: Record<string, string> };
+type Sandbox = { directory: string; base: string; env: Record<string, string> };
 type Line = { where: string; text: string };
-type Trial = (line: string, place: Place) => void | Promise<void>;
+type Check = (line: string, sandbox: Sandbox) => void | Promise<void>;
 
-/** How a line is tried: by the first that fits. Who writes a line of another kind says here how. */
-const trials: readonly (readonly [kind: RegExp, trial: Trial])[] = [
+/** How to check a line: the first matching pattern counts. A new kind of line needs a new entry. */
+const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^fundfeed (\S+ )+(…|.*\[--)/, checkNames], // A synopsis.
   [/^(npx bun@1\.4\.5|bun) run /, checkScript],
   [/^bun test tests\/\w+$/, (line) => expect(existsSync(join(root, line.split(" ")[2] ?? ""))).toBe(true)],
   [/^bun src\/main\.ts …$/, () => expect(existsSync(join(root, "src/main.ts"))).toBe(true)],
   [
     /^npx bun@1\.4\.5 src\/main\.ts mirror .*--every /,
-    (line, place) => startAndStop(line.replace("npx bun@1.4.5 src/main.ts", "fundfeed"), place),
+    (line, sandbox) => startAndStop(line.replace("npx bun@1.4.5 src/main.ts", "fundfeed"), sandbox),
   ],
   [/^export FUNDFEED_KEY=ffk_live_…$/, () => undefined],
-  [/^cd "\$\(mktemp -d\)" && bun add |^gzip .*node_modules/, () => undefined], // How a bundled file was fetched, once.
-  [/^(sudo|docker|systemctl|journalctl) /, checkNames], // What is not this machine's to run.
+  [/^cd "\$\(mktemp -d\)" && bun add |^gzip .*node_modules/, () => undefined], // How a bundled file was downloaded, once.
+  [/^(sudo|docker|systemctl|journalctl) /, checkNames], // Would change the machine that runs the tests.
   [/^alias fundfeed=/, () => undefined],
   [/^([A-Z_]+=\S+ )*fundfeed (serve|demo)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
   [/^curl /, run],
@@ -61,10 +61,10 @@ const trials: readonly (readonly [kind: RegExp, trial: Trial])[] = [
 
 describe("the command lines of", () => {
   let demo: Awaited<ReturnType<typeof startDemo>>;
-  let upstream: ReturnType<typeof playUpstreams>;
+  let upstream: ReturnType<typeof startFakeUpstreams>;
 
   beforeAll(async () => {
-    upstream = playUpstreams();
+    upstream = startFakeUpstreams();
     demo = await startDemo();
   }, 300_000);
 
@@ -74,32 +74,31 @@ describe("the command lines of", () => {
     dropScratch();
   });
 
-  const shown = documents.map(({ path, text }) => ({ path, lines: linesOf({ path, text }) })).filter(({ lines }) => lines.length > 0);
+  const withCommands = documents.map(({ path, text }) => ({ path, lines: linesOf({ path, text }) })).filter(({ lines }) => lines.length > 0);
 
-  test.each(shown.map(({ path, lines }) => [path, lines] as const))(
+  test.each(withCommands.map(({ path, lines }) => [path, lines] as const))(
     "%s",
     async (_, lines) => {
-      const place = aPlace(demo, `${upstream.url}`);
-      for (const line of lines) await tryLine(line, place);
+      const sandbox = createSandbox(demo, `${upstream.url}`);
+      for (const line of lines) await checkLine(line, sandbox);
     },
     300_000,
   );
 });
 
-async function tryLine({ where, text }: Line, place: Place): Promise<void> {
-  const [, trial] = trials.find(([kind]) => kind.test(text)) ?? [];
-  if (trial === undefined)
-    throw new Error(`${where}: nobody has said how to try "${text}": add it to the trials in tests/docs/documents.test.ts`);
+async function checkLine({ where, text }: Line, sandbox: Sandbox): Promise<void> {
+  const [, check] = checks.find(([pattern]) => pattern.test(text)) ?? [];
+  if (check === undefined) throw new Error(`${where}: no way to check "${text}"; add one to \`checks\` in tests/docs/documents.test.ts`);
   try {
-    await trial(text, place);
+    await check(text, sandbox);
   } catch (error) {
-    throw new Error(`${where}: "${text}" does not do what it promises: ${error instanceof Error ? error.message : error}`, {
+    throw new Error(`${where}: "${text}" failed: ${error instanceof Error ? error.message : error}`, {
       cause: error,
     });
   }
 }
 
-/** The lines of all `sh` blocks, without comments; a line that goes on after `\` is one. */
+/** Returns the lines of all `sh` blocks without comments. Lines continued with `\` are joined. */
 function linesOf({ path, text }: Document): Line[] {
   return [...text.matchAll(/^```sh\b.*\n([\s\S]*?)^```$/gm)].flatMap(({ 1: block = "", index }) => {
     const where = path === GUIDE ? path : `${path}:${text.slice(0, index).split("\n").length}`;
@@ -111,10 +110,10 @@ function linesOf({ path, text }: Document): Line[] {
   });
 }
 
-/** A directory with the examples' files, the data directory of an installed server, and a `fundfeed` on the path that is this checkout's. */
-function aPlace({ base, key, id }: { base: string; key: string; id: string }, upstream: string): Place {
+/** Creates a directory with the examples' files and a data directory, and an environment whose `fundfeed` runs this checkout. */
+function createSandbox({ base, key, id }: { base: string; key: string; id: string }, upstream: string): Sandbox {
   const directory = aDirectory();
-  for (const [name, content] of Object.entries(samples)) writeFileSync(join(directory, name), content());
+  for (const [name, content] of Object.entries(exampleFiles)) writeFileSync(join(directory, name), content());
   for (const open of [openCatalog, openState]) open(join(directory, "fundfeed-data"), Date.now()).sqlite.close();
   const bin = join(directory, "bin");
   mkdirSync(bin);
@@ -135,35 +134,35 @@ function aPlace({ base, key, id }: { base: string; key: string; id: string }, up
   };
 }
 
-function start(line: string, { directory, base, env }: Place) {
-  const filled = line
+function start(line: string, { directory, base, env }: Sandbox) {
+  const command = line
     .replaceAll(BASE, base)
     .replace("ffk_live_…", env.FUNDFEED_KEY ?? "")
-    .replace("key_…", () => aKeyIn(directory))
+    .replace("key_…", () => activeKeyIn(directory))
     .replace(/^curl -s/, "curl -sf")
     .replace(/--port \d+/, "--port 0")
-    .replace(/\bfundfeed pull .*/, (pull) => `${pull} --allow-http`) // The stand-ins have no certificate.
+    .replace(/\bfundfeed pull .*/, (pull) => `${pull} --allow-http`) // The fake upstreams have no certificate.
     .replace(/(?<=\s)\/(?=(var|srv|mnt|backups?)\/)/g, `${directory}/`);
-  return Bun.spawn(["sh", "-c", `exec env ${filled}`], { cwd: directory, env, stdout: "pipe", stderr: "pipe" });
+  return Bun.spawn(["sh", "-c", `exec env ${command}`], { cwd: directory, env, stdout: "pipe", stderr: "pipe" });
 }
 
-async function run(line: string, place: Place): Promise<void> {
+async function run(line: string, sandbox: Sandbox): Promise<void> {
   checkNames(line);
-  const child = start(line, place);
+  const child = start(line, sandbox);
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  if (code !== 0 || out === "") throw new Error(`it ends with ${code}, and says ${out}${err}`);
+  if (code !== 0 || out === "") throw new Error(`it exited with ${code} and printed: ${out}${err}`);
 }
 
-async function startAndStop(line: string, place: Place): Promise<void> {
+async function startAndStop(line: string, sandbox: Sandbox): Promise<void> {
   checkNames(line);
-  const child = start(line, place);
+  const child = start(line, sandbox);
   const errors = child.stderr.text();
   const timer = setTimeout(() => child.kill(), STARTED_WITHIN_MS);
   const { value } = await child.stdout.getReader().read();
   clearTimeout(timer);
   child.kill("SIGTERM");
   const code = await child.exited;
-  if (value === undefined || code !== 0) throw new Error(`it ends with ${code}, and says ${await errors}`);
+  if (value === undefined || code !== 0) throw new Error(`it exited with ${code} and printed: ${await errors}`);
 }
 
 function checkScript(line: string): void {
@@ -171,7 +170,7 @@ function checkScript(line: string): void {
   expect(Object.keys(manifest.scripts)).toContain(name);
 }
 
-function aKeyIn(directory: string): string {
+function activeKeyIn(directory: string): string {
   const { stdout } = Bun.spawnSync([process.execPath, join(root, "src/main.ts"), "keys", "list", "--json"], { cwd: directory });
   const keys: { id: string; revoked_at: string | null }[] = JSON.parse(stdout.toString());
   return keys.find(({ revoked_at }) => revoked_at === null)?.id ?? "none";
@@ -186,8 +185,8 @@ async function startDemo() {
   }
   const [, base = ""] = /listening on (\S+)/.exec(printed) ?? [];
   const [, key = ""] = /FUNDFEED_KEY=(\S+)/.exec(printed) ?? [];
-  const answer = await fetch(`${base}/opportunities?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
-  const { data } = (await answer.json()) as { data: { id: string }[] };
+  const response = await fetch(`${base}/opportunities?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
+  const { data } = (await response.json()) as { data: { id: string }[] };
   const stop = () => {
     child.kill("SIGTERM");
     return child.exited;
@@ -195,8 +194,8 @@ async function startDemo() {
   return { base, key, id: data[0]?.id ?? "", stop };
 }
 
-/** What the upstreams publish, whatever the day. */
-function playUpstreams() {
+/** Starts a fake server for all upstreams that publishes the same files on every day. */
+function startFakeUpstreams() {
   return Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -217,14 +216,14 @@ function notices(): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(realFile("sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz"));
 }
 
-// ---- Every name exists.
+// ---- Names
 
-/** Each call of the program in a text, named: `keys create --account "Acme"` is ["keys", "create", "--account", …]. */
+/** Returns the arguments of each call of the program in a text: `fundfeed keys create --account "Acme"` gives ["keys", "create", "--account", …]. */
 function callsIn(text: string): string[][] {
   return [...text.matchAll(/(?:^|[\s/])fundfeed (?!fundfeed )([a-z]+(?=\s|$)[^|;&#\n]*)/g)].map(([, words = ""]) => words.split(/\s+/));
 }
 
-/** Refuses a line whose commands or options the program does not have. */
+/** Throws if a line has a command or option that the program does not have. */
 function checkNames(line: string): void {
   for (const call of callsIn(line)) {
     const { command, rest } = commandOf(call);
@@ -239,7 +238,7 @@ function commandOf(words: readonly string[]): { command: Command; rest: readonly
   let rest = words;
   while (command.commands.length > 0 && rest.length > 0 && !rest[0]?.startsWith("-")) {
     const next = command.commands.find((each) => each.name() === rest[0]);
-    if (next === undefined) throw new Error(`There is no command "${rest[0]}" in "fundfeed ${words.join(" ")}"`);
+    if (next === undefined) throw new Error(`fundfeed has no command "${rest[0]}", in "fundfeed ${words.join(" ")}"`);
     [command, rest] = [next, rest.slice(1)];
   }
   return { command, rest };
@@ -252,12 +251,12 @@ function optionsOf(command: Command): string[] {
 const everyCommand = program.commands.flatMap((command) => [command, ...command.commands]);
 const readme = documents.find(({ path }) => path === "README.md")?.text ?? "";
 
-describe("the names in the documents", () => {
-  test.each(documents.map(({ path, text }) => [path, text] as const))("of %s exist", (_, text) => {
+describe("names in the documents:", () => {
+  test.each(documents.map(({ path, text }) => [path, text] as const))("commands and options in %s exist", (_, text) => {
     for (const [, code = ""] of text.matchAll(/`([^`\n]+)`/g)) checkNames(code);
   });
 
-  test("of the commands that systemd runs exist", () => {
+  test("commands and options that systemd runs exist", () => {
     const units = [...new Bun.Glob("docs/operate/*.service").scanSync(root)].map((path) => readFileSync(join(root, path), "utf8"));
     const blocks = documents.flatMap(({ text }) => [...text.matchAll(/^```ini\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block));
     const lines = [...units, ...blocks].flatMap((text) => text.match(/^Exec\w+=.*$/gm) ?? []);
@@ -265,7 +264,7 @@ describe("the names in the documents", () => {
     for (const line of lines) checkNames(line);
   });
 
-  test("of the examples in every help exist", () => {
+  test("commands and options in the examples of every help text exist", () => {
     for (const command of everyCommand) {
       const help: string[] = [];
       command.configureOutput({ writeOut: (text) => void help.push(text) }).outputHelp();
@@ -273,7 +272,7 @@ describe("the names in the documents", () => {
     }
   });
 
-  test("of environment variables are read by the program", async () => {
+  test("the program reads every environment variable", async () => {
     const sources = await Promise.all(
       ["src/**/*.ts", "bench/*.ts", "tests/support/*.ts"]
         .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)])
@@ -286,7 +285,7 @@ describe("the names in the documents", () => {
     for (const { text } of documents) for (const [name] of text.matchAll(/FUNDFEED_[A-Z_]*[A-Z]\b/g)) expect([...known]).toContain(name);
   });
 
-  test("of all commands are in the README, and its table's options are theirs", () => {
+  test("the README names all commands, and its tables only options that exist", () => {
     const codes = [...readme.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code.split(" ")[0]);
     for (const command of program.commands) expect(codes).toContain(command.name());
 
@@ -295,7 +294,7 @@ describe("the names in the documents", () => {
       for (const [option] of row.matchAll(/--[a-z-]+[a-z]/g)) expect([...all]).toContain(option);
   });
 
-  test("of the README's settings are all of `serve`, with their variables and defaults", () => {
+  test("the README lists all settings of `serve`, with their variables and defaults", () => {
     const rows = [...readme.matchAll(/^\| `(--[a-z-]+)` \| `(FUNDFEED_\w+)` \| (?:none|off|`([^`]+)`) \|/gm)];
     const { command } = commandOf(["serve"]);
     const settings = command.options.flatMap(({ long, envVar }) => (envVar === undefined ? [] : [`${long} ${envVar}`]));
@@ -311,18 +310,18 @@ function variable(source: string): string {
   return source.replaceAll("-", "_").toUpperCase();
 }
 
-// ---- Units fit what they start.
+// ---- systemd units
 
-test("systemd starts an importer in a directory that it may write: rejects of a pull into PostgreSQL stay there", () => {
+test("the pull unit starts in a writable directory, where a pull into PostgreSQL writes its rejects", () => {
   const unit = readFileSync(join(root, "docs/operate/fundfeed-pull@.service"), "utf8");
   const [, state] = /^StateDirectory=(.*)$/m.exec(unit) ?? [];
   expect(unit.match(/^WorkingDirectory=.*$/m)?.[0]).toBe(`WorkingDirectory=/var/lib/${state}`);
 });
 
-// ---- Every link leads somewhere.
+// ---- Links
 
 test.each(documents.filter(({ path }) => path !== GUIDE).map(({ path, text }) => [path, text] as const))(
-  "the links of %s lead to files and headings",
+  "the links of %s lead to existing files and headings",
   (path, text) => {
     for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^https?:/.test(target)) continue;
@@ -334,7 +333,7 @@ test.each(documents.filter(({ path }) => path !== GUIDE).map(({ path, text }) =>
   },
 );
 
-/** As GitHub makes anchors of them. */
+/** Returns the anchors that GitHub gives to the headings. */
 function headingsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
     title

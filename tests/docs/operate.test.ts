@@ -1,4 +1,4 @@
-/** What docs/operate/index.md has its reader run fits the files of the checkout and the units. */
+/** The commands in docs/operate/index.md match the files of the checkout and the systemd units. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const read = (name: string) => readFileSync(join(root, "docs/operate", name), "u
 const commands = [...read("index.md").matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) => block.trim().split("\n"));
 
 describe("docs/operate/index.md", () => {
-  test("installs files that are where its commands are run", () => {
+  test("installs files that exist in the checkout, and every unit", () => {
     const installed = commands
       .filter((line) => /^sudo (install -m|cp)/.test(line))
       .flatMap((line) => line.split(/\s+/).slice(1, -1))
@@ -22,11 +22,11 @@ describe("docs/operate/index.md", () => {
     for (const unit of units) expect([unit, installed.some((path) => new Bun.Glob(path).match(unit))]).toEqual([unit, true]);
   });
 
-  test("puts a backup before an upgrade where the daily backup deletes nothing", () => {
+  test("keeps the backup made before an upgrade out of the directory that the daily backup prunes", () => {
     const unit = read("fundfeed-backup.service");
     const [, pruned = ""] = /^ExecStart=\/usr\/bin\/find (\S+) /m.exec(unit) ?? [];
-    const [, made = ""] = /today=(\S+)\/\$\(date/.exec(unit) ?? [];
-    expect([pruned, made]).toEqual(["/var/backups/fundfeed/daily", pruned]);
+    const [, written = ""] = /today=(\S+)\/\$\(date/.exec(unit) ?? [];
+    expect([pruned, written]).toEqual(["/var/backups/fundfeed/daily", pruned]);
     const kept = commands.filter((line) => line.startsWith("fundfeed backup") && line.includes("before-upgrade"));
     expect(kept).toHaveLength(1);
     expect(kept[0]).not.toContain(pruned);
