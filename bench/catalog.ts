@@ -1,6 +1,6 @@
 /**
- * Makes a catalog of the generated records and their histories through the product's own writer, faster than by imports: one transaction,
- * no fsync. `bun bench/catalog.ts <empty directory> <records>`
+ * Creates a catalog of generated records and their histories: `bun bench/catalog.ts <empty directory> <records>`. It calls the same functions
+ * as an import, but is faster: one transaction and no fsync.
  */
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -20,30 +20,30 @@ import { generateRecord, randomOf } from "./generate.ts";
 import { LOAD_CORE, run, workDirectory } from "./processes.ts";
 
 const SEED = 1;
-/** The first import's instant; later chunks and changes follow it, all of them in the past. */
-const BEGAN = Date.UTC(2024, 0, 1);
+/** The instant of the first chunk. Later chunks and changes follow, all in the past. */
+const FIRST_INSTANT = Date.UTC(2024, 0, 1);
 const CHUNK_EVERY_MS = 600_000;
-/** How many of a record's events there are beside its addition, at most, save for the first record's. */
+/** Further events of the first record. All other records have about one. */
 const LONG_HISTORY = 5000;
 
-/** The data directory of the catalog with so many records and twice as many events; made when it is not there yet. */
-export async function catalogOf(records: number): Promise<string> {
-  const directory = join(workDirectory, `catalog-${records}-${shape}`);
+/** Returns the data directory of a catalog with this many records and twice as many events. Creates it on the first call, and again when its content would differ. */
+export async function generatedCatalog(records: number): Promise<string> {
+  const directory = join(workDirectory, `catalog-${records}-${version}`);
   if (existsSync(directory)) return directory;
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
-  await run(LOAD_CORE, [process.execPath, import.meta.path, unfinished, String(records)]); // Elsewhere: it takes a gigabyte of memory.
+  await run(LOAD_CORE, [process.execPath, import.meta.path, unfinished, String(records)]); // In another process, because it uses a gigabyte of memory.
   renameSync(unfinished, directory);
   return directory;
 }
 
-/** Reads the files once, so that what follows measures the program and not the disk. */
-export async function warm(directory: string): Promise<void> {
-  for await (const chunk of Bun.file(join(directory, fileNames.catalog)).stream()) chunk.byteLength;
+/** Reads the catalog once, so that the benchmark measures the program and not the disk. */
+export async function warmFileCache(directory: string): Promise<void> {
+  for await (const chunk of Bun.file(join(directory, fileNames.catalog)).stream()) void chunk;
 }
 
-/** What a catalog's content depends on; when it changes, catalogs are made anew. */
-const shape = Bun.hash
+/** Changes with everything that a catalog's content depends on: the schemas and the generator. */
+const version = Bun.hash
   .crc32(
     [...migrations.catalog, ...migrations.state].map(({ sql }) => sql).join() + readFileSync(join(import.meta.dir, "generate.ts"), "utf8"),
   )
@@ -53,17 +53,25 @@ async function fill(directory: string, records: number): Promise<void> {
   const db = openCatalog(directory, Date.now());
   db.sqlite.run("pragma synchronous = off");
   db.sqlite.run("pragma cache_size = -1000000");
-  const [begun] = drizzle(db.sqlite)
+  const [begunImport] = drizzle(db.sqlite)
     .insert(imports)
-    .values({ format: "records", files: "[]", sources: "[]", snapshot: 0, started_at: BEGAN, finished_at: BEGAN, counts: "{}" })
+    .values({
+      format: "records",
+      files: "[]",
+      sources: "[]",
+      snapshot: 0,
+      started_at: FIRST_INSTANT,
+      finished_at: FIRST_INSTANT,
+      counts: "{}",
+    })
     .returning()
     .all();
-  await db.transaction((sql) => write(sql, records, begun?.id ?? 0));
+  await db.transaction((sql) => insertRecords(sql, records, begunImport?.id ?? 0));
   db.sqlite.run("pragma wal_checkpoint(truncate)");
   await db.close();
 }
 
-async function write(sql: CatalogSql, records: number, importId: number): Promise<void> {
+async function insertRecords(sql: CatalogSql, records: number, importId: number): Promise<void> {
   const random = randomOf(SEED, -2);
   const names = new Map<string, string>();
   let [chunk, leftInChunk] = [0, 0];
@@ -72,9 +80,10 @@ async function write(sql: CatalogSql, records: number, importId: number): Promis
       chunk++;
       leftInChunk = Math.floor(1000 * random());
     }
-    const created_at = BEGAN + chunk * CHUNK_EVERY_MS;
-    // Three of ten changed since, a few dozen at an instant, so that the newest stand anywhere on disk.
-    const updated_at = random() < 0.3 ? BEGAN + (records / 400 + Math.floor((random() * records) / 100)) * CHUNK_EVERY_MS : created_at;
+    const created_at = FIRST_INSTANT + chunk * CHUNK_EVERY_MS;
+    // Three of ten have changed since, a few dozen at one instant, so the newest records are scattered over the file.
+    const updated_at =
+      random() < 0.3 ? FIRST_INSTANT + (records / 400 + Math.floor((random() * records) / 100)) * CHUNK_EVERY_MS : created_at;
     const record = validateRecord(generateRecord(SEED, index), names);
     const prepared = prepareRecord({ ...record, restored: { created_at, updated_at } });
     await insertRecord(sql, decideImport(undefined, prepared, updated_at), prepared, updated_at, importId);
@@ -88,7 +97,7 @@ async function write(sql: CatalogSql, records: number, importId: number): Promis
   }
 }
 
-/** The `number`th further event of a record that was added and last changed at these instants. */
+/** Returns the further event `number` of a record that was added and last changed at these instants. */
 function generatedEvent(opportunity_id: string, number: number, added: number, changed: number, random: () => number): OpportunityEvent {
   const change = { field: "dates.closes_at", previous: "2026-01-02T23:59:59-05:00", current: "2026-01-09T23:59:59-05:00" };
   return {

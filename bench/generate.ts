@@ -1,8 +1,8 @@
 /**
- * A seeded, real-shaped catalog as `import records` takes it: `bun bench/generate.ts --records 100000 --seed 1 [--changed] > records.ndjson`.
+ * Generates records for `import records`: `bun bench/generate.ts --records 100000 --seed 1 [--changed] > records.ndjson`.
  *
- * Its shape is that of the real sources together: documents of 2 to 4 KB, 26 sources of which 20 are not in the catalog, 600 agencies
- * that each publish through one or two of them, some 1,200 distinct (status, source, program type) and 36,000 with the agency at a million.
+ * They resemble the real sources together: documents of 2 to 4 KB; 26 sources, 20 of them not named sources; 600 agencies that each publish
+ * through one or two sources. A million records have about 1,200 combinations of status, source and program type, and 36,000 facets.
  */
 import { parseArgs } from "node:util";
 import { opportunityId } from "../src/opportunities/identity.ts";
@@ -10,7 +10,7 @@ import { type ProgramType, programTypes, type Status } from "../src/opportunitie
 
 type Random = () => number;
 
-/** Statuses by how many of a hundred records have them: most of what was ever published is over. */
+/** Statuses and their percentages. Most of what was ever published is over. */
 const STATUS_SHARES: [Status, number][] = [
   ["archived", 58],
   ["closed", 20],
@@ -36,18 +36,18 @@ const WORDS =
     " ",
   );
 
-/** Where the calendar of the generated catalog stands: its last day. */
-export const GENERATED_UNTIL = Date.UTC(2026, 7, 1);
+/** The last day on which a generated record was posted. */
+const LAST_POSTED = Date.UTC(2026, 7, 1);
 const DAY_MS = 86_400_000;
 
-/** Record `index` of the catalog that `seed` names, as one line of `import records`. Each can be made without those before it. */
+/** Returns record `index` of the series `seed`, as one line of `import records`. It does not depend on the records before it. */
 export function generateRecord(seed: number, index: number, changed = false) {
   const random = randomOf(seed, index);
   const agency = Math.floor(600 * random() ** 2);
   const source = sourceOf(agency, random);
   const code = SOURCES[source] as string;
   const number = `${code.slice(0, 3)}-${26 - (index % 12)}-${String(index).padStart(7, "0")}`;
-  const postedAt = GENERATED_UNTIL - Math.floor(3650 * random() ** 2) * DAY_MS;
+  const postedAt = LAST_POSTED - Math.floor(3650 * random() ** 2) * DAY_MS;
   const closesAt = postedAt + (20 + Math.floor(90 * random())) * DAY_MS;
   const ceiling = Math.ceil(400 * random()) * 25_000;
   const department = `Department of ${DEPARTMENTS[agency % DEPARTMENTS.length]}`;
@@ -91,13 +91,13 @@ export function generateRecord(seed: number, index: number, changed = false) {
   };
 }
 
-/** The service id of record `index`. */
+/** Returns the id of record `index`. */
 export function generatedId(seed: number, index: number): string {
   const { code, opportunity_id } = generateRecord(seed, index).source;
   return opportunityId(code, opportunity_id);
 }
 
-/** Numbers in [0, 1), the same for the same seed and stream (mulberry32). */
+/** Returns a generator of numbers in [0, 1), the same for the same seed and stream (mulberry32). */
 export function randomOf(seed: number, stream: number): Random {
   let state = Math.imul(seed, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b);
   return () => {
@@ -116,7 +116,7 @@ function sourceOf(agency: number, random: Random): number {
   return random() < 0.75 ? first : second;
 }
 
-/** A source brings six kinds of program, or none stated. */
+/** Each source has five program types, and records without one. */
 function programTypeOf(source: number, random: Random): ProgramType | null {
   const kind = Math.floor(6 * random() ** 1.5);
   return kind === 5 ? null : (programTypes[(source * 5 + kind) % programTypes.length] as ProgramType);
@@ -135,12 +135,12 @@ const PROSE_LENGTH = 400_000;
 const prose = proseOf(randomOf(0, 0));
 
 function proseOf(random: Random): string {
-  let made = "";
-  while (made.length < PROSE_LENGTH) made += `${capitalized(words(random, 8 + Math.floor(14 * random())))}. `;
-  return made;
+  let prose = "";
+  while (prose.length < PROSE_LENGTH) prose += `${capitalized(words(random, 8 + Math.floor(14 * random())))}. `;
+  return prose;
 }
 
-/** Some `length` characters of prose in paragraphs; in one of twenty texts there is more than ASCII. */
+/** Returns about `length` characters of prose. One of twenty texts has characters outside ASCII. */
 function text(random: Random, length: number): string {
   const start = Math.floor(random() * (PROSE_LENGTH - length));
   const piece = prose.slice(start, start + length);
@@ -155,7 +155,7 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A day at a second of that day, with Eastern time's offset (near enough: the switch is taken at the month). */
+/** Formats a second of a day with the offset of Eastern time. The offset changes with the month, which is accurate enough here. */
 function eastern(day: number, second: number): string {
   const month = new Date(day).getUTCMonth();
   return new Date(day + second * 1000).toISOString().replace(".000Z", month >= 2 && month <= 9 ? "-04:00" : "-05:00");

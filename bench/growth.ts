@@ -1,4 +1,4 @@
-/** What grows with the number of records: lists, memory, loading, and the stops of the event loop while changes are taken in. */
+/** What grows with the number of records: lists, memory, loading, and the longest pause of the event loop while the list index takes changes. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalog } from "../db/sqlite/open.ts";
@@ -18,9 +18,10 @@ import {
 } from "../src/opportunities/list-index.ts";
 import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
 import { createReadModel, type ReadModel } from "../src/opportunities/read-model.ts";
+import { cpuMs } from "../tests/support/cpu-time.ts";
 import { randomOf } from "./generate.ts";
-import { atMost, printAlone, quantile, type Section, table } from "./report.ts";
-import { shortCatalogOf } from "./short-catalog.ts";
+import { atMost, count, printAlone, quantile, type Section, table } from "./report.ts";
+import { shortCatalog } from "./short-catalog.ts";
 
 const SIZES = (process.env.FUNDFEED_BENCH_RECORDS ?? "1000000,10000000").split(",").map(Number);
 const LISTS = 3000;
@@ -29,24 +30,24 @@ const SEED = 7;
 
 type Random = () => number;
 
-export async function growthBenchmark(): Promise<Section> {
+async function growthBenchmark(): Promise<Section> {
   const measured = [];
   for (const records of SIZES) measured.push({ records, ...(await measure(records)) });
   const [small, large] = [measured[0], measured.at(-1)] as [Measured, Measured];
-  const rows = measured.map(({ records, ...figures }) => ({ records: records.toLocaleString("en-US"), ...figures }));
+  const rows = measured.map(({ records, ...figures }) => ({ records: count(records), ...figures }));
   return {
     title: "What grows with the number of records",
-    text: `${table(rows)}\n\nMilliseconds are those computed by the process. *stop*: the longest piece of work while ${CHANGED} changed records at a time are taken in, compaction included, against the median.`,
-    bars: [
+    text: `${table(rows)}\n\nMilliseconds are CPU time of the process. *pause* is the longest uninterrupted piece of work while ${CHANGED} changed records at a time are added, compaction included; *step* is the median piece.`,
+    goals: [
       ...measured.flatMap(({ records, ...each }) => [
-        atMost(`lists at ${records.toLocaleString("en-US")}, p99 against a scan`, each["list p99"] / each["scan p99"], 0.15, " ×"),
-        atMost(`lists at ${records.toLocaleString("en-US")}, worst against a scan`, each["list worst"] / each["scan worst"], 0.25, " ×"),
-        atMost(`lists at ${records.toLocaleString("en-US")}, mismatches`, each.mismatches, 0),
-        atMost(`memory of the list index at ${records.toLocaleString("en-US")}, a record`, each["bytes a record"], 36, " bytes"),
+        atMost(`lists at ${count(records)} records, p99 compared with a scan`, each["list p99"] / each["scan p99"], 0.15, " ×"),
+        atMost(`lists at ${count(records)} records, worst compared with a scan`, each["list worst"] / each["scan worst"], 0.25, " ×"),
+        atMost(`lists at ${count(records)} records, mismatches`, each.mismatches, 0),
+        atMost(`memory of the list index per record at ${count(records)} records`, each["bytes per record"], 36, " bytes"),
       ]),
-      atMost("longest stop with most records, against the median", large["stop, × median"], 10, " ×"),
-      atMost("p99 of lists, most records against fewest", large["list p99"] / small["list p99"], 1.5, " ×"),
-      atMost("worst list, most records against fewest", large["list worst"] / small["list worst"], 1.5, " ×"),
+      atMost("longest pause with most records, compared with the median", large["pause, × median"], 10, " ×"),
+      atMost("p99 of lists, most records compared with fewest", large["list p99"] / small["list p99"], 1.5, " ×"),
+      atMost("worst list, most records compared with fewest", large["list worst"] / small["list worst"], 1.5, " ×"),
     ],
   };
 }
@@ -54,17 +55,17 @@ export async function growthBenchmark(): Promise<Section> {
 type Measured = { records: number } & Awaited<ReturnType<typeof measure>>;
 
 async function measure(records: number) {
-  const directory = await shortCatalogOf(records);
+  const directory = await shortCatalog(records);
   const path = join(directory, SNAPSHOT_NAME);
   rmSync(path, { force: true });
   const db = openCatalog(directory, Date.now());
-  const load = await computed(() => createReadModel(db));
+  const load = await withCpuMs(() => createReadModel(db));
   const model = load.result;
-  const write = await computed(() => writeSnapshot(model, path));
+  const write = await withCpuMs(() => writeSnapshot(model, path));
   const bytes = bytesInUse(model.index) / recordCount(model.index);
   const lists = compareLists(model);
-  const stops = await stopsWhileChanging(model.index);
-  const begin = await computed(() => createReadModel(db, { readSnapshot: (...given) => readSnapshot(path, ...given) }));
+  const pauses = await pausesWhileChanging(model.index);
+  const loadSnapshot = await withCpuMs(() => createReadModel(db, { readSnapshot: (...given) => readSnapshot(path, ...given) }));
   await db.close();
   rmSync(path);
   return {
@@ -74,23 +75,23 @@ async function measure(records: number) {
     "scan p99": quantile(lists.scanMs, 0.99),
     "scan worst": quantile(lists.scanMs, 1),
     mismatches: lists.mismatches,
-    "bytes a record": bytes,
+    "bytes per record": bytes,
     "load, ms": load.ms,
-    "from the snapshot, ms": begin.ms,
-    "snapshot written, ms": write.ms,
-    "step, ms": quantile(stops, 0.5),
-    "stop, ms": quantile(stops, 1),
-    "stop, × median": quantile(stops, 1) / quantile(stops, 0.5),
+    "load from snapshot, ms": loadSnapshot.ms,
+    "write snapshot, ms": write.ms,
+    "step, ms": quantile(pauses, 0.5),
+    "pause, ms": quantile(pauses, 1),
+    "pause, × median": quantile(pauses, 1) / quantile(pauses, 0.5),
   };
 }
 
-/** The same lists by the index and by a scan of its slots, both with the facets at hand. */
+/** Times the same random lists by the index and by a scan of its slots, and counts those that differ. Finding the allowed facets is not timed. */
 function compareLists({ index, facets }: ReadModel) {
   const [ms, scanMs]: [number[], number[]] = [[], []];
   let mismatches = 0;
   for (let number = -200; number < LISTS; number++) {
     const random = randomOf(SEED, number);
-    const allowed = allowedFacets(facets, aFilter(facets.columns.agency.values, facets.columns.source.values, random), [
+    const allowed = allowedFacets(facets, randomFilter(facets.columns.agency.values, facets.columns.source.values, random), [
       "SAM_GOV",
       "GRANTS_GOV",
     ]);
@@ -98,11 +99,11 @@ function compareLists({ index, facets }: ReadModel) {
     const from = random() < 0.3 ? firstSlotAfter(index, timeOf()) : 1;
     const to = random() < 0.6 ? firstSlotAfter(index, timeOf()) : index.end;
     const count = random() < 0.3 ? 101 : 2 + Math.floor(60 * random());
-    const started = computedMs();
+    const started = cpuMs();
     const found = newestFirst(index, allowed, from, to, count);
-    const between = computedMs();
+    const between = cpuMs();
     const expected = scan(index, allowed, from, to, count);
-    const ended = computedMs();
+    const ended = cpuMs();
     if (!Bun.deepEquals(found, expected)) mismatches++;
     if (number < 0) continue;
     ms.push(between - started);
@@ -120,8 +121,8 @@ function scan({ facets }: ListIndex, allowed: FacetSet | null, from: number, to:
   return found;
 }
 
-/** One in three is rare: a single agency with a status, in one source. */
-function aFilter(agencies: readonly string[], sources: readonly string[], random: Random): FacetFilter {
+/** Returns a filter. One in three matches few records: one agency with one status in one source. */
+function randomFilter(agencies: readonly string[], sources: readonly string[], random: Random): FacetFilter {
   const one = (values: readonly string[]) => values[1 + Math.floor(random() * (values.length - 1))] as string;
   const agency = one(agencies);
   if (random() < 1 / 3) return { agency, status: [statuses[Math.floor(random() * statuses.length)] as string], source: [one(sources)] };
@@ -134,38 +135,33 @@ function aFilter(agencies: readonly string[], sources: readonly string[], random
   };
 }
 
-/** What each piece of work computes, until a compaction has come and gone. */
-async function stopsWhileChanging(index: ListIndex): Promise<number[]> {
+/** Adds changes until a compaction is complete, and returns the CPU time of each uninterrupted piece of work, in milliseconds. */
+async function pausesWhileChanging(index: ListIndex): Promise<number[]> {
   const random = randomOf(SEED, -4);
   const [records, facets] = [recordCount(index), index.facetEnd - 1];
-  const stops: number[] = [];
+  const pauses: number[] = [];
   let time = newestTime(index);
   const change = () => {
     time++;
-    const started = computedMs();
+    const started = cpuMs();
     for (let left = CHANGED; left > 0; left--) append(index, time, 1 + Math.floor(random() * records), 1 + Math.floor(random() * facets));
-    stops.push(computedMs() - started);
+    pauses.push(cpuMs() - started);
   };
   while (!needsCompaction(index)) change();
-  let resumed = computedMs();
+  let resumed = cpuMs();
   await compact(index, async () => {
-    stops.push(computedMs() - resumed);
+    pauses.push(cpuMs() - resumed);
     if (random() < 0.1) change();
-    resumed = computedMs();
+    resumed = cpuMs();
   });
-  return stops;
+  return pauses;
 }
 
-async function computed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
-  const started = computedMs();
+/** Runs `work`, and returns its result and the CPU time that it took, in milliseconds. */
+async function withCpuMs<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+  const started = cpuMs();
   const result = await work();
-  return { result, ms: computedMs() - started };
-}
-
-/** What this process has computed so far: on a busy machine steadier than the clock. */
-function computedMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
+  return { result, ms: cpuMs() - started };
 }
 
 if (import.meta.main) await printAlone(growthBenchmark);

@@ -1,60 +1,60 @@
-/** What `import` computes and holds, beside what SQLite alone needs for the same rows, and what readers feel meanwhile. */
+/** CPU time and memory of imports, compared with bare inserts of the same rows, and how much an import slows down readers. */
 import { Database } from "bun:sqlite";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { catalogOf } from "./catalog.ts";
+import { generatedCatalog } from "./catalog.ts";
 import { generateRecord } from "./generate.ts";
 import { createBenchKey } from "./load.ts";
-import { LOAD_CORE, measured, product, run, serve, type Used, workDirectory } from "./processes.ts";
-import { atMost, type Bar, megabytes, printAlone, quantile, type Section, table } from "./report.ts";
+import { fundfeed, LOAD_CORE, run, runMeasured, serve, type Usage, workDirectory } from "./processes.ts";
+import { atMost, type Goal, megabytes, printAlone, quantile, type Section, table } from "./report.ts";
 
 const RECORDS = 100_000;
-/** As large as the real extract was in 2026: 82,000 synopses in some 320 MB. */
+/** The size of the real extract in 2026: 82,000 synopses in about 320 MB. */
 const SYNOPSES = 82_000;
-const DESCRIPTION_TIMES = 4;
+const DESCRIPTION_REPEATS = 4;
 const EXTRACT = join(import.meta.dir, "../tests/data/grants-gov/derived/GrantsDBExtract20250821v2.reconstructed.xml.gz");
 const RESIDENT_MB = 300;
 
-/** Bars: processor time a record, which a busy machine hardly changes. */
-const FIRST_AGAINST_SQLITE = 5;
-const CHANGED_AGAINST_FIRST = 1.7;
-const UNCHANGED_AGAINST_FIRST = 0.3;
+/** Goals for ratios of CPU time per record, which other programs on the machine hardly change. */
+const FIRST_PER_BARE = 5;
+const CHANGED_PER_FIRST = 1.7;
+const UNCHANGED_PER_FIRST = 0.3;
 
 export async function importBenchmark(): Promise<Section> {
   const [first, changed] = [await writeRecords("first.ndjson", false), await writeRecords("changed.ndjson", true)];
   const ofRecords = await importThrice("records", "records", RECORDS, first, changed);
   const [extract, changedExtract] = [await writeExtract("extract.xml", false), await writeExtract("changed.xml", true)];
   const ofExtract = await importThrice("Grants.gov extract", "grants-gov", SYNOPSES, extract, changedExtract);
-  const readers = await readersMeanwhile(changed);
+  const readers = await readersDuringImport(changed);
 
   const rows = [...ofRecords.writes, ...ofExtract.writes].map(({ name, records, seconds, cpuSeconds, peakBytes }) => ({
     Import: name,
     records,
     "records/s": records / seconds,
     seconds,
-    "µs computed a record": (cpuSeconds / records) * 1e6,
+    "CPU µs per record": (cpuSeconds / records) * 1e6,
     "peak MB": peakBytes === undefined ? "–" : megabytes(peakBytes),
   }));
   const text = `${table(rows)}\n\nReaders' p99 (200 requests/s): ${readers.idleMs.toFixed(1)} ms idle, ${readers.busyMs.toFixed(1)} ms while an import of changed records writes.`;
-  const bars = [
-    ...ofRecords.bars,
-    ...ofExtract.bars,
-    atMost("readers' p99 while an import writes, against idle", readers.busyMs / readers.idleMs, 3, " ×"),
+  const goals = [
+    ...ofRecords.goals,
+    ...ofExtract.goals,
+    atMost("readers' p99 while an import writes, compared with idle", readers.busyMs / readers.idleMs, 3, " ×"),
   ];
-  return { title: "Imports", text, bars };
+  return { title: "Imports", text, goals };
 }
 
-/** Something that wrote so many records. */
-type Write = Omit<Used, "peakBytes"> & { name: string; records: number; peakBytes?: number };
+/** The cost of writing a number of records. */
+type Write = Omit<Usage, "peakBytes"> & { name: string; records: number; peakBytes?: number };
 
-/** Into an empty catalog, then with every record changed, then the same again; and what SQLite alone needs for the rows of the first. */
+/** Imports a file into an empty catalog, then one with every record changed, then the same one again. Also inserts the rows of the first import without the program. */
 async function importThrice(
   what: string,
   format: string,
   records: number,
   file: string,
   changedFile: string,
-): Promise<{ writes: Write[]; bars: Bar[] }> {
+): Promise<{ writes: Write[]; goals: Goal[] }> {
   const directory = emptyDirectory(`import-${format}`);
   const importInto = async (name: string, file: string) => ({
     name: `${what}, ${name}`,
@@ -62,30 +62,33 @@ async function importThrice(
     ...(await importOf(format, file, directory)),
   });
   const first = await importInto("first", file);
-  const alone = await sqliteAlone(`its rows, SQLite alone`, directory);
-  const changed = await importInto("every one changed", changedFile);
-  const unchanged = await importInto("none changed", changedFile);
-  const against = (write: Write, other: Write) => write.cpuSeconds / write.records / (other.cpuSeconds / other.records);
-  const bars = [
-    atMost(`${first.name}, against SQLite alone`, against(first, alone), FIRST_AGAINST_SQLITE, " ×"),
-    atMost(`${changed.name}, against the first`, against(changed, first), CHANGED_AGAINST_FIRST, " ×"),
-    atMost(`${unchanged.name}, against the first`, against(unchanged, first), UNCHANGED_AGAINST_FIRST, " ×"),
-    ...[first, changed, unchanged].map(({ name, peakBytes }) =>
-      atMost(`resident while importing ${name}`, megabytes(peakBytes), RESIDENT_MB, " MB"),
-    ),
+  const bare = await bareInserts(`its rows, bare inserts`, directory);
+  const changed = await importInto("every record changed", changedFile);
+  const unchanged = await importInto("no record changed", changedFile);
+  const ratio = (write: Write, other: Write) => write.cpuSeconds / write.records / (other.cpuSeconds / other.records);
+  const goals = [
+    atMost(`CPU of ${first.name}, compared with bare inserts`, ratio(first, bare), FIRST_PER_BARE, " ×"),
+    atMost(`CPU of ${changed.name}, compared with the first`, ratio(changed, first), CHANGED_PER_FIRST, " ×"),
+    atMost(`CPU of ${unchanged.name}, compared with the first`, ratio(unchanged, first), UNCHANGED_PER_FIRST, " ×"),
+    ...[first, changed, unchanged].map(({ name, peakBytes }) => atMost(`peak memory of ${name}`, megabytes(peakBytes), RESIDENT_MB, " MB")),
   ];
-  return { writes: [first, alone, changed, unchanged], bars };
+  return { writes: [first, bare, changed, unchanged], goals };
 }
 
-/** What was written to prepare it is on the disk before: the import's own writes would wait for it. */
-async function importOf(format: string, file: string, directory: string): Promise<Used> {
+/** Runs an import. It first writes cached data to disk, because the import's own writes would have to wait for that. */
+async function importOf(format: string, file: string, directory: string): Promise<Usage> {
   await run(LOAD_CORE, ["sync"]);
-  return measured(LOAD_CORE, [...product, "import", format, file, "--data", directory]);
+  return runMeasured(LOAD_CORE, [...fundfeed, "import", format, file, "--data", directory]);
 }
 
-/** Beside which a first import is to be seen, whatever the hour: this machine's files and SQLite without anything of ours. */
-async function sqliteAlone(name: string, directory: string): Promise<Write> {
-  const { output } = await run(LOAD_CORE, [process.execPath, join(import.meta.dir, "import-limit.ts"), directory, emptyDirectory("limit")]);
+/** Inserts the rows of a catalog without the program. A first import is compared with this, because both vary with the machine. */
+async function bareInserts(name: string, directory: string): Promise<Write> {
+  const { output } = await run(LOAD_CORE, [
+    process.execPath,
+    join(import.meta.dir, "bare-inserts.ts"),
+    directory,
+    emptyDirectory("bare-inserts"),
+  ]);
   return { name, ...JSON.parse(output) };
 }
 
@@ -99,7 +102,7 @@ async function writeRecords(name: string, changed: boolean): Promise<string> {
   return await writeLines(name, RECORDS, (index) => `${JSON.stringify(generateRecord(1, index, changed))}\n`);
 }
 
-/** The real synopses over and over, each time under other ids and with the description's usual length, which the sample cut off. */
+/** Writes an extract that repeats the real synopses with new ids. Descriptions get their usual length, because the excerpt has truncated ones. */
 async function writeExtract(name: string, changed: boolean): Promise<string> {
   const xml = new TextDecoder().decode(Bun.gunzipSync(await Bun.file(EXTRACT).bytes()));
   const synopses = xml.match(/\t<OpportunitySynopsisDetail_1_0>[\s\S]*?<\/OpportunitySynopsisDetail_1_0>\n/g) ?? [];
@@ -107,7 +110,7 @@ async function writeExtract(name: string, changed: boolean): Promise<string> {
   const synopsis = (index: number) =>
     (synopses[index % synopses.length] ?? "")
       .replace(/(<OpportunityID>)\d+/, `$1${1_000_000 + index}`)
-      .replace(/(<Description>)([^<]*)/, (_, tag, text) => tag + (changed ? "Amended. " : "") + text.repeat(DESCRIPTION_TIMES));
+      .replace(/(<Description>)([^<]*)/, (_, tag, text) => tag + (changed ? "Amended. " : "") + text.repeat(DESCRIPTION_REPEATS));
   return await writeLines(
     name,
     SYNOPSES,
@@ -126,12 +129,12 @@ async function writeLines(name: string, count: number, line: (index: number) => 
   return path;
 }
 
-/** p99 of a light, steady load on a server before, and while another process writes changes of every record. */
-async function readersMeanwhile(changed: string): Promise<{ idleMs: number; busyMs: number }> {
+/** Returns the p99 of a light, steady load on a server, before an import of changed records and while it writes. */
+async function readersDuringImport(changed: string): Promise<{ idleMs: number; busyMs: number }> {
   const directory = emptyDirectory("readers");
-  cpSync(await catalogOf(RECORDS), directory, { recursive: true });
+  cpSync(await generatedCatalog(RECORDS), directory, { recursive: true });
   const headers = { Authorization: `Bearer ${await createBenchKey(directory)}` };
-  const server = await serve([...product, "serve", "--port", "0", "--data", directory]);
+  const server = await serve([...fundfeed, "serve", "--port", "0", "--data", directory]);
   try {
     const read = async () => {
       const started = performance.now();
@@ -148,7 +151,7 @@ async function readersMeanwhile(changed: string): Promise<{ idleMs: number; busy
     const imported = importOf("records", changed, directory).finally(() => {
       importing.done = true;
     });
-    const hasWritten = watch(directory);
+    const hasWritten = watchCommits(directory);
     const busy: number[] = [];
     while (!importing.done) {
       const took = await read();
@@ -161,8 +164,8 @@ async function readersMeanwhile(changed: string): Promise<{ idleMs: number; busy
   }
 }
 
-/** Whether anything has been committed since. */
-function watch(directory: string): () => boolean {
+/** Returns a function that tells whether anything has been committed since. */
+function watchCommits(directory: string): () => boolean {
   const db = new Database(join(directory, "catalog.db"), { readonly: true });
   const newest = db.query<[number], []>("select max(updated_at) from opportunities");
   const before = newest.values().flat()[0] ?? 0;

@@ -1,4 +1,4 @@
-/** A PostgreSQL for the benchmarks: its data stay in the work directory for the next run, and it writes as one in production does. */
+/** A PostgreSQL server for the benchmarks. Its data stays in the work directory for the next run, and it writes to disk as in production. */
 import { chownSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -6,7 +6,7 @@ import { freePort } from "../tests/support/free-port.ts";
 import { INITDB_OPTIONS, postgresCommand, postgresUser, waitForPostgres } from "../tests/support/postgres.ts";
 import { workDirectory } from "./processes.ts";
 
-/** Its own defaults are for a small machine; lz4 as docs/operate/postgres.md says. */
+/** PostgreSQL's defaults are for a small machine. docs/operate/postgres.md recommends lz4. */
 const SETTINGS = [
   "shared_buffers=2GB",
   "max_wal_size=8GB",
@@ -17,13 +17,14 @@ const SETTINGS = [
 
 export type Postgres = {
   pid: number;
+  /** Returns the URL of a database. */
   url: (database: string) => string;
-  /** Runs a statement in a database, or in the one that is always there. */
+  /** Runs a statement in a database, by default in `postgres`, and returns its rows. */
   command: (statement: string, database?: string) => Promise<Record<string, unknown>[]>;
   stop: () => Promise<void>;
 };
 
-/** Starts it on a free port, with whatever databases earlier runs have left. */
+/** Starts the server on a free port, with the databases of earlier runs. */
 export async function startPostgres(): Promise<Postgres> {
   const home = join(workDirectory, "postgres");
   const data = join(home, "data");
@@ -55,7 +56,7 @@ export async function startPostgres(): Promise<Postgres> {
 function initialize(data: string): void {
   const unfinished = `${data}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
-  const made = Bun.spawnSync([...postgresCommand("initdb"), "--pgdata", unfinished, ...INITDB_OPTIONS]);
-  if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr.toString()}`);
+  const initdb = Bun.spawnSync([...postgresCommand("initdb"), "--pgdata", unfinished, ...INITDB_OPTIONS]);
+  if (initdb.exitCode !== 0) throw new Error(`initdb failed: ${initdb.stderr}`);
   renameSync(unfinished, data);
 }

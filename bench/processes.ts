@@ -1,23 +1,24 @@
-/** Other programs as the benchmark runs them: on one core, watched, and ended by their own id. */
+/** The processes of a benchmark: commands and servers, each on one core. */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Where catalogs, inputs and the peer's database stay between runs. */
+/** The directory in which catalogs, inputs and the peer's database stay for the next run. */
 export const workDirectory = process.env.FUNDFEED_BENCH ?? join(tmpdir(), "fundfeed-bench");
 mkdirSync(workDirectory, { recursive: true });
 
-/** The cores: one for the program that is measured, one for what puts load on it. */
+/** One core for the measured server, one for the load on it. */
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 
-export const product = [process.execPath, join(import.meta.dir, "../src/main.ts")];
+/** The command line of this checkout's program. */
+export const fundfeed = [process.execPath, join(import.meta.dir, "../src/main.ts")];
 
-export type Used = { seconds: number; cpuSeconds: number; peakBytes: number };
-export type Finished = Omit<Used, "peakBytes"> & { output: string };
+export type Usage = { seconds: number; cpuSeconds: number; peakBytes: number };
+type Finished = Omit<Usage, "peakBytes"> & { output: string };
 export type Server = { address: string; process: Bun.Subprocess; startedInMs: number; stop: () => Promise<void> };
 
-/** Runs a command on one core to its end. Throws what it printed when it fails. */
+/** Runs a command to its end on one core. Throws if it fails, with its output in the message. */
 export async function run(core: number, command: string[]): Promise<Finished> {
   const started = performance.now();
   const child = Bun.spawn(["taskset", "-c", String(core), ...command], { stdout: "pipe", stderr: "pipe" });
@@ -27,12 +28,15 @@ export async function run(core: number, command: string[]): Promise<Finished> {
   return { output, seconds: (performance.now() - started) / 1000, cpuSeconds };
 }
 
-/** Runs a command likewise, for what it uses: its processor time, and the most memory that it held. */
-export async function measured(core: number, command: string[]): Promise<Used> {
-  return JSON.parse((await run(core, [process.execPath, join(import.meta.dir, "measured.ts"), ...command])).output);
+/** Runs a command to its end on one core, and returns its time and its peak memory. Throws if it fails. */
+export async function runMeasured(core: number, command: string[]): Promise<Usage> {
+  return JSON.parse((await run(core, [process.execPath, join(import.meta.dir, "run-measured.ts"), ...command])).output);
 }
 
-/** Starts a server on the server's core and waits until it says `listening on <address>`. Its log lines go to a file, as in production to a journal. */
+/**
+ * Starts a server on the server's core and waits until it prints `listening on <address>`. Its log goes to a file, as it would to a journal
+ * in production. Throws if the server ends before it listens.
+ */
 export async function serve(command: string[]): Promise<Server> {
   const log = join(workDirectory, `server-${++servers}.log`);
   rmSync(log, { force: true });
@@ -43,10 +47,10 @@ export async function serve(command: string[]): Promise<Server> {
     await child.exited;
     rmSync(log, { force: true });
   };
-  let said = "";
+  let printed = "";
   for await (const piece of child.stdout) {
-    said += Buffer.from(piece).toString();
-    const address = /listening on (\S+)\s/.exec(said)?.[1];
+    printed += Buffer.from(piece).toString();
+    const address = /listening on (\S+)\s/.exec(printed)?.[1];
     if (address !== undefined) return { address, process: child, startedInMs: performance.now() - started, stop };
   }
   throw new Error(`${command.join(" ")} ended before it listened: ${await Bun.file(log).text()}`);
@@ -54,14 +58,14 @@ export async function serve(command: string[]): Promise<Server> {
 
 let servers = 0;
 
-/** Bytes of memory that a process holds now. */
+/** Returns the resident memory of a process, in bytes. */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await Bun.file(`/proc/${pid}/status`).text();
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** Microseconds that a process has computed so far, all its threads together: on a busy machine a steadier measure than the clock. */
-export function computedMicroseconds(pid: number): number {
+/** Returns the CPU time that all threads of a process have used so far, in microseconds. It varies less than wall-clock time on a busy machine. */
+export function cpuMicroseconds(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   const nanoseconds = threads.map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]));
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1000;

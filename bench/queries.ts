@@ -1,4 +1,4 @@
-/** Any list and any history at a million records, inside the process: how long it takes beside a scan of every record, and whether it is right. */
+/** Random lists and histories at a million records, inside the process: their CPU time compared with a scan of every record, and their correctness. */
 import { type CatalogFile, openCatalog } from "../db/sqlite/open.ts";
 import { eventTypes, insignificant } from "../src/events/event.ts";
 import { type EventFilter, listOpportunityEvents } from "../src/events/list.ts";
@@ -7,9 +7,10 @@ import { bytesInUse } from "../src/opportunities/list-index.ts";
 import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
 import type { Page, Position } from "../src/opportunities/page.ts";
 import { createReadModel, type ReadModel } from "../src/opportunities/read-model.ts";
-import { catalogOf, warm } from "./catalog.ts";
+import { cpuMs } from "../tests/support/cpu-time.ts";
+import { generatedCatalog, warmFileCache } from "./catalog.ts";
 import { randomOf } from "./generate.ts";
-import { atMost, printAlone, quantile, round, type Section, table } from "./report.ts";
+import { atMost, count, printAlone, quantile, round, type Section, table } from "./report.ts";
 import { createScan, type Expected } from "./scan.ts";
 
 const RECORDS = 1_000_000;
@@ -18,135 +19,130 @@ const SEED = 7;
 
 type Random = () => number;
 
-/** Bars: against a scan of every record that answers the same lists. */
-const P99_AGAINST_SCAN = 0.15;
-const WORST_AGAINST_SCAN = 0.25;
-const BYTES_A_RECORD = 36;
+/** Goals, compared with a scan of every record for the same list. */
+const P99_PER_SCAN = 0.15;
+const WORST_PER_SCAN = 0.25;
+const BYTES_PER_RECORD = 36;
 
-/** A record as filters see it. */
-type Seen = { seq: number; id: string; updated_at: number; status: string; source: string; program_type: string; agency: string };
-const SEEN = "select seq, o.id, updated_at, status, f.source, program_type, agency from opportunities o join facets f on f.id = facet_id";
+/** The columns of a record by which lists are filtered. */
+type FilteredRow = { seq: number; id: string; updated_at: number; status: string; source: string; program_type: string; agency: string };
+const SELECT_ROWS =
+  "select seq, o.id, updated_at, status, f.source, program_type, agency from opportunities o join facets f on f.id = facet_id";
 
 export async function queriesBenchmark(): Promise<Section> {
-  const directory = await catalogOf(RECORDS);
-  await warm(directory);
+  const directory = await generatedCatalog(RECORDS);
+  await warmFileCache(directory);
   const db = openCatalog(directory, Date.now());
   const started = performance.now();
   const model = await createReadModel(db);
   const loadMs = performance.now() - started;
   const bytes = bytesInUse(model.index) / RECORDS;
 
-  const other = openCatalog(directory, Date.now()); // The one that comes second must not find the first one's pages in its cache.
-  const lists = await askMany((random) => randomList(model, db, random), createScan(other));
-  // Checked after the last is timed: what the model reads would make the garbage collector's pauses part of the times.
-  const histories = await askMany((random) => randomHistory(model, db, random));
-  const mismatches = { lists: lists.filter(isWrong).length, histories: wrongHistories(histories, db) };
+  const other = openCatalog(directory, Date.now()); // The scan must not profit from pages that the list index has read into its cache.
+  const lists = await runQueries((random) => randomList(model, db, random), createScan(other));
+  // Checked after the last one is timed. Otherwise, garbage from the checks would add collector pauses to the times.
+  const histories = await runQueries((random) => randomHistory(model, db, random));
+  const mismatches = { lists: lists.filter(isWrong).length, histories: countWrongHistories(histories, db) };
   for (const { sqlite } of [db, other]) sqlite.close();
 
   const row = (what: string, ms: readonly number[], mismatches: number | string) => {
-    return { "ms computed": what, p50: quantile(ms, 0.5), p99: quantile(ms, 0.99), worst: quantile(ms, 1), mismatches };
+    return { "CPU ms": what, p50: quantile(ms, 0.5), p99: quantile(ms, 0.99), worst: quantile(ms, 1), mismatches };
   };
   const [listMs, scanMs] = [lists.map(({ ms }) => ms), lists.map(({ expected }) => expected?.ms ?? Number.NaN)];
   const rows = [
     row("lists", listMs, mismatches.lists),
-    row("the same by a scan of every record", scanMs, "–"),
+    row("the same lists by a scan of every record", scanMs, "–"),
     row(
       "histories",
       histories.map(({ ms }) => ms),
       mismatches.histories,
     ),
   ];
-  const againstScan = (share: number) => quantile(listMs, share) / quantile(scanMs, share);
+  const perScan = (share: number) => quantile(listMs, share) / quantile(scanMs, share);
   return {
-    title: `Any query at ${RECORDS.toLocaleString("en-US")} records and twice as many events`,
-    text: `${table(rows)}\n\nThe list index of ${RECORDS.toLocaleString("en-US")} records loads in ${Math.round(loadMs)} ms and takes ${round(bytes)} bytes a record.`,
-    bars: [
-      atMost(`any of ${QUERIES} lists, p99 against a scan`, againstScan(0.99), P99_AGAINST_SCAN, " ×"),
-      atMost(`any of ${QUERIES} lists, worst against a scan`, againstScan(1), WORST_AGAINST_SCAN, " ×"),
-      atMost(`any of ${QUERIES} lists, mismatches`, mismatches.lists, 0),
-      atMost(`any of ${QUERIES} histories, mismatches`, mismatches.histories, 0),
-      atMost("memory of the list index, a record", bytes, BYTES_A_RECORD, " bytes"),
+    title: `Random queries at ${count(RECORDS)} records and twice as many events`,
+    text: `${table(rows)}\n\nThe list index of ${count(RECORDS)} records loads in ${Math.round(loadMs)} ms and takes ${round(bytes)} bytes per record.`,
+    goals: [
+      atMost(`${count(QUERIES)} random lists, p99 compared with a scan`, perScan(0.99), P99_PER_SCAN, " ×"),
+      atMost(`${count(QUERIES)} random lists, worst compared with a scan`, perScan(1), WORST_PER_SCAN, " ×"),
+      atMost(`${count(QUERIES)} random lists, mismatches`, mismatches.lists, 0),
+      atMost(`${count(QUERIES)} random histories, mismatches`, mismatches.histories, 0),
+      atMost("memory of the list index per record", bytes, BYTES_PER_RECORD, " bytes"),
     ],
   };
 }
 
-/** One question to the catalog, and how it is asked. */
-type Question<Filtered> = { filter: Filtered; limit: number; after: Position | null };
-type Asked<Filtered> = Question<Filtered> & Expected & { ms: number; expected: (Expected & { ms: number }) | undefined };
+/** The parameters of one query. */
+type Query<Filtered> = { filter: Filtered; limit: number; after: Position | null };
+type Timed<Filtered> = Query<Filtered> & Expected & { ms: number; expected: (Expected & { ms: number }) | undefined };
 
-/** Asks random questions, each also of what it is measured against, if anything; the first ones only warm up. */
-async function askMany<Filtered>(
-  make: (random: Random) => Question<Filtered> & { ask: () => Promise<Page | undefined> },
-  other?: (question: Question<Filtered>) => Expected,
-): Promise<Asked<Filtered>[]> {
-  const asked: Asked<Filtered>[] = [];
+/** Runs random queries, and `reference` for each of them if given. The first 200 are warm-up and not returned. */
+async function runQueries<Filtered>(
+  randomQuery: (random: Random) => Query<Filtered> & { run: () => Promise<Page | undefined> },
+  reference?: (query: Query<Filtered>) => Expected,
+): Promise<Timed<Filtered>[]> {
+  const timed: Timed<Filtered>[] = [];
   for (let number = -200; number < QUERIES; number++) {
-    const { ask, ...question } = make(randomOf(SEED, number));
-    const started = computedMs();
-    const page = (await ask()) ?? { documents: [], next: null };
-    const answered = computedMs();
-    const expected = other?.(question);
-    const ended = computedMs();
+    const { run, ...query } = randomQuery(randomOf(SEED, number));
+    const started = cpuMs();
+    const page = (await run()) ?? { documents: [], next: null };
+    const finished = cpuMs();
+    const expected = reference?.(query);
+    const ended = cpuMs();
     if (number < 0) continue;
-    const answer = { ids: idsOf(page), next: page.next?.id, ms: answered - started };
-    asked.push({ ...question, ...answer, expected: expected && { ...expected, ms: ended - answered } });
+    const result = { ids: idsOf(page), next: page.next?.id, ms: finished - started };
+    timed.push({ ...query, ...result, expected: expected && { ...expected, ms: ended - finished } });
   }
-  return asked;
+  return timed;
 }
 
-/** What this process has computed so far: on a busy machine a steadier measure than the clock. (Linux counts a single thread by ticks only.) */
-function computedMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
-
-function isWrong({ ids, next, expected }: Asked<unknown>): boolean {
+function isWrong({ ids, next, expected }: Timed<unknown>): boolean {
   return expected === undefined || next !== expected.next || ids.join() !== expected.ids.join();
 }
 
 const idsOf = ({ documents }: Page) => documents.map((document) => JSON.parse(new TextDecoder().decode(document)).id as string);
 
-function randomList(model: ReadModel, db: CatalogFile, random: Random): Question<Filter> & { ask: () => Promise<Page> } {
-  const any = () => anyRecord(db, random);
+function randomList(model: ReadModel, db: CatalogFile, random: Random): Query<Filter> & { run: () => Promise<Page> } {
+  const any = () => randomRecord(db, random);
   const filter: Filter = {
-    ...(random() < 0.5 && { status: someOf(statuses, random) }),
+    ...(random() < 0.5 && { status: randomSubset(statuses, random) }),
     ...(random() < 0.5 && { source: random() < 0.2 ? ["OTHER"] : [any().source, any().source].slice(random() < 0.5 ? 1 : 0) }),
-    ...(random() < 0.4 && { program_type: someOf(programTypes, random) }),
-    ...(random() < 0.4 && { agency: partOf(any().agency, random) }),
+    ...(random() < 0.4 && { program_type: randomSubset(programTypes, random) }),
+    ...(random() < 0.4 && { agency: randomPart(any().agency, random) }),
     ...(random() < 0.3 && { updated_since: { ms: any().updated_at - Math.floor(3 * random()), beyond: "" } }),
   };
   const { updated_at, id } = any();
   const after = random() < 0.6 ? { time: updated_at, id } : null;
-  const limit = limitOf(random);
-  return { filter, limit, after, ask: () => listOpportunities(model, filter, limit, after) };
+  const limit = randomLimit(random);
+  return { filter, limit, after, run: () => listOpportunities(model, filter, limit, after) };
 }
 
 type History = EventFilter & { opportunity: number };
 
-/** Of any record, one time in ten of the one with the longest history. */
-function randomHistory(model: ReadModel, db: CatalogFile, random: Random): Question<History> & { ask: () => Promise<Page | undefined> } {
-  const { seq, id } = random() < 0.1 ? recordAt(db, 1) : anyRecord(db, random);
+/** Returns a query for the history of any record; one in ten is for the record with the longest history. */
+function randomHistory(model: ReadModel, db: CatalogFile, random: Random): Query<History> & { run: () => Promise<Page | undefined> } {
+  const { seq, id } = random() < 0.1 ? recordAt(db, 1) : randomRecord(db, random);
   const events = eventsOf(db, seq);
-  const any = () => events[Math.floor(random() * events.length)] as SeenEvent;
+  const any = () => events[Math.floor(random() * events.length)] as EventRow;
   const filter: History = {
     opportunity: seq,
     include_insignificant: random() < 0.5,
-    ...(random() < 0.5 && { type: someOf(eventTypes, random) }),
+    ...(random() < 0.5 && { type: randomSubset(eventTypes, random) }),
     ...(random() < 0.3 && { since: { ms: any().detected_at - Math.floor(3 * random()), beyond: "" } }),
   };
   const from = any();
   const after = random() < 0.4 ? { time: from.detected_at, id: from.id } : null;
-  const limit = limitOf(random);
-  return { filter, limit, after, ask: () => listOpportunityEvents(model, id, filter, limit, after) };
+  const limit = randomLimit(random);
+  return { filter, limit, after, run: () => listOpportunityEvents(model, id, filter, limit, after) };
 }
 
-/** How many histories differ from what looking at each event of the record finds. */
-function wrongHistories(asked: readonly Asked<History>[], db: CatalogFile): number {
-  return asked.filter((each) => isWrong({ ...each, expected: { ...historyOf(each, db), ms: 0 } })).length;
+/** Counts the histories that differ from filtering every event of the record in JavaScript. */
+function countWrongHistories(timed: readonly Timed<History>[], db: CatalogFile): number {
+  return timed.filter((each) => isWrong({ ...each, expected: { ...expectedHistory(each, db), ms: 0 } })).length;
 }
 
-function historyOf(
-  { filter: { opportunity, include_insignificant, type, since }, limit, after }: Question<History>,
+function expectedHistory(
+  { filter: { opportunity, include_insignificant, type, since }, limit, after }: Query<History>,
   db: CatalogFile,
 ): Expected {
   const ids = eventsOf(db, opportunity)
@@ -160,31 +156,31 @@ function historyOf(
   return { ids: page, next: ids.length > limit ? page.at(-1) : undefined };
 }
 
-type SeenEvent = { id: string; detected_at: number; type: string; severity: string };
+type EventRow = { id: string; detected_at: number; type: string; severity: string };
 
-function eventsOf({ sqlite }: CatalogFile, opportunity: number): SeenEvent[] {
-  return sqlite.query<SeenEvent, [number]>("select id, detected_at, type, severity from events where opportunity_seq = ?").all(opportunity);
+function eventsOf({ sqlite }: CatalogFile, opportunity: number): EventRow[] {
+  return sqlite.query<EventRow, [number]>("select id, detected_at, type, severity from events where opportunity_seq = ?").all(opportunity);
 }
 
-function anyRecord(db: CatalogFile, random: Random): Seen {
+function randomRecord(db: CatalogFile, random: Random): FilteredRow {
   return recordAt(db, 1 + Math.floor(random() * RECORDS));
 }
 
-function recordAt({ sqlite }: CatalogFile, row: number): Seen {
-  return sqlite.query<Seen, [number]>(`${SEEN} where seq = ?`).get(row) as Seen; // Rows are numbered from 1 without gaps.
+function recordAt({ sqlite }: CatalogFile, row: number): FilteredRow {
+  return sqlite.query<FilteredRow, [number]>(`${SELECT_ROWS} where seq = ?`).get(row) as FilteredRow; // Row numbers start at 1 and have no gaps.
 }
 
-function limitOf(random: Random): number {
+function randomLimit(random: Random): number {
   return random() < 0.3 ? 100 : 1 + Math.floor(60 * random());
 }
 
-function someOf<T>(values: readonly T[], random: Random): T[] {
+function randomSubset<T>(values: readonly T[], random: Random): T[] {
   const chosen = values.filter(() => random() < 0.25);
   return chosen.length === 0 ? [values[Math.floor(random() * values.length)] as T] : chosen;
 }
 
-/** Some letters of an agency's name, in another letter case; "of" and the like match nearly every one. */
-function partOf(agency: string, random: Random): string {
+/** Returns a part of an agency's name, half of the time in capitals. Parts such as "of" match nearly every agency. */
+function randomPart(agency: string, random: Random): string {
   const length = 2 + Math.floor(12 * random());
   const start = Math.floor(random() * (agency.length - length));
   const part = agency.slice(start, start + length);

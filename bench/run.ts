@@ -1,19 +1,19 @@
-/** Every benchmark in one go, as one Markdown report with its date, machine and versions: `bun run bench`. */
+/** Runs all benchmarks and prints one Markdown report with date, machine and versions: `bun run bench`. */
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { flatBenchmark } from "./flat.ts";
+import { catalogSizeBenchmark } from "./catalog-size.ts";
 import { hooksBenchmark } from "./hooks.ts";
 import { importBenchmark } from "./import.ts";
 import { loadBenchmark } from "./load.ts";
-import { product, run, SERVER_CORE } from "./processes.ts";
+import { fundfeed, run, SERVER_CORE } from "./processes.ts";
 import { queriesBenchmark } from "./queries.ts";
-import { barsTable, print, type Section, shownSection } from "./report.ts";
+import { goalsTable, print, type Section, sectionText } from "./report.ts";
 import { startBenchmark } from "./start.ts";
 
-const benchmarks = [loadBenchmark, hooksBenchmark, flatBenchmark, startBenchmark, importBenchmark, queriesBenchmark];
+const benchmarks = [loadBenchmark, hooksBenchmark, catalogSizeBenchmark, startBenchmark, importBenchmark, queriesBenchmark];
 
-const began = performance.now();
-const { output: version } = await run(SERVER_CORE, [...product, "version"]);
+const started = performance.now();
+const { output: version } = await run(SERVER_CORE, [...fundfeed, "version"]);
 const node = Bun.which("node") === null ? "no Node" : `Node ${(await run(SERVER_CORE, ["node", "--version"])).output.trim()}`;
 const peer = await Bun.file(join(import.meta.dir, "peer/package.json")).json();
 const versions = Object.entries(peer.dependencies).map(([name, number]) => `${name} ${number}`);
@@ -25,10 +25,10 @@ const sections: Section[] = [];
 for (const benchmark of benchmarks) {
   const section = await benchmark().catch((error: unknown) => {
     process.exitCode = 1;
-    return { title: benchmark.name, text: `Failed: ${error instanceof Error ? error.message : error}`, bars: [] };
+    return { title: benchmark.name, text: `Failed: ${error instanceof Error ? error.message : error}`, goals: [] };
   });
   sections.push(section);
-  print(`${shownSection({ ...section, bars: [] })}\n`);
+  print(`${sectionText({ ...section, goals: [] })}\n`);
 }
-print(`## Bars\n\n${barsTable(sections.flatMap(({ bars }) => bars))}\n`);
-print(`Took ${Math.round((performance.now() - began) / 1000)} s.`);
+print(`## Goals\n\n${goalsTable(sections.flatMap(({ goals }) => goals))}\n`);
+print(`Took ${Math.round((performance.now() - started) / 1000)} s.`);

@@ -1,4 +1,5 @@
--- wrk's requests: paths by turns from the first file, keys from the second. Ends with a line for bench/scale.ts: requests, their rate, p99 in ms.
+-- Requests for wrk: paths from the lines of the first file, keys from the second, each in turn.
+-- At the end it prints a line for bench/scale.ts: requests, requests per second, p99 in ms.
 local requests, turn = {}, 0
 
 local function linesOf(name)

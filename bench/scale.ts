@@ -1,7 +1,8 @@
 /**
- * One server and three, on files and on PostgreSQL: requests a second, p99, and what each kind of process computes for a request.
+ * One server and three, on files and on PostgreSQL: requests per second, p99, and CPU time per request of each kind of process.
  *
- * `bun bench/scale.ts`, beside `bun run bench`, since it needs PostgreSQL, redis-server, HAProxy and wrk. Everything shares the cores.
+ * Run `bun bench/scale.ts`. It is not part of `bun run bench`, because it needs PostgreSQL, redis-server, HAProxy and wrk. All processes share
+ * the cores.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,20 +12,20 @@ import { freePort } from "../tests/support/free-port.ts";
 import { startHaProxy } from "../tests/support/haproxy.ts";
 import { aRedis } from "../tests/support/redis.ts";
 import { rawSql } from "../tests/support/sql.ts";
-import { catalogOf } from "./catalog.ts";
+import { generatedCatalog } from "./catalog.ts";
 import { generatedId } from "./generate.ts";
 import { createBenchKey } from "./load.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
-import { computedMicroseconds, product, residentBytes, workDirectory } from "./processes.ts";
-import { median, megabytes, print, round, table } from "./report.ts";
+import { cpuMicroseconds, fundfeed, residentBytes, workDirectory } from "./processes.ts";
+import { count as formatCount, median, megabytes, print, round, table } from "./report.ts";
 
 const [SMALL, LARGE] = [100_000, 1_000_000];
 const KEYS = [1, 1000, 10_000];
 const ROUNDS = 3;
 const SECONDS = 2;
 const CONNECTIONS = 32;
-/** As many records are asked for by turns where it is "any": more than a server holds in memory. */
-const ANY = 50_000;
+/** "any detail" requests this many records in turn: more than a server keeps in memory. */
+const ANY_RECORDS = 50_000;
 
 const scratch = join(workDirectory, "scale");
 rmSync(scratch, { recursive: true, force: true });
@@ -32,45 +33,45 @@ mkdirSync(scratch);
 await using running = new AsyncDisposableStack();
 
 type Kind = "servers" | "PostgreSQL" | "Redis" | "HAProxy";
-/** What is asked, and the processes that compute for the answer. */
+/** An address to put load on, and the processes that take part in its responses. `keys` is a file. */
 type Target = { name: string; base: string; keys: string; pids: Partial<Record<Kind, number[]>> };
 type Sample = { perSecond: number; p99: number } & Record<Kind, number>;
 
 const postgres = await startPostgres();
 running.defer(postgres.stop);
 const redis = await startRedis();
-const any = listOf(
+const anyDetail = linesFile(
   "any",
-  Array.from({ length: ANY }, (_, index) => `/opportunities/${generatedId(1, (index * 7919) % SMALL)}`),
+  Array.from({ length: ANY_RECORDS }, (_, index) => `/opportunities/${generatedId(1, (index * 7919) % SMALL)}`),
 );
 const requests = {
-  list: listOf("list", ["/opportunities"]),
-  "status=open": listOf("filtered", ["/opportunities?status=open&limit=25"]),
-  detail: listOf("detail", [`/opportunities/${generatedId(1, 4711)}`]),
-  "any detail": any,
+  list: linesFile("list", ["/opportunities"]),
+  "status=open": linesFile("filtered", ["/opportunities?status=open&limit=25"]),
+  detail: linesFile("detail", [`/opportunities/${generatedId(1, 4711)}`]),
+  "any detail": anyDetail,
 };
 
-const parts = process.argv.slice(2);
-if (parts.length === 0 || parts.includes("records")) await measureRecords();
-if (parts.length === 0 || parts.includes("keys")) await measureKeys();
+const requestedParts = process.argv.slice(2);
+if (requestedParts.length === 0 || requestedParts.includes("records")) await measureRecords();
+if (requestedParts.length === 0 || requestedParts.includes("keys")) await measureKeys();
 
 async function measureRecords(): Promise<void> {
   const targets: { records: number; target: Target }[] = [];
   for (const records of [SMALL, LARGE]) {
-    const [directory, database] = [await catalogOf(records), postgres.url(await filled(postgres, records))];
+    const [directory, database] = [await generatedCatalog(records), postgres.url(await filledDatabase(postgres, records))];
     const keys = { files: await createBenchKey(directory), database: await createBenchKey(database, "--database") };
     const postgresPid = { PostgreSQL: [postgres.pid] };
     const add = (target: Target) => void targets.push({ records, target });
-    add(await alone("one, files", ["--data", directory], keys.files));
-    add(await proxied("three, files", ["--data", directory], keys.files));
-    add(await alone("one, PostgreSQL", ["--database", database], keys.database, postgresPid));
-    add(await proxied("three, PostgreSQL", ["--database", database], keys.database, postgresPid));
+    add(await singleServer("one, files", ["--data", directory], keys.files));
+    add(await threeServers("three, files", ["--data", directory], keys.files));
+    add(await singleServer("one, PostgreSQL", ["--database", database], keys.database, postgresPid));
+    add(await threeServers("three, PostgreSQL", ["--database", database], keys.database, postgresPid));
   }
-  const samples = await inTurns(
+  const samples = await measureInTurns(
     targets.flatMap(({ records, target }) =>
       Object.entries(requests).map(([request, paths]) => ({
-        row: { Records: records.toLocaleString("en-US"), Request: request, Servers: target.name },
-        take: () => load(target, paths),
+        row: { Records: formatCount(records), Request: request, Servers: target.name },
+        measure: () => load(target, paths),
       })),
     ),
   );
@@ -80,10 +81,10 @@ async function measureRecords(): Promise<void> {
 async function measureKeys(): Promise<void> {
   const rows = [];
   for (const count of KEYS) {
-    const database = await withKeys(postgres, count);
-    const began = performance.now();
+    const database = await databaseWithKeys(postgres, count);
+    const started = performance.now();
     const server = await start(["--database", postgres.url(database)]);
-    const startedMs = performance.now() - began;
+    const startedMs = performance.now() - started;
     await Bun.sleep(1000);
     const resident = megabytes(await residentBytes(server.pid));
     const target: Target = {
@@ -94,61 +95,65 @@ async function measureKeys(): Promise<void> {
     };
     for (const request of ["list", "detail"] as const)
       rows.push({
-        row: { Keys: count.toLocaleString("en-US"), Request: request, "listening, ms": round(startedMs), "at rest, MB": round(resident) },
-        take: () => load(target, requests[request]),
+        row: { Keys: formatCount(count), Request: request, "listening, ms": round(startedMs), "at rest, MB": round(resident) },
+        measure: () => load(target, requests[request]),
       });
   }
-  print(`## Keys, one server on PostgreSQL, ${SMALL.toLocaleString("en-US")} records\n\n${table(await inTurns(rows))}\n`);
+  print(`## Keys, one server on PostgreSQL, ${formatCount(SMALL)} records\n\n${table(await measureInTurns(rows))}\n`);
 }
 
-/** Rounds go over all rows in turn, so that a slow minute of the machine hits them alike; the middle one of each figure counts. */
-async function inTurns(rows: readonly { row: Record<string, string>; take: () => Promise<Sample> }[]): Promise<Record<string, string>[]> {
+/** Measures all rows in turn in each round, so that a slow minute of the machine affects all of them. Returns the median of each figure. */
+async function measureInTurns(
+  rows: readonly { row: Record<string, string>; measure: () => Promise<Sample> }[],
+): Promise<Record<string, string>[]> {
   const samples = new Map(rows.map(({ row }) => [row, [] as Sample[]]));
-  for (let turn = 0; turn < ROUNDS; turn++) for (const { row, take } of rows) samples.get(row)?.push(await take());
+  for (let turn = 0; turn < ROUNDS; turn++) for (const { row, measure } of rows) samples.get(row)?.push(await measure());
   return Array.from(samples, ([row, all]) => {
-    const middle = (figure: keyof Sample) => round(median(all.map((sample) => sample[figure])));
+    const medianOf = (figure: keyof Sample) => round(median(all.map((sample) => sample[figure])));
     return {
       ...row,
-      "requests/s": middle("perSecond"),
-      "p99, ms": middle("p99"),
-      "servers, µs": middle("servers"),
-      "PostgreSQL, µs": middle("PostgreSQL"),
-      "Redis, µs": middle("Redis"),
-      "HAProxy, µs": middle("HAProxy"),
+      "requests/s": medianOf("perSecond"),
+      "p99, ms": medianOf("p99"),
+      "servers, CPU µs": medianOf("servers"),
+      "PostgreSQL, CPU µs": medianOf("PostgreSQL"),
+      "Redis, CPU µs": medianOf("Redis"),
+      "HAProxy, CPU µs": medianOf("HAProxy"),
     };
   });
 }
 
-/** Throws when an answer is none that was asked for. */
+/** Puts load on a target for two seconds. Throws if a response is not 2xx or 3xx. */
 async function load({ base, keys, pids }: Target, paths: string): Promise<Sample> {
-  const before = computed(pids);
+  const before = cpuByKind(pids);
   const shape = ["-t1", `-c${CONNECTIONS}`, `-d${SECONDS}`, "--latency", "--timeout", "30s", "-s", join(import.meta.dir, "scale.lua")];
   const child = Bun.spawn(["wrk", ...shape, base, "--", paths, keys], { stdout: "pipe", stderr: "pipe" });
   const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   const [, count, perSecond, p99] = (/^sum (\d+) (\S+) (\S+)$/m.exec(output) ?? []).map(Number);
   if (count === undefined || perSecond === undefined || p99 === undefined || /Non-2xx|Socket errors/.test(output))
     throw new Error(`${base} failed under load: ${output}${errors}`);
-  const after = computed(pids);
+  const after = cpuByKind(pids);
   const each = (kind: Kind) => (after[kind] - before[kind]) / count;
   return { perSecond, p99, servers: each("servers"), PostgreSQL: each("PostgreSQL"), Redis: each("Redis"), HAProxy: each("HAProxy") };
 }
 
-/** Microseconds so far, with those of children, such as PostgreSQL's one for each connection. */
-function computed(pids: Target["pids"]): Record<Kind, number> {
+/** Returns the CPU time so far in microseconds, child processes included: PostgreSQL has one for each connection. */
+function cpuByKind(pids: Target["pids"]): Record<Kind, number> {
   const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const parents = processes.map((pid) => ({ pid: Number(pid), parent: parentOf(pid) }));
-  const of = (kind: Kind) => {
+  const cpuOf = (kind: Kind) => {
     const roots = pids[kind] ?? [];
-    return parents.filter(({ pid, parent }) => roots.includes(pid) || roots.includes(parent)).reduce((sum, { pid }) => sum + ofOne(pid), 0);
+    return parents
+      .filter(({ pid, parent }) => roots.includes(pid) || roots.includes(parent))
+      .reduce((sum, { pid }) => sum + cpuOfProcess(pid), 0);
   };
-  return { servers: of("servers"), PostgreSQL: of("PostgreSQL"), Redis: of("Redis"), HAProxy: of("HAProxy") };
+  return { servers: cpuOf("servers"), PostgreSQL: cpuOf("PostgreSQL"), Redis: cpuOf("Redis"), HAProxy: cpuOf("HAProxy") };
 }
 
-function ofOne(pid: number): number {
+function cpuOfProcess(pid: number): number {
   try {
-    return computedMicroseconds(pid);
+    return cpuMicroseconds(pid);
   } catch {
-    return 0; // It has ended, as PostgreSQL's helpers do that come and go.
+    return 0; // The process has ended, as helpers of PostgreSQL often do.
   }
 }
 
@@ -165,7 +170,7 @@ type Started = { pid: number; port: number; base: string };
 async function start(options: readonly string[], env: Record<string, string> = {}): Promise<Started> {
   const port = await freePort();
   const log = Bun.file(join(scratch, `server-${port}.log`));
-  const child = Bun.spawn([...product, "serve", "--port", `${port}`, ...options], {
+  const child = Bun.spawn([...fundfeed, "serve", "--port", `${port}`, ...options], {
     env: { ...process.env, ...env },
     stdout: "pipe",
     stderr: log,
@@ -177,16 +182,16 @@ async function start(options: readonly string[], env: Record<string, string> = {
   for await (const piece of child.stdout) {
     if (Buffer.from(piece).toString().includes("listening on")) return { pid: child.pid, port, base: `http://127.0.0.1:${port}/v1` };
   }
-  throw new Error(`A server ended before it listened: ${await log.text()}`);
+  throw new Error(`The server on port ${port} ended before it listened: ${await log.text()}`);
 }
 
-async function alone(name: string, options: readonly string[], key: string, pids: Target["pids"] = {}): Promise<Target> {
+async function singleServer(name: string, options: readonly string[], key: string, pids: Target["pids"] = {}): Promise<Target> {
   const { pid, base } = await start(options);
-  return { name, base, keys: listOf(`key-${pid}`, [key]), pids: { ...pids, servers: [pid] } };
+  return { name, base, keys: linesFile(`key-${pid}`, [key]), pids: { ...pids, servers: [pid] } };
 }
 
-/** Three, with docs/operate/haproxy.cfg before them, and quotas in Redis. */
-async function proxied(name: string, options: readonly string[], key: string, pids: Target["pids"] = {}): Promise<Target> {
+/** Starts three servers behind HAProxy (docs/operate/haproxy.cfg), with quotas in Redis. */
+async function threeServers(name: string, options: readonly string[], key: string, pids: Target["pids"] = {}): Promise<Target> {
   const servers = await Promise.all([1, 2, 3].map(() => start(options, { FUNDFEED_QUOTAS: redis.address })));
   const port = await freePort();
   const proxy = await startHaProxy(
@@ -195,7 +200,7 @@ async function proxied(name: string, options: readonly string[], key: string, pi
   );
   running.defer(proxy.stop);
   const all = { ...pids, servers: servers.map(({ pid }) => pid), Redis: [redis.pid], HAProxy: [proxy.pid] };
-  return { name, base: proxy.base, keys: listOf(`key-${port}`, [key]), pids: all };
+  return { name, base: proxy.base, keys: linesFile(`key-${port}`, [key]), pids: all };
 }
 
 async function startRedis(): Promise<{ address: string; pid: number }> {
@@ -205,24 +210,24 @@ async function startRedis(): Promise<{ address: string; pid: number }> {
   return { address: server.address, pid: Number(/process_id:(\d+)/.exec(info)?.[1]) };
 }
 
-/** The database with a copy of the catalog of so many records; its name tells which. */
-async function filled({ command, url }: Postgres, records: number): Promise<string> {
-  const directory = await catalogOf(records);
+/** Returns the name of a database with a copy of the generated catalog. Creates it if an earlier run has not. */
+async function filledDatabase({ command, url }: Postgres, records: number): Promise<string> {
+  const directory = await generatedCatalog(records);
   const name = directory.slice(directory.lastIndexOf("/") + 1).replaceAll("-", "_");
   if ((await command(`select 1 from pg_database where datname = '${name}'`)).length > 0) return name;
   const unfinished = `${name}_unfinished`;
   await command(`drop database if exists ${unfinished}`);
   await command(`create database ${unfinished} template template0 encoding utf8`);
-  const { exitCode, stderr } = Bun.spawnSync([...product, "copy", "--data", directory, url(unfinished)]);
+  const { exitCode, stderr } = Bun.spawnSync([...fundfeed, "copy", "--data", directory, url(unfinished)]);
   if (exitCode !== 0) throw new Error(stderr.toString());
-  await command("vacuum (analyze)", unfinished); // As PostgreSQL would do by itself a minute later, beside what is measured.
+  await command("vacuum (analyze)", unfinished); // Otherwise autovacuum would do it a minute later, during the measurement.
   await command(`alter database ${unfinished} rename to ${name}`);
   return name;
 }
 
-/** A copy of the smaller database with so many keys, whose texts stay beside it. */
-async function withKeys(server: Postgres, count: number): Promise<string> {
-  const source = await filled(server, SMALL);
+/** Returns the name of a copy of the smaller database with this many keys. The keys themselves are in `keyFileOf(count)`. */
+async function databaseWithKeys(server: Postgres, count: number): Promise<string> {
+  const source = await filledDatabase(server, SMALL);
   const name = `${source}_keys_${count}`;
   if ((await server.command(`select 1 from pg_database where datname = '${name}'`)).length > 0) return name;
   await server.command(`create database ${name} template ${source}`);
@@ -242,8 +247,8 @@ function keyFileOf(count: number): string {
   return join(workDirectory, "postgres", `keys-${count}.txt`);
 }
 
-/** A file of what `scale.lua` takes by turns, one a line. */
-function listOf(name: string, lines: readonly string[]): string {
+/** Writes a file for `scale.lua`, which uses its lines in turn, and returns the path. */
+function linesFile(name: string, lines: readonly string[]): string {
   const file = join(scratch, `${name}.txt`);
   writeFileSync(file, lines.join("\n"));
   return file;

@@ -1,19 +1,19 @@
 /**
- * Lists found by scanning backwards over every record, newest first, until the page is full. The product's index is measured against this, and
- * its answers are checked by it, so nothing here is the product's own.
+ * Lists found by scanning backwards over every record, newest first, until the page is full. Benchmarks compare the program's list index with
+ * this and check its results, so this file uses none of the program's code.
  */
 import type { CatalogFile } from "../db/sqlite/open.ts";
 import type { Filter } from "../src/opportunities/list.ts";
 import type { Position } from "../src/opportunities/page.ts";
 
-export type ListQuestion = { filter: Filter; limit: number; after: Position | null };
-/** Ids of a page, and the last of them when there is more. */
+type ListQuery = { filter: Filter; limit: number; after: Position | null };
+/** The ids of a page, and the last of them if there are further pages. */
 export type Expected = { ids: string[]; next: string | undefined };
 
 type Facet = { id: number; status: string; source: string; program_type: string; agency: string };
 
-/** Reads what a scan needs into memory. The answer finds a page, its documents included. */
-export function createScan({ sqlite }: CatalogFile): (question: ListQuestion) => Expected {
+/** Reads what a scan needs into memory. The returned function finds a page and reads its documents. */
+export function createScan({ sqlite }: CatalogFile): (query: ListQuery) => Expected {
   const { count, facetMax } = sqlite
     .query<{ count: number; facetMax: number }, []>("select max(seq) as count, max(facet_id) as facetMax from opportunities")
     .get() ?? { count: 0, facetMax: 0 };

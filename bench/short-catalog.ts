@@ -1,6 +1,6 @@
 /**
- * Makes a catalog of millions of records whose documents are short: what filters look at is as in the generated records, but a document
- * takes some 300 bytes, so that ten million records fit on a small disk. Written by plain inserts, with one event for each record.
+ * Creates a catalog of millions of short records. The filtered columns are as in the generated records, but a document has about 300 bytes, so
+ * ten million records fit on a small disk. It uses plain inserts, and each record has one event.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,16 +10,16 @@ import { generateRecord, randomOf } from "./generate.ts";
 import { workDirectory } from "./processes.ts";
 
 const SEED = 1;
-/** So many generated records give the facets, in their proportions. */
+/** How many generated records determine the facets and their proportions. */
 const SAMPLES = 150_000;
-const BEGAN = Date.UTC(2024, 0, 1);
+const FIRST_INSTANT = Date.UTC(2024, 0, 1);
 const CHUNK_RECORDS = 500;
 const CHUNK_EVERY_MS = 60_000;
 
-/** The data directory of such a catalog; made when it is not there yet. */
-export async function shortCatalogOf(records: number): Promise<string> {
-  const shape = Bun.hash.crc32(migrations.catalog.map(({ sql }) => sql).join()).toString(36);
-  const directory = join(workDirectory, `short-catalog-${records}-${shape}`);
+/** Returns the data directory of such a catalog. Creates it on the first call, and again when the schema changes. */
+export async function shortCatalog(records: number): Promise<string> {
+  const version = Bun.hash.crc32(migrations.catalog.map(({ sql }) => sql).join()).toString(36);
+  const directory = join(workDirectory, `short-catalog-${records}-${version}`);
   if (existsSync(directory)) return directory;
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -34,7 +34,7 @@ async function fill(directory: string, records: number): Promise<void> {
   for (const pragma of ["synchronous = off", "cache_size = -1000000", "locking_mode = exclusive"]) sqlite.run(`pragma ${pragma}`);
   sqlite.run(
     `insert into imports (format, files, sources, snapshot, started_at, finished_at, last_instant, counts)
-     values ('records', '[]', '["SAM_GOV"]', 0, ${BEGAN}, ${BEGAN}, ${BEGAN}, '{}')`,
+     values ('records', '[]', '["SAM_GOV"]', 0, ${FIRST_INSTANT}, ${FIRST_INSTANT}, ${FIRST_INSTANT}, '{}')`,
   );
   const facet = sqlite.prepare<{ id: number }, [string, string, string, string]>(
     "insert into facets (status, source, program_type, agency) values (?, ?, ?, ?) returning id",
@@ -63,9 +63,9 @@ async function fill(directory: string, records: number): Promise<void> {
   const [hash, sidecar, event] = [new Uint8Array(32), Buffer.from("{}"), Buffer.from(`{"type":"opportunity_added"}`)];
   const chunks = Math.ceil(records / CHUNK_RECORDS);
   for (let seq = 1; seq <= records; seq++) {
-    const created_at = BEGAN + Math.floor(seq / CHUNK_RECORDS) * CHUNK_EVERY_MS;
-    // Three of ten have changed since, a few at an instant.
-    const updated_at = random() < 0.3 ? BEGAN + (chunks + Math.floor(random() * chunks)) * CHUNK_EVERY_MS : created_at;
+    const created_at = FIRST_INSTANT + Math.floor(seq / CHUNK_RECORDS) * CHUNK_EVERY_MS;
+    // Three of ten have changed since, a few at one instant.
+    const updated_at = random() < 0.3 ? FIRST_INSTANT + (chunks + Math.floor(random() * chunks)) * CHUNK_EVERY_MS : created_at;
     const sample = Math.floor(random() * SAMPLES);
     const { status, source, program_type, agency } = samples[sample] as (typeof samples)[number];
     const id = idOf(seq, "a");
@@ -99,9 +99,9 @@ async function fill(directory: string, records: number): Promise<void> {
   await db.close();
 }
 
-/** Ids that ascend, so that indexes are written from end to end. */
+/** Returns ids in ascending order, so that indexes are written sequentially. */
 function idOf(number: number, kind: string): string {
   return `${number.toString(16).padStart(8, "0")}-0000-4000-8000-00000000000${kind}`;
 }
 
-if (import.meta.main) process.stdout.write(`${await shortCatalogOf(Number(Bun.argv[2] ?? 1_000_000))}\n`);
+if (import.meta.main) process.stdout.write(`${await shortCatalog(Number(Bun.argv[2] ?? 1_000_000))}\n`);

@@ -1,13 +1,13 @@
-/** From the command to `listening`, and memory at rest. */
+/** The time from the command to `listening`, and memory at rest. */
 import { join } from "node:path";
-import { catalogOf } from "./catalog.ts";
-import { LOAD_CORE, product, residentBytes, run, SERVER_CORE, serve, workDirectory } from "./processes.ts";
+import { generatedCatalog } from "./catalog.ts";
+import { fundfeed, LOAD_CORE, residentBytes, run, SERVER_CORE, serve, workDirectory } from "./processes.ts";
 import { median, megabytes, printAlone, type Section, table } from "./report.ts";
 
 const RECORDS = 1_000_000;
 const SMALLER = 100_000;
 const ROUNDS = 3;
-/** After this long a server that nobody asks is at rest. */
+/** After this time without requests, a server is at rest. */
 const REST_MS = 3000;
 
 const binary = join(workDirectory, "fundfeed");
@@ -15,18 +15,19 @@ const binary = join(workDirectory, "fundfeed");
 export async function startBenchmark(): Promise<Section> {
   await run(LOAD_CORE, [process.execPath, "run", "--cwd", join(import.meta.dir, ".."), "build", "--outfile", binary]);
   const programs: [string, string[]][] = [
-    ["bun src/main.ts", product],
+    ["bun src/main.ts", fundfeed],
     ["binary", [binary]],
   ];
   const rows = [];
   for (const [name, program] of programs) {
-    for (const records of [SMALLER, RECORDS]) rows.push({ Program: name, records, ...(await starts(program, await catalogOf(records))) });
+    for (const records of [SMALLER, RECORDS])
+      rows.push({ Program: name, records, ...(await measureStarts(program, await generatedCatalog(records))) });
     rows.push({ Program: name, records: "version", "listening, ms": (await versionSeconds(program)) * 1000, "resident, MB": "–" });
   }
-  return { title: "Start", text: table(rows), bars: [] };
+  return { title: "Start", text: table(rows), goals: [] };
 }
 
-async function starts(program: string[], directory: string) {
+async function measureStarts(program: string[], directory: string) {
   const times: number[] = [];
   const resident: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,9 +1,9 @@
 /**
- * The peer: the same catalog behind Fastify and better-sqlite3, as one writes it in a weekend: `node server.js text|bytes <catalog.db> <peer.db>`.
+ * The peer: the same catalog with Fastify and better-sqlite3, written in the ordinary way: `node server.js text|bytes <catalog.db> <peer.db>`.
  *
- * It is kind to the peer: documents are stored ready-made and never parsed, columns are indexed, statements prepared. `text` keeps
- * documents as TEXT and joins strings; `bytes` uses our own trick, BLOBs joined as bytes. Keys are looked up by hash, quotas counted
- * in memory, cursors are plain.
+ * It does not handicap the peer: documents are stored as they are sent and never parsed, columns have indexes, and statements are prepared.
+ * `text` stores documents as TEXT and joins strings; `bytes` stores BLOBs and joins bytes, as fundfeed does. Keys are looked up by hash,
+ * quotas are counted in memory, and cursors are not signed.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -13,7 +13,7 @@ import Fastify from "fastify";
 const [kind, catalog, path] = process.argv.slice(2);
 const KEY = "bench";
 
-if (!existsSync(path)) convert();
+if (!existsSync(path)) copyCatalog();
 const db = new Database(path);
 db.pragma("journal_mode = wal");
 
@@ -27,8 +27,8 @@ const app = Fastify();
 
 app.addHook("onRequest", async (request, reply) => {
   reply.header("X-Request-Id", randomUUID()).header("API-Version", "1");
-  const sent = /^Bearer (.+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  const key = sent && findKey.get(createHash("sha256").update(sent).digest("hex"));
+  const text = /^Bearer (.+)$/i.exec(request.headers.authorization ?? "")?.[1];
+  const key = text && findKey.get(createHash("sha256").update(text).digest("hex"));
   if (!key) return reply.code(401).send({ code: "authentication_required" });
   const count = (used.get(key.name) ?? 0) + 1;
   used.set(key.name, count);
@@ -46,7 +46,7 @@ app.get("/v1/opportunities", (request, reply) => {
   if (status) conditions.push("status = ?") && values.push(status);
   if (source) conditions.push("source = ?") && values.push(source);
   if (cursor) conditions.push("(updated_at, id) < (?, ?)") && values.push(...JSON.parse(Buffer.from(cursor, "base64url").toString()));
-  const rows = listOf(conditions).all(...values, Number(limit) + 1);
+  const rows = listStatement(conditions).all(...values, Number(limit) + 1);
   const hasMore = rows.length > Number(limit);
   if (hasMore) rows.pop();
   const last = rows.at(-1);
@@ -71,19 +71,19 @@ function send(reply, head, rows, tail) {
   reply.send(Buffer.concat([Buffer.from(head), ...parts, Buffer.from(tail)]));
 }
 
-/** The list's statement for these conditions, prepared once. */
-function listOf(conditions) {
+/** Returns the statement that lists records by these conditions; each is prepared once. */
+function listStatement(conditions) {
   const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
   const sql = `select ${columns} from opportunities ${where} order by updated_at desc, id desc limit ?`;
   if (!statements.has(sql)) statements.set(sql, db.prepare(sql));
   return statements.get(sql);
 }
 
-/** The catalog as a table of the usual kind. */
-function convert() {
-  const made = new Database(path);
-  made.pragma("synchronous = off");
-  made.exec(`
+/** Copies the catalog into one table with indexes. */
+function copyCatalog() {
+  const copy = new Database(path);
+  copy.pragma("synchronous = off");
+  copy.exec(`
     attach '${catalog}' as catalog;
     create table keys (name text, hash text primary key, daily integer);
     insert into keys values ('bench', '${createHash("sha256").update(KEY).digest("hex")}', 1000000000);
@@ -94,7 +94,7 @@ function convert() {
     create index newest on opportunities (updated_at, id);
     create index by_status on opportunities (status, updated_at, id);
     create index by_source on opportunities (source, updated_at, id);`);
-  made.close();
+  copy.close();
 }
 
 await app.listen({ host: "127.0.0.1", port: 0 });

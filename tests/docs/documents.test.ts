@@ -74,7 +74,9 @@ describe("the command lines of", () => {
     dropScratch();
   });
 
-  const withCommands = documents.map(({ path, text }) => ({ path, lines: linesOf({ path, text }) })).filter(({ lines }) => lines.length > 0);
+  const withCommands = documents
+    .map(({ path, text }) => ({ path, lines: linesOf({ path, text }) }))
+    .filter(({ lines }) => lines.length > 0);
 
   test.each(withCommands.map(({ path, lines }) => [path, lines] as const))(
     "%s",

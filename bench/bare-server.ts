@@ -1,8 +1,8 @@
 /**
- * The limit: what a bare server on this machine reaches with the same catalog, `bun bench/limit.ts rows|static <data directory>`.
+ * A bare server, which shows what this machine could reach with the same catalog: `bun bench/bare-server.ts rows|static <data directory>`.
  *
- * `rows` reads ready documents from the database and joins them as bytes; `static` answers from memory and touches no database. Neither
- * knows keys, quotas, headers, filters, cursors or logs.
+ * `rows` reads stored documents from the database and joins them as bytes; `static` returns bytes from memory. Neither has keys, quotas,
+ * headers, filters, cursors or logs.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -26,16 +26,16 @@ const listBody = () =>
 const detailBody = (id: string) => Buffer.concat([detailHead, one.get(id)?.document ?? new Uint8Array(), detailTail]);
 
 const stored = { list: listBody(), detail: listBody().subarray(0, 3000) };
-const answers = {
+const bodies = {
   rows: (id: string | undefined) => (id === undefined ? listBody() : detailBody(id)),
   static: (id: string | undefined) => (id === undefined ? stored.list : stored.detail),
 };
-const answer = answers[kind === "static" ? "static" : "rows"];
+const body = bodies[kind === "static" ? "static" : "rows"];
 
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   development: false,
-  fetch: ({ url }) => new Response(answer(/\/opportunities\/([^/?]+)/.exec(url)?.[1]), { headers }),
+  fetch: ({ url }) => new Response(body(/\/opportunities\/([^/?]+)/.exec(url)?.[1]), { headers }),
 });
 process.stdout.write(`listening on ${server.url.origin}/v1\n`);

@@ -1,26 +1,26 @@
-/** Load on one server from one core: `wrk` where there is one, else the peer's `autocannon`. */
+/** Load on one server from one core, by `wrk` or else by the peer's `autocannon`. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { computedMicroseconds, LOAD_CORE, run, type Server } from "./processes.ts";
+import { cpuMicroseconds, LOAD_CORE, run, type Server } from "./processes.ts";
 
 const CONNECTIONS = 32;
 const SECONDS = 3;
 
-/** Requests a second, and microseconds that the server computed for each. */
-export type Pressure = { perSecond: number; computedUs: number };
+/** Requests per second, and the server's CPU time per request in microseconds. */
+export type LoadResult = { perSecond: number; cpuUs: number };
 
-type Counted = { perSecond: number; requests: number };
+type RequestCount = { perSecond: number; requests: number };
 
-/** Throws when an answer is not 2xx or 3xx. */
-export async function measure(server: Server, path: string, headers: Record<string, string>, seconds = SECONDS): Promise<Pressure> {
+/** Puts load on a path of a server. Throws if a response is not 2xx or 3xx. */
+export async function measure(server: Server, path: string, headers: Record<string, string>, seconds = SECONDS): Promise<LoadResult> {
   const url = server.address + path;
   const lines = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-  const before = computedMicroseconds(server.process.pid);
+  const before = cpuMicroseconds(server.process.pid);
   const { perSecond, requests } = await (Bun.which("wrk") === null ? byAutocannon : byWrk)(url, lines, seconds);
-  return { perSecond, computedUs: (computedMicroseconds(server.process.pid) - before) / requests };
+  return { perSecond, cpuUs: (cpuMicroseconds(server.process.pid) - before) / requests };
 }
 
-async function byWrk(url: string, lines: string[], seconds: number): Promise<Counted> {
+async function byWrk(url: string, lines: string[], seconds: number): Promise<RequestCount> {
   const { output } = await run(LOAD_CORE, ["wrk", "-t1", `-c${CONNECTIONS}`, `-d${seconds}`, "--timeout", "30s", ...lines, url]);
   if (/Non-2xx|Socket errors/.test(output)) throw new Error(`${url} failed under load: ${output}`);
   return {
@@ -29,9 +29,9 @@ async function byWrk(url: string, lines: string[], seconds: number): Promise<Cou
   };
 }
 
-async function byAutocannon(url: string, lines: string[], seconds: number): Promise<Counted> {
+async function byAutocannon(url: string, lines: string[], seconds: number): Promise<RequestCount> {
   const program = join(import.meta.dir, "peer/node_modules/autocannon/autocannon.js");
-  if (!existsSync(program)) throw new Error("Cannot put load on a server: install wrk, or run npm ci in bench/peer");
+  if (!existsSync(program)) throw new Error("Cannot measure requests per second: install wrk, or run npm ci in bench/peer");
   const { output } = await run(LOAD_CORE, ["node", program, "-c", String(CONNECTIONS), "-d", String(seconds), "--json", ...lines, url]);
   const { requests, errors, "4xx": refused, "5xx": failed } = JSON.parse(output);
   if (errors + refused + failed > 0) throw new Error(`${url} failed under load: ${errors} errors, ${refused} refused, ${failed} failed`);

@@ -1,6 +1,6 @@
 /**
- * What a first import could reach at most: the rows of a catalog, ready in memory, written by SQLite alone into the same tables and indexes
- * of an empty one, by as many transactions. Prints what that took. `bun bench/import-limit.ts <catalog> <empty directory>`
+ * Inserts the rows of a catalog into an empty one, in as many transactions as an import, and prints the time that SQLite takes. The rows are
+ * read into memory first, so this is the most that a first import could reach: `bun bench/bare-inserts.ts <catalog> <empty directory>`.
  */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const target = openCatalog(to, Date.now());
 await target.makeRoomForWrites();
 
 const tables = [
-  ["facets", "1"], // All of them with the first chunk.
+  ["facets", "1"], // All facets belong to the first chunk.
   ["opportunities", "seq"],
   ["upstream_ids", "opportunity_seq"],
   ["readings", "opportunity_seq"],
@@ -26,7 +26,7 @@ const statements = tables.map(([table, chunkBy]) => {
 });
 const records = source.query<{ count: number }, []>("select max(seq) as count from opportunities").get()?.count ?? 0;
 
-const used = { records, seconds: 0, cpuSeconds: 0 };
+const usage = { records, seconds: 0, cpuSeconds: 0 };
 for (let first = 0; first < records; first += CHUNK) {
   const chunk = statements.map(({ rowsOf, insert }) => ({ rows: rowsOf.values(first, first + CHUNK) as SQLQueryBindings[][], insert }));
   const [started, before] = [performance.now(), process.cpuUsage()];
@@ -34,7 +34,7 @@ for (let first = 0; first < records; first += CHUNK) {
   for (const { rows, insert } of chunk) for (const row of rows) insert.run(...row);
   target.sqlite.run("commit");
   const { user, system } = process.cpuUsage(before);
-  used.seconds += (performance.now() - started) / 1000;
-  used.cpuSeconds += (user + system) / 1e6;
+  usage.seconds += (performance.now() - started) / 1000;
+  usage.cpuSeconds += (user + system) / 1e6;
 }
-process.stdout.write(JSON.stringify(used));
+process.stdout.write(JSON.stringify(usage));
