@@ -22,7 +22,7 @@ import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { type Allowance, dayOf, ownQuotas, type Quotas, type Taken, type Use, unused } from "../quota/allowance.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { hashOfKey, isWellFormedKey, type KeyHash, keyHash } from "./key.ts";
+import { hashFromBytes, hashOfKey, isWellFormedKey, type KeyHash } from "./key.ts";
 import { findRevisions, type Revisions } from "./revisions.ts";
 import { findUse, type StoredSums, storeUse } from "./use.ts";
 
@@ -219,9 +219,9 @@ async function readChangedKeys(access: Access, newest: number): Promise<void> {
   const keysByHash = isOlder ? new Map<KeyHash, KnownKey>() : access.keys;
   await access.db.each(keysAfter, { revision: isOlder ? -1 : access.lastSeen.keys }, (rows) => {
     for (const { hash, subscription, revoked_at, ...row } of rows) {
-      const known = access.keys.get(keyHash(hash)) ?? { use: unused, unsaved: 0, last_used_at: 0 };
+      const known = access.keys.get(hashFromBytes(hash)) ?? { use: unused, unsaved: 0, last_used_at: 0 };
       const stored = { ...row, subscribed: subscription === "active", revoked: revoked_at !== null };
-      keysByHash.set(keyHash(hash), Object.assign(known, stored)); // The same object: `dirty` and requests under way hold it.
+      keysByHash.set(hashFromBytes(hash), Object.assign(known, stored)); // The same object: `dirty` and requests under way hold it.
     }
   });
   access.keys = keysByHash;

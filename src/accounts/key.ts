@@ -74,6 +74,7 @@ export type KeyListing = {
   used_today: number;
 };
 
+/** A new key, with the id under which it is managed. */
 export type NewKey = { id: string; key: PlainKey; account: string; plan: string };
 
 /** Requests of one key on one UTC day, such as 2026-03-01. */
@@ -100,7 +101,7 @@ export function hashOfKey(key: PlainKey): KeyHash {
 }
 
 /** A hash from the bytes in which the database stores it. */
-export function keyHash(bytes: Uint8Array): KeyHash {
+export function hashFromBytes(bytes: Uint8Array): KeyHash {
   return bytes.toHex() as KeyHash;
 }
 

@@ -23,8 +23,8 @@ export type Listener = {
   port: number;
   /** Uses this certificate for new connections. */
   renew: (certificate: Certificate) => void;
-  /** Resolves when every request under way has its response. With `cut`, it closes all connections at once. */
-  stop: (cut?: boolean) => Promise<void>;
+  /** Resolves when every request under way has its response. With `isForced`, it closes all connections immediately. */
+  stop: (isForced?: boolean) => Promise<void>;
 };
 
 /**
@@ -47,8 +47,8 @@ export async function listen(app: App, endpoint: Endpoint, certificate?: Certifi
       void ending.stop().then(() => former.delete(ending));
       current = accept(app, { ...endpoint, port }, address, renewed);
     },
-    stop: async (cut = false) => {
-      await Promise.all([...former, current].map((server) => server.stop(cut)));
+    stop: async (isForced = false) => {
+      await Promise.all([...former, current].map((server) => server.stop(isForced)));
     },
   };
 }

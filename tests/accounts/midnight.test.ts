@@ -45,8 +45,8 @@ function sharedQuotas(aheadMs: number): Quotas {
   const uses = new Map<string, typeof unused>();
   return {
     take: async (key, now) => {
-      const { window: held, bucket } = uses.get(key.id) ?? unused;
-      const { day, used } = windowAt(held, now + aheadMs);
+      const { window: stored, bucket } = uses.get(key.id) ?? unused;
+      const { day, used } = windowAt(stored, now + aheadMs);
       const known = key.use.window.day === day ? key.use.window.used : 0;
       const taken = takeRequest({ window: { day, used: Math.max(used, known) }, bucket }, key, now + aheadMs);
       uses.set(key.id, taken.use);

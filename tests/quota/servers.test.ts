@@ -148,7 +148,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
       const waits = alone.map(({ ms }) => ms).sort((a, b) => a - b);
       expect(waits[Math.floor(waits.length / 4)]).toBeLessThan(100); // A request that waits for Redis takes at least that long.
       const after = servers.map((server) => [lines(server, "is unavailable"), lines(server, "is back")] as const);
-      expect(after).toEqual(before.map(([away, back]) => [away + 1, back + 1]));
+      expect(after).toEqual(before.map(([lost, back]) => [lost + 1, back + 1]));
       for (const server of servers) expect(await metric(server, "fundfeed_quotas_counted_alone_total")).toBeGreaterThan(0);
       // Redis still knows the minute.
       if (signal === "SIGSTOP") expectWithin(granted(await burst(60, counted)).length, 0, 2 + backSince(from, number));
