@@ -14,6 +14,7 @@ const ROUNDS = 3;
 type Target = { server: Server; headers: Record<string, string> };
 type Request = Target & { name: string; path: string };
 
+/** Measures pages and catalog sizes over HTTP. Throws if a request fails. */
 export async function catalogSizeBenchmark(): Promise<Section> {
   const [small, large] = [await start(SMALLER), await start(RECORDS)];
   try {

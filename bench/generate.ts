@@ -108,7 +108,7 @@ export function randomOf(seed: number, stream: number): Random {
   };
 }
 
-/** The few largest sources bring most records; an agency's second source, where it has one, brings a quarter of its own. */
+/** A few large sources publish most records. Some agencies have a second source, for a quarter of their records. */
 function sourceOf(agency: number, random: Random): number {
   const own = randomOf(agency, 1);
   const first = Math.floor(SOURCES.length * own() ** 2.5);

@@ -20,6 +20,7 @@ const FIRST_PER_BARE = 5;
 const CHANGED_PER_FIRST = 1.7;
 const UNCHANGED_PER_FIRST = 0.3;
 
+/** Measures imports of generated records and of an extract, and readers during an import. Throws if an import fails. */
 export async function importBenchmark(): Promise<Section> {
   const [first, changed] = [await writeRecords("first.ndjson", false), await writeRecords("changed.ndjson", true)];
   const ofRecords = await importThrice("records", "records", RECORDS, first, changed);

@@ -13,6 +13,7 @@ const ROUNDS = 3;
 type Target = { name: string; server: Server; headers: Record<string, string> };
 type Request = { name: string; path: string; headers?: Record<string, string>; skip?: readonly string[] };
 
+/** Measures the same requests on all servers. Throws if a request fails. */
 export async function loadBenchmark(): Promise<Section> {
   const directory = await generatedCatalog(RECORDS);
   const targets = await startTargets(directory);

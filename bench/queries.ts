@@ -29,6 +29,7 @@ type FilteredRow = { seq: number; id: string; updated_at: number; status: string
 const SELECT_ROWS =
   "select seq, o.id, updated_at, status, f.source, program_type, agency from opportunities o join facets f on f.id = facet_id";
 
+/** Measures and checks random lists and histories. */
 export async function queriesBenchmark(): Promise<Section> {
   const directory = await generatedCatalog(RECORDS);
   await warmFileCache(directory);

@@ -125,8 +125,8 @@ async function measureInTurns(
 /** Puts load on a target for two seconds. Throws if a response is not 2xx or 3xx. */
 async function load({ base, keys, pids }: Target, paths: string): Promise<Sample> {
   const before = cpuByKind(pids);
-  const shape = ["-t1", `-c${CONNECTIONS}`, `-d${SECONDS}`, "--latency", "--timeout", "30s", "-s", join(import.meta.dir, "scale.lua")];
-  const child = Bun.spawn(["wrk", ...shape, base, "--", paths, keys], { stdout: "pipe", stderr: "pipe" });
+  const options = ["-t1", `-c${CONNECTIONS}`, `-d${SECONDS}`, "--latency", "--timeout", "30s", "-s", join(import.meta.dir, "scale.lua")];
+  const child = Bun.spawn(["wrk", ...options, base, "--", paths, keys], { stdout: "pipe", stderr: "pipe" });
   const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   const [, count, perSecond, p99] = (/^sum (\d+) (\S+) (\S+)$/m.exec(output) ?? []).map(Number);
   if (count === undefined || perSecond === undefined || p99 === undefined || /Non-2xx|Socket errors/.test(output))

@@ -17,7 +17,7 @@ export function createScan({ sqlite }: CatalogFile): (query: ListQuery) => Expec
   const { count, facetMax } = sqlite
     .query<{ count: number; facetMax: number }, []>("select max(seq) as count, max(facet_id) as facetMax from opportunities")
     .get() ?? { count: 0, facetMax: 0 };
-  const [times, rows, facetIds, places] = [
+  const [times, rows, facetIds, indexOfRow] = [
     new Float64Array(count),
     new Uint32Array(count),
     new Uint32Array(count),
@@ -31,7 +31,7 @@ export function createScan({ sqlite }: CatalogFile): (query: ListQuery) => Expec
     times[length] = updated_at;
     rows[length] = seq;
     facetIds[length] = facet_id;
-    places[seq] = length++;
+    indexOfRow[seq] = length++;
   }
   const facets = sqlite.query<Facet, []>("select id, status, source, program_type, lower(agency) as agency from facets").all();
   const agencies = [...new Set(facets.map(({ agency }) => agency))];
@@ -41,7 +41,7 @@ export function createScan({ sqlite }: CatalogFile): (query: ListQuery) => Expec
   );
   const document = sqlite.query<{ id: string; document: Uint8Array }, [number]>("select id, document from opportunities where seq = ?");
 
-  const placeOf = (seq: number | undefined) => (seq === undefined ? -1 : (places[seq] as number));
+  const indexOf = (seq: number | undefined) => (seq === undefined ? -1 : (indexOfRow[seq] as number));
   const allowedBy = ({ status, source, program_type, agency }: Filter): Uint8Array => {
     const part = agency?.toLowerCase();
     const matching = part === undefined ? undefined : new Set(agencies.filter((each) => each.includes(part)));
@@ -59,10 +59,10 @@ export function createScan({ sqlite }: CatalogFile): (query: ListQuery) => Expec
   return ({ filter, limit, after }) => {
     const allowed = allowedBy(filter);
     const since = filter.updated_since?.ms ?? Number.NEGATIVE_INFINITY;
-    const first = after === null ? length - 1 : placeOf(next.get(after.time, after.id)?.seq);
+    const first = after === null ? length - 1 : indexOf(next.get(after.time, after.id)?.seq);
     const found: number[] = [];
-    for (let place = first; place >= 0 && found.length <= limit && (times[place] as number) > since; place--) {
-      if (allowed[facetIds[place] as number] === 1) found.push(rows[place] as number);
+    for (let index = first; index >= 0 && found.length <= limit && (times[index] as number) > since; index--) {
+      if (allowed[facetIds[index] as number] === 1) found.push(rows[index] as number);
     }
     const ids = found.slice(0, limit).map((seq) => document.get(seq)?.id ?? "");
     return { ids, next: found.length > limit ? ids.at(-1) : undefined };
