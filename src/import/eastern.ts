@@ -1,23 +1,24 @@
-/** US Eastern dates: federal dates without a zone are meant so, by the rules of the time zone and not a fixed offset. */
+/** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
 import { memoize, memoizeLast } from "../runtime/memoize.ts";
+import type { EpochMs } from "../text/instant.ts";
 
-/** The RFC 3339 date-time of a wall clock in the eastern time zone (`2026-07-01`, `23:59:59`); `undefined` when the date does not exist. */
+/** The RFC 3339 date-time of an Eastern date and time (`2026-07-01`, `23:59:59`). Undefined if the date does not exist. */
 export function easternInstant(date: string, time: string): string | undefined {
   return instantOf(`${date}T${time}`);
 }
 
-/** Asking `Intl` is slow, and one extract repeats a few thousand dates. */
+/** `Intl` is slow, and an extract repeats a few thousand dates. */
 const instantOf = memoize(50_000, (wallClock) => {
   const utc = Date.parse(`${wallClock}Z`);
   const date = wallClock.slice(0, wallClock.lastIndexOf("T"));
   if (Number.isNaN(utc) || !new Date(utc).toISOString().startsWith(date)) return undefined;
-  // Standard time is tried first: of the hour that comes twice it is the second, and the hour that never comes is moved on.
+  // Standard time is tried first, so an hour that occurs twice is the second one, and one that is skipped moves forward.
   const offset = offsetAt(utc + 5 * HOUR_MS) === "-05:00" ? "-05:00" : offsetAt(utc + 4 * HOUR_MS);
   return wallClock + offset;
 });
 
-/** The calendar date in the eastern time zone (`2026-07-01`) at an instant in milliseconds since 1970 UTC. An import has one `now`. */
-export const easternDate = memoizeLast((ms: number) => {
+/** The Eastern date (`2026-07-01`) at an instant. */
+export const easternDate = memoizeLast((ms: EpochMs) => {
   dateFormat ??= new Intl.DateTimeFormat("en-CA", { timeZone: ZONE, year: "numeric", month: "2-digit", day: "2-digit" });
   return dateFormat.format(ms);
 });

@@ -12,7 +12,7 @@ import type { OpenInput } from "./input.ts";
 import { firstCharacter } from "./json-elements.ts";
 import { findParentId } from "./links.ts";
 import { completeRecord } from "./partial-records.ts";
-import type { Placed } from "./placing.ts";
+import type { PlacedVersion } from "./placing.ts";
 import type { Rejects } from "./rejects.ts";
 import { digestUnder } from "./source-digest.ts";
 import type { Staging } from "./staging.ts";
@@ -97,7 +97,7 @@ async function* batches<T>(items: AsyncIterable<T>, size: number): AsyncIterable
 }
 
 /** An item that is not rejected. `as stored`: a lazy one whose digest did not change, so that it is not read. */
-type Accepted = { kind: "prepared"; record: PreparedRecord; version: Placed | undefined } | { kind: "as stored"; item: LazyItem };
+type Accepted = { kind: "prepared"; record: PreparedRecord; version: PlacedVersion | undefined } | { kind: "as stored"; item: LazyItem };
 
 async function stageItems(sql: CatalogSql, pass: Pass, items: readonly Item[]): Promise<void> {
   const { staging, rejects, found, isFirst } = pass;
@@ -153,12 +153,12 @@ async function prepareItem(sql: CatalogSql, pass: Pass, item: Item, source_diges
 }
 
 /** The version that an item is, with the record in which it was placed. */
-function placedVersion({ staging }: Pass, item: Item): Placed | undefined {
+function placedVersion({ staging }: Pass, item: Item): PlacedVersion | undefined {
   if (item.kind !== "record" || item.version === undefined) return undefined;
   return staging.placements.find(item.version.source, item.version.id);
 }
 
-async function validateItem(sql: CatalogSql, pass: Pass, item: Item, version: Placed | undefined): Promise<ValidRecord> {
+async function validateItem(sql: CatalogSql, pass: Pass, item: Item, version: PlacedVersion | undefined): Promise<ValidRecord> {
   const { names } = pass;
   if (item.kind === "rejected") throw new Rejection(item.reason);
   if (item.kind === "lazy") return withRelationships(sql, validateRecord(item.read(), names), undefined);
@@ -187,7 +187,7 @@ function refuseFuture({ restored }: ValidRecord, now: EpochMs): void {
 }
 
 /** Renders a record. Its earlier ids include those of records of the same lineage in this input, which it replaces (D-30). */
-function prepare(pass: Pass, { restored, ...record }: ValidRecord, version: Placed | undefined): PreparedRecord {
+function prepare(pass: Pass, { restored, ...record }: ValidRecord, version: PlacedVersion | undefined): PreparedRecord {
   const { staging, found } = pass;
   const { code, opportunity_id } = record.content.source;
   found.sources.add(code);
@@ -200,7 +200,7 @@ function prepare(pass: Pass, { restored, ...record }: ValidRecord, version: Plac
   return { ...prepared, restored };
 }
 
-function stageRecord(staging: Staging, record: PreparedRecord, isUnchanged: boolean, version: Placed | undefined): void {
+function stageRecord(staging: Staging, record: PreparedRecord, isUnchanged: boolean, version: PlacedVersion | undefined): void {
   const { indexed, lineage } = record;
   const rank = version?.facts === undefined ? {} : { rank: { at: version.facts.posted_at ?? Number.MIN_SAFE_INTEGER, id: version.id } };
   if (version?.isOlder) staging.putUnchanged(indexed.source.code, lineage, rank);

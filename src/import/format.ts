@@ -1,17 +1,18 @@
-/** What an upstream format is: it turns files into drafts, knows its upstream and nothing else of this program. */
+/** A format reads the files of one upstream. It knows that upstream, and nothing else of this program. */
+import type { EpochMs } from "../text/instant.ts";
 import type { Draft } from "./record.ts";
 
-/** One file to import. `bytes` starts at the beginning each time it is called, already unpacked (`input.ts`); a chunk is good until the next. */
+/** One file to import. Each call of `bytes` reads it from its start, unpacked. A chunk is overwritten by the next. */
 export type Input = {
-  /** As the operator named it; standard input is `-`. */
+  /** The path as the operator gave it; `-` is standard input. */
   name: string;
   bytes: () => AsyncIterable<Uint8Array>;
 };
 
 export type FormatContext = {
-  /** The instant of the import (`--as-of`, else now), milliseconds since 1970 UTC: archive dates are judged by it. */
-  now: number;
-  /** Tells the operator of something odd that was let through, such as an unknown code. Repeats are folded. */
+  /** The instant of the import (`--as-of`, otherwise now). It decides whether archive dates have passed. */
+  now: EpochMs;
+  /** Warns the operator of something odd that is imported nevertheless, such as an unknown code. Repeated messages are dropped. */
   warn: (message: string) => void;
 };
 
@@ -61,54 +62,55 @@ export type LazyItem = {
 export type RejectedItem = { kind: "rejected"; reason: string; source?: string; lineage?: string };
 
 /**
- * One of the versions that an upstream publishes of an opportunity, each under an id of its own (D-30). Which record it belongs to is
- * decided by what is stored, and not by what else is in the files (`placing.ts`).
+ * A version of an opportunity whose upstream gives each version its own id (D-30). `placing.ts` decides to which record it belongs, by what
+ * is stored and not by what else is in the files.
  */
 export type Version = {
   source: string;
-  /** Of this version alone. */
+  /** The id of this version alone. */
   id: string;
   /**
-   * What its record has as upstream id, where that is something else and need not be unique. A record that has it, and whose URL ends in
-   * `id`, was stored without the id by an older program.
+   * The upstream id of its record, if that is another one and need not be unique. A stored record with this upstream id and a URL that ends
+   * in `id` is the one of this version: an older program stored it without the id.
    */
   opportunity_id?: string;
-  /** Without them, a version is known by its id alone. */
+  /** If undefined, the version is known by its id alone. */
   facts?: Facts;
 };
 
-/** By what a version is found to be one of a known opportunity's. */
+/** Facts by which a version is assigned to a known opportunity. */
 export type Facts = {
-  /** What all revisions share. It is the lineage of the first opportunity that has it. */
+  /** Shared by all revisions. It is the lineage of the first opportunity that has it. */
   key: string;
-  /** What all stages of one acquisition share. */
+  /** Shared by all stages of one acquisition. */
   series: string;
   title: string;
-  /** When it was posted: RFC 3339, or a date in the eastern time zone; `null` where nothing is said. */
+  /** When it was posted: RFC 3339, or an Eastern date; `null` if unknown. */
   posted: string | null;
 };
 
-/** Of an upstream whose records change their ids. */
+/** For an upstream whose records change their ids. */
 export type Versions = {
-  /** The version of each record that `read` yields. It is called first, so that the oldest of several are placed first. */
+  /** The version of each record that `read` yields. Called before `read`, so that the oldest version can be placed first. */
   in: (inputs: readonly Input[]) => AsyncIterable<Version>;
-  /** Lineages of the earlier stages that a version of this key follows from, the nearest first. */
+  /** Lineages of the earlier stages of a version with this key, nearest first. */
   parentsOf?: (series: string, key: string) => readonly string[];
 };
 
-/** A whole record as it would have been imported when this revision of it appeared, at `since` (milliseconds since 1970 UTC; 0 where the first one's is unknown). */
-export type Revision = { record: Draft; since: number };
+/** A whole record as it would have been imported when this revision appeared, at `since` (0 if that is unknown for the first one). */
+export type Revision = { record: Draft; since: EpochMs };
 
+/** How the files of one upstream are read. */
 export type Format = {
   /** As on the command line. */
   name: string;
   /** One sentence for `--help`. */
   about: string;
-  /** The source code that its records have, if they all have the same. */
+  /** The source code of its records, if all have the same. */
   source?: string;
-  /** Which entry of a zip archive is meant; without it, the only one. */
+  /** Matches the entry of a zip archive to read. If undefined, the archive must have one entry. */
   entry?: RegExp;
   versions?: Versions;
-  /** Throws an Error when a file as a whole is not what it should be: nothing is imported then. */
+  /** Throws if a file as a whole is not of this format. Nothing is imported then. */
   read: (inputs: readonly Input[], context: FormatContext) => AsyncIterable<Item>;
 };

@@ -1,20 +1,21 @@
-/** Imports are remembered: which files, when, what came of it; and whether a killed one is being run again. */
+/** The import log: files, instants and counts of every import. It shows whether a killed import is being run again. */
 import { desc, eq } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { insertInto, pick, query, selectAll, update } from "../../db/query.ts";
 import { imports } from "../../db/schema/sqlite/catalog.ts";
+import type { EpochMs } from "../text/instant.ts";
 
-/** Each record that was read is in exactly one of the next five numbers; the last three count what else the import did. */
+/** Counts of an import. Each record read is counted in exactly one of the five numbers after `read`; the last three count what else was done. */
 export type Summary = {
   read: number;
   added: number;
   changed: number;
   unchanged: number;
-  /** Further versions of an opportunity that is counted already. */
+  /** Further records of an opportunity that is already counted. */
   merged: number;
   rejected: number;
   removed: number;
-  /** Stored records that now name a record of this import as their parent or as the canonical one. */
+  /** Stored records that now refer to a record of this import as their parent or canonical record. */
   linked: number;
   events: number;
 };
@@ -46,16 +47,17 @@ const newestFirst = () => selectAll(imports).orderBy(desc(imports.id));
 const allImports = query({}, newestFirst);
 const newestImport = query({}, () => newestFirst().limit(1));
 
+/** What identifies an import when it begins. */
 export type Begun = {
   format: string;
   files: FileDigest[];
   sources: string[];
   snapshot: boolean;
-  asOf: number | undefined;
-  startedAt: number;
+  asOf: EpochMs | undefined;
+  startedAt: EpochMs;
 };
 
-/** Opens the import's row, or the one that it left behind when it was killed. */
+/** Adds the import to the log, or resumes its row if it was killed before. Returns the row's id. */
 export async function beginImport(sql: CatalogSql, begun: Begun): Promise<number> {
   const unfinished = await findUnfinished(sql, begun);
   if (unfinished !== undefined) return unfinished.id;
@@ -73,16 +75,17 @@ export async function beginImport(sql: CatalogSql, begun: Begun): Promise<number
   });
 }
 
-/** Part of each chunk's transaction: what has come of the import so far. */
-export async function recordProgress(sql: CatalogSql, id: number, summary: Summary, instant: number): Promise<void> {
+/** Saves the counts so far, in the transaction of each chunk. */
+export async function recordProgress(sql: CatalogSql, id: number, summary: Summary, instant: EpochMs): Promise<void> {
   await sql.run(updateProgress, { id, counts: JSON.stringify(summary), last_instant: instant });
 }
 
-export async function finishImport(sql: CatalogSql, id: number, summary: Summary, now: number): Promise<void> {
+/** Saves the final counts and the end. */
+export async function finishImport(sql: CatalogSql, id: number, summary: Summary, now: EpochMs): Promise<void> {
   await sql.run(updateFinish, { id, counts: JSON.stringify(summary), finished_at: now });
 }
 
-/** The same import, killed before it finished, if nothing has been written since: its remaining chunks then follow as if it had lived. */
+/** The row of the same import, if it was killed and no other was begun since. Its remaining chunks can then follow. */
 export async function findUnfinished(sql: CatalogSql, { format, files, snapshot, asOf }: Begun): Promise<ImportRow | undefined> {
   const newest = await sql.get(newestImport);
   if (newest === undefined || newest.finished_at !== null || newest.format !== format || newest.as_of !== (asOf ?? null)) return undefined;
@@ -91,7 +94,7 @@ export async function findUnfinished(sql: CatalogSql, { format, files, snapshot,
   return same ? newest : undefined;
 }
 
-/** All imports, the newest first. */
+/** All imports, newest first. */
 export async function listImports(sql: CatalogSql): Promise<ImportRow[]> {
   return sql.all(allImports);
 }

@@ -1,4 +1,4 @@
-/** Files to import, as the operator has them: plain, gzipped or zipped, or on standard input; read as often as a format needs. */
+/** Input files: plain, gzipped, zipped or standard input. They can be read several times. */
 import { createHash, randomUUID } from "node:crypto";
 import { closeSync, createReadStream, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,14 +13,14 @@ import { createUtf8Decoder } from "./utf8.ts";
 import { openZipEntry } from "./zip-entry.ts";
 
 export type OpenInput = Input & {
-  /** Of the file as it was given. Throws when it has changed since it was opened. */
+  /** Size and SHA-256 of the file as given, packed or not. Throws if it changed since it was opened. */
   digest: () => Promise<{ bytes: number; sha256: string }>;
-  /** How far the reading that was begun last has come, in bytes of the file as it was given. */
+  /** How many bytes of the file as given the latest reading has consumed. */
   progress: () => { read: number; total: number };
   close: () => void;
 };
 
-/** Says which file cannot be read, and why: nothing needs to be added to it. */
+/** The message names the file and the reason. */
 export class UnreadableInput extends Error {
   constructor(name: string, cause: unknown) {
     super(`Cannot read ${name}: ${reasonOf(cause)}`);
@@ -30,11 +30,11 @@ export class UnreadableInput extends Error {
 const CHUNK_BYTES = 256 * 1024;
 /** Largest unpacked size. The largest real extract has some 400 MB. */
 const UNPACKED_BYTES_MAX = 4 * 1024 ** 3;
-/** XML packs 1:8 and monotonous records 1:100; beyond this it is no data. Judged from a size on that could do harm. */
+/** XML packs 1:8 and repetitive records 1:100; a greater ratio is an attack. Checked only from a harmful size on. */
 const RATIO_MAX = 400;
-const RATIO_JUDGED_FROM_BYTES = 64 * 1024 ** 2;
+const RATIO_CHECKED_FROM_BYTES = 64 * 1024 ** 2;
 
-/** Opens a path, or `-` for standard input, which is kept in a private file in `directory` until `close`. */
+/** Opens a path, or `-` for standard input, which is copied to a private file in `directory` until `close`. Throws an UnreadableInput. */
 export async function openInput(
   name: string,
   format: Pick<Format, "entry">,
@@ -58,7 +58,7 @@ async function openUnpacked(name: string, descriptor: number, entry: RegExp | un
   const known: { sha256?: string } = {};
   const given: Given = {
     descriptor,
-    reached: (read) => {
+    onRead: (read) => {
       position.read = read;
     },
     bytes: () => (known.sha256 === undefined ? hashed(rawBytes(given), known) : rawBytes(given)),
@@ -69,7 +69,7 @@ async function openUnpacked(name: string, descriptor: number, entry: RegExp | un
     bytes: () => namedBytes(name, unpacked()),
     digest: () =>
       named(name, async () => {
-        if (known.sha256 === undefined) for await (const _ of given.bytes()); // Of an archive, only parts were read.
+        if (known.sha256 === undefined) for await (const _ of given.bytes()); // Of an archive, only one entry was read.
         const { size, mtimeMs } = fstatSync(descriptor);
         const { sha256 } = known;
         if (sha256 === undefined || size !== opened.size || mtimeMs !== opened.mtimeMs) throw new Error("it changed while it was read");
@@ -82,10 +82,10 @@ async function openUnpacked(name: string, descriptor: number, entry: RegExp | un
 
 type Unpacked = () => AsyncIterable<Uint8Array>;
 
-/** The file as it was given; `reached` is told how far it has been read. */
-type Given = { descriptor: number; reached: (bytes: number) => void; bytes: Unpacked };
+/** The file as given. `onRead` is called with the number of bytes read so far. */
+type Given = { descriptor: number; onRead: (bytes: number) => void; bytes: Unpacked };
 
-/** Notes the SHA-256 of what is read, once all of it was: to read it again for that would take as long as reading does. */
+/** Computes the SHA-256 while the file is read to its end, so that it need not be read again. */
 async function* hashed(bytes: AsyncIterable<Uint8Array>, known: { sha256?: string }): AsyncIterable<Uint8Array> {
   const hash = createHash("sha256");
   for await (const chunk of bytes) {
@@ -95,9 +95,9 @@ async function* hashed(bytes: AsyncIterable<Uint8Array>, known: { sha256?: strin
   known.sha256 = hash.digest("hex");
 }
 
-/** What the first bytes say the file is decides, not its name. */
+/** The first bytes decide whether the file is packed, not its name. */
 async function unpack(given: Given, entry: RegExp | undefined): Promise<Unpacked> {
-  const { descriptor, reached } = given;
+  const { descriptor, onRead } = given;
   const magic = new Uint8Array(4);
   const bytesRead = readSync(descriptor, magic, 0, magic.length, 0);
   const starts = (...bytes: number[]) => bytesRead >= bytes.length && bytes.every((byte, index) => magic[index] === byte);
@@ -107,12 +107,12 @@ async function unpack(given: Given, entry: RegExp | undefined): Promise<Unpacked
 
   const zipped = await openZipEntry(descriptor, entry);
   refuseBomb(zipped.bytes, zipped.compressedBytes);
-  return () => counted(zipped.read(), reached, fstatSync(descriptor).size / Math.max(1, zipped.bytes));
+  return () => counted(zipped.read(), onRead, fstatSync(descriptor).size / Math.max(1, zipped.bytes));
 }
 
 async function* gunzipped(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  const source = Readable.from(kept(packed));
+  const source = Readable.from(copies(packed));
   const piped = pipeline(source, gunzip).catch((error: unknown) => gunzip.destroy(error as Error));
   let bytes = 0;
   try {
@@ -130,41 +130,41 @@ async function* gunzipped(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint
 
 function refuseBomb(bytes: number, packedBytes: number): void {
   if (bytes > UNPACKED_BYTES_MAX) throw new Error(`it unpacks to more than ${UNPACKED_BYTES_MAX} bytes`);
-  if (bytes > RATIO_JUDGED_FROM_BYTES && bytes > packedBytes * RATIO_MAX)
+  if (bytes > RATIO_CHECKED_FROM_BYTES && bytes > packedBytes * RATIO_MAX)
     throw new Error(`it unpacks to more than ${RATIO_MAX} times its size, as no real extract does`);
 }
 
 async function* counted(
   bytes: AsyncIterable<Uint8Array>,
-  reached: (bytes: number) => void,
+  onRead: (bytes: number) => void,
   packedPerByte: number,
 ): AsyncIterable<Uint8Array> {
   let count = 0;
   for await (const chunk of bytes) {
     count += chunk.length;
-    reached(Math.round(count * packedPerByte));
+    onRead(Math.round(count * packedPerByte));
     yield chunk;
   }
 }
 
-/** All in one buffer: pages that the operating system has to find for a new one each time cost more than what is read. */
-async function* rawBytes({ descriptor, reached }: Given): AsyncIterable<Uint8Array> {
+/** Reads into one buffer: the memory pages of a new one each time would cost more than the reading. */
+async function* rawBytes({ descriptor, onRead }: Given): AsyncIterable<Uint8Array> {
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (let position = 0; ; ) {
-    const bytesRead = readSync(descriptor, chunk, 0, chunk.length, position); // Nothing else waits, and a thread of its own costs more than it gains.
+    const bytesRead = readSync(descriptor, chunk, 0, chunk.length, position); // Synchronously: nothing else waits, and another thread would cost more than it gains.
     if (bytesRead === 0) return;
     position += bytesRead;
-    reached(position);
+    onRead(position);
     yield chunk.subarray(0, bytesRead);
   }
 }
 
-/** For who asks for a chunk before it is done with the last. */
-async function* kept(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+/** Copies each chunk, because the stream may ask for the next one before it is done with the last. */
+async function* copies(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   for await (const chunk of bytes) yield new Uint8Array(chunk);
 }
 
-/** A pipe can be read once only: it is spooled as standard input is. */
+/** Opens a file. A pipe is spooled as standard input is, because it can be read only once. */
 async function openFile(name: string, directory: string): Promise<number> {
   const descriptor = openSync(name, "r");
   const kind = fstatSync(descriptor);
@@ -174,7 +174,7 @@ async function openFile(name: string, directory: string): Promise<number> {
   throw new Error("it is a directory");
 }
 
-/** Copies to a file that has no name any more, so that nothing is left of it whatever happens. */
+/** Copies to a file without a name, so that nothing is left of it even if the program is killed. */
 async function spool(bytes: AsyncIterable<Uint8Array>, directory: string): Promise<number> {
   const path = join(directory === ":memory:" ? tmpdir() : directory, `.import-${randomUUID()}`);
   const descriptor = openSync(path, "wx+", 0o600);
@@ -190,12 +190,12 @@ async function spool(bytes: AsyncIterable<Uint8Array>, directory: string): Promi
 
 /* Text */
 
-/** A text with one character beyond Latin-1 takes twice the memory with all that is cut out of it, and what is cut out keeps all of it. */
+/** Small, because one character beyond Latin-1 doubles the memory of the whole string, and a substring keeps its parent alive. */
 const PIECE_BYTES = 8 * 1024;
 
 /**
- * The text of UTF-8 bytes, piece by piece, without its byte-order mark; other bytes as `utf8.ts` has it. Most pieces end behind the ASCII
- * character `mark`, if there is one: who looks for it need not join them.
+ * Decodes UTF-8 piece by piece, without the byte-order mark, and other bytes as `utf8.ts` does. Pieces end after the ASCII character `mark`
+ * where possible, so that a tag rarely spans two.
  */
 export async function* utf8Text(bytes: AsyncIterable<Uint8Array>, mark?: string): AsyncIterable<string> {
   const code = mark?.charCodeAt(0);
@@ -212,13 +212,13 @@ export async function* utf8Text(bytes: AsyncIterable<Uint8Array>, mark?: string)
 }
 
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
-/** So much of a line that is too long is shown. */
+/** Bytes that are shown of a line that is too long. */
 const SHOWN_BYTES = 1000;
 
-/** A line without its end, counted from 1. One with a `fault` has only so much text as can be shown of it. */
+/** A line without its end, counted from 1. With a `fault`, `text` is only what can be shown of it. */
 export type Line = { line: number; text: string; fault?: string };
 
-/** UTF-8 lines that end with LF or CR LF, in bounded memory; byte-order marks are dropped. */
+/** The lines of a UTF-8 file, ending with LF or CR LF, in bounded memory. Byte-order marks are dropped. */
 export async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Line> {
   let line = 1;
   let pieces: Uint8Array[] = [];
@@ -240,7 +240,7 @@ export async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Li
       yield take();
       start = end + 1;
     }
-    add(new Uint8Array(chunk.subarray(start))); // A copy: the next chunk may take its place.
+    add(new Uint8Array(chunk.subarray(start))); // A copy, because the next chunk may overwrite it.
   }
   if (length > 0) yield take();
 }
@@ -263,7 +263,7 @@ function decodeLine(line: number, pieces: readonly Uint8Array[], length: number)
 
 /* Errors that name the file */
 
-/** Names the file in whatever a format throws while it reads it. */
+/** Adds the file's name to errors that a format throws while reading. */
 export async function* naming<T>(input: Input, items: AsyncIterable<T>): AsyncIterable<T> {
   try {
     yield* items;

@@ -1,6 +1,6 @@
 /**
- * What an import finds out about records that are stored: the nearest earlier stage of the same acquisition is a record's parent, whichever of
- * them came first; and of two records that older programs stored for one version, the one that is kept up to date is the canonical one.
+ * New links between stored records and records of this import. A record's parent is the nearest earlier stage of its acquisition, whichever
+ * of them was imported first. If older programs stored two records for one version, the one that is kept up to date is the canonical one.
  */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { readContent } from "../changes/content.ts";
@@ -8,19 +8,19 @@ import { findStored, isStored } from "../changes/stored.ts";
 import { listStages } from "../changes/versions.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import type { Format } from "./format.ts";
-import type { Placed } from "./placing.ts";
+import type { PlacedVersion } from "./placing.ts";
 import type { Staging } from "./staging.ts";
 
-/** Series that are looked up by one statement. */
+/** Series looked up by one statement. */
 const BATCH_ROWS = 200;
 
 type Known = { format: Pick<Format, "versions">; staging: Staging; isFirst: boolean };
 
-/** What the stored record of a row number is to name from now on. */
+/** Ids that the stored record with this row number will refer to. */
 export type NewLink = { seq: number; parent_id?: string; canonical_id?: string };
 
-/** The parent of a version's record, once this import is stored. */
-export async function findParentId(sql: CatalogSql, { source, facts }: Placed, known: Known): Promise<string | undefined> {
+/** The id of the parent of a version's record, as it will be when this import is stored; undefined if it has none. */
+export async function findParentId(sql: CatalogSql, { source, facts }: PlacedVersion, known: Known): Promise<string | undefined> {
   return facts === undefined ? undefined : nearest(sql, source, facts.series, facts.revision_key, known);
 }
 
@@ -33,11 +33,12 @@ async function nearest(sql: CatalogSql, source: string, series: string, key: str
   return undefined;
 }
 
+/** The links of stored records that change with this import. */
 export async function listNewLinks(db: CatalogDb, known: Known): Promise<NewLink[]> {
   return known.isFirst ? [] : [...(await listNewParents(db, known)), ...(await listTwins(db, known))];
 }
 
-/** To those that the import writes itself, it has given the parent already. */
+/** Records that the import stores itself already have their parent. */
 async function listNewParents(db: CatalogDb, known: Known): Promise<NewLink[]> {
   const found: NewLink[] = [];
   for (const [source, series] of known.staging.placements.begunSeries()) {

@@ -4,14 +4,14 @@ import { readContent } from "../changes/content.ts";
 import { findStored } from "../changes/stored.ts";
 import { isObject } from "../text/json-value.ts";
 import type { RecordItem } from "./format.ts";
-import type { Placed } from "./placing.ts";
+import type { PlacedVersion } from "./placing.ts";
 import { readNaturalKey } from "./validate.ts";
 
 /** Returns the item's record, completed if it is partial, and with the lineage of its version. A missing status is never completed. */
 export async function completeRecord(
   sql: CatalogSql,
   { record, partial, reconcile }: RecordItem,
-  version: Placed | undefined,
+  version: PlacedVersion | undefined,
 ): Promise<object> {
   const withLineage = (draft: object) => (version === undefined ? draft : { ...draft, lineage: version.lineage });
   const key = partial === undefined || version?.isForeign ? undefined : readNaturalKey(withLineage(record));

@@ -1,7 +1,7 @@
 /**
- * Which record each version of an opportunity belongs to, where the upstream gives each version an id of its own (D-30). It is decided
- * before anything is judged, and by what the catalog knows: a version whose id a record bears stays with that record. The others are
- * placed one by one, the oldest first, as if each came in an import of its own (`threads.ts` has the rule).
+ * Placing: decides to which record each version of an opportunity belongs, if the upstream gives every version its own id (D-30).
+ * It precedes validation. A version whose id a stored record has stays with that record. The others are placed one by one, oldest first,
+ * as if each came in an import of its own; `threads.ts` has the rule.
  */
 import type { Database } from "bun:sqlite";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
@@ -21,41 +21,41 @@ import { lineageOf, type Thread } from "./threads.ts";
 import { usableKey } from "./validate.ts";
 import { type Key, openVersionTable, type Row, type VersionTable } from "./version-table.ts";
 
-/** Most characters of a title that are kept and compared. */
+/** Characters of a title that are stored and compared. */
 const TITLE_MAX = 500;
 
 /** A version in the files, and the record that it belongs to. */
-export type Placed = {
+export type PlacedVersion = {
   source: string;
   id: string;
   lineage: string;
-  /** Missing where the id alone tells. */
+  /** Undefined if the version is known by its id alone. */
   facts: VersionFacts | undefined;
-  /** Its record shows a newer version: this one adds its id and nothing else. */
+  /** Its record shows a newer version. This one only adds its id. */
   isOlder: boolean;
-  /** What its record shows belongs to another record: nothing of it may be kept. */
+  /** The version that its record shows belongs to another record, so none of its fields may be kept. */
   isForeign: boolean;
 };
 
 /** The versions in the files of one import. */
 export type Placements = {
   placeAll: (db: CatalogDb, versions: AsyncIterable<Version>, isFirst: boolean) => Promise<void>;
-  find: (source: string, id: string) => Placed | undefined;
-  /** Whether one of them belongs to the record of this lineage. */
+  find: (source: string, id: string) => PlacedVersion | undefined;
+  /** Whether a version in the files belongs to the record with this lineage. */
   hasRecord: (source: string, lineage: string) => boolean;
-  /** Forgets one whose record was rejected. */
+  /** Forgets a version whose record was rejected. */
   drop: (source: string, id: string) => void;
-  /** Those of a record of which the catalog knows less. */
-  unnotedOf: (source: string, lineage: string) => Placed[];
-  /** Those of all records that are not written themselves, some at a time. */
-  unnoted: () => Iterable<Placed[]>;
-  /** Records of the same version as another one, some at a time: the lineages of both. */
+  /** The versions of a record that are new to the catalog, or have new facts. */
+  unsavedOf: (source: string, lineage: string) => PlacedVersion[];
+  /** The same of all records that the import does not store, in batches. */
+  unsaved: () => Iterable<PlacedVersion[]>;
+  /** Pairs of records with the same version, in batches: the lineages of both. */
   twins: () => Iterable<{ source: string; lineage: string; twin: string }[]>;
-  /** The series, by source, in which one of them begins a record that is named after its key. */
+  /** The series, by source, in which a version begins a new record whose lineage is its key. */
   begunSeries: () => Map<string, string[]>;
 };
 
-/** Placements in a database that nobody keeps. */
+/** Opens placements in the staging database. */
 export function openPlacements(sqlite: Database): Placements {
   const table = openVersionTable(sqlite);
   return {
@@ -66,9 +66,9 @@ export function openPlacements(sqlite: Database): Placements {
     },
     hasRecord: table.hasLineage,
     drop: table.drop,
-    unnotedOf: (source, lineage) => table.unnotedOf(source, lineage).map(placedOf),
-    *unnoted() {
-      for (const batch of table.unnoted()) yield batch.map(placedOf);
+    unsavedOf: (source, lineage) => table.unsavedOf(source, lineage).map(placedOf),
+    *unsaved() {
+      for (const batch of table.unsaved()) yield batch.map(placedOf);
     },
     *twins() {
       for (const batch of table.twins())
@@ -81,7 +81,7 @@ export function openPlacements(sqlite: Database): Placements {
   };
 }
 
-function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older, is_foreign }: Row): Placed {
+function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older, is_foreign }: Row): PlacedVersion {
   const facts = revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
   return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1, isForeign: is_foreign === 1 };
 }
@@ -101,10 +101,10 @@ async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncItera
   if (!isFirst) for (const rows of table.others()) await db.readTransaction((sql) => compare(sql, table, rows));
 }
 
-/** A version that comes twice keeps what was said of it first, and the more exact time. */
+/** A version that occurs twice keeps the facts of the first, and the more exact time. */
 function add(table: VersionTable, { source, id, opportunity_id, facts }: Version): void {
   const usable = usableKey(source, facts?.key ?? id, id);
-  if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Its record will be rejected.
+  if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Validation will reject its record.
   const { at, hasTime } = postingOf(facts?.posted ?? null);
   const known = table.find(source, id);
   if (known !== undefined) {
@@ -132,7 +132,7 @@ function postingOf(posted: string | null): { at: number | null; hasTime: number 
   return { at: parseInstantMs(instant ?? "") ?? null, hasTime: isDate ? 0 : 1 };
 }
 
-/** Those whose id a record bears, or should bear. */
+/** Places the versions whose id a record has, or should have. */
 async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const ids = ofSource.map(({ id }) => id);
@@ -145,24 +145,24 @@ async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly R
       if (bearer === undefined) continue;
       const twin = named.find(({ lineage }) => lineage !== bearer.lineage)?.lineage ?? null;
       const known = asKnown(row, bearer);
-      table.update({ ...known, twin, is_noted: borne === undefined ? 0 : known.is_noted });
+      table.update({ ...known, twin, is_saved: borne === undefined ? 0 : known.is_saved });
     }
   }
 }
 
-/** What it was known by when it was placed stays; only a more exact time, or another day, takes the place of the old one. */
+/** The stored facts stay, because the version was placed by them. Only a more exact time or another day replaces the stored one. */
 function asKnown(row: Row, { lineage, shown_id, facts }: VersionRecord): Row {
   const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;
   const known = { ...row, ...facts, posted_at, lineage };
-  const isNoted = known.revision_key === null || (facts !== undefined && posted_at === facts.posted_at);
-  return { ...known, is_other: known.revision_key !== null && shown_id !== row.id ? 1 : 0, is_noted: isNoted ? 1 : 0 };
+  const isSaved = known.revision_key === null || (facts !== undefined && posted_at === facts.posted_at);
+  return { ...known, is_other: known.revision_key !== null && shown_id !== row.id ? 1 : 0, is_saved: isSaved ? 1 : 0 };
 }
 
 function isNewPosting(known: number | null, { posted_at, has_time }: Row): boolean {
   return posted_at !== null && (has_time === 1 || known === null || dayOf(known) !== dayOf(posted_at));
 }
 
-/** What is known of the records of some keys. */
+/** The threads of some keys, as far as they are stored. */
 async function threadsOf(sql: CatalogSql, keys: readonly Key[]): Promise<Map<string, Thread[]>> {
   const threads = new Map<string, Thread[]>(keys.map((key) => [nameOf(key), []]));
   for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
@@ -179,7 +179,7 @@ async function threadsOf(sql: CatalogSql, keys: readonly Key[]): Promise<Map<str
   return threads;
 }
 
-/** Of a record that an older program stored, or that was restored, only the version that it shows is known. */
+/** Adds the version that a record shows. If an older program stored the record, or it was restored, no other is known. */
 function addShown(thread: Thread, { title, posted_at, ids, isForeign }: ShownVersion): void {
   if (thread.count === 0 && !isForeign) join(thread, { title, posted_at: instantOf(posted_at) });
   thread.count = Math.max(thread.count, ids);
@@ -189,14 +189,14 @@ function nameOf({ source, revision_key }: Omit<Key, "series">): string {
   return `${source}\n${revision_key}`;
 }
 
-/** Places what has no place yet of one key. `rows` are all its versions in the files, the oldest first. */
+/** Places the unplaced versions of one key. `rows` are all its versions in the files, oldest first. */
 function placeByKey(table: VersionTable, rows: readonly Row[], key: string, known: Thread[]): void {
   const [only] = rows;
   if (only?.lineage === null && rows.length + known.length === 1) {
-    table.place(only.n, key, { begins: true, isOther: false }); // Most are alone, and need no comparison.
+    table.place(only.n, key, { begins: true, isOther: false }); // Most versions are alone.
     return;
   }
-  for (const row of rows) if (row.lineage !== null && row.is_noted === 0) join(threadIn(known, row.lineage), row);
+  for (const row of rows) if (row.lineage !== null && row.is_saved === 0) join(threadIn(known, row.lineage), row);
   const stored = new Set(known.map(({ lineage }) => lineage));
   const threads = known.toSorted((one, other) => Number(other.lineage === key) - Number(one.lineage === key));
   for (const row of rows) {
@@ -222,7 +222,7 @@ function join(thread: Thread, { title, posted_at }: { title: string | null; post
   thread.count++;
 }
 
-/** Versions whose records show other ones: whether those are newer, and whether they belong there. */
+/** Finds out for versions whose records show another version whether that is newer, and whether it belongs there. */
 async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const lineages = [...new Set(ofSource.map(({ lineage }) => lineage ?? ""))];
@@ -238,7 +238,7 @@ async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Row[
   }
 }
 
-/** Of one instant, the greater id: the order must not depend on that of the files. */
+/** Whether a version is newer. At the same instant the greater id is, so that the order of the files does not matter. */
 function isAfter(one: Pick<Row, "id" | "posted_at">, other: Pick<Row, "id" | "posted_at">): boolean {
   const [at, otherAt] = [one.posted_at ?? Number.NEGATIVE_INFINITY, other.posted_at ?? Number.NEGATIVE_INFINITY];
   return at === otherAt ? one.id > other.id : at > otherAt;
@@ -248,7 +248,7 @@ function instantOf(text: string | null): number | null {
   return (text === null ? undefined : parseInstantMs(text)) ?? null;
 }
 
-/** The eastern date, "" where nothing is known. */
+/** The Eastern date; "" if the instant is unknown. */
 function dayOf(at: number | null): string {
   return at === null ? "" : easternDate(at);
 }

@@ -1,7 +1,7 @@
-/** Which program type an opportunity is of: rules as data, the first that applies holds. */
+/** Program types: an ordered list of rules, of which the first that applies counts. */
 import type { ProgramType } from "../opportunities/opportunity.ts";
 
-/** What an upstream says of a program; absent where it says nothing. */
+/** What an upstream states about a program. */
 export type ProgramFacts = {
   /** The upstream's own program: SBIR, STTR or BOTH (DSIP, SBIR.gov). */
   program?: string | null;
@@ -14,7 +14,7 @@ export type ProgramFacts = {
   instruments?: readonly string[];
 };
 
-/** A rule applies when each of its patterns matches. `named` looks at title and number together, `instruments` at the codes with blanks between. */
+/** A rule applies if all its patterns match. `named` is matched against title and number, `instruments` against the codes joined by blanks. */
 export type ProgramRule = {
   type: ProgramType;
   program?: RegExp;
@@ -24,16 +24,17 @@ export type ProgramRule = {
   instruments?: RegExp;
 };
 
+/** The rules, most specific first. */
 export const programRules: readonly ProgramRule[] = [
   { type: "STTR", program: /^STTR$/i },
   { type: "SBIR", program: /^(SBIR|BOTH)$/i },
-  // A title that names both is SBIR, as an upstream's BOTH is; letters may not touch the word, digits and marks may.
+  // A title with both words is SBIR, as an upstream's BOTH is. Digits and punctuation may touch the word, letters may not.
   { type: "SBIR", named: /(?<![a-z])SBIR(?![a-z])|small business innovat(ion|ive) research/i },
   { type: "STTR", named: /(?<![a-z])STTR(?![a-z])|small business technology transfer/i },
   { type: "BAA", title: /broad agency announcement|\bBAA\b/i },
   { type: "CSO", title: /commercial solutions? opening|^(?!.*civil society).*\bCSO\b/i }, // Civil society organizations are CSOs too.
   { type: "OTA", title: /\bother transactions?\b( (authority|authorities|agreements?))?/i },
-  { type: "OTA", title: /^(?=.*\bOTA?\b).*prototyp/is }, // From the beginning only: "OT OT OT …" would be searched to its end from each "OT".
+  { type: "OTA", title: /^(?=.*\bOTA?\b).*prototyp/is }, // Anchored, because "OT OT OT …" would be searched to its end from each "OT".
   { type: "CRADA", title: /cooperative research (and|&) development agreement|\bCRADA\b/i },
   { type: "PRIZE", title: /\bprize (competition|challenge)\b/i },
   {
@@ -49,7 +50,7 @@ export const programRules: readonly ProgramRule[] = [
   { type: "CONTRACT", instruments: /^PC$/ },
 ];
 
-/** The program type of an opportunity; OTHER where no rule applies. */
+/** The program type of an opportunity; OTHER if no rule applies. */
 export function programType(facts: ProgramFacts): ProgramType {
   const texts = {
     program: facts.program ?? "",

@@ -1,7 +1,7 @@
-/** What a file looks like, from its beginning: for whoever named the wrong format, or none. */
+/** Recognizes formats by the beginning of a file, for hints when the format is wrong or missing. */
 import type { Input } from "./format.ts";
 
-/** In words; `format` is the one that reads it, as on the command line. */
+/** What a file looks like, in words, and the name of the format that reads it, if there is one. */
 export type Recognized = { what: string; format?: string };
 
 const HEAD_BYTES = 64 * 1024;
@@ -13,7 +13,7 @@ const xml: readonly Mark[] = [
   { what: "a page of HTML", mark: /<(!doctype )?html/i },
 ];
 
-/** In this order: some names are in more than one kind. */
+/** The order matters, because some member names occur in several kinds. */
 const json: readonly Mark[] = [
   { format: "events", what: "events as NDJSON", mark: /^(?=.*"detected_at":)(?=.*"severity":)/ },
   { format: "records", what: "records as NDJSON", mark: /^.*"source": ?\{ ?"code":/ },
@@ -31,19 +31,19 @@ const csv: readonly Mark[] = [
   { format: "sbir-gov", what: "a CSV of SBIR.gov's topics", mark: /^.*\bSBIRTopicLink\b/ },
 ];
 
-/** For the end of a sentence about the file: what it looks like, when that is not of this format; else "". */
+/** The end of a sentence about a file that looks like another format; "" if it does not. */
 export async function hintFor(input: Pick<Input, "name" | "bytes">, format: string): Promise<string> {
   const found = await recognize(input).catch(() => undefined); // A file that cannot be read has its own error.
   if (found === undefined || found.format === format) return "";
   return `; it looks like ${found.what}${found.format === undefined ? "" : `: ${commandFor(found.format, input.name)}`}`;
 }
 
-/** To be pasted into a shell. */
+/** The import command, quoted for a shell. */
 export function commandFor(format: string, file: string): string {
   return `fundfeed import ${format} ${/^[\w./:@%+,=-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`}`;
 }
 
-/** `undefined` when it looks like nothing that is known. */
+/** What a file looks like; undefined if nothing matches. */
 export async function recognize(input: Pick<Input, "bytes">): Promise<Recognized | undefined> {
   const head = (await headOf(input)).replace(/^\ufeff/, "").trimStart();
   const marks = head.startsWith("<") ? xml : /^[[{]/.test(head) ? json : csv;

@@ -1,10 +1,10 @@
-/** What a format hands over: an opportunity as `import records` takes it, absent fields left out. */
+/** A draft: an opportunity as a format or a line of `import records` describes it. Absent fields are left out. */
 export type Draft = {
   source: { code: string; name?: string | null; opportunity_id: string; url?: string | null };
   title: string;
   summary?: string | null;
   description?: string | null;
-  /** Absent: derived from the dates, and follows the clock from then on (D-37). */
+  /** If absent, the status follows from the dates (D-37). */
   status?: string | null;
   status_display?: string | null;
   organization?: { agency?: string | null; sub_agency?: string | null; issuing_office?: string | null };
@@ -23,7 +23,7 @@ export type Draft = {
   eligibility?: { requirements?: string | null; geographic_scope?: string | null };
   contacts?: { name?: string | null; email?: string | null; phone?: string | null; role?: string | null }[];
   relationships?: { parent_id?: string | null; canonical_id?: string | null };
-  /** What stays the same across amendments; the upstream id where absent (D-30). */
+  /** Stays the same across amendments. If absent, it is the upstream id (D-30). */
   lineage?: string;
   earlier_ids?: string[];
   attachments?: { name?: string | null; url?: string | null }[];

@@ -1,4 +1,4 @@
-/** Rejected records, kept beside the summary so that nothing is lost (D-35): one NDJSON file for each input, written as they come. */
+/** Rejects files: rejected records with their reasons, so that nothing is lost (D-35). One NDJSON file per input. */
 import {
   closeSync,
   createReadStream,
@@ -18,39 +18,39 @@ import type { Item } from "./format.ts";
 import { lines } from "./input.ts";
 import type { Rejection } from "./validate.ts";
 
-/** Levels that are written of a value that is nested too deep to be written whole. */
+/** Levels that are written of a value too deep for JSON.stringify. */
 const LEVELS_KEPT = 100;
 
-/** Reasons that are reported, the commonest first. */
+/** Reasons that are reported, most common first. */
 const REASONS_SHOWN = 5;
-/** Kinds of reasons that are counted: the fields of a file can be called anything. */
+/** Reasons that are counted. There can be any number, because some contain names of fields. */
 const REASONS_COUNTED = 1000;
 
-/** Why records were rejected: how many for the same reason, and where the first of them is. */
+/** A reason, how many records were rejected for it, and where the first of them is. */
 export type Reason = { reason: string; records: number; file: string; line: number };
 
 export type Rejects = {
   add: (item: Item, rejection: Rejection) => void;
   reasons: () => Reason[];
-  /** Puts the files in place and names them. */
+  /** Renames the partial files to their final names, and returns these. */
   keep: () => string[];
-  /** Drops what was written, unless it was kept. */
+  /** Deletes the partial files. */
   drop: () => void;
 };
 
 export type RejectsOptions = {
   files: readonly string[];
-  /** The file for the rejects of all files. */
+  /** One rejects file for all inputs. */
   rejects: string | undefined;
-  /** Where rejects go whose file is not in a directory of the operator's own. */
+  /** Directory for the rejects of inputs that are outside of it and of the working directory. */
   rejectsDirectory?: string | undefined;
   dryRun: boolean;
   redactContacts?: boolean;
 };
 
 /**
- * Files for rejects, and a count by reason. Inputs are never written over, and a dry run writes nothing. The records are left out where
- * contacts are: nobody can tell where in a record that was not understood they stand.
+ * Collects rejects in files, and counts them by reason. Never overwrites an input; writes nothing in a dry run. With `redactContacts`, the
+ * records are left out, because contacts cannot be located in a record that was not understood.
  */
 export function createRejects(options: RejectsOptions): Rejects {
   const open = new Map<string, number>();
@@ -95,25 +95,26 @@ export function createRejects(options: RejectsOptions): Rejects {
   };
 }
 
-/** `<input>.rejects.ndjson` (D-35): next to an input in the working directory or in `rejectsDirectory`, in the latter for one elsewhere. */
+/** `<input>.rejects.ndjson` (D-35), next to an input in the working directory or `rejectsDirectory`, otherwise in the latter. */
 function rejectsFileOf(input: string, { rejects, rejectsDirectory }: RejectsOptions): string {
   if (rejects !== undefined) return rejects;
   const name = `${input === "-" ? "stdin" : input}.rejects.ndjson`;
-  if (rejectsDirectory === undefined || input === "-" || [".", rejectsDirectory].some((own) => isWithin(own, input))) return name;
+  if (rejectsDirectory === undefined || input === "-" || [".", rejectsDirectory].some((directory) => isWithin(directory, input)))
+    return name;
   return join(rejectsDirectory, basename(name));
 }
 
-/** Whether a file is in a directory or below it. The root is nobody's own. */
+/** Whether a file is in a directory or below it. The root directory has no files in this sense. */
 function isWithin(directory: string, file: string): boolean {
-  const [own, place] = [realpathSync(directory), realpathSync(dirname(file))];
-  return own !== parse(own).root && (place === own || place.startsWith(own + sep));
+  const [outer, inner] = [realpathSync(directory), realpathSync(dirname(file))];
+  return outer !== parse(outer).root && (inner === outer || inner.startsWith(outer + sep));
 }
 
-/** A line as it is written above, up to the record. */
+/** A line as `createRejects` writes it, up to the record. */
 const HEAD = /^\{"line":\d+,"reason":"(?:[^"\\]|\\.)*",/;
 const WITHOUT_RECORD = '"record":null}';
 
-/** Takes the records out of all rejects files in a directory, in which no import is running. Returns the files that had some. */
+/** Removes the records from all rejects files in a directory without a running import. Returns the files that had some. */
 export async function withholdRecords(directory: string): Promise<string[]> {
   const names = readdirSync(directory);
   for (const name of names) if (name.endsWith(".rejects.ndjson.partial")) rmSync(join(directory, name)); // Of a killed import.
@@ -123,7 +124,7 @@ export async function withholdRecords(directory: string): Promise<string[]> {
   return changed;
 }
 
-/** The files that `withholdRecords` would change. */
+/** The rejects files that contain records: those that `withholdRecords` would change. */
 export async function filesWithRecords(directory: string): Promise<string[]> {
   const files = readdirSync(directory).filter((name) => name.endsWith(".rejects.ndjson"));
   const holding: string[] = [];
@@ -136,7 +137,7 @@ async function holdsRecords(file: string): Promise<boolean> {
   return false;
 }
 
-/** What is not ours may name somebody: "". */
+/** The line with a null record, or "" if it is not a line of a rejects file and may contain contacts. */
 function withoutRecord(line: string): string {
   const [head] = HEAD.exec(line) ?? [];
   return head === undefined ? "" : `${head}${WITHOUT_RECORD}`;
@@ -155,7 +156,7 @@ async function rewritten(file: string): Promise<boolean> {
     fsyncSync(descriptor);
   } catch (error) {
     rmSync(partial);
-    throw new Error(`Cannot take the records out of ${file}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Cannot remove the records from ${file}: ${reasonOf(error)}`, { cause: error });
   } finally {
     closeSync(descriptor);
   }
@@ -164,7 +165,7 @@ async function rewritten(file: string): Promise<boolean> {
   return hadSome;
 }
 
-/** What is nested deeper than can be written is left out. */
+/** JSON of a value, without what is nested too deep to be written. */
 function jsonOf(raw: unknown): string {
   try {
     return JSON.stringify(raw ?? null);
@@ -181,15 +182,15 @@ function shallow(value: unknown, levels: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shallow(inner, levels - 1)]));
 }
 
-/** Before anything is stored: what stands in the way would otherwise be met only when the file is put in its place. */
+/** Opens the partial file before anything is stored, so that a file that cannot be written fails the import early. */
 function begin(file: string, partial: string, inputs: readonly string[]): number {
   try {
     const present = statSync(file, { throwIfNoEntry: false });
-    if (present !== undefined && !present.isFile()) throw new Error("it is there and no ordinary file");
+    if (present !== undefined && !present.isFile()) throw new Error("it exists and is not a regular file");
     if (present !== undefined && inputs.some((input) => isSameFile(input, present))) throw new Error("it is one of the files to import");
     return openSync(partial, "w", 0o600);
   } catch (error) {
-    throw new Error(`Cannot write rejects to ${file}: ${reasonOf(error)}; --rejects FILE names another place`, { cause: error });
+    throw new Error(`Cannot write rejects to ${file}: ${reasonOf(error)}; choose another file with --rejects FILE`, { cause: error });
   }
 }
 

@@ -178,7 +178,7 @@ async function storeRecord(run: Run, sql: CatalogSql, record: PreparedRecord, in
   const seq = before?.seq ?? (await insertRecord(sql, decision, record, instant, importId));
   if (before !== undefined) await updateRecord(sql, before, decision, record.earlier_ids, instant, importId);
   if (before !== undefined && record.redacted) await redactEvents(sql, seq);
-  for (const version of staging.placements.unnotedOf(source.code, record.lineage))
+  for (const version of staging.placements.unsavedOf(source.code, record.lineage))
     await saveVersion(sql, seq, version, source.opportunity_id);
   for (const event of history) {
     const { type, severity } = event;
@@ -225,7 +225,7 @@ async function changeStored(
 
 /** Saves the versions of records that were not stored themselves. */
 async function saveOtherVersions({ context, staging }: Run): Promise<void> {
-  for (const versions of staging.placements.unnoted()) {
+  for (const versions of staging.placements.unsaved()) {
     await context.db.transaction(async (sql) => {
       for (const version of versions) {
         const record = await findStored(sql, version.source, version.lineage);

@@ -1,35 +1,35 @@
 /**
- * Which versions of one key are revisions of one opportunity: an office corrects, amends, retitles and awards it. Versions are compared
- * in pairs, so that nothing depends on which files they came in.
+ * Decides which versions of one key are revisions of the same opportunity, which an office corrects, amends, retitles and awards. Versions
+ * are compared in pairs, so the result does not depend on how they are spread over files.
  */
 
-/** What is known of one record under a key. */
+/** The known versions of one record under a key. */
 export type Thread = {
   lineage: string;
   titles: Set<string>;
-  /** The days on which its versions were posted, in the eastern time zone; "" where that is not known. */
+  /** The Eastern dates on which its versions were posted; "" for unknown ones. */
   days: Set<string>;
   count: number;
 };
 
-/** With so many known versions, a key is taken for a placeholder: only a like title still tells that a version is a revision. */
+/** A key with this many versions is probably a placeholder. Then only a similar title makes a version a revision. */
 export const VERSIONS_MAX = 100;
 
 /**
- * The lineage of the record that a version belongs to: of the first thread with a like title, else of the one that is named after the
- * key. But what is posted on one day under unlike titles is two opportunities (calls under one announcement, lots of one number): the one
- * that comes later is named after its id. Over several days another title alone says nothing.
+ * The lineage of the record that a version belongs to: that of the first thread with a similar title, otherwise the key. Versions posted on
+ * one day under different titles are different opportunities (calls under one announcement, lots of one number); the later one's lineage
+ * is its id. On different days a different title alone means nothing.
  */
 export function lineageOf(version: { id: string; title: string; day: string }, key: string, threads: readonly Thread[]): string {
-  const alike = threads.find(({ titles }) => titles.values().some((title) => areAlike(title, version.title)));
-  if (alike !== undefined) return alike.lineage;
+  const similar = threads.find(({ titles }) => titles.values().some((title) => areSimilar(title, version.title)));
+  if (similar !== undefined) return similar.lineage;
   if (!threads.some(({ lineage }) => lineage === key)) return key;
   const isOther = threads.some(({ days }) => days.has(version.day)) || threads.reduce((sum, { count }) => sum + count, 0) >= VERSIONS_MAX;
   return isOther ? version.id : key;
 }
 
-/** Whether the titles share more than half of the shorter one's words, as they do after a correction. */
-export function areAlike(one: string, other: string): boolean {
+/** Whether two titles share more than half of the shorter one's words, as after a correction. */
+export function areSimilar(one: string, other: string): boolean {
   const [few = new Set(), many = new Set()] = [wordsOf(one), wordsOf(other)].toSorted((a, b) => a.size - b.size);
   return few.isSubsetOf(many) || few.intersection(many).size * 2 > few.size;
 }

@@ -1,19 +1,20 @@
 /**
- * UTF-8 in pieces. A byte that is not UTF-8 becomes half of a surrogate pair (U+DC80 to U+DCFF), which no record may hold: it costs the
- * record that it is in, and no other.
+ * Decodes UTF-8 in pieces. A byte that is not UTF-8 becomes half of a surrogate pair (U+DC80 to U+DCFF), which no record may hold, so it
+ * rejects its record and no other. TextDecoder alone cannot do that: it fails the whole piece, or replaces the byte by a valid character.
+ * Valid pieces, which nearly all are, go through TextDecoder alone.
  */
 
-/** The text of the bytes, but for a character that they end within; without bytes, what is left. */
+/** Decodes bytes. Keeps an incomplete character at their end for the next call; without bytes, returns what is left. */
 export type Decode = (bytes?: Uint8Array) => string;
 
-/** A decoder of one text, without its byte-order mark. `stray` is what stands for a byte that is not UTF-8. */
+/** Creates a decoder of one text. It drops the byte-order mark, and replaces bytes that are not UTF-8 by what `stray` returns. */
 export function createUtf8Decoder(stray: (byte: number) => string = halfPair): Decode {
   let unfinished = NOTHING;
   let isFirst = true;
   return (bytes) => {
     const all = unfinished.length === 0 ? (bytes ?? NOTHING) : Buffer.concat([unfinished, bytes ?? NOTHING]);
     const end = bytes === undefined ? all.length : all.length - unfinishedLength(all);
-    unfinished = new Uint8Array(all.subarray(end)); // A copy: the next bytes may take its place.
+    unfinished = new Uint8Array(all.subarray(end)); // A copy, because the next bytes may overwrite it.
     const text = decoded(all.subarray(0, end), stray);
     if (!isFirst || text === "") return text;
     isFirst = false;
@@ -23,17 +24,17 @@ export function createUtf8Decoder(stray: (byte: number) => string = halfPair): D
 
 const NOTHING = new Uint8Array();
 
-/** What stands for a byte that is not UTF-8. */
+/** The half of a surrogate pair that replaces a byte. */
 export function halfPair(byte: number): string {
   return String.fromCharCode(0xdc00 + byte);
 }
 
-/** Whether a text has what stands for such a byte. */
+/** Whether a text has a byte that `halfPair` replaced. */
 export function hasStrayByte(text: string): boolean {
-  return /[\udc80-\udcff]/u.test(text); // In Unicode mode, half of a whole pair does not match.
+  return /[\udc80-\udcff]/u.test(text); // In Unicode mode, half of a complete pair does not match.
 }
 
-/** How many of the bytes are in characters of several bytes, and how many are not UTF-8. */
+/** Counts the bytes in characters of several bytes, and those that are not UTF-8. */
 export function countBytes(bytes: Uint8Array): { inCharacters: number; stray: number } {
   const counts = { inCharacters: 0, stray: 0 };
   for (let at = 0; at < bytes.length; ) {
@@ -69,7 +70,7 @@ function decodedAround(bytes: Uint8Array, stray: (byte: number) => string): stri
   return text + strict.decode(bytes.subarray(start));
 }
 
-/** Bytes at the end that may begin a character. */
+/** How many bytes at the end may begin a character. */
 function unfinishedLength(bytes: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, bytes.length); length++) {
     const byte = bytes[bytes.length - length] as number;
@@ -79,7 +80,7 @@ function unfinishedLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Bytes of the character at a place, or 0 where there is none (Unicode 3.9, table 3-7). */
+/** How many bytes the character at an index has, or 0 if they are not UTF-8 (Unicode 3.9, table 3-7). */
 function characterLength(bytes: Uint8Array, at: number): number {
   const [first = 0, second = 0] = [bytes[at], bytes[at + 1]];
   const length = wantedLength(first);

@@ -1,4 +1,4 @@
-/** Judges one record of an import: every field in its place, or a Rejection that names the field and the wanted state. */
+/** Validates one record of an import against the schema and the limits. */
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/value.ts";
 import type { StatusBasis, ValidRecord } from "../changes/content.ts";
@@ -9,9 +9,9 @@ import { parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { hasStrayByte } from "./utf8.ts";
 
-/** Why a record is rejected, as a sentence for the rejects file. */
+/** Why a record is rejected, as a sentence that names the field and what it must be. */
 export class Rejection extends Error {
-  /** The same for all records that have this fault: without the value that was found, and without places in lists. */
+  /** The reason without the found value and list indexes: the same for all records with this fault. */
   readonly kind: string;
 
   constructor(reason: string, found = "") {
@@ -20,7 +20,7 @@ export class Rejection extends Error {
   }
 }
 
-/** The error as a rejection of the one record that caused it. Throws whatever is no fault of that record. */
+/** Returns the error as a rejection of the record that caused it. Throws any error that is not caused by a record. */
 export function rejectionOf(error: unknown): Rejection {
   if (error instanceof Rejection) return error;
   if (error instanceof Unstorable) return new Rejection(error.message);
@@ -42,7 +42,7 @@ const {
 const optionalText = Type.Union([Type.String(), Type.Null()]);
 const optionalInstant = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
 
-/** A line of `import records`: the resource's fields in the resource's order, then those that are not served. */
+/** A line of `import records`: the resource's fields in its order, then those that are not served. */
 export const RecordLine = Type.Object({
   source: Type.Object({ ...source.properties, name: optionalText }),
   title,
@@ -66,18 +66,18 @@ const ITEMS_MAX = 10_000;
 /** Deepest nesting of a value that may be any JSON. */
 const NESTING_MAX = 100;
 
-/** Most characters of what records are found by. The longest real agency has 118, lineage 101, solicitation number 75. */
+/** Most characters of fields by which records are found. The longest real agency has 118, lineage 101, solicitation number 75. */
 const CODE_MAX = 64;
 const UPSTREAM_ID_MAX = 256;
 const LINEAGE_MAX = 512;
 const SOLICITATION_ID_MAX = 256;
 const AGENCY_MAX = 500;
-/** Of a status or type, also of an event: as long as a source code. */
+/** Most characters of a status or type, also of an event. */
 export const WORD_MAX = 64;
 
 const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Static<typeof RecordLine>;
 
-/** The record with absent fields as null or [], or a Rejection. `names`: the catalog's name of each source code. */
+/** Returns the record with absent fields as null or []. `names` has the catalog's name of each source code. Throws a Rejection. */
 export function validateRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
   const { lineage, earlier_ids, status_basis, id: _ignored, created_at, updated_at, ...content } = readLine(record, "");
   const code = content.source.code.toUpperCase();
@@ -103,20 +103,21 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
     },
   };
   const [created, updated] = [created_at, updated_at].map((instant) => (instant === null ? undefined : parseStoredMs(instant)));
-  if (created === undefined || updated === undefined || created > updated) return valid; // Not what `export` writes.
+  if (created === undefined || updated === undefined || created > updated) return valid; // Not a record that `export` wrote.
   return { ...valid, restored: { created_at: created, updated_at: updated } };
 }
 
+/** The parts of a natural key that could be read. */
 export type NaturalKey = { source: string; lineage: string | undefined; upstreamId: string | undefined };
 
-/** Natural key of a record that was not judged, as far as it can be read and looked up. */
+/** The natural key of a record before validation, as far as it can be read; undefined without a source. */
 export function readNaturalKey(record: unknown): NaturalKey | undefined {
   if (!isObject(record) || !isObject(record.source)) return undefined;
   const { code, opportunity_id } = record.source;
   return usableKey(code, record.lineage, opportunity_id);
 }
 
-/** The parts of a natural key that could be stored; `undefined` without a source. */
+/** The valid parts of a natural key; undefined without a valid source. */
 export function usableKey(code: unknown, lineage: unknown, upstreamId: unknown): NaturalKey | undefined {
   const source = usableName(code, CODE_MAX)?.toUpperCase();
   if (source === undefined) return undefined;
@@ -127,9 +128,10 @@ function usableName(name: unknown, lengthMax: number): string | undefined {
   return typeof name === "string" && nameFault(name, lengthMax) === undefined ? name : undefined;
 }
 
+/** Returns the value as it will be stored. Throws a Rejection that names `path`. */
 export type Reader = (value: unknown, path: string) => unknown;
 
-/** A reader made from a schema once: absent is null, [] or a refusal, as the schema allows; what is unknown or ill-formed is refused. */
+/** Makes a reader from a schema. An absent value becomes null or [] if the schema allows it. Unknown and ill-formed values are rejected. */
 export function readerOf(schema: TSchema): Reader {
   if (TypeGuard.IsObject(schema))
     return objectReader(Object.entries(schema.properties).map(([name, property]) => [name, readerOf(property)]));
@@ -150,7 +152,7 @@ function objectReader(properties: [name: string, read: Reader][]): Reader {
   return (value, path) => {
     const object = value ?? {};
     if (!isObject(object)) throw new Rejection(`${path === "" ? "a record" : path} must be an object`);
-    // Before a field is missed: it may be there under a mistyped name.
+    // Before fields are reported as missing: one may be there under a mistyped name.
     for (const name of Object.keys(object)) if (!known.has(name)) throw unknownField(name, names, path);
     const paths = pathsIn(path);
     const read: Record<string, unknown> = {};
@@ -185,7 +187,7 @@ function nullableReader(options: TSchema[]): Reader {
   return (value, path) => (value === undefined || value === null ? null : read(value, path));
 }
 
-/** `null` among the constants allows absence; a single constant is filled in where it is absent. */
+/** `null` among the constants allows absence. A single constant is filled in if absent. */
 function constantReader(constants: unknown[]): Reader {
   return (value, path) => {
     if (value === undefined && constants.length === 1) return constants[0];
@@ -202,7 +204,7 @@ function required(read: (text: string, path: string) => string): Reader {
   };
 }
 
-/** Any JSON value, its texts and names judged as every text is. */
+/** Reads any JSON value. Its texts and member names are checked as all texts are. */
 function readAnything(value: unknown, path: string): unknown {
   checkAnything(value, path, NESTING_MAX);
   return value ?? null;
@@ -242,7 +244,7 @@ function amountReader(pattern: RegExp, maxLength: number): Reader {
   };
 }
 
-/** Of what records are found by: a filter can name no control characters (D-7). */
+/** Throws a Rejection unless a name could be used in a filter, which allows no control characters (D-7). */
 export function requireName(name: string, path: string, lengthMax: number): void {
   const fault = nameFault(name, lengthMax);
   if (fault !== undefined) throw new Rejection(`${path} ${fault}`);
@@ -263,7 +265,7 @@ function refuseLong(text: string | null, path: string, lengthMax: number): void 
   if (text !== null && isLonger(text, lengthMax)) throw new Rejection(`${path} must have at most ${lengthMax} characters`);
 }
 
-/** Characters are Unicode's code points, as in filters (D-12). */
+/** Counts Unicode code points, as filters do (D-12). */
 function isLonger(text: string, lengthMax: number): boolean {
   return text.length > lengthMax && (text.length > lengthMax * 2 || [...text].length > lengthMax);
 }

@@ -1,35 +1,35 @@
-/** The table of the staging database that has the versions in the files of one import (`placing.ts`). */
+/** The table of the staging database with the versions in the files of one import, for `placing.ts`. */
 import type { Database } from "bun:sqlite";
+import type { EpochMs } from "../text/instant.ts";
 
-/** Rows, and keys, that are looked up together. */
+/** Rows or keys looked up by one statement. */
 const BATCH_ROWS = 200;
 
 export type Row = {
   n: number;
   source: string;
   id: string;
-  /** Where the upstream id of its record is another one. */
+  /** The upstream id of its record, if that is another one. */
   opportunity_id: string | null;
-  /** These three are null where the id alone tells. */
+  /** These three are null if the version is known by its id alone. */
   revision_key: string | null;
   series: string | null;
   title: string | null;
-  /** Milliseconds since 1970 UTC. */
-  posted_at: number | null;
-  /** 0 where only the day is known, whose first instant `posted_at` is. */
+  posted_at: EpochMs | null;
+  /** 0 if only the day is known; `posted_at` is its first instant. */
   has_time: number;
-  /** Of the record that it belongs to; null until that is decided. */
+  /** The lineage of its record; null until it is placed. */
   lineage: string | null;
-  /** The lineage of another record of the same version, which an older program stored. */
+  /** The lineage of a second record that an older program stored for this version. */
   twin: string | null;
-  /** Its record is stored, and shows another version. */
+  /** Its record is stored and shows another version. */
   is_other: number;
   is_older: number;
   is_foreign: number;
-  /** It begins the record that is named after its key. */
+  /** It begins a new record whose lineage is its key. */
   begins: number;
-  /** The catalog knows all this of it. */
-  is_noted: number;
+  /** The catalog already has all of this. */
+  is_saved: number;
 };
 
 type New = Pick<Row, "source" | "id" | "opportunity_id" | "revision_key" | "series" | "title" | "posted_at" | "has_time">;
@@ -38,11 +38,12 @@ export type Key = { source: string; revision_key: string; series: string };
 
 export type VersionTable = ReturnType<typeof openVersionTable>;
 
+/** Creates the table in an open database. */
 export function openVersionTable(sqlite: Database) {
   sqlite.run(
     `create table versions (n integer primary key, source text not null, id text not null, opportunity_id text, twin text, revision_key text, series text, title text,
        posted_at integer, has_time integer not null, lineage text, is_other integer not null default 0, is_older integer not null default 0,
-       is_foreign integer not null default 0, begins integer not null default 0, is_noted integer not null default 0)`,
+       is_foreign integer not null default 0, begins integer not null default 0, is_saved integer not null default 0)`,
   );
   sqlite.run("create unique index versions_id on versions (source, id)");
   sqlite.run("create index versions_key on versions (source, revision_key)");
@@ -54,12 +55,12 @@ export function openVersionTable(sqlite: Database) {
   );
   const update = sqlite.prepare<unknown, (string | number | null)[]>(
     `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, lineage = ?, twin = ?, is_other = ?, is_older = ?,
-       is_foreign = ?, begins = ?, is_noted = ? where n = ?`,
+       is_foreign = ?, begins = ?, is_saved = ? where n = ?`,
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${BATCH_ROWS}`);
   const others = rows<[number]>(`n > ? and is_other order by n limit ${BATCH_ROWS}`);
-  const unnoted = rows<[number]>(
-    `n > ? and not is_noted and not exists (
+  const unsaved = rows<[number]>(
+    `n > ? and not is_saved and not exists (
        select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
      ) order by n limit ${BATCH_ROWS}`,
   );
@@ -72,7 +73,7 @@ export function openVersionTable(sqlite: Database) {
   );
   const ofKeys = rows<[string, string]>("source = ? and revision_key in (select value from json_each(?)) order by posted_at, id");
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
-  const unnotedOf = rows<[string, string]>("source = ? and lineage = ? and not is_noted order by posted_at, id");
+  const unsavedOf = rows<[string, string]>("source = ? and lineage = ? and not is_saved order by posted_at, id");
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
   const twins = rows<[number]>(`n > ? and twin is not null order by n limit ${BATCH_ROWS}`);
   const begun = sqlite.prepare<Key, []>("select distinct source, series from versions where begins order by source, series");
@@ -94,7 +95,7 @@ export function openVersionTable(sqlite: Database) {
         row.is_older,
         row.is_foreign,
         row.begins,
-        row.is_noted,
+        row.is_saved,
         row.n,
       ),
     unplaced: () => batches(unplaced),
@@ -102,12 +103,12 @@ export function openVersionTable(sqlite: Database) {
     twins: () => batches(twins),
     place: (n: number, lineage: string, { begins, isOther }: { begins: boolean; isOther: boolean }) =>
       void place.run(lineage, begins ? 1 : 0, isOther ? 1 : 0, n),
-    unnotedOf: (source: string, lineage: string): Row[] => unnotedOf.all(source, lineage),
-    /** Those of records that are not written themselves. */
-    unnoted: () => batches(unnoted),
-    /** Those that have no key belong to a record that is named after their id. */
+    unsavedOf: (source: string, lineage: string): Row[] => unsavedOf.all(source, lineage),
+    /** The unsaved versions of records that the import does not store. */
+    unsaved: () => batches(unsaved),
+    /** Places versions without a key: their id is the lineage. */
     placeByIds: () => void sqlite.run("update versions set lineage = id where lineage is null and revision_key is null"),
-    /** Keys of versions that have no place yet. */
+    /** The keys of unplaced versions, in batches. */
     *unplacedKeys(): Iterable<Key[]> {
       for (let last: Key = { source: "", revision_key: "", series: "" }; ; ) {
         const keys = unplacedKeys.all(last.source, last.revision_key);
@@ -116,7 +117,7 @@ export function openVersionTable(sqlite: Database) {
         last = keys.at(-1) ?? last;
       }
     },
-    /** All versions of some keys, the oldest first. */
+    /** All versions of some keys, oldest first. */
     ofKeys: (source: string, keys: readonly string[]): Row[] => ofKeys.all(source, JSON.stringify(keys)),
     hasLineage: (source: string, lineage: string): boolean => ofRecord.get(source, lineage) !== null,
     drop: (source: string, id: string) => void drop.run(source, id),

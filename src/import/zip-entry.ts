@@ -1,8 +1,8 @@
-/** The one entry of a zip archive that an import means, checked against the archive's directory: size, checksum, no trickery in names. */
+/** The entry of a zip archive to import. Size and checksum are verified, and unsafe names refused. */
 import { crc32 } from "node:zlib";
 import { type Entry, fromFdPromise, type ZipFile } from "yauzl";
 
-/** An extract holds one file; more than this many entries is no extract. */
+/** Most entries of an archive. An extract has one. */
 const ENTRIES_MAX = 1000;
 
 export type ZipEntry = {
@@ -12,7 +12,7 @@ export type ZipEntry = {
   read: () => AsyncIterable<Uint8Array>;
 };
 
-/** Chooses the entry that `wanted` matches, or the only one. Throws an Error that says what is wrong with the archive. */
+/** Opens the entry that `wanted` matches, or the only one. Throws if there is none or several, or the archive is damaged. */
 export async function openZipEntry(descriptor: number, wanted: RegExp | undefined): Promise<ZipEntry> {
   const zip = await fromFdPromise(descriptor, { lazyEntries: true, autoClose: false, strictFileNames: true });
   const entry = await chooseEntry(zip, wanted);
@@ -37,7 +37,7 @@ async function chooseEntry(zip: ZipFile, wanted: RegExp | undefined): Promise<En
   return entry;
 }
 
-/** yauzl compares sizes; the checksum is left to its callers. */
+/** Verifies the checksum, which yauzl leaves to its callers. It compares sizes itself. */
 async function* readChecked(zip: ZipFile, entry: Entry): AsyncIterable<Uint8Array> {
   let checksum = 0;
   const stream = await zip.openReadStreamPromise(entry);

@@ -50,7 +50,7 @@ describe("csvRows()", () => {
     ["a missing column", "b\n1", 'the header has no column "a"'],
     ["a column twice", "a,a\n1,1", 'the header has the column "a" twice'],
     ["an unclosed quote", 'a,b\n1,"2\n', "the file ends inside the quoted field of the row on line 2"],
-    ["text behind a quote", 'a,b\n"1"x,2', "field 1 of the row on line 2 goes on behind its closing quote"],
+    ["text behind a quote", 'a,b\n"1"x,2', "field 1 of the row on line 2 continues after its closing quote"],
     ["a quote inside", 'a,b\n1"1,2', "the row on line 2 has a quote inside an unquoted field"],
     ["a row too wide", "a,b\n1,2\n1,2,3", "the row on line 3 has 3 fields where the header has 2"],
     ["a row too narrow", "a,b\n1", "the row on line 2 has 1 fields where the header has 2"],

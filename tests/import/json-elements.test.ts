@@ -24,7 +24,7 @@ describe("jsonElements()", () => {
     expect(await read(` ${JSON.stringify(tricky, null, 2)}\n`, "", size)).toEqual({ elements: tricky, around: [] });
   });
 
-  test("finds the array at a path, and tells of what stands around it", async () => {
+  test("finds the array at a path, and returns the document around it", async () => {
     const answer = { errorcode: 0, data: { other: [7], text: '"oppHits": [', oppHits: tricky, hitCount: 2 } };
     expect(await read(JSON.stringify(answer), "data.oppHits")).toEqual({
       elements: tricky,
@@ -39,7 +39,7 @@ describe("jsonElements()", () => {
     ['{"data":{}}', "data", 'it has no array "data"'],
     ['{"data":[1],"data":[2]}', "data", 'it has the array "data" twice'],
     ["", "", "it is not JSON"],
-    ["[1,2", "", "it ends in the middle, behind 1 elements"],
+    ["[1,2", "", "it ends in the middle, after 1 elements"],
     ["[1]]", "", "it is not JSON"],
     ["[1][2]", "", "it is not JSON"],
     ['{"data":[1]', "data", "it is not JSON"],
@@ -48,7 +48,7 @@ describe("jsonElements()", () => {
     await expect(read(text, path, 65_536)).rejects.toThrow(fault);
   });
 
-  test("holds no more than an element and what stands around the array", async () => {
+  test("refuses a document with too much around the array", async () => {
     await expect(read(`{"a":"${"x".repeat(1_100_000)}`, "b", 65_536)).rejects.toThrow('it has no array "b"');
     await expect(read(`{"b":[],"a":"${"x".repeat(1_100_000)}`, "b", 65_536)).rejects.toThrow(
       "it has more than 1000000 characters around the array",
@@ -56,7 +56,7 @@ describe("jsonElements()", () => {
   });
 
   test.each<[string, string, unknown[]]>([
-    ["a comma behind the last one", "[1,]", [1, { fault: "is not JSON", text: "" }]],
+    ["a comma after the last one", "[1,]", [1, { fault: "is not JSON", text: "" }]],
     ["one that is not JSON", '[1,{"a":tru},3]', [1, { fault: "is not JSON", text: '{"a":tru}' }, 3]],
     ["two without a comma", "[1 2, 3]", [{ fault: "is not JSON", text: "1 2" }, 3]],
     [
@@ -64,17 +64,17 @@ describe("jsonElements()", () => {
       `[1,${"[".repeat(100)}${"]".repeat(100)}, 3]`,
       [1, { fault: "is nested more than 100 deep", text: "[".repeat(100) + "]".repeat(100) }, 3],
     ],
-    ["one that is as deep as may be", `[${"[".repeat(99)}${"]".repeat(99)}]`, [JSON.parse("[".repeat(99) + "]".repeat(99))]],
+    ["one of the greatest depth", `[${"[".repeat(99)}${"]".repeat(99)}]`, [JSON.parse("[".repeat(99) + "]".repeat(99))]],
     [
       "one that is too long",
       `[1,"${"x".repeat(16_000_000)}",3]`,
       [1, { fault: "has more than 16000000 characters", text: `"${"x".repeat(999)}` }, 3],
     ],
-  ])("tells of %s, and goes on", async (_, text, elements) => {
+  ])("reports %s, and goes on", async (_, text, elements) => {
     for (const size of [7, 65_536]) if (size > 7 || text.length < 1000) expect((await read(text, "", size)).elements).toEqual(elements);
   });
 
-  test("holds no more than an element that is too long", async () => {
+  test("does not hold an element that is too long", async () => {
     const { text, taken } = megabytesOf("x", 100);
     const bytes = (async function* () {
       yield Buffer.from('[1,"');
@@ -85,7 +85,7 @@ describe("jsonElements()", () => {
     expect(taken.bytes).toBeLessThan(20_000_000);
   });
 
-  test("puts half a surrogate pair, which no record may hold, for a byte that is not UTF-8", async () => {
+  test("replaces a byte that is not UTF-8 by half a surrogate pair, which no record may hold", async () => {
     const bytes = (async function* () {
       yield new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]);
     })();
@@ -106,7 +106,7 @@ describe("jsonObjects()", () => {
   const faultOf = (object: object) => ("id" in object ? undefined : "has no id");
   const found = (text: string) => Array.fromAsync(jsonObjects(inPieces(text, 7), "", { faultOf }));
 
-  test("refuses alone what is no object, or none of the kind that is wanted", async () => {
+  test("rejects elements that are not objects of the wanted kind, each alone", async () => {
     expect(await found('[{"id":1},2,{},null,[],tru,{"id":7}]')).toEqual([
       { kind: "object", line: 1, raw: { id: 1 } },
       { kind: "rejected", line: 2, raw: 2, reason: "the element is not an object" },
@@ -118,7 +118,7 @@ describe("jsonObjects()", () => {
     ]);
   });
 
-  test("refuses a document that has elements, and none of that kind", async () => {
+  test("throws if no element is of that kind", async () => {
     await expect(found('[{"hello":"world"},1]')).rejects.toThrow("element 1 has no id");
     expect(await found("[]")).toEqual([]);
   });

@@ -74,7 +74,7 @@ describe("fundfeed import", () => {
     const { code, err } = await run("challenge-gov", file);
     expect([code, err.split("\n")[0]]).toEqual([
       3,
-      `No record of ${file} could be taken; it looks like JSON of SAM.gov: fundfeed import sam-gov ${file}`,
+      `No record of ${file} could be imported; it looks like JSON of SAM.gov: fundfeed import sam-gov ${file}`,
     ]);
   });
 

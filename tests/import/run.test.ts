@@ -534,7 +534,7 @@ describe("rejects (D-35)", () => {
     );
   });
 
-  test("never go over an input, nor to what is no ordinary file: nothing changes", async () => {
+  test("never overwrite an input or anything but a regular file", async () => {
     const catalog = await aCatalog();
     const content = [record("N1"), "x"];
     const [input, mended] = [aFile(content, "input.ndjson"), aFile(content, "input.ndjson.rejects.ndjson")];
@@ -543,9 +543,9 @@ describe("rejects (D-35)", () => {
     for (const rejects of [input, link, undefined]) {
       await expect(catalog.takeFiles([input, mended], { rejects })).rejects.toThrow(/^Cannot write rejects to .*: it is one of the files/);
     }
-    await expect(catalog.takeFiles([input], { rejects: aDirectory() })).rejects.toThrow("it is there and no ordinary file");
+    await expect(catalog.takeFiles([input], { rejects: aDirectory() })).rejects.toThrow("it exists and is not a regular file");
     await expect(catalog.takeFiles([input], { rejects: inScratch("none/here") })).rejects.toThrow(
-      /^Cannot write rejects to .*none.here: the directory .*; --rejects FILE names another place$/,
+      /^Cannot write rejects to .*none.here: the directory .*; choose another file with --rejects FILE$/,
     );
     expect(await documentsOf(catalog.db)).toEqual([]);
     expect(readFileSync(input, "utf8")).toBe(readFileSync(mended, "utf8"));

@@ -2,7 +2,7 @@
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Format, Input, Item, LazyItem, Versions } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/input.ts";
-import type { Placed } from "../../src/import/placing.ts";
+import type { PlacedVersion } from "../../src/import/placing.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { openStaging } from "../../src/import/staging.ts";
 import { Rejection, validateRecord } from "../../src/import/validate.ts";
@@ -58,19 +58,19 @@ async function newestOf(versions: Versions, inputs: readonly Input[], items: rea
   const [staging, db] = [openStaging(":memory:"), openCatalog(":memory:", 0)];
   const { placements } = staging;
   await placements.placeAll(db, versions.in(inputs), true);
-  const newest = new Map<string, { draft: Draft; placed: Placed | undefined }>();
+  const newest = new Map<string, { draft: Draft; placed: PlacedVersion | undefined }>();
   for (const item of items) {
     if (item.kind !== "record") continue;
     const draft = item.record as Draft;
     const placed = item.version === undefined ? undefined : placements.find(item.version.source, item.version.id);
     const lineage = placed?.lineage ?? draft.lineage ?? draft.source.opportunity_id;
-    const at = (version: Placed | undefined) => version?.facts?.posted_at ?? 0;
+    const at = (version: PlacedVersion | undefined) => version?.facts?.posted_at ?? 0;
     const before = newest.get(lineage);
     if (before === undefined || at(placed) >= at(before.placed)) newest.set(lineage, { draft: { ...draft, lineage }, placed });
   }
   const kept = [...newest].map(([lineage, { draft, placed }]): [string, Draft] => {
     if (placed === undefined) return [lineage, draft];
-    const ids = placements.unnotedOf(placed.source, lineage).map(({ id }) => id);
+    const ids = placements.unsavedOf(placed.source, lineage).map(({ id }) => id);
     return [lineage, { ...draft, earlier_ids: ids.filter((id) => id !== placed.id) }];
   });
   staging.close();

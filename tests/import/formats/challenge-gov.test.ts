@@ -71,7 +71,7 @@ test.each([
   ["{}", "it is not a JSON array"],
   ["", "it is not JSON"],
   ["<html>maintenance</html>", "it is not JSON"],
-  ['[{"name":"x"}', "it ends in the middle, behind 0 elements"],
+  ['[{"name":"x"}', "it ends in the middle, after 0 elements"],
 ])("refuses %p as a whole: %s", async (text, fault) => {
   await expect(readFormat(challengeGov, [textInput(text, "c.json")])).rejects.toThrow(`Cannot import c.json: ${fault}`);
 });

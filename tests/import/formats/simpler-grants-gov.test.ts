@@ -79,7 +79,7 @@ describe("bad files", () => {
       'the header has no column "opportunity_number"',
     ],
     ["with a column twice", (text: string) => text.replace('"created_at"', '"url"'), 'the header has the column "url" twice'],
-    ["with a stray quote", (text: string) => text.replace("posted", 'po"sted'), "goes on behind its closing quote"],
+    ["with a stray quote", (text: string) => text.replace("posted", 'po"sted'), "continues after its closing quote"],
     ["of another kind", () => "<html></html>", "the header has no column"],
   ])("an export %s is refused as a whole", async (_, spoil, fault) => {
     const input = textInput(spoil(await exportText()), "grants.csv");

@@ -344,7 +344,7 @@ describe("bad files", () => {
     ['{"errorcode": 1, "msg": "Invalid request", "data": {}}', "it is an error message of Grants.gov: 1 Invalid request"],
     ['{"message": "maintenance"}', "it has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)"],
     ['{"data": ', "it is not JSON"],
-    ['[{"id": 1}', "it ends in the middle, behind 0 elements"],
+    ['[{"id": 1}', "it ends in the middle, after 0 elements"],
   ])("refuses %p as a whole: %s", async (text, fault) => {
     await expect(readFormat(grantsGov, [textInput(text, "x.zip")])).rejects.toThrow(`Cannot import x.zip: ${fault}`);
   });
