@@ -374,7 +374,7 @@ describe("--snapshot (D-34)", () => {
   });
 
   test.each([
-    ["a page about maintenance", "<!doctype html>\n<h1>Down for maintenance</h1>\n", "no line of it is a JSON object"],
+    ["a page about maintenance", "<!doctype html>\n<h1>Down for maintenance</h1>\n", "none of its lines is a JSON object"],
     [
       "a file that ends in the middle",
       many(10)
@@ -555,7 +555,7 @@ describe("rejects (D-35)", () => {
     const catalog = await aCatalog();
     const [dry, failed] = [aFile([record("N1"), "x"], "dry.ndjson"), aFile(["x", "y"], "failed.ndjson")];
     expect(await catalog.takeFiles([dry], { dryRun: true })).toMatchObject({ rejected: 1, rejects: [] });
-    await expect(catalog.takeFiles([failed])).rejects.toThrow(`Cannot import ${failed}: no line of it is a JSON object`);
+    await expect(catalog.takeFiles([failed])).rejects.toThrow(`Cannot import ${failed}: none of its lines is a JSON object`);
     expect(readdirSync(inScratch()).filter((name) => name.startsWith("dry") || name.startsWith("failed"))).toEqual([
       basename(dry),
       basename(failed),
@@ -571,7 +571,7 @@ describe("rejects (D-35)", () => {
 
   test("a file of which one of two cannot be parsed changes nothing at all (D-33)", async () => {
     const catalog = await aCatalog();
-    await expect(catalog.takeFiles([aFile([record("N1")]), aFile("garbage\n")])).rejects.toThrow("no line of it is a JSON object");
+    await expect(catalog.takeFiles([aFile([record("N1")]), aFile("garbage\n")])).rejects.toThrow("none of its lines is a JSON object");
     expect(await documentsOf(catalog.db)).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** Every format that `import` takes. */
+/** The formats of `import`. */
 import type { Format } from "../format.ts";
 import { challengeGov } from "./challenge-gov.ts";
 import { dsip } from "./dsip.ts";
@@ -8,9 +8,10 @@ import { samGov } from "./sam-gov.ts";
 import { sbirGov } from "./sbir-gov.ts";
 import { simplerGrantsGov } from "./simpler-grants-gov.ts";
 
+/** All formats. */
 export const formats: readonly Format[] = [records, grantsGov, simplerGrantsGov, samGov, sbirGov, dsip, challengeGov];
 
-/** The name by which files of a source are imported: "dsip" for DSIP. */
+/** The name of the format for a source, such as "dsip" for DSIP; undefined if there is none. */
 export function importNameOf(source: string): string | undefined {
   return formats.find((format) => format.source === source)?.name;
 }

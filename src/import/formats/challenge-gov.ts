@@ -24,7 +24,7 @@ async function* read(inputs: readonly Input[], _context: FormatContext): AsyncIt
   }
 }
 
-/** The address of its page is the only thing that identifies a challenge; it may be on any host. */
+/** A challenge is identified by the address of its page alone, which may be on any host. */
 function readChallenge(challenge: JsonObject): RecordItem | RejectedItem {
   const text = (member: string) => (typeof challenge[member] === "string" ? challenge[member].trim() : "");
   const url = text("details_url");
@@ -42,14 +42,14 @@ function readChallenge(challenge: JsonObject): RecordItem | RejectedItem {
       summary: text("summary") || null,
       organization: organizationOf(plainText(text("agency"))),
       program: { type: "PRIZE" },
-      // `pub_date` is left out: it is when the list's collector first saw the challenge, not when it was published, and it is there
-      // only from 2021-02-04 on, when it would have been a date that changed in every challenge.
+      // `pub_date` is left out: it is when the list's collector first saw the challenge, not when it was published. It first appeared on
+      // 2021-02-04, so it would have changed every challenge on that day.
       dates: { closes_at: deadline || null },
     },
   };
 }
 
-/** "Department - Bureau", or "Department, Bureau" where a department is named first: a comma alone is part of many names. */
+/** Splits "Department - Bureau" and "Department of X, Bureau". Any other comma is part of a name. */
 function organizationOf(agency: string): NonNullable<Draft["organization"]> {
   const [, department = agency, bureau = null] =
     /^(.+?) [-–—]+ (.+)$/.exec(agency) ?? /^((?:U\.?S\.? )?Department of [^,]+), (.+)$/.exec(agency) ?? [];

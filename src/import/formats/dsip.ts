@@ -1,9 +1,9 @@
 /**
- * Topics of the DoD SBIR/STTR portal (dodsbirsttr.mil): answers of its topic search, and of its details and questions calls, which
- * are joined to their topic. Two third parties' layouts of the same fields are read too: an export as CSV and an enriched JSON.
+ * Topics of the DoD SBIR/STTR portal (dodsbirsttr.mil): responses of its topic search, and of its details and questions calls, which are
+ * joined to their topic. Two third parties' layouts with the same fields are also read: an export as CSV and an enriched JSON.
  *
- * A file of questions does not say whose they are: they belong to the topic whose id or code stands in the file's name, else to the
- * topic of the details file named before it. One file of many topics' details may instead hold `questions` in each of them.
+ * A file of questions does not name its topic. It belongs to the topic whose id or code is in the file's name, otherwise to the topic of
+ * the details file before it. Alternatively, one file of many topics' details may have `questions` in each of them.
  */
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../text/json-value.ts";
@@ -21,16 +21,16 @@ const SOURCE = "DSIP";
 export const dsip: Format = {
   name: "dsip",
   source: SOURCE,
-  about: "DoD SBIR/STTR portal: topic search answers, with details and questions answers beside them",
+  about: "DoD SBIR/STTR portal: topic search responses, joined with details and questions responses",
   read,
 };
 
 const PORTAL = "https://www.dodsbirsttr.mil";
 
-/** A topic under the portal's own field names, whatever layout it came in. */
+/** A topic of any layout, with the portal's own field names. */
 type Topic = JsonObject;
 
-/** The export's columns that hold the portal's values; all its others are computed. */
+/** The export's columns with the portal's values. Its other columns are computed. */
 const EXPORT_FIELDS: Readonly<Record<string, string>> = {
   topic_number_topiccode: "topicCode",
   topic_id_topicid: "topicId",
@@ -122,25 +122,27 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
       };
   }
   for (const [id, { input, line, raw }] of survey.details)
-    if (!joined.has(id)) yield { kind: "rejected", input, line, raw, reason: `no topic search answer among the files has the topic ${id}` };
+    if (!joined.has(id))
+      yield { kind: "rejected", input, line, raw, reason: `no topic search response among the files has the topic ${id}` };
 }
 
-/** Topics that one topic's details are joined to: were there no end to it, a small file could become any number of large records. */
+/** Most topics with one topicId, to which its details are joined: without a limit, a small file could become any number of large records. */
 const TOPICS_OF_ID_MAX = 10;
 
 /* The files */
 
-/** An element of a file under the portal's field names. */
+/** An element of a file, with the portal's field names. */
 type Piece = { kind: "object"; input: Input; line: number; raw: unknown; value: JsonObject };
 type Refused = { kind: "rejected"; input: Input; line: number; raw: unknown; reason: string };
 
-/** What stands beside the topics, and which topics there are by id. */
+/** What the files hold: topics, and the details and questions to join to them. */
 type Survey = {
+  /** The code of each topic by its id. */
   topics: Map<string, string>;
   details: Map<string, Piece>;
-  /** Questions by file, with the details file's topic before it. */
+  /** Questions by file, with the id of the topic of the details file before it. */
   asked: Map<Input, { after: string; questions: JsonObject[] }>;
-  /** What the search says that it found. */
+  /** How many topics the search found. */
   total: number;
 };
 
@@ -206,7 +208,7 @@ function pieceFault(raw: JsonObject): string | undefined {
   return "is neither a topic, nor a topic's details, nor a question";
 }
 
-/** `{total, data: […]}` of the search, `{topics: […]}` of the enriched layout, an array of anything, or one topic's details. */
+/** The elements of `{total, data: […]}` (the search), `{topics: […]}` (the enriched layout), an array, or one topic's details. */
 async function* elementsOf(input: Input, first: string, around?: Around): AsyncIterable<FoundObject> {
   const faultOf = pieceFault;
   if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf });
@@ -237,7 +239,7 @@ function isQuestion(value: JsonObject): boolean {
 
 /* The draft */
 
-/** Search, details and questions tell different fields. What none of the files tells is left out: then what an earlier import stored holds. */
+/** Search, details and questions have different fields. Fields that no file has are left out, so that stored values stay. */
 function toDraft(topic: Topic, context: FormatContext): Draft {
   const code = textOf(topic.topicCode);
   const opens = instantOf(topic.topicStartDate, "00:00:00");
@@ -277,7 +279,7 @@ function detailsOf(topic: Topic) {
   };
 }
 
-/** What follows from the dates is left to the clock (D-37); the portal's word counts where they do not tell. */
+/** The status, or null if it follows from the dates (D-37). The portal's status counts if the dates do not determine one. */
 function statusOf(status: string, opens: string | null, context: FormatContext): string | null {
   if (status === "Closed") return "closed";
   if (status === "Pre-Release") return opens === null ? "pre_release" : null;
@@ -297,14 +299,14 @@ function referencesOf(references: unknown): string {
   return items.length === 0 ? "" : `<ol>${items.map((item) => `<li>${item}</li>`).join("")}</ol>`;
 }
 
-/** `phaseHierarchy` is JSON inside a string: {"config": [{"displayValue": "I", "hasConfiguration": "Y"}]}. Old topics have none that is set up. */
+/** `phaseHierarchy` is JSON in a string: {"config": [{"displayValue": "I", "hasConfiguration": "Y"}]}. In old topics no phase is configured. */
 function phasesOf(hierarchy: unknown): string | null {
   const phases = arrayOf(objectOf(parseJson(hierarchy)).config).map(objectOf);
   const names = phases.filter((phase) => (phase.hasConfiguration ?? "Y") === "Y").map((phase) => textOf(phase.displayValue));
   return names.map((name) => (name === "SPII" ? "Sequential Phase II" : `Phase ${name}`)).join(", ") || null;
 }
 
-/** Separated by ";", in older topics by ",", and now and then a paragraph of HTML. */
+/** Keywords are separated by ";", in older topics by ",", and sometimes are a paragraph of HTML. */
 function keywordsOf(keywords: unknown): string[] {
   const text = plainText(textOf(keywords));
   return [...new Set(listOf(Array.isArray(keywords) ? keywords : text, text.includes(";") ? ";" : ","))];
@@ -321,7 +323,7 @@ function requirementsOf(topic: Topic): string | null {
   return [itar, level && `CMMC level: ${level}.`].filter(Boolean).join(" ") || null;
 }
 
-/** The managers that the portal shows, without an address or telephone that it does not show. */
+/** The managers, email addresses and phone numbers that the portal shows. */
 function contactsOf(topic: Topic): NonNullable<Draft["contacts"]> {
   const managers = topic.showTpoc === false ? [] : arrayOf(topic.topicManagers).map(objectOf);
   return managers.map((manager) => ({
@@ -332,7 +334,7 @@ function contactsOf(topic: Topic): NonNullable<Draft["contacts"]> {
   }));
 }
 
-/** The announcement and the component's instructions. A new version of one has a new number. */
+/** The announcement and the component's instructions. A new version has a new upload id. */
 function attachmentsOf(topic: Topic): NonNullable<Draft["attachments"]> {
   const preface: JsonObject = { uploadId: topic.baaPrefaceUploadId, fileName: topic.baaPrefaceUploadTitle };
   const uploads = [preface, ...arrayOf(topic.baaInstructions).map(objectOf)].filter(({ uploadId }) => textOf(uploadId) !== "");
@@ -342,7 +344,7 @@ function attachmentsOf(topic: Topic): NonNullable<Draft["attachments"]> {
   }));
 }
 
-/** An answer is JSON inside a string, {"content": "<p>…", "length": …}, of which the content counts; several are joined. */
+/** A question. Its answers are JSON in strings, {"content": "<p>…", "length": …}, whose contents are joined. */
 function questionOf({ question, answer, answers }: JsonObject): { question: string | null; answer: string | null } {
   const texts = [answer, ...arrayOf(answers).map((each) => objectOf(each).answer)].map(
     (each) => textOf(objectOf(parseJson(each)).content) || textOf(each),
@@ -350,7 +352,7 @@ function questionOf({ question, answer, answers }: JsonObject): { question: stri
   return { question: textOf(question) || null, answer: texts.filter((text) => text !== "").join("\n") || null };
 }
 
-/** Milliseconds since 1970, as a number or text; a timestamp; or, in the export, a date. */
+/** RFC 3339 of milliseconds since 1970 (a number or text), a timestamp or, in the export, a date. Null if it is none of them. */
 function instantOf(value: unknown, timeOfDate: string): string | null {
   const text = textOf(value);
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return easternInstant(text, timeOfDate) ?? null;
@@ -358,7 +360,7 @@ function instantOf(value: unknown, timeOfDate: string): string | null {
   return ms === undefined ? null : easternAt(ms);
 }
 
-/** The instant as an eastern clock shows it: four hours behind UTC in summer, five in winter. */
+/** RFC 3339 of an instant in Eastern time: four hours behind UTC in summer, five in winter. */
 function easternAt(ms: number): string {
   const [summer, winter] = [4, 5].map((hours) => {
     const wall = new Date(ms - hours * 3_600_000).toISOString();

@@ -1,4 +1,4 @@
-/** Records of one's own: NDJSON, one object a line, as `export` writes it. */
+/** Your own records: NDJSON, one object per line, as `export` writes it. */
 
 import { arrayOf, isObject, type JsonObject, parseJson } from "../../text/json-value.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";
@@ -7,7 +7,7 @@ import { readNaturalKey } from "../validate.ts";
 
 export const records: Format = {
   name: "records",
-  about: "records of one's own as NDJSON: one opportunity a line, as `export` writes it",
+  about: "your own records as NDJSON: one opportunity per line, as `export` writes it",
   read,
 };
 
@@ -22,7 +22,7 @@ async function* read(inputs: readonly Input[], _context: FormatContext): AsyncIt
   }
 }
 
-/** Each line as an object, but for those that are none. Throws when none of a file's lines is one. */
+/** The lines of NDJSON files. Rejects lines that are not objects. Throws if a file has lines, and none of them is an object. */
 export async function* objectLines(inputs: readonly Input[]): AsyncIterable<SourceLine & (RecordItem | RejectedItem)> {
   for (const input of inputs) {
     let objects = 0;
@@ -38,11 +38,11 @@ export async function* objectLines(inputs: readonly Input[]): AsyncIterable<Sour
         yield { kind: "record", input, line, raw: record, json: text, record };
       }
     }
-    if (objects === 0 && others > 0) throw new Error(`Cannot import ${input.name}: no line of it is a JSON object`);
+    if (objects === 0 && others > 0) throw new Error(`Cannot import ${input.name}: none of its lines is a JSON object`);
   }
 }
 
-/** Of a record that has and had no other upstream id than its lineage. */
+/** Source and id of a record whose only upstream id is its lineage, so that its content depends on its line alone; otherwise undefined. */
 function plainKeyOf(record: RecordItem["record"]): { source: string; id: string } | undefined {
   const { source, lineage, upstreamId = "" } = readNaturalKey(record) ?? {};
   const isPlain = (lineage ?? upstreamId) === upstreamId && arrayOf(record.earlier_ids).length === 0;

@@ -1,6 +1,6 @@
 /**
  * SAM.gov contract opportunities: the bulk CSV `ContractOpportunitiesFullCSV.csv`, its rows as JSON objects (daily extracts),
- * and answers of Get Opportunities v2. All three become `Notice`s, and a notice becomes a draft.
+ * and responses of Get Opportunities v2. All three become `Notice`s, and a notice becomes a draft.
  */
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
@@ -18,12 +18,12 @@ const SOURCE = "SAM_GOV";
 export const samGov: Format = {
   name: "sam-gov",
   source: SOURCE,
-  about: "SAM.gov contract opportunities: the bulk CSV, daily rows as JSON, or answers of the v2 API",
+  about: "SAM.gov contract opportunities: the bulk CSV, daily rows as JSON, or responses of the v2 API",
   versions: { in: versionsIn, parentsOf },
   read,
 };
 
-/** The columns that are read. A file that lacks one is refused: it would look as if every notice had lost that field. */
+/** The columns that are read. A file without one of them is refused: every notice would seem to have lost that field. */
 const COLUMNS = [
   "NoticeId",
   "Title",
@@ -60,7 +60,7 @@ const COLUMNS = [
   "Description",
 ] as const;
 
-/** A kind of notice, however the file words it, and the kinds that may precede it in one acquisition, the nearest first. */
+/** A kind of notice, and the kinds that may precede it in one acquisition, nearest first. `words` matches all spellings of its name. */
 type Kind = { name: string; words: RegExp; after?: readonly string[]; display?: true };
 
 const KINDS: readonly Kind[] = [
@@ -79,19 +79,19 @@ const KINDS: readonly Kind[] = [
   { name: "Consolidate/(Substantially) Bundle", words: /bundle/i, display: true },
 ];
 
-/** By what a notice is known again, and its revisions. Here and below, what is blank or the word "null" is "". */
+/** What identifies a notice and its revisions. Here and below, a blank value or the word "null" is "". */
 type Identity = {
   id: string;
   title: string;
   number: string;
-  /** Activity address code of the office: a solicitation number is unique only within one. */
+  /** Activity address code of the office, within which a solicitation number is unique. */
   officeCode: string;
   posted: string;
   baseType: string;
   awardNumber: string;
 };
 
-/** A notice, whatever layout it came in. */
+/** A notice of any layout. */
 type Notice = Identity & {
   organization: Organization;
   type: string;
@@ -107,12 +107,12 @@ type Notice = Identity & {
   awardee: string;
   contacts: { name: string; email: string; phone: string; role: string }[];
   infoLink: string;
-  /** These two are absent where the layout does not tell them: then what another one told holds. */
+  /** These two are undefined if the layout lacks them, so that stored values stay. */
   resourceLinks?: string[];
   description?: string;
 };
 
-/** Absent: the layout does not tell it, or only the beginning of it is sure. */
+/** A name is undefined if the layout lacks it, or only its beginning is certain. */
 type Organization = { agency?: string; subAgency?: string; office?: string };
 
 type Found = { input: Input } & FoundObject;
@@ -120,8 +120,8 @@ type Found = { input: Input } & FoundObject;
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const today = easternDate(context.now);
   let [count, total] = [0, 0];
-  const around = (answer: unknown) => {
-    total = Math.max(total, Number(textOf(objectOf(answer).totalRecords)));
+  const around = (response: unknown) => {
+    total = Math.max(total, Number(textOf(objectOf(response).totalRecords)));
   };
   for await (const found of noticesOf(inputs, around)) {
     count++;
@@ -130,7 +130,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
       continue;
     }
     const { input, line, raw } = found;
-    const notice = isAnswer(raw) ? noticeOfAnswer(raw) : noticeOfRow(raw);
+    const notice = isResponseNotice(raw) ? noticeOfResponse(raw) : noticeOfRow(raw);
     if (notice.id === "") yield { kind: "rejected", input, line, raw, reason: "NoticeId must not be blank", source: SOURCE };
     else {
       const record = toDraft(notice, today, context);
@@ -158,15 +158,15 @@ async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundObj
 }
 
 function noticeFault(raw: JsonObject): string | undefined {
-  return "NoticeId" in raw || isAnswer(raw) ? undefined : "has neither noticeId nor NoticeId";
+  return "NoticeId" in raw || isResponseNotice(raw) ? undefined : "has neither noticeId nor NoticeId";
 }
 
-function isAnswer(raw: JsonObject): boolean {
+function isResponseNotice(raw: JsonObject): boolean {
   return "noticeId" in raw;
 }
 
 function identityOf(raw: JsonObject): Identity {
-  return isAnswer(raw) ? identityOfAnswer(raw) : identityOfRow(raw);
+  return isResponseNotice(raw) ? identityOfResponse(raw) : identityOfRow(raw);
 }
 
 function identityOfRow(row: JsonObject): Identity {
@@ -181,16 +181,16 @@ function identityOfRow(row: JsonObject): Identity {
   };
 }
 
-/** Of an office, the path of codes ends with the code that the CSV has in a column of its own; for others it has none. */
-function identityOfAnswer(answer: JsonObject): Identity {
+/** For an office, the last code of the path is the CSV's "AAC Code". Other organizations have none. */
+function identityOfResponse(response: JsonObject): Identity {
   return {
-    id: textOf(answer.noticeId),
-    title: textOf(answer.title),
-    number: textOf(answer.solicitationNumber),
-    officeCode: answer.organizationType === "OFFICE" ? (textOf(answer.fullParentPathCode).split(".").at(-1) ?? "") : "",
-    posted: textOf(answer.postedDate),
-    baseType: textOf(answer.baseType),
-    awardNumber: textOf(objectOf(answer.award).number),
+    id: textOf(response.noticeId),
+    title: textOf(response.title),
+    number: textOf(response.solicitationNumber),
+    officeCode: response.organizationType === "OFFICE" ? (textOf(response.fullParentPathCode).split(".").at(-1) ?? "") : "",
+    posted: textOf(response.postedDate),
+    baseType: textOf(response.baseType),
+    awardNumber: textOf(objectOf(response.award).number),
   };
 }
 
@@ -222,49 +222,52 @@ function noticeOfRow(row: JsonObject): Notice {
   };
 }
 
-/** `description` there is an address to be called for the text. */
-function noticeOfAnswer(answer: JsonObject): Notice {
-  const place = objectOf(answer.placeOfPerformance);
-  const award = objectOf(answer.award);
+/** `description` is left out: in the API, it is only a link to the text. */
+function noticeOfResponse(response: JsonObject): Notice {
+  const place = objectOf(response.placeOfPerformance);
+  const award = objectOf(response.award);
   return {
-    ...identityOfAnswer(answer),
-    organization: organizationOf(answer),
-    type: textOf(answer.type),
-    archiveDate: textOf(answer.archiveDate),
-    active: textOf(answer.active),
-    setAsides: setAsideCodes(textOf(answer.typeOfSetAside)),
-    setAsideLabel: textOf(answer.typeOfSetAsideDescription),
-    deadline: textOf(answer.responseDeadLine ?? answer.reponseDeadLine), // The documentation spells it so.
-    naics: [answer.naicsCode, ...arrayOf(answer.naicsCodes)].map(textOf),
-    productCode: textOf(answer.classificationCode),
-    // The CSV has the same codes, so that both tell of one place in one way.
+    ...identityOfResponse(response),
+    organization: organizationOf(response),
+    type: textOf(response.type),
+    archiveDate: textOf(response.archiveDate),
+    active: textOf(response.active),
+    setAsides: setAsideCodes(textOf(response.typeOfSetAside)),
+    setAsideLabel: textOf(response.typeOfSetAsideDescription),
+    deadline: textOf(response.responseDeadLine ?? response.reponseDeadLine), // The documentation has the second spelling.
+    naics: [response.naicsCode, ...arrayOf(response.naicsCodes)].map(textOf),
+    productCode: textOf(response.classificationCode),
+    // Codes of state and country, because the CSV has the same.
     place: [textOf(objectOf(place.city).name), textOf(objectOf(place.state).code), textOf(objectOf(place.country).code)],
     amount: textOf(award.amount),
     awardee: textOf(objectOf(award.awardee).name),
-    contacts: arrayOf(answer.pointOfContact).map(objectOf).map(contactOf),
-    infoLink: textOf(answer.additionalInfoLink),
-    resourceLinks: arrayOf(answer.resourceLinks)
+    contacts: arrayOf(response.pointOfContact).map(objectOf).map(contactOf),
+    infoLink: textOf(response.additionalInfoLink),
+    resourceLinks: arrayOf(response.resourceLinks)
       .map(textOf)
       .filter((url) => url !== ""),
   };
 }
 
 /**
- * Path of names and path of codes, both split at dots. A name may hold a dot itself: then only its beginning is sure. The CSV names an
- * office also where a department or agency has published itself, and paths do not.
+ * Reads the path of names and the path of codes, both split at dots. If a name contains a dot, only the first name is certain. If a
+ * department or agency published the notice itself, the CSV names an office, and the paths do not.
  */
-function organizationOf(answer: JsonObject): Organization {
-  const names = textOf(answer.fullParentPathName).split(".");
-  const codes = textOf(answer.fullParentPathCode).split(".");
+function organizationOf(response: JsonObject): Organization {
+  const names = textOf(response.fullParentPathName).split(".");
+  const codes = textOf(response.fullParentPathCode).split(".");
   if (names.length === codes.length && names[0] !== "") {
     const [agency = "", subAgency = ""] = names;
     return { agency, subAgency, ...(names.length >= 3 ? { office: names.at(-1) ?? "" } : {}) };
   }
-  return told({ agency: names[0] || textOf(answer.department), subAgency: textOf(answer.subTier), office: textOf(answer.office) });
+  return withoutBlanks({
+    agency: names[0] || textOf(response.department),
+    subAgency: textOf(response.subTier),
+    office: textOf(response.office),
+  });
 }
 
-/** Without what is blank. */
-function told(organization: Organization): Organization {
+function withoutBlanks(organization: Organization): Organization {
   return Object.fromEntries(Object.entries(organization).filter(([, name]) => name !== ""));
 }
 
@@ -277,7 +280,7 @@ function contactOf(contact: JsonObject): Notice["contacts"][number] {
   };
 }
 
-/** `SBA`, or now and then the list `["SBA"]`; `NONE` is none. */
+/** Codes of `SBA` or, sometimes, the list `["SBA"]`. `NONE` is none. */
 function setAsideCodes(text: string): string[] {
   return (text.match(/[A-Za-z0-9]+/g) ?? []).filter((code) => code !== "NONE");
 }
@@ -285,8 +288,8 @@ function setAsideCodes(text: string): string[] {
 /* Versions */
 
 /**
- * A changed notice comes under a new NoticeId (D-30). What it has in common with its revisions is solicitation number, office, and the
- * type that it began as; an award notice of its own has its contract number too, as one solicitation leads to many contracts.
+ * A changed notice gets a new NoticeId (D-30). Its revisions have the same solicitation number, office and original type, and award notices
+ * also the same contract number, because one solicitation leads to many contracts.
  */
 async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
   for await (const found of noticesOf(inputs)) {
@@ -296,6 +299,7 @@ async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
   }
 }
 
+/** The version that a notice is, without facts if it has no usable solicitation number. */
 export function versionOf(notice: Identity): Version {
   const { id, title, posted, baseType, awardNumber } = notice;
   const series = seriesOf(notice);
@@ -305,7 +309,7 @@ export function versionOf(notice: Identity): Version {
   return { source: SOURCE, id, facts: { key, series, title, posted: postedOf(posted) } };
 }
 
-/** Number and office; `undefined` where the number is blank, a placeholder or the office's own code. */
+/** Number and office. Undefined if the number is blank, a placeholder or the office's own code. */
 function seriesOf({ number, officeCode }: Identity): string | undefined {
   const [id, office] = [squeezed(number), squeezed(officeCode)];
   return id === office || PLACEHOLDER.test(id) ? undefined : `${id}|${office}`;
@@ -317,7 +321,7 @@ function postedOf(posted: string): string | null {
   return isDate(posted) ? posted : (readInstant(posted, "00:00:00") ?? null);
 }
 
-/** The opportunities that earlier kinds of notice of the same solicitation stand for, the nearest first. */
+/** The lineages of earlier kinds of notice in the same solicitation, nearest first. */
 function parentsOf(series: string, key: string): string[] {
   const [base] = key.slice(series.length + 1).split("|");
   const earlier = KINDS.find(({ name }) => name === base)?.after ?? [];
@@ -368,21 +372,22 @@ function infoLinkOf({ infoLink }: Notice): { name: string; url: string }[] {
   return infoLink === "" ? [] : [{ name: INFO_LINK, url: infoLink }];
 }
 
-/** The CSV tells one NAICS code and no resource links, the API dates without times and awardees without their places. */
+/** Keeps stored values that are more complete: the CSV has one NAICS code and no resource links, the API no times and no places of awardees. */
 function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   const { naics_codes = [] } = stored.classifications ?? {};
   const others = (stored.attachments ?? []).filter(({ name }) => name !== INFO_LINK);
-  const besideRevision = {
+  const withLists = {
     ...draft,
     ...(notice.naics.length === 1 && naics_codes.includes(notice.naics[0] ?? "")
       ? { classifications: { ...draft.classifications, naics_codes } }
       : {}),
     ...(notice.resourceLinks === undefined ? { attachments: [...others, ...infoLinkOf(notice)] } : {}),
   };
-  return stored.source.opportunity_id === notice.id ? besideItself(notice, besideRevision, stored) : besideRevision;
+  return stored.source.opportunity_id === notice.id ? reconciledWithItself(notice, withLists, stored) : withLists;
 }
 
-function besideItself(notice: Notice, draft: Draft, { dates = {}, funding }: Draft): Draft {
+/** The stored values are of the same notice, from another layout. */
+function reconciledWithItself(notice: Notice, draft: Draft, { dates = {}, funding }: Draft): Draft {
   const { posted_at, closes_at, response_at } = draft.dates ?? {};
   const display = draft.funding?.display ?? "";
   return {
@@ -396,14 +401,14 @@ function besideItself(notice: Notice, draft: Draft, { dates = {}, funding }: Dra
   };
 }
 
-/** What is stored, where a date alone was told and that is its day. */
-function moreExact(text: string, told: string | null = null, stored: string | null = null): string | null {
-  if (!isDate(text) || stored === null) return told;
+/** The stored instant if the notice has only a date, and it is the same day. */
+function moreExact(text: string, given: string | null = null, stored: string | null = null): string | null {
+  if (!isDate(text) || stored === null) return given;
   const at = parseInstantMs(stored);
-  return stored.startsWith(text) || (at !== undefined && easternDate(at) === text) ? stored : told;
+  return stored.startsWith(text) || (at !== undefined && easternDate(at) === text) ? stored : given;
 }
 
-/** Award and justification say it themselves; all else follows the clock, but a presolicitation is not open before its deadline. */
+/** The status, or null if it follows from the dates. A presolicitation is not open before its deadline. */
 function statusOf(notice: Notice, kind: Kind | undefined, closes: string | null, today: string, { now }: FormatContext): string | null {
   if (notice.active === "No" || (notice.archiveDate !== "" && notice.archiveDate < today)) return "archived";
   if (kind?.name === "Award Notice" || notice.awardNumber !== "" || notice.awardee !== "") return "awarded";
@@ -412,14 +417,14 @@ function statusOf(notice: Notice, kind: Kind | undefined, closes: string | null,
   return kind?.name === "Presolicitation" && !past ? "pre_release" : null;
 }
 
-/** An award is no range that one may apply for, so it is text only. */
+/** An awarded amount is not a range to apply for, so it is only text. */
 function fundingOf({ amount, awardee }: Notice): { display: string } | null {
   const dollars = dollarsOf(amount);
   if (dollars === undefined && awardee === "") return null;
   return { display: ["Awarded", dollars, awardee && `to ${awardee}`].filter(Boolean).join(" ") };
 }
 
-/** `800620.5` as `$800,620.50`; nothing for zero, which stands for an amount that is not told. */
+/** Turns `800620.5` into `$800,620.50`. Undefined for zero, which means that no amount is stated. */
 function dollarsOf(amount: string): string | undefined {
   const [, whole = "", cents = ""] = /^\$?([\d,]{1,80})(?:\.(\d*))?$/.exec(amount) ?? [];
   const digits = whole.replaceAll(",", "").replace(/^0+(?=\d)/, "");
@@ -437,7 +442,7 @@ function instantOf(text: string, timeOfDate: string, context: FormatContext): st
   return instant ?? null;
 }
 
-/** Forms seen: `2026-04-24 23:24:04.649-04`, `2026-03-11T11:30:00-04:00`, both without offset (Eastern then), and a date alone. */
+/** RFC 3339 of `2026-04-24 23:24:04.649-04`, `2026-03-11T11:30:00-04:00`, either without offset (Eastern), or a date. Undefined for others. */
 function readInstant(text: string, timeOfDate: string): string | undefined {
   const [, date = "", time = timeOfDate, offset] =
     /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/.exec(text) ?? [];
@@ -459,7 +464,7 @@ function kindOf(type: string): Kind | undefined {
   return KINDS.find(({ words }) => words.test(type));
 }
 
-/** Codes such as `0` stand for a city that is not told. */
+/** Whether a text names a place. Codes such as `0` mean that no city is stated. */
 function isPlace(text: string): boolean {
   return /\p{L}/u.test(text);
 }

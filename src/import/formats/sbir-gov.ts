@@ -1,4 +1,4 @@
-/** Solicitations of SBIR.gov: the answer of its public API, one opportunity a topic, or the CSV export of its topic search. */
+/** SBIR.gov: responses of its public API, or the CSV export of its topic search. Each topic of a solicitation is an opportunity. */
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
@@ -36,7 +36,7 @@ const AGENCIES: Readonly<Record<string, string>> = {
   DHS: "Department of Homeland Security",
 };
 
-/** The export's columns and the API's fields that hold the same, of the solicitation and of its topic. */
+/** The export's columns and the API's fields with the same values, for solicitation and topic. */
 const SOLICITATION_COLUMNS = {
   Phase: "phase",
   Program: "program",
@@ -57,7 +57,7 @@ const TOPIC_COLUMNS = {
   SBIRTopicLink: "sbir_topic_link",
 } as const;
 
-/** Most characters of a solicitation besides its topics: each of them becomes a record that repeats it. Real ones have some thousand. */
+/** Most characters of a solicitation without its topics, because each topic's record repeats it. Real ones have a few thousand. */
 const SOLICITATION_MAX = 100_000;
 
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
@@ -79,7 +79,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
   }
 }
 
-/** Solicitations in the API's shape. Anything but an array, a maintenance message for one, is a failed answer, not an empty one. */
+/** Solicitations in the API's layout. Anything but an array, such as a maintenance message, is an error and not an empty response. */
 async function* solicitationsIn(input: Input): AsyncIterable<FoundObject> {
   const first = await firstCharacter(input.bytes());
   if (first === "[" || first === "{") yield* jsonObjects(input.bytes(), "", { faultOf: solicitationFault });
@@ -102,7 +102,7 @@ function renamed(row: JsonObject, names: Readonly<Record<string, string>>): Json
   return Object.fromEntries(Object.entries(names).map(([column, field]) => [field, row[column]]));
 }
 
-/** The topics, or nothing as the only topic of a solicitation without. */
+/** The topics of a solicitation; an empty one if it has none. */
 function topicsOf(solicitation: JsonObject): JsonObject[] {
   const topics = arrayOf(solicitation.solicitation_topics).map(objectOf);
   return topics.length === 0 ? [{}] : topics;
@@ -130,7 +130,7 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
     },
     program: {
       type: programType({ program, title, number }),
-      // The export does not tell these: what the API told then holds.
+      // The export lacks these, so that the values from the API stay.
       ...("solicitation_number" in solicitation ? { solicitation_id: number || null } : {}),
       ...("solicitation_title" in solicitation ? { solicitation_title: solicitationTitle || null } : {}),
       contract_class: phaseOf(textOf(solicitation.phase)),
@@ -145,7 +145,7 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
   };
 }
 
-/** The API cuts texts off after 6,000 characters, the export tells no due dates before the last one, and each breaks lines in its own way. */
+/** Keeps stored values that are more complete: the API truncates texts at 6,000 characters, and the export has only the last due date. */
 function reconciled(solicitation: JsonObject, draft: Draft, { summary = null, description, dates = {} }: Draft): Draft {
   const { closes_at = null } = draft.dates ?? {};
   const isSilent = !("application_due_date" in solicitation) && closes_at !== null && closes_at === dates.closes_at;
@@ -156,14 +156,14 @@ function reconciled(solicitation: JsonObject, draft: Draft, { summary = null, de
   };
 }
 
-/** Whether a text is the beginning of another one, or all of it, but for white space. */
+/** Whether a text is the beginning or the whole of another one. White space does not count, because each layout breaks lines differently. */
 function isBeginning(text: string | null | undefined, whole: string | null | undefined): whole is string {
   return whole?.replace(/\s+/g, "").startsWith(text?.replace(/\.\.\.$/, "").replace(/\s+/g, "") || "\0") ?? false;
 }
 
 /**
- * A topic is known by its page: only the API tells the solicitation's number, which can change, and topics are often numbered 1, 2, 3.
- * But a topic code of the Department of Defense is unique, and the DoD portal's.
+ * A topic is identified by its page, because only the API has the solicitation's number, which can change, and topics are often numbered
+ * 1, 2, 3. Undefined for topics of the Department of Defense: their topic code is unique, and the same as in the DoD portal.
  */
 function versionOf(solicitation: JsonObject, topic: JsonObject): Version | undefined {
   const page = /sbir\.gov\/(\w+\/\w+)\/?$/.exec(textOf(topic.sbir_topic_link))?.[1];
@@ -185,7 +185,7 @@ async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
   }
 }
 
-/** Where a topic has no page. */
+/** The lineage of a topic that is not identified by its page. */
 function lineageOf(solicitation: JsonObject, topic: JsonObject, title: string): string {
   const number = textOf(solicitation.solicitation_number);
   const topicNumber = textOf(topic.topic_number);
@@ -204,7 +204,7 @@ function agencyOf(code: string, context: FormatContext): string | null {
   return name ?? (code || null);
 }
 
-/** What follows from the dates is left to the clock (D-37). */
+/** The status, or null if it follows from the dates (D-37). */
 function statusOf(status: string, opens: string | null, context: FormatContext): string | null {
   const word = status.toLowerCase();
   if (word === "closed") return "closed";
@@ -214,8 +214,8 @@ function statusOf(status: string, opens: string | null, context: FormatContext):
 }
 
 /**
- * A solicitation may have several due dates before it closes. The next one is `response_at`; were it `closes_at`, the clock would
- * close the record after each of them, and the next import would open it again.
+ * A solicitation may have several due dates before it closes. The next one is `response_at`. As `closes_at`, each of them would close the
+ * record, and the next import would open it again.
  */
 function deadlinesOf(solicitation: JsonObject, topic: JsonObject, now: number): { closes_at: string | null; response_at: string | null } {
   const due = [solicitation.application_due_date]
@@ -255,7 +255,7 @@ function linkOf(address: unknown): NonNullable<Draft["attachments"]> {
   return url === "" ? [] : [{ name: "Agency's announcement", url }];
 }
 
-/** Many links lead to a copy in the web archive: what they were before is meant. */
+/** The original address of a link. Many lead to a copy in the web archive. */
 function addressOf(link: unknown): string {
   return textOf(link).replace(/^https?:\/\/web\.archive\.org\/web\/\w+\//, "");
 }
@@ -272,7 +272,7 @@ function closingOf(date: unknown): string | null {
 
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 
-/** `2025/05/14`, `2025-05-14` or, in the export, `July 22, 2026`. */
+/** `2025-05-14` of `2025/05/14`, `2025-05-14` or, in the export, `May 14, 2025`. Undefined for any other text. */
 function dayOf(text: string): string | undefined {
   const [, year, month, day] = /^(\d{4})[-/](\d\d)[-/](\d\d)/.exec(text) ?? [];
   if (year !== undefined) return `${year}-${month}-${day}`;

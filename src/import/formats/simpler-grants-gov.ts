@@ -23,7 +23,7 @@ export const simplerGrantsGov: Format = {
   read,
 };
 
-/** The columns that are read. A file that lacks one is refused: it would look as if every opportunity had lost that field. */
+/** The columns that are read. A file without one of them is refused: every opportunity would seem to have lost that field. */
 const COLUMNS = [
   "opportunity_id",
   "opportunity_number",
@@ -123,13 +123,13 @@ function statusOf(status: string, forecast: boolean, warn: FormatContext["warn"]
   return status === "forecasted" || forecast ? "forecast" : "posted";
 }
 
-/** `12.420|Military Medical Research and Development`. */
+/** An assistance listing such as `12.420|Military Medical Research and Development`. */
 function listingOf(text: string): { number: string; title: string } {
   const [number = "", title = ""] = text.split("|");
   return { number: number.trim(), title: title.trim() };
 }
 
-/** Where a word here is not Grants.gov's label in snake case. */
+/** Grants.gov's codes of words that are not its labels in snake case. */
 const ALIASES: Readonly<Record<string, string>> = {
   county_governments: "01",
   city_or_township_governments: "02",
@@ -143,7 +143,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   science_technology_and_other_research_and_development: "ST",
 };
 
-/** Grants.gov's codes behind the words of this upstream, `cooperative_agreement;grant`, so that both sources read the same. */
+/** Grants.gov's codes and labels for words such as `cooperative_agreement;grant`, so that records of both sources are alike. */
 function wordsOf(text: string, words: ReadonlyMap<string, Coded>, column: string, warn: FormatContext["warn"]): Coded[] {
   return text
     .split(";")
@@ -164,7 +164,7 @@ function byWord(codes: Codes): ReadonlyMap<string, Coded> {
   return new Map([...labels, ...aliases]);
 }
 
-/** `Employment, Labor and Training` as `employment_labor_and_training`. "Others (see text …)" is `other`. */
+/** Turns `Employment, Labor and Training` into `employment_labor_and_training`, and "Others (see text …)" into `other`. */
 function snakeCase(label: string): string {
   return label.startsWith("Others (")
     ? "other"

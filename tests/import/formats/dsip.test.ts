@@ -184,7 +184,7 @@ describe("real files", () => {
 
   test("details without their topic are refused, not forgotten", async () => {
     const { refused } = await readFormat(dsip, await realInputs([DETAILS, QUESTIONS]), NOW);
-    expect(refused).toEqual(["no topic search answer among the files has the topic 7051b2da4a1e4c52bd0e7daf80d514f7_86352"]);
+    expect(refused).toEqual(["no topic search response among the files has the topic 7051b2da4a1e4c52bd0e7daf80d514f7_86352"]);
   });
 
   test("a file of another layout is refused by name", async () => {

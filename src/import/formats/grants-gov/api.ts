@@ -1,4 +1,4 @@
-/** Answers of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
+/** Responses of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
 import { parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
 import { easternInstant } from "../../eastern.ts";
@@ -14,32 +14,36 @@ import {
   fundingInstruments,
   GRANTS_GOV,
   labelOf,
-  pageOf,
   readListings,
+  urlOf,
 } from "./codes.ts";
 import { draftOfGrant, emptyGrant, type Grant, isOver } from "./grant.ts";
 
 /** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
-/** The most revisions of an opportunity are some forty. */
+const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
+/** Real opportunities have at most some forty revisions. */
 const REVISIONS_MAX = 1000;
 
-/** One answer, with its envelope or without; or an array of answers. */
+/** Reads one response, with or without its envelope, or an array of responses. */
 export async function* readResponses(input: Input, first: string, context: FormatContext): AsyncIterable<Item> {
   const path = first === "{" ? pathOfHits(await beginningOf(input.bytes())) : undefined;
   if (path !== undefined) yield* hitsIn(input, path, context);
   else
-    yield* answersIn(first === "[" ? jsonObjects(input.bytes(), "", { faultOf: answerFault }) : [await wholeAnswer(input)], input, context);
+    yield* responsesIn(
+      first === "[" ? jsonObjects(input.bytes(), "", { faultOf: responseFault }) : [await wholeResponse(input)],
+      input,
+      context,
+    );
 }
 
-/** The hits of a search, one by one: one that is not JSON is rejected alone. */
+/** Reads the hits of a search one by one. A hit that is not JSON is rejected alone. */
 async function* hitsIn(input: Input, path: string, context: FormatContext): AsyncIterable<Item> {
   let line = 0;
   const around = (document: unknown) => {
-    const answer = objectOf(document);
-    const fault = answerFault(answer);
+    const response = objectOf(document);
+    const fault = responseFault(response);
     if (fault !== undefined) throw new Error(`it ${fault}`);
-    warnOfMissing(contentOf(answer), line, context);
+    warnOfMissing(contentOf(response), line, context);
   };
   for await (const found of jsonObjects(input.bytes(), path, { around })) {
     line++;
@@ -48,16 +52,16 @@ async function* hitsIn(input: Input, path: string, context: FormatContext): Asyn
   }
 }
 
-async function* answersIn(
-  answers: AsyncIterable<FoundObject> | readonly FoundObject[],
+async function* responsesIn(
+  responses: AsyncIterable<FoundObject> | readonly FoundObject[],
   input: Input,
   context: FormatContext,
 ): AsyncIterable<Item> {
   let line = 0;
-  for await (const answer of answers) {
-    if (answer.kind === "rejected") yield { input, ...answer, line: ++line, source: GRANTS_GOV };
+  for await (const response of responses) {
+    if (response.kind === "rejected") yield { input, ...response, line: ++line, source: GRANTS_GOV };
     else
-      for (const found of grantsOf(contentOf(answer.raw), context)) yield itemOf({ input, line: ++line, raw: found.raw }, found, context);
+      for (const found of grantsOf(contentOf(response.raw), context)) yield itemOf({ input, line: ++line, raw: found.raw }, found, context);
   }
 }
 
@@ -77,22 +81,22 @@ function pathOfHits(beginning: string): string | undefined {
 type Found = {
   raw: unknown;
   grant: Grant;
-  /** It is a hit, which says little of its opportunity. */
+  /** It is a hit, which has only some of the fields. */
   part: boolean;
 };
 
-/** Failure is told inside of the answer, whatever the HTTP status was. */
-function answerFault(answer: JsonObject): string | undefined {
-  if (answer.errorcode !== undefined && answer.errorcode !== 0)
-    return `is an error message of Grants.gov: ${textOf(answer.errorcode)} ${textOf(answer.msg)}`.trim();
-  const content = contentOf(answer);
+/** What is wrong with a response. Errors are in the body, whatever the HTTP status was. */
+function responseFault(response: JsonObject): string | undefined {
+  if (response.errorcode !== undefined && response.errorcode !== 0)
+    return `is an error message of Grants.gov: ${textOf(response.errorcode)} ${textOf(response.msg)}`.trim();
+  const content = contentOf(response);
   if (Array.isArray(content.oppHits) || "synopsis" in content || "forecast" in content) return undefined;
   return "has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)";
 }
 
-/** What the envelope holds. */
-function contentOf(answer: JsonObject): JsonObject {
-  return "data" in answer ? objectOf(answer.data) : answer;
+/** The content of a response, without its envelope. */
+function contentOf(response: JsonObject): JsonObject {
+  return "data" in response ? objectOf(response.data) : response;
 }
 
 function grantsOf(content: JsonObject, context: FormatContext): Found[] {
@@ -112,7 +116,7 @@ function warnOfMissing({ hitCount }: JsonObject, hits: number, { warn }: FormatC
 
 /* Hits */
 
-/** A hit has no amounts, no text, no eligibility: what the extract or the details have said of them stays. */
+/** The fields that a hit has. Others, such as amounts, text and eligibility, keep the values of the extract or the details. */
 function partOf(
   grant: Grant,
   { source, title, status, status_display = null, organization, program, dates, classifications }: Draft,
@@ -128,7 +132,7 @@ function partOf(
     status_display,
     organization: { agency: organization?.agency ?? null },
     program: { solicitation_id, solicitation_title, ...(type ? { type } : {}) },
-    // Of a forecast the hit has only the day of its own publication.
+    // A forecast's hit has only the date on which the forecast itself was posted.
     dates: { posted_at, ...(forecast ? {} : { opens_at }), ...(forecast && closes_at === null ? {} : { closes_at }) },
     ...(tech_taxonomy.length > 0 ? { classifications: { tech_taxonomy } } : {}),
   };
@@ -140,7 +144,7 @@ function grantOfHit(hit: JsonObject, { warn }: FormatContext): Grant {
     ...emptyGrant,
     source: GRANTS_GOV,
     id,
-    url: pageOf(id),
+    url: urlOf(id),
     opportunityNumber: textOf(hit.number),
     title: textOf(hit.title),
     agency: textOf(hit.agency) || textOf(hit.agencyName),
@@ -157,7 +161,7 @@ function statusOf(status: string, kind: string): Grant["status"] {
   return status === "forecasted" || kind === "forecast" ? "forecast" : "posted";
 }
 
-/** `07/31/2026` as `2026-07-31`. */
+/** Turns `07/31/2026` into `2026-07-31`. */
 function isoDate(text: string): string {
   return text.replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, "$3-$1-$2");
 }
@@ -177,10 +181,10 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
     ...emptyGrant,
     source: GRANTS_GOV,
     id,
-    url: pageOf(id),
+    url: urlOf(id),
     opportunityNumber: textOf(details.opportunityNumber),
     title: textOf(details.opportunityTitle),
-    // The body's own `agencyName` can hold a person.
+    // The body's own `agencyName` may be a person.
     agency: topAgency || agency,
     subAgency: agency === topAgency || topAgency === "" ? "" : agency,
     status: statusOf(textOf(details.ost).toLowerCase(), forecast ? "forecast" : "synopsis"),
@@ -228,15 +232,15 @@ function isForecast({ docType, synopsis }: JsonObject): boolean {
 const kinds = ["forecast", "synopsis"] as const;
 type Kind = (typeof kinds)[number];
 
-/** A forecast or a synopsis as it was from an instant on (ms; 0 where that of the first one is unknown). */
+/** A forecast or synopsis, and since when it was shown (0 if that is unknown for the first one). */
 type Version = { kind: Kind; body: JsonObject; since: number };
 
-/** Details that were superseded, and when (ms). */
+/** Details that were superseded, and when. */
 type Superseded = { details: JsonObject; until: number };
 
 /**
- * What the upstream has shown of an opportunity, revision by revision. A forecast and its synopsis are revised each on its own, the forecast
- * also after the synopsis has taken its place. Nothing where a revision is missing or undated.
+ * The revisions of an opportunity that the upstream has shown. Forecast and synopsis are revised separately, the forecast even after the
+ * synopsis has replaced it. Returns none if a revision is missing or undated.
  */
 function revisionsOf({ opportunityHistoryDetails, ...present }: JsonObject, context: FormatContext): { revisions?: Revision[] } {
   const past = supersededIn(arrayOf(opportunityHistoryDetails).map(objectOf));
@@ -252,7 +256,7 @@ function revisionsOf({ opportunityHistoryDetails, ...present }: JsonObject, cont
   return revisions.length < 2 ? {} : { revisions };
 }
 
-/** The oldest first, or `undefined` where one is undated. */
+/** Superseded details, oldest first. Undefined if one is undated. */
 function supersededIn(revisions: readonly JsonObject[]): Superseded[] | undefined {
   if (revisions.length > REVISIONS_MAX) return undefined;
   const dated = revisions.flatMap((details) => {
@@ -262,7 +266,7 @@ function supersededIn(revisions: readonly JsonObject[]): Superseded[] | undefine
   return dated.length < revisions.length ? undefined : dated.toSorted((one, other) => one.until - other.until);
 }
 
-/** All versions of a kind that could be seen, the oldest first, or `undefined` where one is missing. */
+/** The versions of a kind that were shown, oldest first. Undefined if one is missing. */
 function versionsOf(kind: Kind, past: readonly Superseded[], present: JsonObject): Version[] | undefined {
   const superseded = past.filter(({ details }) => details[kind] != null);
   const last = objectOf(present[kind]);
@@ -275,15 +279,15 @@ function versionsOf(kind: Kind, past: readonly Superseded[], present: JsonObject
   });
 }
 
-/** A synopsis is not shown before the day of its posting, whenever it was written. */
+/** The first instant of the posting date, before which a synopsis is not shown. */
 function postedAt({ postingDate, postingDateStr }: JsonObject): number {
   const date = dateOf(textOf(postingDateStr), textOf(postingDate), () => undefined);
   return parseInstantMs(easternInstant(date, "00:00:00") ?? "") ?? Number.NEGATIVE_INFINITY;
 }
 
 /**
- * A revision as it would have been imported when it appeared. Its status followed from its dates then. The upstream keeps no past names of
- * agencies, so those are today's, and no past attachments, so none are compared.
+ * A revision as it would have been imported when it appeared, with the status that its dates gave it. The upstream keeps no former names of
+ * agencies, so the present ones are used, and no former attachments, so none are compared.
  */
 function draftOfRevision({ kind, body }: Version, details: JsonObject, present: JsonObject, now: number, context: FormatContext): Draft {
   const { id, ost, opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns } = present;
@@ -305,7 +309,7 @@ function draftOfRevision({ kind, body }: Version, details: JsonObject, present: 
   return draftOfGrant({ ...grant, status: isClosed ? "closed" : grant.status, attachments: [] }, { ...context, now });
 }
 
-/** `Feb 03, 2025 09:44:28 AM EST` in milliseconds since 1970 UTC. */
+/** The instant of `Feb 03, 2025 09:44:28 AM EST`. Undefined for any other text. */
 function instantOf(words: unknown): number | undefined {
   const [, date = "", clock = "", half = "", zone = ""] =
     /^(\S+ \d\d?, \d{4}) (\d\d:\d\d:\d\d) ([AP]M) (E[SD]T)$/.exec(textOf(words)) ?? [];
@@ -315,19 +319,19 @@ function instantOf(words: unknown): number | undefined {
   return parseInstantMs(`${day}T${String(hour).padStart(2, "0")}${clock.slice(2)}${zone === "EDT" ? "-04:00" : "-05:00"}`);
 }
 
-/** `2025-01-17-00-00-00`, else `Jan 17, 2025 12:00:00 AM EST`: the hour is padding. */
+/** `2025-01-17` of `2025-01-17-00-00-00` or `Jan 17, 2025 12:00:00 AM EST`, whose time means nothing. "" for any other text. */
 function dateOf(digits: string, words: string, warn: FormatContext["warn"]): string {
   if (/^\d{4}-\d\d-\d\d/.test(digits)) return digits.slice(0, 10);
   const [, month = "", day = "", year = ""] = /^([A-Z][a-z]{2}) (\d\d?), (\d{4})\b/.exec(words) ?? [];
   const number = MONTHS.indexOf(month) + 1;
   if (number > 0) return `${year}-${String(number).padStart(2, "0")}-${day.padStart(2, "0")}`;
-  if (words !== "") warn(`A date of an unknown kind is left out: "${words}"`);
+  if (words !== "") warn(`A date in an unknown format is left out: "${words}"`);
   return "";
 }
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** The label as the extract would have it, so that one opportunity reads the same from both. */
+/** Codes with the labels of the extract, so that both layouts give the same record. */
 function codedOf(items: readonly unknown[], codes: Codes): Coded[] {
   return items.map(objectOf).map(({ id, description }) => ({ code: textOf(id), label: labelOf(textOf(id), codes) ?? textOf(description) }));
 }
@@ -349,9 +353,9 @@ function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachment
 
 /* JSON */
 
-async function wholeAnswer(input: Input): Promise<FoundObject> {
+async function wholeResponse(input: Input): Promise<FoundObject> {
   const raw = objectOf(await wholeDocument(input));
-  const fault = answerFault(raw);
+  const fault = responseFault(raw);
   if (fault !== undefined) throw new Error(`it ${fault}`);
   return { kind: "object", line: 1, raw };
 }
@@ -361,7 +365,7 @@ async function wholeDocument(input: Input): Promise<unknown> {
   let bytes = 0;
   for await (const chunk of input.bytes()) {
     bytes += chunk.length;
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`it has more than ${ANSWER_BYTES_MAX} bytes, as no answer has`);
+    if (bytes > RESPONSE_BYTES_MAX) throw new Error(`it has more than ${RESPONSE_BYTES_MAX} bytes, as no response has`);
     chunks.push(new Uint8Array(chunk));
   }
   try {

@@ -1,7 +1,8 @@
-/** Grants.gov's codes and their labels, and how it names its pages. A code that is missing here passes through as it is, with a warning. */
+/** Grants.gov's codes with their labels. A code that is missing here is kept as it is, with a warning. */
 
 export const GRANTS_GOV = "GRANTS_GOV";
 
+/** Labels by code. */
 export type Codes = Readonly<Record<string, string>>;
 
 export const opportunityCategories: Codes = {
@@ -70,10 +71,10 @@ export const applicantTypes: Codes = {
   "99": "Unrestricted",
 };
 
-/** A code with its label; a code that is unknown is its own label. */
+/** A code with its label. An unknown code is its own label. */
 export type Coded = { code: string; label: string };
 
-/** Codes out of texts that hold one or several of them, with their labels. */
+/** Reads the codes from texts with one or several of them. Warns of unknown ones. */
 export function readCodes(texts: readonly string[], codes: Codes, what: string, warn: (message: string) => void): Coded[] {
   const found: Coded[] = [];
   for (const code of separated(texts)) {
@@ -84,7 +85,7 @@ export function readCodes(texts: readonly string[], codes: Codes, what: string, 
   return found;
 }
 
-/** An upstream may send any text as a code, `constructor` too. */
+/** The label of a code; undefined if unknown. A code may be any text, `constructor` too. */
 export function labelOf(code: string, codes: Codes): string | undefined {
   return Object.hasOwn(codes, code) ? codes[code] : undefined;
 }
@@ -98,16 +99,16 @@ function separated(texts: readonly string[]): readonly string[] {
     : texts;
 }
 
-/** The opportunity's page at Grants.gov. */
-export function pageOf(id: string): string {
+/** The URL of an opportunity's page at Grants.gov. */
+export function urlOf(id: string): string {
   return `https://www.grants.gov/search-results-detail/${id}`;
 }
 
-/** Assistance listing numbers, of which one element can hold several. */
+/** Reads assistance listing numbers from texts with one or several of them. Warns of unusual ones. */
 export function readListings(texts: readonly string[], warn: (message: string) => void): { number: string; title: string }[] {
   const found: { number: string; title: string }[] = [];
   for (const number of separated(texts)) {
-    if (/^[0.]*$/.test(number)) continue; // Zeros stand for none.
+    if (/^[0.]*$/.test(number)) continue; // Zeros mean none.
     if (!/^\d\d\.[A-Z0-9]{3}[A-Z]?$/i.test(number)) warn(`Unusual assistance listing number "${number}" is kept as it is`);
     found.push({ number, title: "" });
   }

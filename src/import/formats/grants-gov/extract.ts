@@ -13,9 +13,9 @@ import {
   fundingInstruments,
   GRANTS_GOV,
   opportunityCategories,
-  pageOf,
   readCodes,
   readListings,
+  urlOf,
 } from "./codes.ts";
 import { draftOfGrant, emptyGrant, type Grant, isOver } from "./grant.ts";
 
@@ -96,7 +96,7 @@ function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Gra
     ...emptyGrant,
     source: GRANTS_GOV,
     id,
-    url: pageOf(id),
+    url: urlOf(id),
     opportunityNumber: text("OpportunityNumber"),
     title: text("OpportunityTitle"),
     agency: text("AgencyName"),

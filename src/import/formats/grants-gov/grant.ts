@@ -1,4 +1,5 @@
-/** A grant opportunity as all layouts of Grants.gov and Simpler.Grants.gov state it, and the draft that it becomes. */
+/** A grant opportunity with the fields of all layouts of Grants.gov and Simpler.Grants.gov, and its draft. */
+import type { EpochMs } from "../../../text/instant.ts";
 import { decodeEntities, plainText, summaryOf } from "../../../text/plain-text.ts";
 import { easternDate, easternInstant } from "../../eastern.ts";
 import type { FormatContext } from "../../format.ts";
@@ -6,7 +7,7 @@ import { programType } from "../../program-type.ts";
 import type { Draft } from "../../record.ts";
 import type { Coded } from "./codes.ts";
 
-/** Texts as the upstream has them, "" where it says nothing; dates as `2026-07-31`. */
+/** Texts are as the upstream has them, "" if missing. Dates are like `2026-07-31`. */
 export type Grant = {
   source: string;
   id: string;
@@ -15,7 +16,7 @@ export type Grant = {
   title: string;
   agency: string;
   subAgency: string;
-  /** The upstream's own word, where the layout has one. Archive and close dates count beside it. */
+  /** The upstream's own status, if the layout has one. Archive and close dates may override it. */
   status: "forecast" | "posted" | "closed" | "archived";
   category: string;
   categoryNote: string;
@@ -28,7 +29,7 @@ export type Grant = {
   eligibility: string;
   costSharing: "Yes" | "No" | "";
   postDate: string;
-  /** Of a forecast: estimates. */
+  /** Estimates, if the grant is a forecast. */
   openDate: string;
   closeDate: string;
   closeDateExplanation: string;
@@ -45,7 +46,7 @@ export type Grant = {
   attachments: readonly { name: string; url: string }[];
 };
 
-/** A grant that states nothing: what a layout does not have stays as it is here. */
+/** A grant without any values, for the fields that a layout lacks. */
 export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
   url: null,
   opportunityNumber: "",
@@ -80,6 +81,7 @@ export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
 
 const ROLE = "Grantor contact";
 
+/** The draft of a grant. Warns of dates and amounts that cannot be read. */
 export function draftOfGrant(grant: Grant, { now, warn }: FormatContext): Draft {
   const title = oneLine(grant.title) || grant.opportunityNumber || "Untitled";
   return {
@@ -103,15 +105,15 @@ export function draftOfGrant(grant: Grant, { now, warn }: FormatContext): Draft 
   };
 }
 
-/** Archived before forecast before the dates; a status that follows from the dates is not stated, and has no word that could grow old. */
-function statusOf({ status, archiveDate }: Grant, now: number): Pick<Draft, "status" | "status_display"> {
+/** Archived comes before closed and forecast. A status that follows from the dates is left out, because its word would become outdated. */
+function statusOf({ status, archiveDate }: Grant, now: EpochMs): Pick<Draft, "status" | "status_display"> {
   if (status === "archived" || isOver(archiveDate, now)) return { status: "archived", status_display: "Archived" };
   if (status === "closed") return { status: "closed", status_display: "Closed" };
   return status === "forecast" ? { status: "forecast", status_display: "Forecasted" } : {};
 }
 
-/** Whether a day such as `2026-07-31` has passed in the East. Of an archive date, this is all that a draft knows of the clock. */
-export function isOver(date: string, now: number): boolean {
+/** Whether a date such as `2026-07-31` has passed in Eastern time. Nothing else in a draft depends on the clock. */
+export function isOver(date: string, now: EpochMs): boolean {
   return date !== "" && date < easternDate(now);
 }
 
@@ -124,7 +126,7 @@ function programOf(grant: Grant, title: string): NonNullable<Draft["program"]> {
   };
 }
 
-/** Where no instrument is stated, as in search hits, nothing says that a grant is none: only what its title says counts. */
+/** Without a funding instrument, as in search hits, only the title counts: the type is unknown rather than OTHER. */
 function typeOf({ opportunityNumber, instruments }: Grant, title: string): string | null {
   const type = programType({ title, number: opportunityNumber, instruments: instruments.map(({ code }) => code) });
   return type === "OTHER" && instruments.length === 0 ? null : type;
@@ -141,7 +143,7 @@ function fundingOf(grant: Grant, warn: FormatContext["warn"]): NonNullable<Draft
   const [floor, ceiling, total, awards] = [grant.awardFloor, grant.awardCeiling, grant.totalFunding, grant.expectedAwards].map((text) =>
     amountOf(text, grant.id, warn),
   );
-  // A ceiling of nothing says that none was stated, and so does a floor of nothing without a ceiling.
+  // A ceiling of zero means that none is stated, and so does a floor of zero without a ceiling.
   const amount_max = isZero(ceiling) ? undefined : ceiling;
   const amount_min = amount_max === undefined && isZero(floor) ? undefined : floor;
   const display = [
@@ -161,13 +163,13 @@ function fundingOf(grant: Grant, warn: FormatContext["warn"]): NonNullable<Draft
 /** Most characters of an amount (D-36). */
 const AMOUNT_MAX = 100;
 
-/** Two decimals; `undefined` where nothing is stated. Never through a float (D-36). */
+/** An amount with two decimals, without converting it to a float (D-36). Undefined if none is stated. */
 function amountOf(text: string, id: string, warn: FormatContext["warn"]): string | undefined {
   const digits = text.replace(/[$,\s]/g, "");
   if (digits === "" || /^(none|notavailable|n\/a)$/i.test(digits)) return undefined;
   const [, whole = "", cents = ""] = (digits.length <= AMOUNT_MAX && /^0*(\d{1,20})(?:\.(\d{1,2}))?$/.exec(digits)) || [];
   if (whole !== "") return `${whole}.${cents.padEnd(2, "0")}`;
-  warn(`Opportunity ${id} has an amount that is no number, "${text}": it is left out`);
+  warn(`Opportunity ${id} has an amount that is not a number, "${text}": it is left out`);
   return undefined;
 }
 
@@ -179,7 +181,7 @@ function dollars(amount: string): string {
   return `$${amount.replace(/\.00$/, "").replace(/\B(?=(\d{3})+(?!\d))/g, ",")}`;
 }
 
-/** What is no answer: blanks and the words that forms put into an empty field. */
+/** Matches notes that say nothing: blanks, and the words that forms put into an empty field. */
 const NO_NOTE = /^(undefined|no explanation|none|n\/?a|not available|null)?\.?$/i;
 
 function requirementsOf({ applicants, eligibility, costSharing, closeDateExplanation }: Grant): string | null {
@@ -215,7 +217,7 @@ function classificationsOf({
   };
 }
 
-// Each begins where a word begins, and is bounded (RFC 5321 has 64 and 255 characters): else a long word without "@" is searched from each of its characters.
+// Anchored at the start of a word and bounded by RFC 5321's lengths. Otherwise a long word without "@" would be searched from each character.
 const EMAIL = /(?<![^\s@<>()",;:])[^\s@<>()",;:]{1,64}@[^\s@<>()",;:]{1,255}\.[a-z]{2,63}/i;
 const LABELLED_PHONE = /(?:\b|tele)phone(?: number)?[:\s]*([+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
 const US_PHONE = /((?:\+?1[-. ])?\(?\b\d{3}\)?[-. ]{0,2}\d{3}[-. ]?\d{4}\b(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
