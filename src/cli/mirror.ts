@@ -33,9 +33,9 @@ type Format = (typeof formats)[number];
 const LONG_WAIT_MS = 60_000;
 
 /** What tests replace, so that they need not wait. */
-type Patience = { wait: (ms: number, stop?: AbortSignal) => Promise<void>; timeoutMs?: number };
+type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void>; timeoutMs?: number };
 
-export function mirrorCommand(cli: Cli, patient: Patience = { wait: sleep }): Command {
+export function mirrorCommand(cli: Cli, waiting: Waiting = { wait: sleep }): Command {
   const mirror = command("mirror", "Keep a copy of a server's records up to date through its API")
     .argument("<base-url>", "base URL of the server, ending in /v1", apiBaseUrl)
     .option("--into <file>", "file of the copy; - prints each new or changed record", "-")
@@ -61,11 +61,11 @@ ${examples("fundfeed mirror https://api.example.org/v1 --into opportunities.sqli
     const format = formatOf(options);
     if (format === undefined) mirror.error(`error: the format of ${options.into} is unknown; add --format ndjson or --format sqlite`);
     else if (options.into === "-" && format !== "ndjson") mirror.error("error: a database cannot be printed; give a file with --into");
-    else await run(cli, baseUrl, format, options, patient);
+    else await run(cli, baseUrl, format, options, waiting);
   });
 }
 
-async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOptions, { wait, timeoutMs }: Patience): Promise<void> {
+async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOptions, { wait, timeoutMs }: Waiting): Promise<void> {
   const { machine } = cli;
   const stop = new AbortController();
   machine.onStopSignal(() => stop.abort());

@@ -10,7 +10,8 @@ import { runEvery, sleep } from "../runtime/run-every.ts";
 import { formatInstant } from "../text/instant.ts";
 import { durationAtLeast, oneOf, plainHttpUrl } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, isRedactingContacts, redactContactsOption } from "./command.ts";
-import { inSentences, printRejects, withImportContext } from "./import.ts";
+import { withImportContext } from "./import-context.ts";
+import { formatOutcome, printRejects } from "./import-outcome.ts";
 import { printResult } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
@@ -26,11 +27,11 @@ type PullOptions = CommonOptions & {
 };
 
 /** What tests replace, so that they need not wait. */
-type Patience = Pick<Net, "timeouts" | "wait">;
+type Waiting = Pick<Net, "timeouts" | "wait">;
 
 const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
 
-export function pullCommand(cli: Cli, patient: Patience = { timeouts: TIMEOUTS, wait: sleep }): Command {
+export function pullCommand(cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
   const names = upstreams.map(({ name }) => name);
   const list = upstreams.map(({ name, format, about }) => `  ${name.padEnd(20)} ${(format.source ?? "").padEnd(20)} ${about}`).join("\n");
   return command("pull", "Download what an upstream publishes, and import it")
@@ -52,55 +53,53 @@ export function pullCommand(cli: Cli, patient: Patience = { timeouts: TIMEOUTS, 
     )
     .action(async (name: string, options: PullOptions) => {
       const upstream = upstreams.find((each) => each.name === name);
-      if (upstream !== undefined) await untilCut(cli.machine, (stop) => run(cli, upstream, options, { ...patient, stop }));
+      if (upstream !== undefined) await untilStopped(cli.machine, (stop) => run(cli, upstream, options, { ...waiting, stop }));
     });
 }
 
-/** The first signal aborts `stop`, which ends the work in order. The second ends the program at once. */
-function untilCut(machine: Machine, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
+/** The first signal aborts `stop`, which ends the work in job. The second ends the program at once. */
+function untilStopped(machine: Machine, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
-  const cut = Promise.withResolvers<void>();
+  const cutOff = Promise.withResolvers<void>();
   machine.onStopSignal(() => {
-    if (stop.signal.aborted) cut.reject(new Error("a second signal cut it off"));
+    if (stop.signal.aborted) cutOff.reject(new Error("a second signal cut it off"));
     stop.abort();
   });
-  return Promise.race([work(stop.signal), cut.promise]);
+  return Promise.race([work(stop.signal), cutOff.promise]);
 }
 
-async function run(cli: Cli, upstream: Upstream, options: PullOptions, patient: Patience & { stop: AbortSignal }): Promise<void> {
+async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
   const { machine } = cli;
-  const order = { ...orderOf(machine, upstream, options), redactContacts: isRedactingContacts(cli, options) };
+  const job = { ...jobOf(machine, upstream, options), redactContacts: isRedactingContacts(cli, options) };
   const net = {
-    ...patient,
+    ...waiting,
     allowHttp: options.allowHttp === true,
     now: machine.now,
-    random: () => randomOf(machine),
-    progress: downloads(cli),
+    random: () => randomFraction(machine),
+    progress: downloadProgress(cli),
   };
-  const turn = () => withImportContext(cli, options, (context) => pull(context, net, order)).finally(() => machine.showProgress(""));
+  const pullOnce = () => withImportContext(cli, options, (context) => pull(context, net, job)).finally(() => machine.showProgress(""));
 
   if (options.every === undefined) {
-    const outcome = await turn();
-    printResult(cli, options, summaryOf(upstream, outcome), sentenceOf(upstream, outcome));
+    const outcome = await pullOnce();
+    printResult(cli, options, summaryOf(upstream, outcome), textOf(upstream, outcome));
     if (outcome !== undefined) printRejects(machine, outcome);
     if (outcome !== undefined && outcome.rejected > 0) cli.exitCode = 3;
     return;
   }
-  await runEvery(options.every, { now: machine.now, ...patient }, async () => {
+  await runEvery(options.every, { now: machine.now, ...waiting }, async () => {
     const time = formatInstant(machine.now());
     try {
-      const outcome = await turn();
-      machine.printLine(
-        options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${sentenceOf(upstream, outcome)}`,
-      );
+      const outcome = await pullOnce();
+      machine.printLine(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${textOf(upstream, outcome)}`);
       if (outcome !== undefined) printRejects(machine, outcome);
     } catch (error) {
-      if (!patient.stop.aborted) machine.printError(`${time} ${messageOf(error)}`);
+      if (!waiting.stop.aborted) machine.printError(`${time} ${messageOf(error)}`);
     }
   });
 }
 
-function orderOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull {
+function jobOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull {
   const { from, keep, force, allowRemovals, database } = options;
   const { name, base, keyFrom } = upstream;
   const rejects = options.rejects ?? (database === undefined ? undefined : `${name}.rejects.ndjson`);
@@ -118,20 +117,20 @@ function summaryOf({ name }: Upstream, outcome: Outcome | undefined): Summary & 
   return { source: name, fetched: outcome !== undefined, ...summary };
 }
 
-function sentenceOf({ name }: Upstream, outcome: Outcome | undefined): string {
-  return `${name}: ${outcome === undefined ? "nothing new" : inSentences(outcome, false)}`;
+function textOf({ name }: Upstream, outcome: Outcome | undefined): string {
+  return `${name}: ${outcome === undefined ? "nothing new" : formatOutcome(outcome)}`;
 }
 
-function downloads(cli: Cli): Net["progress"] {
+function downloadProgress(cli: Cli): Net["progress"] {
   const report = progressReporter(cli.machine);
-  return (bytes, total, place = 1, planned) => {
-    if (planned !== undefined) return report({ step: "fetching", done: place, total: planned, unit: "responses" });
+  return (bytes, total, response = 1, planned) => {
+    if (planned !== undefined) return report({ step: "downloading", done: response, total: planned, unit: "responses" });
     const megabytes = { done: bytes / 1e6, total: total === undefined ? undefined : total / 1e6, unit: "MB", rateUnit: "MB" };
-    report({ step: place === 1 ? "fetching" : `fetching response ${place},`, ...megabytes });
+    report({ step: response === 1 ? "downloading" : `downloading response ${response},`, ...megabytes });
   };
 }
 
-function randomOf({ randomBytes }: Machine): number {
+function randomFraction({ randomBytes }: Machine): number {
   return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
 }
 

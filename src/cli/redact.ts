@@ -13,7 +13,7 @@ import { upstreams } from "../pull/upstreams.ts";
 import { requireSources } from "../sources/source.ts";
 import { sourceCodes } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
-import { withImportContext } from "./import.ts";
+import { withImportContext } from "./import-context.ts";
 import { formatCount, printResult } from "./output.ts";
 
 /** How long to wait for a dump or another long read of PostgreSQL. */

@@ -31,13 +31,13 @@ const DAY_MS = 86_400_000;
  * Returns the outcome of the import, or `undefined` if the upstream has nothing new. Throws if the download or the import fails; before the
  * import, nothing is changed.
  */
-export async function pull(context: ImportContext, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
-  const { name } = order.upstream;
+export async function pull(context: ImportContext, net: Omit<Net, "hosts">, job: Pull): Promise<Outcome | undefined> {
+  const { name } = job.upstream;
   // Locked before the download: else a second pull could import its older download after this one's newer download.
   const release = await lock(context.db, name);
   if (release === undefined) throw new Error(`Cannot pull ${name}: another pull of ${name} is running; try again when it has ended`);
   try {
-    return await fetchAndImport(context, net, order);
+    return await fetchAndImport(context, net, job);
   } finally {
     await release();
   }
@@ -47,8 +47,8 @@ function lock(db: CatalogDb, name: string) {
   return db.tryLock(`pull-${name}`);
 }
 
-async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, order: Pull): Promise<Outcome | undefined> {
-  const { upstream, base, key, keep } = order;
+async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, job: Pull): Promise<Outcome | undefined> {
+  const { upstream, base, key, keep } = job;
   dropLeftovers(context);
   const name = `${upstream.name}-${stampOf(context.now())}`;
   const directory = keep === undefined ? join(context.directory, `${PREFIX}${name}`) : join(keep, name);
@@ -56,20 +56,20 @@ async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, o
   mkdirSync(directory, { mode: 0o700 });
   let fetched: Fetched | undefined;
   try {
-    const known = order.force ? undefined : await readKnown(context.db, upstream);
+    const known = job.force ? undefined : await readKnown(context.db, upstream);
     const hosts = [base.host, ...upstream.redirectsTo];
     fetched = await upstream.fetch({ net: { ...net, hosts }, directory, base, key, known, requests: 0 });
-    return fetched === undefined ? undefined : await importFetched(context, order, fetched);
+    return fetched === undefined ? undefined : await importFetched(context, job, fetched);
   } finally {
     if (fetched === undefined || keep === undefined) rmSync(directory, { recursive: true });
   }
 }
 
-async function importFetched(context: ImportContext, order: Pull, { files, known }: Fetched): Promise<Outcome> {
-  const { upstream, allowRemovals, redactContacts = false, rejects = join(context.directory, `${upstream.name}.rejects.ndjson`) } = order;
+async function importFetched(context: ImportContext, job: Pull, { files, known }: Fetched): Promise<Outcome> {
+  const { upstream, allowRemovals, redactContacts = false, rejects = join(context.directory, `${upstream.name}.rejects.ndjson`) } = job;
   const options = { files, snapshot: upstream.snapshot, allowRemovals, asOf: undefined, dryRun: false, rejects, redactContacts };
   const outcome = await importFiles(context, upstream.format, options);
-  if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot import from ${order.base.host}: the download contains no records`);
+  if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot import from ${job.base.host}: the download contains no records`);
   if (known !== undefined) await storeKnown(context.db, upstream, known);
   // The directory of the downloaded files is removed, so reasons name the file alone.
   return outcome.reasons === undefined

@@ -341,7 +341,7 @@ describe("nothing is changed by", () => {
 
   test.each([
     ["the server of a backup", ["export"], "In the log"],
-    ["import --dry-run", ["import", "records", "INPUT", "--dry-run"], "Would be: 1 read: 1 added"],
+    ["import --dry-run", ["import", "records", "INPUT", "--dry-run"], "Dry run: 1 read: 1 added"],
   ])("%s", async (_, args, expected) => {
     const left = await leftBehind();
     const before = stateOf(left);

@@ -1,0 +1,58 @@
+/** What `import`, `pull` and `redact` work with: the catalog, a directory, messages and progress. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CatalogDb } from "../../db/engine.ts";
+import { openCatalogAt } from "../../db/open.ts";
+import { NoData } from "../../db/opening.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
+import type { ImportContext, Progress } from "../import/context.ts";
+import { type Cli, type CommonOptions, withCatalog } from "./command.ts";
+import { progressReporter } from "./progress.ts";
+
+/** How often an import yields to the event loop, which delivers signals. */
+const YIELD_EVERY_MS = 100;
+
+/** Runs `work` with the catalog and a directory for its files: the data directory, or on PostgreSQL a temporary one. */
+export async function withImportContext<T>(cli: Cli, options: CommonOptions, work: (context: ImportContext) => Promise<T>): Promise<T> {
+  if (options.database !== undefined)
+    return inTemporaryDirectory((directory) => withCatalog(cli, options, (db) => work(importContextOf(cli, db, directory))));
+  return withCatalog(cli, options, (db) => work(importContextOf(cli, db, options.data)));
+}
+
+/** Like `withImportContext`, for a dry run: the catalog is only read, and if there is none, an empty one in memory takes its place. */
+export async function withReadOnlyContext<T>(cli: Cli, options: CommonOptions, work: (context: ImportContext) => Promise<T>): Promise<T> {
+  return inTemporaryDirectory(async (directory) => {
+    const db = await openCatalogAt({ ...options, mode: "read" }, cli.machine.now()).catch((error: unknown) => {
+      if (error instanceof NoData) return openCatalog(":memory:", cli.machine.now());
+      throw error;
+    });
+    try {
+      return await work(importContextOf(cli, db, directory));
+    } finally {
+      await db.close();
+    }
+  });
+}
+
+function importContextOf(cli: Cli, db: CatalogDb, directory: string): ImportContext {
+  const { now, printError } = cli.machine;
+  const report = progressReporter(cli.machine);
+  let yieldedAt = now();
+  const progress = async (state: Progress) => {
+    report({ ...state, unit: "records" });
+    if (state.share < 1 && now() - yieldedAt < YIELD_EVERY_MS) return;
+    await Bun.sleep(0); // Signals are delivered by the event loop.
+    yieldedAt = now();
+  };
+  return { db, directory, now, notify: printError, progress };
+}
+
+async function inTemporaryDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), "fundfeed-import-"));
+  try {
+    return await work(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
