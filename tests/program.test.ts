@@ -21,7 +21,7 @@ type Page = { data: { id: string; title: string; source: { code: string } }[]; m
 const page = async (response: Response) => (await response.json()) as Page;
 
 describe("in an empty directory with a hostile .env, bunfig.toml, package.json and tsconfig.json", () => {
-  test("serve keeps to its defaults, and what it makes is its owner's alone", async () => {
+  test("serve uses its defaults, and its files are readable by their owner only", async () => {
     const home = aHome();
     const server = await home.serve();
     expect(server.base).toBe(`http://127.0.0.1:${server.port}/v1`);
@@ -38,7 +38,7 @@ describe("in an empty directory with a hostile .env, bunfig.toml, package.json a
     expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
   });
 
-  test("errors are production's: no page with source code, no stack", async () => {
+  test("error responses have no source code and no stack", async () => {
     const server = await aHome().serve();
     const answer = await sendRaw(server.port, ["GET /v1/%zz<script> HTTP/1.1", "Host: a", "Connection: close"]);
     expect(answer?.status).toBe(404);
@@ -140,7 +140,7 @@ describe("a data directory with real records", () => {
     );
   });
 
-  test("import keeps what it rejects beside the file and exits 3; --dry-run stores nothing (D-35)", async () => {
+  test("import writes rejected records next to the file and exits with 3; --dry-run stores nothing (D-35)", async () => {
     home.file("mixed.ndjson", `${record("1", { title: "Another" })}\n{"title": 7}\n${record("9", { funding: { amount_min: 1 } })}\n`);
     const before = await home.run(["export"]);
     const rehearsed = await home.run(["import", "records", "mixed.ndjson", "--dry-run"]);
@@ -182,7 +182,7 @@ describe("a data directory with real records", () => {
     expect(new Set(codes)).toEqual(new Set(["OWN", "CHALLENGE_GOV"]));
   });
 
-  test("explain tells of an event what, why and from which import", async () => {
+  test("explain shows what an event is, why, and from which import", async () => {
     const server = await home.serve();
     const key = await home.key();
     const { data } = await page(await server.get("/opportunities?source=CHALLENGE_GOV&limit=1", key));
@@ -249,7 +249,7 @@ describe("a running server", () => {
     expect((await page(await server.get("/opportunities", key))).data.map(({ title }) => title)).toContain("Title new");
   });
 
-  test("is what health asks; by default at the configured port", async () => {
+  test("is checked by health, by default at the configured port", async () => {
     const url = ["--url", server.base];
     expect(await home.run(["health", ...url])).toEqual({ code: 0, out: `${server.base} is healthy\n`, err: "" });
     expect(await home.json(["health"], { env: { FUNDFEED_PORT: String(server.port), HTTP_PROXY: "http://127.0.0.1:9" } })).toEqual({
@@ -283,7 +283,7 @@ describe("a running server", () => {
 });
 
 describe("stopping", () => {
-  test("SIGTERM lets a response that is being read come to its end, and exits 0", async () => {
+  test("SIGTERM lets a response under way complete, and exits with 0", async () => {
     const home = aHome();
     const text = "word ".repeat(60_000);
     await home.run(["import", "records", "-"], {
@@ -297,13 +297,13 @@ describe("stopping", () => {
     expect(await ended).toBe(0);
   });
 
-  test("SIGINT ends it too, with 0", async () => {
+  test("SIGINT also exits with 0", async () => {
     const server = await aHome().serve();
     server.kill("SIGINT");
     expect(await server.ended).toBe(0);
   });
 
-  test("forgets no use: the next server counts on (D-25)", async () => {
+  test("loses no use: the next server continues counting (D-25)", async () => {
     const home = aHome();
     const { key } = await home.json<{ key: string }>(["keys", "create", "--account", "Acme"]);
     const remaining = async (server: Server) => (await server.get("/sources", key)).headers.get("ratelimit-remaining");
@@ -325,7 +325,7 @@ describe("stopping", () => {
 });
 
 describe("restore", () => {
-  test("puts a backup back once nothing is running", async () => {
+  test("restores a backup when nothing is running", async () => {
     const home = aHome();
     await home.run(["import", "records", "-"], { stdin: record("1") });
     const exported = await home.run(["export"]);
@@ -339,7 +339,7 @@ describe("restore", () => {
 });
 
 describe("demo", () => {
-  test("serves its sample with lines that work when pasted, and removes its directory at the end", async () => {
+  test("serves its sample, prints commands that work when pasted, and removes its directory at the end", async () => {
     const home = aHome();
     const demo = await home.serve(["demo", "--port", "0"], { env: { TMPDIR: home.directory } });
     const directories = () => readdirSync(home.directory).filter((name) => name.startsWith("fundfeed-demo-"));
@@ -383,7 +383,7 @@ describe("a key", () => {
     return { ...seen, "standard output": server.printed(), "standard error": server.log() };
   }
 
-  test("is in no log, argument, file or output but the one that made it; the cursor secret is in the catalog alone", async () => {
+  test("is in no log, argument, file or output except that of its creation; the cursor secret is in the catalog only", async () => {
     const home = aHome();
     await home.run(["import", "records", "-"], { stdin: `${record("1")}\n${record("2")}\n` });
     const server = await home.serve();

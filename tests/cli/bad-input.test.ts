@@ -1,4 +1,4 @@
-/** What cannot be done: one sentence on standard error, exit code 1, and not a byte changed. */
+/** Failing commands: one sentence on standard error, exit code 1, and no file changed. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ async function expectRefusal(args: readonly string[], directory: string, sentenc
   expect(bytesIn(directory)).toEqual(before);
 }
 
-describe("a data directory that is none", () => {
+describe("an unusable data directory", () => {
   test.each<[string, (directory: string) => string, string]>([
     ["is a file", (directory) => inFile(directory), "Cannot open …/file/state.db: there is a file where a directory should be"],
     [
@@ -59,7 +59,7 @@ describe("a data directory that is none", () => {
   }
 });
 
-describe("a database that is none of this program's", () => {
+describe("a foreign or damaged database", () => {
   const edited = (statement: string) => (path: string) => {
     openState(join(path, ".."), 0).sqlite.close();
     const sqlite = new Database(path);
@@ -127,7 +127,7 @@ describe("an input that cannot be read", () => {
     expect(after).toEqual(before);
   });
 
-  test("import records: a directory, and a second file that is missing", async () => {
+  test("import records: a directory, or a missing second file", async () => {
     const path = join(aDirectory(), "one.ndjson");
     writeFileSync(path, JSON.stringify({ ...RECORD, title: "Another" }));
     for (const [files, sentence] of [
@@ -139,7 +139,7 @@ describe("an input that cannot be read", () => {
   });
 });
 
-describe("what there is not", () => {
+describe("a thing that does not exist", () => {
   test.each([
     ["keys revoke key_x", 'Cannot revoke key "key_x": there is no key with that id'],
     ["keys create --account Acme --plan gold", 'Cannot set account "Acme": there is no plan "gold" (there are: trial, starter, paid)'],
@@ -171,7 +171,7 @@ describe("what there is not", () => {
     await expectRefusal(args[0] === "health" ? args : [...args, "--data", data], data, sentence);
   });
 
-  test("sources status --max-age: a source whose last import is older", async () => {
+  test("sources status --max-age: an older last import", async () => {
     const db = new Database(join(data, "catalog.db"));
     db.run("update imports set finished_at = finished_at - 7200000");
     db.close();
@@ -182,7 +182,7 @@ describe("what there is not", () => {
 });
 
 describe("check", () => {
-  test("says of each file what is wrong with it, whatever is wrong with the other", async () => {
+  test("reports the problems of each file, even if the other one is damaged too", async () => {
     const directory = aDirectory();
     cpSync(data, directory, { recursive: true });
     const state = join(directory, "state.db");

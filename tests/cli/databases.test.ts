@@ -33,7 +33,7 @@ async function aDatabase(): Promise<string> {
 }
 
 describe("--database", () => {
-  test("is where a command looks, from the environment too, and is never told whole", async () => {
+  test("is used by commands, also from the environment, and is never printed with its password", async () => {
     expect(await fundfeed(["plans", "list", "--database", NOWHERE])).toEqual({ code: 1, out: "", err: CANNOT_OPEN });
     process.env.FUNDFEED_DATABASE = NOWHERE;
     process.env.FUNDFEED_DATA = "nowhere";
@@ -49,7 +49,7 @@ describe("--database", () => {
     expect(existsSync("nowhere")).toBe(false);
   });
 
-  test("from the environment gives way to a --data of the command line, and a FUNDFEED_DATA to a --database", async () => {
+  test("in the environment yields to --data, and FUNDFEED_DATA yields to --database", async () => {
     process.env.FUNDFEED_DATABASE = NOWHERE;
     const directory = join(aDirectory(), "data");
     const set = ["plans", "set", "trial", "--daily", "1", "--per-minute", "1"];
@@ -60,14 +60,14 @@ describe("--database", () => {
     expect((await fundfeed(["plans", "list", "--database", NOWHERE])).err).toBe(CANNOT_OPEN);
   });
 
-  test("is unset where its variable is empty, as every other option", async () => {
+  test("counts as unset if its variable is empty, like every option", async () => {
     const home = aHome();
     const names = ["DATABASE", "READ_DATABASE", "DATA", "HOST", "WORKERS", "BASE_URL", "METRICS_PORT", "LOG_LEVEL", "QUOTAS", "TLS_CERT"];
     const serving = await home.serve(["serve", "--port", "0"], { env: Object.fromEntries(names.map((name) => [`FUNDFEED_${name}`, ""])) });
     expect([await serving.stop(), existsSync(home.at("fundfeed-data"))]).toEqual([0, true]);
   });
 
-  test("of the environment gives way to a --data of the command line together with its replica", async () => {
+  test("in the environment yields to --data, together with its replica", async () => {
     const [home, env] = [aHome(), { FUNDFEED_DATABASE: NOWHERE, FUNDFEED_READ_DATABASE: NOWHERE }];
     const serving = await home.serve(["serve", "--port", "0", "--data", "here"], { env });
     expect([await serving.stop(), existsSync(home.at("here"))]).toEqual([0, true]);
@@ -75,7 +75,7 @@ describe("--database", () => {
     expect([code, err]).toEqual([2, expect.stringContaining("--read-database requires --database, of which it is a replica")]);
   });
 
-  test("and --data are two places", async () => {
+  test("and --data exclude each other", async () => {
     const directory = join(aDirectory(), "data");
     const both = await fundfeed(["keys", "list", "--data", directory, "--database", NOWHERE]);
     expectUsage(both, "--data and --database exclude each other; give one of them");
@@ -91,16 +91,16 @@ describe("--database", () => {
     "postgres:///secret",
     "postgres://me:100%secret@x/y",
     "",
-  ])("%p is no address, and is not repeated", async (url) => {
+  ])("%p is not a URL, and is not printed", async (url) => {
     expectUsage(await fundfeed(["plans", "list", "--database", url]), `--database ${ADDRESS}`);
     expectUsage(await fundfeed(["serve", "--database", NOWHERE, "--read-database", url]), `--read-database ${ADDRESS}`);
   });
 
-  test("is what --read-database is a replica of", async () => {
+  test("is required by --read-database", async () => {
     expectUsage(await fundfeed(["serve", "--read-database", NOWHERE]), "--read-database requires --database, of which it is a replica");
   });
 
-  test("leaves backup and restore to PostgreSQL's own tools", async () => {
+  test("does not work with backup and restore, which name PostgreSQL's tools", async () => {
     for (const [command, why] of [
       ["backup", "Cannot back up postgres://127.0.0.1:1/fundfeed: use pg_dump (docs/operate/postgres.md)\n"],
       ["restore", "Cannot restore postgres://127.0.0.1:1/fundfeed: use pg_restore (docs/operate/postgres.md)\n"],
@@ -111,7 +111,7 @@ describe("--database", () => {
     }
   });
 
-  test.if(hasPostgres)("keeps what other commands read, and no file", async () => {
+  test.if(hasPostgres)("stores what other commands read, and creates no file", async () => {
     const place = ["--database", await aDatabase()];
     const temporary = aDirectory();
     process.env.TMPDIR = temporary;
@@ -139,7 +139,7 @@ describe.if(hasPostgres)("serve --database --read-database", () => {
     return url.replace("fundfeed@", "reader@");
   }
 
-  test("reads the catalog there, with no right to write, and counts here", async () => {
+  test("reads the catalog from the replica without write access, and counts use in the primary", async () => {
     const server = await postgresServer();
     const [url, home] = [await server.freshDatabase(), aHome()];
     const env = { FUNDFEED_DATABASE: url, FUNDFEED_READ_DATABASE: await aReader(url) };
@@ -196,17 +196,17 @@ describe.if(hasPostgres)("serve --database --read-database", () => {
 });
 
 describe("copy", () => {
-  test("from a directory to a directory is a backup", async () => {
+  test("from a directory to a directory names backup instead", async () => {
     const copied = await fundfeed(["copy", "there", "--data", aDirectory()]);
     expectUsage(copied, "to copy a data directory to a data directory, use fundfeed backup");
   });
 
-  test.each(["postgres://me:secret@x", "postgresql:secret", "postgres:"])("to %s goes nowhere, and does not repeat it", async (url) => {
+  test.each(["postgres://me:secret@x", "postgresql:secret", "postgres:"])("to %s fails without printing it", async (url) => {
     expectUsage(await fundfeed(["copy", url, "--data", aDirectory()]), `the target ${ADDRESS}`);
     expect(existsSync(url)).toBe(false);
   });
 
-  test.if(hasPostgres)("says what it copied, once", async () => {
+  test.if(hasPostgres)("prints what it copied, and refuses to copy twice", async () => {
     const [directory, url, back] = [aDirectory(), await aDatabase(), join(aDirectory(), "back")];
     const records = [1, 2, 3].map((n) => ({ source: { code: "OWN", opportunity_id: `${n}` }, title: `Number ${n}` }));
     await fundfeed(["import", "records", aFile(records), "--data", directory]);
@@ -238,7 +238,7 @@ describe("copy", () => {
     expect(readFileSync(join(back, "catalog.db")).length).toBeGreaterThan(10_000);
   });
 
-  test.if(hasPostgres)("of a database that was only imported into is one of both, and rights on both can be granted", async () => {
+  test.if(hasPostgres)("also copies the state if there were only imports, so that rights on both can be granted", async () => {
     const [url, back] = [await aDatabase(), join(aDirectory(), "back")];
     await fundfeed(["import", "records", aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]), "--database", url]);
     await using sql = new SQL(url, { max: 1 });

@@ -27,7 +27,7 @@ const situations = Object.keys(programs).flatMap((program) => Object.keys(moment
   keyof typeof moments,
 ][];
 
-/** A demo in a terminal of its own, which has shown `awaited`. */
+/** Starts a demo in a terminal, and returns when it has printed `awaited`. */
 async function demoThatShows(program: keyof typeof programs, awaited: string) {
   const directory = aDirectory();
   let shown = "";
@@ -44,7 +44,7 @@ async function demoThatShows(program: keyof typeof programs, awaited: string) {
   return { child, shown: () => shown, remaining: () => readdirSync(directory) };
 }
 
-test.each(situations)("Ctrl-C in `%s` while it %s ends it with 0, and without an error", async (program, moment) => {
+test.each(situations)("Ctrl-C in `%s` while it %s ends it with 0 and without an error", async (program, moment) => {
   const { child, shown, remaining } = await demoThatShows(program, moments[moment]);
   child.terminal?.write(CTRL_C);
   expect(await child.exited).toBe(0);
@@ -52,14 +52,14 @@ test.each(situations)("Ctrl-C in `%s` while it %s ends it with 0, and without an
   expect(shown()).not.toMatch(/error|Cannot/);
 });
 
-test.each(situations)("closing the terminal of `%s` while it %s leaves nothing behind", async (program, moment) => {
+test.each(situations)("closing the terminal of `%s` while it %s leaves no files", async (program, moment) => {
   const { child, remaining } = await demoThatShows(program, moments[moment]);
   child.terminal?.close();
   await child.exited;
   await waitFor("the directory is gone", () => remaining().length === 0);
 });
 
-test("a signal that comes twice at once, as `bun run` may send it, is no failure", async () => {
+test("two signals at once, as `bun run` may send them, still exit with 0", async () => {
   const handlers: (() => void)[] = [];
   const stop = () => {
     for (const handle of handlers) handle();

@@ -21,7 +21,7 @@ const listed = async () => JSON.parse((await keys("list --json")).out) as Listed
 const newId = async (line: string) => (JSON.parse((await keys(`create ${line} --json`)).out) as { id: string }).id;
 
 describe("keys create --expires", () => {
-  test("takes a time from now or an instant, and keys list shows the end", async () => {
+  test("accepts a duration or a timestamp, and keys list shows the expiry", async () => {
     expect((await keys("create --account A --expires 90d")).out).toMatch(/^ffk_live_\w{38}\n$/);
     expect((await keys("create --account A --expires 2199-01-31T17:00:00-05:00")).err).toContain(
       ' of account "A" on plan trial, valid until 2199-01-31T22:00:00.000Z. ',
@@ -39,7 +39,7 @@ describe("keys create --expires", () => {
 });
 
 describe("keys rotate", () => {
-  test("prints the new key once, alone, and says when the old one ends", async () => {
+  test("prints only the new key on standard output, and until when the old one is valid", async () => {
     const id = await newId("--account A --label sync");
     const { code, out, err } = await keys(`rotate ${id} --grace 6h`);
     expect([code, out]).toEqual([0, expect.stringMatching(/^ffk_live_\w{38}\n$/)]);
@@ -50,7 +50,7 @@ describe("keys rotate", () => {
     );
   });
 
-  test("with --json says it all in one document", async () => {
+  test("with --json prints everything in one document", async () => {
     const id = await newId("--account A");
     const { out, err } = await keys(`rotate ${id} --expires 2199-01-31T17:00:00Z --json`);
     expect([JSON.parse(out), err]).toEqual([

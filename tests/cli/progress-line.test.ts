@@ -22,7 +22,7 @@ function aLine(columns: number) {
 }
 
 describe("a progress line", () => {
-  test("replaces the one before it, and is cleared once", () => {
+  test("replaces the previous one, and is cleared once", () => {
     const { show, clear, written } = aLine(80);
     clear();
     show("");
@@ -43,7 +43,7 @@ describe("a progress line", () => {
     expect(written).toEqual([CLEAR + shown]);
   });
 
-  test("counts columns, not characters, follows a terminal that is made smaller, and passes no control character on", () => {
+  test("counts columns instead of characters, adapts to a resized terminal, and escapes control characters", () => {
     const { show, written, size } = aLine(9);
     show("日本e\u0301日本語");
     size.columns = 5;
@@ -63,7 +63,7 @@ function onTerminal(args: readonly string[]): { written: string; rows: string[] 
   return { written, rows: written.split("\r\n").map((row) => row.split(CLEAR).at(-1) ?? "") };
 }
 
-test("an import shows how far it is on one row, and leaves only its result", () => {
+test("an import shows its progress on one line, and leaves only its result", () => {
   const file = join(aDirectory(), "many.ndjson");
   const record = (n: number) =>
     JSON.stringify({ source: { code: "OWN", opportunity_id: `${n}` }, title: `Title ${n}`, description: "x".repeat(2000) });

@@ -19,7 +19,7 @@ describe("a line of progress", () => {
     expect(progressLine(work, ms)).toBe(line);
   });
 
-  test("is drawn five times a second at most, and counts each step's time from its beginning", () => {
+  test("is drawn at most five times a second, and measures the time of each step on its own", () => {
     const shown: string[] = [];
     const clock = { now: 1_000_000 };
     const report = progressReporter({ now: () => clock.now, showProgress: (line) => void shown.push(line) });

@@ -108,16 +108,16 @@ async function leftBehind(): Promise<string> {
   return left;
 }
 
-test("every command says what it may do to the databases", () => {
+test("every command is in the table of modes", () => {
   expect(Object.keys(modes).sort()).toEqual(commands.sort());
   expect(readers.sort()).toEqual(ofMode("read", "inspect").sort());
   expect(Object.keys(changing).sort()).toEqual(ofMode("change").sort());
 });
 
-describe("where there are no data, and nothing comes to be,", () => {
+describe("without data, and without creating any,", () => {
   const needing = [...readers, ...Object.keys(changing)];
 
-  test.each(needing)("fundfeed %s refuses an absent and an empty directory by name", async (words) => {
+  test.each(needing)("fundfeed %s fails for a missing and an empty directory, and names it", async (words) => {
     const [absent, empty] = [join(aDirectory(), "typo"), aDirectory()];
     const abandoned = aDirectory();
     for (const name of ["catalog.db", "state.db"]) writeFileSync(join(abandoned, name), ""); // As by a command that was killed at once.
@@ -132,7 +132,7 @@ describe("where there are no data, and nothing comes to be,", () => {
   });
 
   test.if(hasPostgres).each(needing.filter((words) => words !== "backup"))(
-    "fundfeed %s refuses an empty PostgreSQL database by name",
+    "fundfeed %s fails for an empty PostgreSQL database, and names it",
     async (words) => {
       const url = await (await postgresServer()).freshDatabase({ empty: true });
       const { code, out, err } = await fundfeed(lineOf(words, ["--database", url]));
@@ -144,7 +144,7 @@ describe("where there are no data, and nothing comes to be,", () => {
     },
   );
 
-  test.each(["openapi", "completion", "version", "health", "mirror"])("fundfeed %s looks for none", async (words) => {
+  test.each(["openapi", "completion", "version", "health", "mirror"])("fundfeed %s needs none", async (words) => {
     const data = join(aDirectory(), "data");
     const nobody = "http://127.0.0.1:1/v1";
     const extra: Record<string, string[]> = { health: ["--url", nobody], mirror: [nobody, "--source", "A"] };
@@ -154,7 +154,7 @@ describe("where there are no data, and nothing comes to be,", () => {
     expect([code, existsSync(data)]).toEqual([words in extra ? 1 : 0, false]);
   });
 
-  test("a rehearsal of an import counts as if the catalog were new", async () => {
+  test("a dry run of an import counts as for a new catalog", async () => {
     const data = join(aDirectory(), "data");
     const files = [aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]), aFile([])];
     for (const [args, added] of [
@@ -166,7 +166,7 @@ describe("where there are no data, and nothing comes to be,", () => {
     }
   });
 
-  test("what concerns only keys and plans is told of a directory that was only imported into, and the other way round", async () => {
+  test("commands for keys work in a directory that only has a catalog, and commands for records in one that only has a state", async () => {
     const directory = copied();
     rmSync(join(directory, "state.db"));
     const before = stateOf(directory);
@@ -192,7 +192,7 @@ describe("where there are no data, and nothing comes to be,", () => {
   });
 });
 
-describe("of a directory of an older version", () => {
+describe("with a data directory of an older version", () => {
   const kept = join(import.meta.dir, "../data");
   const versions = readdirSync(kept).filter((name) => name.startsWith("schema-"));
   function unpacked(version: string): string {
@@ -227,7 +227,7 @@ describe("of a directory of an older version", () => {
     },
   );
 
-  test.each(older)("%s: check says so, checks what it can, and a backup of it is of that version", async (version) => {
+  test.each(older)("%s: check reports the version and checks the storage, and a backup keeps the version", async (version) => {
     const directory = unpacked(version);
     const { out } = await fundfeed(["check", "--data", directory]);
     expect(out).toMatch(
@@ -246,7 +246,7 @@ describe("of a directory of an older version", () => {
     expect([damaged.code, damaged.out]).toEqual([1, expect.stringContaining("catalog.db: it is damaged")]);
   });
 
-  test.each(["refresh", "redact"])("fundfeed %s says what it migrates", async (words) => {
+  test.each(["refresh", "redact"])("fundfeed %s prints what it migrates", async (words) => {
     const directory = unpacked("schema-1");
     const { code, err } = await fundfeed([words, "--data", directory]);
     expect([code, err]).toEqual([
@@ -257,7 +257,7 @@ describe("of a directory of an older version", () => {
     expect((await fundfeed(["import", "records", aFile([]), "--data", aDirectory()])).err).toBe(""); // A new one is not migrated.
   });
 
-  test("a server says in its log what it migrates", async () => {
+  test("a server logs what it migrates", async () => {
     const home = aHome();
     const server = await home.serve(["serve", "--port", "0", "--data", unpacked("schema-1")]);
     await server.stop();
@@ -293,7 +293,7 @@ describe("of a directory of an older version", () => {
     }
   });
 
-  test.if(hasPostgres)("a command says what it migrates in a PostgreSQL database", async () => {
+  test.if(hasPostgres)("a command prints what it migrates in a PostgreSQL database", async () => {
     const url = await (await postgresServer()).freshDatabase({ empty: true });
     await using sql = new SQL(url, { max: 1 });
     for (const kind of ["catalog", "state"] as const) {
@@ -317,7 +317,7 @@ describe("of a directory of an older version", () => {
   });
 });
 
-describe("nothing is changed by", () => {
+describe("no file is changed by", () => {
   const asNobody = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
 
   test.each(readers)("fundfeed %s, whether the files are closed, in use or left behind", async (words) => {
@@ -351,7 +351,7 @@ describe("nothing is changed by", () => {
     expect(stateOf(left)).toEqual(before);
   });
 
-  test("any of them in a directory that must not be written, where they work nevertheless", async () => {
+  test("any of them in a read-only directory, where they work nevertheless", async () => {
     const home = aHome();
     chmodSync(home.directory, 0o755);
     for (const [name, from] of [
@@ -375,7 +375,7 @@ describe("nothing is changed by", () => {
     }
   });
 
-  test("backup and check of what is mounted for reading only", async () => {
+  test("backup and check of a read-only mount", async () => {
     const home = aHome();
     const mounted = home.at("mounted");
     cpSync(sound, mounted, { recursive: true });

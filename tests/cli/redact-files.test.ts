@@ -71,7 +71,7 @@ const ALL = [
 ];
 
 describe("fundfeed redact", () => {
-  test("leaves no contact in any file of the data directory, nor in a backup or an export made afterwards", async () => {
+  test("leaves no contact in any file of the data directory, nor in later backups and exports", async () => {
     const data = await everywhere();
     expect(namingIn(data)).toEqual(ALL);
     const { out } = await run(data, "redact", "--json");
@@ -84,7 +84,7 @@ describe("fundfeed redact", () => {
     expect((await run(data, "check")).out).toContain("No problems found");
   });
 
-  test("does so while a server has the files open", async () => {
+  test("also while a server has the files open", async () => {
     const data = await everywhere();
     const server = openCatalog(data, Date.now());
     await run(data, "import", "records", aFile([record("2", { contacts: [{ ...ann, role: "Officer" }] })]));
@@ -94,7 +94,7 @@ describe("fundfeed redact", () => {
     await server.close();
   });
 
-  test("keeps line and reason of rejected records, and says so", async () => {
+  test("keeps the line and reason of rejected records, and prints that", async () => {
     const data = await everywhere();
     const file = join(data, "own.rejects.ndjson");
     expect((await run(data, "redact")).err).toContain(`${file} keeps the line and reason of each rejected record, but not the record`);
@@ -102,7 +102,7 @@ describe("fundfeed redact", () => {
     expect((await run(data, "redact")).err).not.toContain(file);
   });
 
-  test("leaves what a running pull has fetched, and says so", async () => {
+  test("leaves the downloads of a running pull, and prints that", async () => {
     const data = await everywhere();
     const db = openCatalog(data, Date.now());
     const release = await db.tryLock("pull-dsip");
@@ -114,7 +114,7 @@ describe("fundfeed redact", () => {
 });
 
 describe("--redact-contacts", () => {
-  test("keeps contacts out of every file that an import leaves, its rejects included", async () => {
+  test("keeps contacts out of every file of an import, including its rejects", async () => {
     const data = aDirectory();
     const rejects = join(data, "rejects.ndjson");
     const given = ["--redact-contacts", "--rejects", rejects];
@@ -125,7 +125,7 @@ describe("--redact-contacts", () => {
     expect(namingIn(data)).toEqual([]);
   });
 
-  test("keeps them out of every file that a pull leaves", async () => {
+  test("keeps contacts out of every file of a pull", async () => {
     const data = aDirectory();
     const topic = (id: string, title: string) => ({
       solicitation_number: id,

@@ -6,7 +6,7 @@ import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 
 afterAll(dropScratch);
 
-test("redact --dry-run says what would be erased, and erases nothing", async () => {
+test("redact --dry-run prints what would be erased, and erases nothing", async () => {
   const data = aDirectory();
   const contacts = [{ name: "Ann", email: "ann@example.gov" }];
   const record = (opportunity_id: string, more: object) => ({ source: { code: "OWN", opportunity_id }, title: "Title", ...more });

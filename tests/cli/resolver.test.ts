@@ -20,7 +20,7 @@ const commands = [
 describe.skipIf(!isPossible)(
   `where the name server answers with${isPossible ? "" : " (skipped: needs unshare, and the right to use it)"}`,
   () => {
-    test.each(nameServerBehaviors)("%s, the command says what is wrong with the name", async (answer) => {
+    test.each(nameServerBehaviors)("%s, the command prints why the name does not resolve", async (answer) => {
       for (const [args, sentence] of commands) {
         const directory = aDirectory();
         const started = [process.execPath, MAIN, ...args, ...(args[0] === "serve" ? ["--data", directory] : [])];

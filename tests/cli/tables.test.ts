@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 
 describe("imports list", () => {
-  test("has what, when, the counts that are not zero, and the files, in 80 columns", async () => {
+  test("shows format, time, counts other than zero and files in 80 columns", async () => {
     const db = new Database(join(data, "catalog.db"));
     const insert = db.query(
       "insert into imports values ($id, $format, $files, '[]', $snapshot, $as_of, 1764000000000, $finished_at, null, $counts)",
@@ -86,7 +86,7 @@ function widest(text: string): number {
 }
 
 describe("sources status", () => {
-  test("shows what is open beside what is not archived, the age of the data and that of the import", async () => {
+  test("shows open and not archived records, and the age of the data and of the import", async () => {
     const { out } = await fundfeed(["sources", "status", "--data", data]);
     expect(out).toBe(`source              records  open  not archived  newest data     last import
 DSIP                      1     0             1  1,234 days ago  23 hours ago
@@ -97,7 +97,7 @@ SIMPLER_GRANTS_GOV        1     1             1  today           23 hours ago
     expect(widest(out)).toBeLessThanOrEqual(80);
   });
 
-  test("has the same as JSON, and says in its help what each is", async () => {
+  test("has the same values in JSON, and explains them in its help", async () => {
     const { out } = await fundfeed(["sources", "status", "--json", "--data", data]);
     expect(JSON.parse(out)[0]).toEqual({
       source: "DSIP",

@@ -10,7 +10,7 @@ const PORT = "It must be a whole number from 0 to 65535.";
 const DURATION = "It must be a number with a unit: 90s, 15m, 6h or 2d.";
 const ADDRESS = "It must be an http or https URL without query and password, such as https://api.example.org/v1.";
 
-describe("what is not a command line exits 2, says why, and touches nothing", () => {
+describe("a usage error exits with 2, says why, and creates nothing", () => {
   test.each([
     ["nope", "error: unknown command 'nope'"],
     ["serv", "error: unknown command 'serv'\n(Did you mean serve?)"],
@@ -98,14 +98,14 @@ describe("what is not a command line exits 2, says why, and touches nothing", ()
     expect(existsSync(data)).toBe(false);
   });
 
-  test.each(["keys", "sources", "plans", "accounts", "imports"])("fundfeed %s shows its members", async (group) => {
+  test.each(["keys", "sources", "plans", "accounts", "imports"])("fundfeed %s shows its subcommands", async (group) => {
     const { code, out, err } = await fundfeed([group]);
     expect([code, out, err.startsWith(`Usage: fundfeed ${group} [options] [command]`)]).toEqual([2, "", true]);
   });
 });
 
 describe("--help", () => {
-  test("of the program names every command; help and no argument are the same", async () => {
+  test("names every command, and is the same as help and as no argument", async () => {
     const { code, out, err } = await fundfeed(["--help"]);
     expect([code, err]).toEqual([0, ""]);
     expect(await fundfeed([])).toEqual({ code, out, err });
@@ -113,7 +113,7 @@ describe("--help", () => {
     expect((await fundfeed(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  test("of every command says in a sentence what it does, and what each option and argument is", async () => {
+  test("describes every command, and each of its options and arguments", async () => {
     const walk = async (path: readonly string[]): Promise<void> => {
       const { code, out, err } = await fundfeed([...path, "--help"]);
       expect([path, code, err]).toEqual([path, 0, ""]);
@@ -135,7 +135,7 @@ describe("--help", () => {
   });
 });
 
-test("an address from the environment is refused without its password", async () => {
+test("an invalid URL in the environment is printed without its password", async () => {
   process.env.FUNDFEED_HEALTH_URL = "https://:secret@api.example.org/v1?key=secret";
   try {
     const { code, err } = await fundfeed(["health"], { FUNDFEED_HEALTH_URL: process.env.FUNDFEED_HEALTH_URL });

@@ -51,7 +51,7 @@ async function expectService(to: Server): Promise<void> {
 
 const memoryOf = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 
-describe("the others are served, and memory stays bounded, beside", () => {
+describe("other clients are served, and memory stays bounded, despite", () => {
   test(`${IDLE.toLocaleString("en-US")} idle connections`, async () => {
     const before = memoryOf(server.pid);
     const idle: Socket[] = [];
@@ -105,7 +105,7 @@ describe("the others are served, and memory stays bounded, beside", () => {
     expect(memoryOf(server.pid) - before).toBeLessThan(100_000_000);
   });
 
-  test("heads that are too long, or never end", async () => {
+  test("request heads that are too long or never end", async () => {
     const [long, endless] = await Promise.all([open(server.port), open(server.port)]);
     endless.write(headOf("/meta"));
     long.write(`${headOf("/meta")}X: ${"x".repeat(20_000)}\r\n\r\n`);
@@ -116,7 +116,7 @@ describe("the others are served, and memory stays bounded, beside", () => {
 });
 
 describe("a server without free file descriptors", () => {
-  test("goes on with the connections that it has, and takes new ones once some are closed", async () => {
+  test("serves its open connections, and accepts new ones after some are closed", async () => {
     const small = await home.serve(["serve", "--port", "0"], { through: ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"] });
     const kept = await open(small.port);
     const ask = async () => {
@@ -135,7 +135,7 @@ describe("a server without free file descriptors", () => {
   });
 });
 
-describe("a stop while somebody does not read", () => {
+describe("a stop while a client does not read", () => {
   test("waits for them; a second signal cuts them off, with exit code 1", async () => {
     const other = await home.serve();
     const deaf = await open(other.port);

@@ -60,8 +60,8 @@ afterAll(async () => {
   expect(await ended).toBe(0);
 });
 
-describe("a clock that is set", () => {
-  test("an hour back refuses nobody, gives no quota back, and repeats no updated_at (D-31)", async () => {
+describe("when the clock is set", () => {
+  test("an hour back, no request is refused, no quota is returned, and no updated_at repeats (D-31)", async () => {
     const before = await remaining();
     clock.now -= HOUR;
     expect(await remaining()).toBe(before - 1);
@@ -72,7 +72,7 @@ describe("a clock that is set", () => {
     clock.now += HOUR;
   });
 
-  test("an hour back while the minute is used up: the wait stays within that minute", async () => {
+  test("an hour back while the minute is used up, the wait stays within a minute", async () => {
     let refused = await get("/sources");
     while (refused.status === 200) refused = await get("/sources");
     clock.now -= HOUR;
@@ -83,7 +83,7 @@ describe("a clock that is set", () => {
     clock.now += HOUR - SECOND;
   });
 
-  test("a day ahead and back again: the day that was left still knows its use (D-25)", async () => {
+  test("a day ahead and back again, the first day keeps its use (D-25)", async () => {
     clock.now += 60 * SECOND;
     const before = await remaining();
     clock.now += DAY;

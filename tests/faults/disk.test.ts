@@ -45,7 +45,7 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
     await home.run(["import", "records", "-", ...on], { stdin: record("1") });
   });
 
-  test("under a server: it reads on and counts on in memory, and writes what it counted once there is room", async () => {
+  test("under a server: it continues to read, counts in memory, and writes the counts when there is room", async () => {
     const { key } = await home.json<{ key: string }>(["keys", "create", "--account", "Acme", ...on]);
     const server = await home.serve(["serve", "--port", "0", ...on]);
     expect(await remaining(server, key)).toBe(999);
@@ -64,7 +64,7 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
     expect((await home.run(["check", ...on])).out).toBe("No problems found\n");
   });
 
-  test("under commands: each says so and changes nothing", async () => {
+  test("under commands: each fails, says so, and changes nothing", async () => {
     const read = () => Promise.all([["export"], ["keys", "list"], ["check"]].map((args) => home.run([...args, ...on])));
     const before = await read();
     const many = Array.from({ length: 3000 }, (_, n) => record(`${n}`, "Another title")).join("");
@@ -90,7 +90,7 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
     expect(readdirSync(data).filter((name) => !/^(catalog|state)\.db$|^import\.lock$/.test(name))).toEqual([]);
   });
 
-  test("under the log ends nothing", async () => {
+  test("under the log does not stop the server", async () => {
     const path = home.file("log.sh", `exec "$@" 2>${join(disk, "log")}`);
     const key = await home.key();
     const server = await home.serve(["serve", "--port", "0"], { through: ["sh", path] });
@@ -102,7 +102,7 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
   });
 });
 
-describe("files that others take the place of", () => {
+describe("files that are replaced", () => {
   test("a directory put in the place of another is noticed within seconds, and served", async () => {
     const home = aHome();
     const key = await home.key();
@@ -121,7 +121,7 @@ describe("files that others take the place of", () => {
     expect((await home.run(["check"])).out).toBe("No problems found\n");
   });
 
-  test("files copied into an emptied directory are served once they are whole; until then the old ones are", async () => {
+  test("files copied into an emptied directory are served once they are complete; until then the old ones are", async () => {
     const home = aHome();
     const key = await home.key();
     await home.run(["import", "records", "-"], { stdin: record("1", "Old") });
@@ -141,7 +141,7 @@ describe("files that others take the place of", () => {
     expect((await home.run(["check"])).out).toBe("No problems found\n");
   });
 
-  test("a data directory that is gone: what was open is served, the log says so, and its return is noticed", async () => {
+  test("a data directory that is gone: open files are served, the log says so, and its return is noticed", async () => {
     const home = aHome();
     const key = await home.key();
     await home.run(["import", "records", "-"], { stdin: record("1", "Old") });
@@ -160,7 +160,7 @@ describe("a directory that must not be written", () => {
   const isRoot = process.getuid?.() === 0;
   const asNobody = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
 
-  test("no command that writes works in it, and each says why; those that read do", async () => {
+  test("commands that write fail in it and say why; commands that read work", async () => {
     const home = aHome();
     chmodSync(home.directory, 0o755);
     const data = home.at("data");

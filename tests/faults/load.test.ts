@@ -20,7 +20,7 @@ async function withRecords(count: number): Promise<{ home: Home; key: string }> 
 }
 
 describe("SIGTERM under load", () => {
-  test("loses no request: whatever was accepted is answered, whatever was answered is logged, and it ends by itself", async () => {
+  test("loses no request: every accepted one gets a response, every response is logged, and the server ends", async () => {
     const { home, key } = await withRecords(50);
     const server = await home.serve();
     const load = startLoad(server, key);
@@ -41,7 +41,7 @@ describe("SIGTERM under load", () => {
 });
 
 describe("SIGKILL", () => {
-  test("of an import under load: no request fails, whole chunks stay, and running it again completes it", async () => {
+  test("of an import under load: no request fails, complete chunks stay, and running it again completes it", async () => {
     const { home, key } = await withRecords(8000);
     const server = await home.serve();
     const load = startLoad(server, key, 2);
@@ -64,7 +64,7 @@ describe("SIGKILL", () => {
     await server.stop();
   });
 
-  test("of the server under load: the files are whole, and the next one serves at once", async () => {
+  test("of the server under load: the files stay intact, and the next server serves at once", async () => {
     const { home, key } = await withRecords(50);
     const server = await home.serve();
     const load = startLoad(server, key);
@@ -82,7 +82,7 @@ describe("SIGKILL", () => {
 });
 
 describe("everything at once", () => {
-  test("imports take turns and say so; refresh, revocation, plans and a backup go on beside them; nobody is refused", async () => {
+  test("imports take turns and say so; refresh, revocation, plans and a backup work meanwhile; no request is refused", async () => {
     const { home, key } = await withRecords(1000);
     const server = await home.serve();
     const load = startLoad(server, key, 2);

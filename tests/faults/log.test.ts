@@ -4,7 +4,7 @@ import { aHome, dropHomes } from "../support/binary.ts";
 
 afterAll(dropHomes);
 
-test("a log whose reader hangs stops nobody: requests are answered, and SIGTERM ends the server", async () => {
+test("a log whose reader hangs blocks nothing: requests get responses, and SIGTERM ends the server", async () => {
   const home = aHome();
   const key = await home.key();
   const fifo = home.at("log");

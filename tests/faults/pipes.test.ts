@@ -31,7 +31,7 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
     expect((await home.run(["import", "records", "-", "--database", url], { stdin: records })).code).toBe(0);
   });
 
-  test("goes on however long its reader pauses, while a silent writer is given up", async () => {
+  test("continues however long its reader pauses, while a silent writer times out", async () => {
     const db = await openPostgresCatalog(url, NOON, { idleInTransactionMs: 100 });
     let lines = 0;
     await exportLines(db, undefined, () => {
@@ -46,7 +46,7 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
     await db.close();
   });
 
-  test("that fails on the way says that what it printed is not whole", async () => {
+  test("that fails on the way says that its output is incomplete", async () => {
     const reader = `"$@" | { until [ -e ${home.at("go")} ]; do sleep 0.05; done; cat; }`;
     const exporting = home.start(["export", "--database", url], { through: ["bash", "-o", "pipefail", "-c", reader, "bash"] });
     const database = new URL(url).pathname.slice(1);

@@ -75,7 +75,7 @@ test("a server that is begun meanwhile waits, and serves what was put back", asy
   expect((await home.run(["check"])).out).toBe("No problems found\n");
 });
 
-test("a backup that cannot be used leaves what was there, also where nothing was", async () => {
+test("an unusable backup changes nothing, also in an empty directory", async () => {
   const home = await aHomeWithBackup();
   const before = await exported(home, "fundfeed-data");
   const fail = () => {
@@ -86,7 +86,7 @@ test("a backup that cannot be used leaves what was there, also where nothing was
   expect(readdirSync(home.at("new"))).toEqual([]);
 });
 
-test("what is put back is its owner's alone, whatever the backup's files are", async () => {
+test("restored files are readable by their owner only, whatever the permissions of the backup", async () => {
   const home = await aHomeWithBackup();
   for (const name of readdirSync(home.at("copy"))) chmodSync(home.at(`copy/${name}`), 0o644);
   for (const data of ["fundfeed-data", "new"]) {

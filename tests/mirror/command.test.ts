@@ -83,7 +83,7 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
 }
 
 describe("fundfeed mirror", () => {
-  test("is a command that keeps a copy, and exits with 0", async () => {
+  test("updates a copy and exits with 0", async () => {
     const { api, baseUrl } = await serving(120);
     const file = join(aDirectory(), "copy.jsonl");
     const { machine, printed, shown } = aCommand(api);
@@ -94,7 +94,7 @@ describe("fundfeed mirror", () => {
     expect(shown.at(-1)).toBe("");
   });
 
-  test("prints the records when there is no file, and the summary beside them", async () => {
+  test("prints the records without --into, and the summary on standard error", async () => {
     const { api, baseUrl } = await serving(3);
     const { run, printed, told } = aCommand(api);
     expect(await run(baseUrl)).toBeUndefined();
@@ -102,21 +102,21 @@ describe("fundfeed mirror", () => {
     expect(told).toEqual([expect.stringMatching(/^3 records, 0 events; up to date as of /)]);
   });
 
-  test("knows a database by its ending, and answers with JSON where that is asked for", async () => {
+  test("recognizes a database by its extension, and prints JSON with --json", async () => {
     const { api, baseUrl } = await serving(3);
     const { run, printed } = aCommand(api);
     expect(await run(baseUrl, "--into", join(aDirectory(), "copy.db"), "--json")).toBeUndefined();
     expect(printed.map((text) => JSON.parse(text))).toEqual([{ records: 3, events: 0, mark: "2026-03-01T12:00:00.000Z" }]);
   });
 
-  test("takes only the sources that are asked for", async () => {
+  test("copies only the given sources", async () => {
     const { api, baseUrl } = await serving(6);
     const { run, printed } = aCommand(api);
     expect(await run("--source", "sam,x", "--source", "X", baseUrl)).toBeUndefined();
     expect(printed.map((line) => JSON.parse(line).source.code)).toEqual(["SAM", "SAM", "SAM"]);
   });
 
-  test("warns of sources that the server does not name, and says which are meant", async () => {
+  test("warns of sources that the server does not name, and suggests others", async () => {
     const { api, baseUrl } = await serving(1);
     const { run, told } = aCommand(api);
     expect(await run("--source", "disp,sam-gov,other,XYZ", "--source", "DSIP", baseUrl)).toBeUndefined();
@@ -129,7 +129,7 @@ describe("fundfeed mirror", () => {
     ]);
   });
 
-  test("warns of such a source once, however often it runs", async () => {
+  test("warns of such a source once in many runs", async () => {
     const { api, baseUrl } = await serving(1, async (asked) => (asked === 1 ? new Response("", { status: 500 }) : undefined));
     const { run, told, afterwards } = aCommand(api);
     afterwards.push(() => undefined);
@@ -149,11 +149,11 @@ describe("fundfeed mirror", () => {
     ["none", {}, "put the API key into FUNDFEED_KEY"],
     ["a blank one", { FUNDFEED_KEY: " " }, "put the API key into FUNDFEED_KEY"],
     ["what cannot be one", { FUNDFEED_KEY: "two words" }, "FUNDFEED_KEY does not contain an API key"],
-  ])("needs a key, not %s", async (_, env, reason) => {
+  ])("requires a key, not %s", async (_, env, reason) => {
     expect(await aCommand({ key: "none" }, env).run("https://api.example.org/v1")).toBe(`Cannot mirror: ${reason}`);
   });
 
-  test("says what the server has against it, and exits with 1", async () => {
+  test("prints the problem of the server and exits with 1", async () => {
     const { baseUrl } = await serving(1);
     const { machine, told } = aCommand({ key: "" }, { FUNDFEED_KEY: "ffk_live_wrong" });
     expect(await runCommandLine(["mirror", baseUrl], machine)).toBe(1);
@@ -189,7 +189,7 @@ describe("fundfeed mirror", () => {
 });
 
 describe("fundfeed mirror --every", () => {
-  test("brings the copy in step again and again, and ends with 0 when it is told to", async () => {
+  test("updates the copy at each interval, and ends with 0 at a signal", async () => {
     const { api, baseUrl } = await serving(3);
     const { run, printed, afterwards } = aCommand(api);
     const file = join(aDirectory(), "copy.ndjson");
@@ -202,7 +202,7 @@ describe("fundfeed mirror --every", () => {
     expect(contentsOfLines(readFileSync(file, "utf8")).opportunities).toEqual((await served(api)).opportunities);
   });
 
-  test("tells what passes and tries again, and ends with what would not pass", async () => {
+  test("prints a temporary failure and continues, and ends at a permanent one", async () => {
     let answer = (): Response | undefined => undefined;
     const { api, baseUrl } = await serving(3, async () => answer());
     const { run, told, printed, afterwards } = aCommand(api);

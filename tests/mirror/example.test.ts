@@ -52,7 +52,7 @@ async function expectCopy(directory: string, api: TestApi): Promise<void> {
 }
 
 describe("examples/sync.ts", () => {
-  test("copies everything, then what changed, and looks at one record again", async () => {
+  test("copies everything, then what changed, and checks one record", async () => {
     const { api, paths, baseUrl } = await serving(130);
     const directory = aDirectory();
     expect(await run(api, baseUrl, directory)).toMatchObject({ exitCode: 0, printed: "130 new or changed of 130 records, 130 events\n" });
@@ -76,7 +76,7 @@ describe("examples/sync.ts", () => {
     await expectCopy(directory, api);
   });
 
-  test("waits for a limit, tries again what may pass, and begins again after what ended it", async () => {
+  test("waits for a limit, retries temporary failures, and starts again after an interruption", async () => {
     const limited = () => Response.json({ code: "rate_limit_exceeded" }, { status: 429, headers: { "Retry-After": "0" } });
     const gone = () => Response.json({ code: "not_found", detail: "There is nothing.", request_id: "r1" }, { status: 404 });
     const answers: Record<number, () => Response> = { 1: limited, 3: limited, 4: limited, 9: gone };
@@ -93,7 +93,7 @@ describe("examples/sync.ts", () => {
     await expectCopy(directory, api);
   });
 
-  test("says how it is used, and what is wrong with the key", async () => {
+  test("prints its usage, and what is wrong with the key", async () => {
     expect(await run({ key: "" }, "http://127.0.0.1:1/v1", "copy")).toMatchObject({ exitCode: 1, told: expect.stringMatching(/^Usage: /) });
     const { baseUrl } = await serving(1);
     const told = expect.stringMatching(/^Cannot read .*\/opportunities: 401 authentication_required .* \(request \w+\)\n$/);

@@ -34,8 +34,8 @@ function aClientAnswered(api: TestApi, ...answers: (() => Response | Promise<Res
   return aClient(api, (request) => Promise.resolve(answers.shift()?.() ?? api.fetch(request)));
 }
 
-describe("a limit that is used up", () => {
-  test("is waited for as long as Retry-After says, minute after minute", async () => {
+describe("a used-up limit", () => {
+  test("is waited for as long as Retry-After requires, minute after minute", async () => {
     const api = await serving(1000);
     const { key } = await api.newKey({ daily: 1000, per_minute: 3 });
     const client = aClient(api);
@@ -43,7 +43,7 @@ describe("a limit that is used up", () => {
     expect(client.waits).toEqual(Array(7).fill(20_000));
   });
 
-  test("is waited for until the next day, and the wait is told", async () => {
+  test("is waited for until the next day, and the wait is reported", async () => {
     const api = await serving(250);
     const { key } = await api.newKey({ daily: 2, per_minute: 60 });
     const told: string[] = [];
@@ -55,7 +55,7 @@ describe("a limit that is used up", () => {
     ]);
   });
 
-  test("is waited for until the date that is given instead of seconds, by the server's own clock", async () => {
+  test("is waited for until the date in Retry-After, by the server's clock", async () => {
     const headers = { Date: "Sun, 01 Mar 2026 12:00:00 GMT", "Retry-After": "Sun, 01 Mar 2026 12:00:07 GMT" };
     const client = aClientAnswered(await serving(1), () => new Response("", { status: 429, headers }));
     expect(await outcomeOf(client)).toBe(1);
@@ -63,14 +63,14 @@ describe("a limit that is used up", () => {
   });
 });
 
-describe("what may pass", () => {
+describe("a temporary failure", () => {
   const html = () => new Response("<h1>Bad gateway</h1>", { status: 502, headers: { "Content-Type": "text/html" } });
   const brokenOff = () => new Response('{"data":[{"id":"', { headers: { "Content-Type": "application/json" } });
   const reset = () => Promise.reject(Object.assign(new Error("The socket connection was closed"), { code: "ECONNRESET" }));
   const unavailable = () => Response.json({ code: "service_unavailable" }, { status: 503, headers: { "Retry-After": "5" } });
   const limitless = () => new Response("", { status: 429 });
 
-  test("is tried again, later each time", async () => {
+  test("is retried with growing delays", async () => {
     const client = aClientAnswered(await serving(1), html, brokenOff, reset, unavailable, limitless);
     expect(await outcomeOf(client)).toBe(1);
     expect(client.waits).toEqual([750, 1500, 3000, 5500, 12_000]);
@@ -81,13 +81,13 @@ describe("what may pass", () => {
     [brokenOff, "its response is incomplete or not JSON (tried 6 times)"],
     [reset, "the connection was closed before the response was complete (tried 6 times)"],
     [unavailable, "it returned 503 service_unavailable (tried 6 times)"],
-  ])("is given up after a while", async (answer, message) => {
+  ])("ends the request after six attempts", async (answer, message) => {
     const client = aClientAnswered(await serving(1), ...Array(6).fill(answer));
     expect(await outcomeOf(client)).toBe(message);
     expect(client.asked).toHaveLength(6);
   });
 
-  test("is a connection that ends in the middle of an answer", async () => {
+  test("is a connection that ends during a response", async () => {
     const api = await serving(120);
     let connections = 0;
     const server = createServer((socket) => {
@@ -108,26 +108,26 @@ describe("what may pass", () => {
     expect(client.waits).toHaveLength(4);
   });
 
-  test("is a server that says nothing, after the time that it has", async () => {
+  test("is a server that does not respond in time", async () => {
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
     closing.push(() => server.stop(true));
     const client = { ...aClient(await testApi(), fetch), baseUrl: `http://127.0.0.1:${server.port}/v1`, timeoutMs: 20 };
     expect(await outcomeOf(client)).toBe("it did not respond within 0.02 s (tried 6 times)");
   });
 
-  test("is a server that is not there", async () => {
+  test("is a refused connection", async () => {
     const client = { ...aClient(await testApi(), fetch), baseUrl: "http://127.0.0.1:1/v1" };
     expect(await outcomeOf(client)).toBe("the connection was refused (tried 6 times)");
   });
 });
 
-describe("what would not pass", () => {
+describe("a permanent failure", () => {
   test.each([
     ["a key that is none", 401, "authentication_required"],
     ["a parameter that is none", 400, "invalid_parameter"],
     ["a subscription that has ended", 403, "insufficient_entitlement"],
     ["another address", 404, "not_found"],
-  ])("is asked once: %s", async (_, status, code) => {
+  ])("is not retried: %s", async (_, status, code) => {
     const problem = { code, detail: "A sentence.", request_id: "r1" };
     const client = aClientAnswered(await serving(1), () => Response.json(problem, { status }));
     expect(await outcomeOf(client)).toBe(`it returned ${status} ${code}: A sentence. (request r1)`);
@@ -149,13 +149,13 @@ describe("what would not pass", () => {
       "its response is not a page of a list",
     ],
     ["pages that never end", Response.json({ data: [], meta: { has_more: true, next_cursor: "x" } }), "its pages do not advance"],
-  ])("is asked once: %s", async (_, answer, message) => {
+  ])("is not retried: %s", async (_, answer, message) => {
     const client = aClientAnswered(await serving(1), () => answer);
     expect(await outcomeOf(client)).toMatch(message);
     expect(client.asked).toHaveLength(1);
   });
 
-  test("is a redirect, which would lead the key astray", async () => {
+  test("is a redirect, which could send the key elsewhere", async () => {
     const asked: string[] = [];
     const server = Bun.serve({
       port: 0,
@@ -168,7 +168,7 @@ describe("what would not pass", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("is a server that takes none of its own cursors", async () => {
+  test("is a server that rejects its own cursors", async () => {
     const api = await serving(150);
     const refused = () => Response.json({ code: "invalid_cursor" }, { status: 400 });
     const client = aClient(api, async (request) => (request.url.includes("cursor=") ? refused() : api.fetch(request)));
@@ -177,7 +177,7 @@ describe("what would not pass", () => {
   });
 });
 
-test("the key travels in the Authorization header alone", async () => {
+test("the key is sent in the Authorization header only", async () => {
   const api = await serving(250);
   const client = aClient(api, (request) => {
     expect(request.headers.get("authorization")).toBe(`Bearer ${api.key}`);
@@ -187,7 +187,7 @@ test("the key travels in the Authorization header alone", async () => {
   expect(client.asked.join()).not.toContain(api.key);
 });
 
-test("a stop ends a request under way, and what it was for", async () => {
+test("a stop ends the request under way and the sync", async () => {
   const stop = new AbortController();
   const server = Bun.serve({
     port: 0,

@@ -22,7 +22,7 @@ const complete = (second: number) => ({ since: at(second), newest: null, cursor:
 const underWay = { since: null, newest: at(5), cursor: "next" };
 
 describe.each(kinds)("a copy in %s", (kind) => {
-  test("is one of a server, a choice of sources, and with histories or without", async () => {
+  test("belongs to one server, one choice of sources, and has histories or not", async () => {
     const place = aPlace(kind);
     const store = place.open();
     await store.save([], complete(1));
@@ -32,7 +32,7 @@ describe.each(kinds)("a copy in %s", (kind) => {
     await place.open().close();
   });
 
-  test("has nothing of a walk that is forgotten, but keeps its mark", async () => {
+  test("drops the pages of a restarted walk, but keeps its mark", async () => {
     const store = aPlace(kind).open();
     await store.save([anEntry("a", 1)], complete(1));
     await store.begin(false);
@@ -43,7 +43,7 @@ describe.each(kinds)("a copy in %s", (kind) => {
 });
 
 describe("a copy in SQLite", () => {
-  test("knows the walk that is under way, whoever opens it", async () => {
+  test("knows the walk under way after it is reopened", async () => {
     const place = aPlace("sqlite");
     const store = place.open();
     await store.save([anEntry("a", 5)], underWay);
@@ -53,7 +53,7 @@ describe("a copy in SQLite", () => {
     await again.close();
   });
 
-  test("keeps a page and its walk, or neither", async () => {
+  test("saves a page and its walk, or neither", async () => {
     const store = aPlace("sqlite").open();
     const page = [anEntry("a", 5), { ...anEntry("b", 5), text: undefined as unknown as string }];
     await expect(store.save(page, underWay)).rejects.toThrow();
@@ -90,14 +90,14 @@ describe("a copy in NDJSON", () => {
     expect(existsSync(`${path}.partial`)).toBe(false);
   });
 
-  test("overwrites no file that is there already", () => {
+  test("does not overwrite an existing file", () => {
     const path = join(aDirectory(), "mine.ndjson");
     writeFileSync(path, '{"my":"file"}\n');
     expect(() => openNdjsonStore(path, everything)).toThrow("it exists, but");
     expect(readFileSync(path, "utf8")).toBe('{"my":"file"}\n');
   });
 
-  test("makes a new start after being killed before there was anything", async () => {
+  test("starts again if it was killed before anything was saved", async () => {
     const { path, open } = aPlace("ndjson");
     writeFileSync(`${path}.scope`, "");
     writeFileSync(`${path}.partial`, '{"id":');
@@ -108,7 +108,7 @@ describe("a copy in NDJSON", () => {
     expect(ids(path)).toEqual(["a", "a-1"]);
   });
 
-  test("begins from nothing when the file is gone", async () => {
+  test("starts over if the file is gone", async () => {
     const { path, open } = aPlace("ndjson");
     const store = open();
     await store.save([anEntry("a", 1)], complete(1));
@@ -117,7 +117,7 @@ describe("a copy in NDJSON", () => {
     await store.close();
   });
 
-  test.each(['{"id":"a"}\n', '{"id":', "[]\n", Buffer.from([0xff, 0x0a])])("says so when it is damaged: %p", async (text) => {
+  test.each(['{"id":"a"}\n', '{"id":', "[]\n", Buffer.from([0xff, 0x0a])])("fails if it is damaged: %p", async (text) => {
     const { path, open } = aPlace("ndjson");
     const store = open();
     writeFileSync(path, text);
@@ -125,7 +125,7 @@ describe("a copy in NDJSON", () => {
     await store.close();
   });
 
-  test("is not spoilt by a second program that keeps it, too", async () => {
+  test("is not damaged by a second program that writes to it", async () => {
     const { path, open } = aPlace("ndjson");
     const [one, two] = [open(), open()];
     await one.save([anEntry("a", 1)], underWay);

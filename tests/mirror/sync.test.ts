@@ -80,7 +80,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     expect(place.contents()).toEqual(await served(api));
   });
 
-  test("is nothing of an empty catalog, and goes on from there", async () => {
+  test("copies nothing from an empty catalog, and continues from there", async () => {
     const api = await testApi();
     const place = aPlace(kind);
     expect(await sync(aClient(api), place)).toEqual({ records: 0, events: 0, mark: null });
@@ -90,7 +90,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     expect(place.contents()).toEqual(await served(api));
   });
 
-  test("misses nothing that changes while it walks", async () => {
+  test("misses no change during a walk", async () => {
     const api = await serving(250);
     const place = aPlace(kind);
     let pages = 0;
@@ -122,7 +122,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     }
   });
 
-  test("survives being killed again and again, whatever changes meanwhile", async () => {
+  test("survives repeated kills while records change", async () => {
     const api = await serving(230);
     const place = aPlace(kind);
     for (let n = 1; n <= 12; n++) {
@@ -141,14 +141,14 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     expect(place.contents()).toEqual(await served(api));
   });
 
-  test("copies only the sources that are asked for", async () => {
+  test("copies only the given sources", async () => {
     const api = await serving(20);
     const place = aPlace(kind);
     await sync(aClient(api), place, { ...recordsOnly, source: ["SAM"] });
     expect(Object.keys(place.contents().opportunities)).toHaveLength(10);
   });
 
-  test("begins the walk again when the server signs its cursors with another secret", async () => {
+  test("restarts the walk if the server has a new cursor secret", async () => {
     const api = await serving(250);
     const other = () => {
       const { access, randomBytes } = api;
@@ -169,7 +169,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
 });
 
 describe("syncOnce() into SQLite", () => {
-  test("goes on at the page at which it was killed", async () => {
+  test("continues at the page at which it was killed", async () => {
     const api = await serving(450);
     const place = aPlace("sqlite");
     await killedSync(aClientKilledAt(api, 4), place, recordsOnly);
@@ -180,8 +180,8 @@ describe("syncOnce() into SQLite", () => {
   });
 });
 
-describe("syncOnce() onto paper", () => {
-  test("prints each record and its history, and remembers the mark for the next time", async () => {
+describe("syncOnce() to standard output", () => {
+  test("prints each record and its history, and keeps the mark for the next run", async () => {
     const api = await serving(120);
     const printed: string[] = [];
     const store = openPrintingStore((line) => void printed.push(`${line}\n`));

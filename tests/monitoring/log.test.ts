@@ -55,7 +55,7 @@ describe("createLog()", () => {
     });
   });
 
-  test("has a form for people", () => {
+  test("writes text for people", () => {
     const { chunks, log } = written("text");
     log.request(ENTRY);
     log.request({ ...ENTRY, route: null, account: null, key_id: null });
@@ -84,7 +84,7 @@ describe("createLog()", () => {
   });
 });
 
-describe("failures that go on", () => {
+describe("recurring failures", () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
   const away = (message: string) => Object.assign(new Error(message), { code: "ERR_POSTGRES_CONNECTION_CLOSED" });
@@ -94,7 +94,7 @@ describe("failures that go on", () => {
       return [request_id, /Error: (.*)/.exec(error)?.[1], left_out];
     });
 
-  test("are written once, then the newest of each minute with how many were left out, until a minute has none", () => {
+  test("are written once, then the newest of each minute with the number left out, until a minute has none", () => {
     const { chunks, log } = written("json");
     for (let n = 1; n <= 4; n++) log.recurring(ENTRY.time, away(`Away ${n}`), `${n}`);
     expect(told(chunks)).toEqual([["1", "Away 1", undefined]]);
@@ -111,7 +111,7 @@ describe("failures that go on", () => {
     expect(told(chunks)).toEqual([["6", "Away again", undefined]]);
   });
 
-  test("are counted by their message, but for a database that is away, whatever is said of it", () => {
+  test("are grouped by message, and all failures of an unavailable database together", () => {
     const { chunks, log } = written("json");
     for (let n = 0; n < 3; n++) for (const message of ["full", "gone"]) log.recurring(ENTRY.time, new Error(message), null);
     for (const message of ["refused", "closed"]) log.recurring(ENTRY.time, away(message), null);
@@ -131,7 +131,7 @@ describe("failures that go on", () => {
     expect(told(chunks)).toEqual([]);
   });
 
-  test("have a form for people, and none where nothing is written", () => {
+  test("are written as text, and not at all at level none", () => {
     const [text, none] = [written("text"), written("json", "none")];
     for (const { log } of [text, none]) {
       for (let n = 0; n < 4; n++) log.recurring(ENTRY.time, "no Error at all", "abc");

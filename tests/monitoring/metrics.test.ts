@@ -87,7 +87,7 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
     expect(samples(await text(), "fundfeed_request_duration_seconds_count")[0]).toBe('{route="/opportunities"} 4');
   });
 
-  testIf("counts imports, refreshes and what they did, and tells each source's age", async () => {
+  testIf("counts imports and status turns by outcome, and shows the age of each source", async () => {
     const all = await text();
     expect(samples(all, "fundfeed_imports_total")).toEqual(['{format="events"} 1', '{format="records"} 2', '{format="sbir-gov"} 0']);
     expect(samples(all, "fundfeed_imports_unfinished")).toContain('{format="sbir-gov"} 1');
@@ -103,14 +103,14 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
     expect(samples(all, "fundfeed_refreshed_records_total")).toEqual([" 2"]);
   });
 
-  testIf("has the process, and nothing of a key, an account or a record", async () => {
+  testIf("describes the process, and contains no key, account or record", async () => {
     const all = await text();
     expect(samples(all, "process_resident_memory_bytes")).toEqual([" 1000000"]);
     expect(samples(all, "process_cpu_seconds_total")).toEqual([" 1.5"]);
     expect(all).not.toMatch(/Acme|key_1|abc/);
   });
 
-  testIf("is valid: each family is told once and has a help and a type, each sample is a number", async () => {
+  testIf("is valid: each family appears once with help and type, and each sample is a number", async () => {
     const lines = (await text()).trimEnd().split("\n");
     const told = lines.filter((line) => line.startsWith("# TYPE ")).map((line) => line.split(" ")[2] ?? "");
     expect(new Set(told).size).toBe(told.length);
@@ -121,7 +121,7 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
     }
   });
 
-  testIf("goes on without the catalog where it cannot be read", async () => {
+  testIf("leaves out the catalog while it cannot be read", async () => {
     const closed = await emptyCatalog();
     await closed.close();
     const all = await metricsText(metrics, { catalog: closed, machine });
@@ -130,7 +130,7 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
   });
 });
 
-test("metricsText() has the sizes of files where the databases are files", async () => {
+test("metricsText() has the sizes of the files if the databases are files", async () => {
   const directory = aDirectory();
   const catalog = openCatalog(directory, NOON);
   const sizes = async (where?: string) =>
@@ -143,7 +143,7 @@ test("metricsText() has the sizes of files where the databases are files", async
 });
 
 describe("serve --metrics-port", () => {
-  test("answers scrapes on a port of its own, and the API on none but its own", async () => {
+  test("serves metrics on their own port only, and the API on its own port only", async () => {
     const home = aHome();
     const key = await home.key();
     const server = await home.serve(["serve", "--port", "0", "--metrics-port", "0", "--log-level", "failure"]);
@@ -168,7 +168,7 @@ describe("serve --metrics-port", () => {
     expect(server.log()).not.toContain('"route"'); // Requests are not logged at this level.
   });
 
-  test("fails where that port is taken", async () => {
+  test("fails if that port is taken", async () => {
     const home = aHome();
     const server = await home.serve();
     const second = await home.run(["serve", "--port", "0", "--metrics-port", String(server.port)]);

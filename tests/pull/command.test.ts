@@ -65,7 +65,7 @@ function aCommand(env: Record<string, string> = {}) {
 const publishing = () => play(({ query }) => Response.json(query.get("start") === "0" ? SOLICITATIONS : []));
 
 describe("fundfeed pull", () => {
-  test("prints what came of it", async () => {
+  test("prints the outcome", async () => {
     const command = aCommand();
     expect(await command.run(publishing(), "sbir-gov")).toBeUndefined();
     expect(command.printed).toEqual([
@@ -74,7 +74,7 @@ describe("fundfeed pull", () => {
     expect(command.cli.exitCode).toBe(0);
   });
 
-  test("prints one JSON document where that is asked for", async () => {
+  test("prints one JSON document with --json", async () => {
     const command = aCommand();
     await command.run(publishing(), "sbir-gov", "--json");
     expect(command.printed.map((text) => JSON.parse(text))).toEqual([
@@ -82,7 +82,7 @@ describe("fundfeed pull", () => {
     ]);
   });
 
-  test("exits with 3 when records were rejected, and says where they are", async () => {
+  test("exits with 3 if records were rejected, and prints where they are", async () => {
     const command = aCommand();
     const bad = [...SOLICITATIONS, { solicitation_number: "1", solicitation_title: "\u0000" }];
     expect(
@@ -97,12 +97,12 @@ describe("fundfeed pull", () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  test("says what failed, and where", async () => {
+  test("prints what failed, and where", async () => {
     const upstream = play(() => new Response("", { status: 403 }));
     expect(await aCommand().run(upstream, "sbir-gov")).toBe(`Cannot fetch ${upstream.base}solicitations: it returned 403`);
   });
 
-  test("takes the base address from the environment, and only https unless told otherwise", async () => {
+  test("reads the base URL from the environment, and requires https without --allow-http", async () => {
     const upstream = publishing();
     const command = aCommand({ FUNDFEED_SBIR_GOV_URL: upstream.base });
     const args = ["sbir-gov", "--data", command.data];
@@ -122,7 +122,7 @@ describe("fundfeed pull", () => {
     [["sbir-gov", "--every", "often"], "It must be a number with a unit"],
     [["sbir-gov", "--from", "file:///etc/"], "It must be an http or https URL"],
     [["sbir-gov", "--from", "https://user:word@example.org/"], "It must be an http or https URL"],
-  ])("is misused by %j", async (args, reason) => {
+  ])("fails with a usage error for %j", async (args, reason) => {
     expect(await aCommand().run(publishing(), ...args)).toContain(reason);
   });
 });
@@ -130,13 +130,13 @@ describe("fundfeed pull", () => {
 describe("a key of an upstream", () => {
   const KEY = "the-key-itself";
 
-  test("is needed where the upstream asks for one", async () => {
+  test("is required if the upstream asks for one", async () => {
     expect(await aCommand().run(publishing(), "sam-gov-api")).toBe(
       "Cannot pull sam-gov-api: put its key into the environment variable FUNDFEED_SAM_GOV_KEY",
     );
   });
 
-  test("is sent, and neither printed, told, kept nor part of a message", async () => {
+  test("is sent, and never printed or stored", async () => {
     const answer = realJson<{ opportunitiesData: unknown[] }>("sam-gov/v2-search-20260202.json");
     const whole = { ...answer, totalRecords: answer.opportunitiesData.length };
     const answers: ((key: string | null) => Response)[] = [
@@ -163,7 +163,7 @@ describe("a key of an upstream", () => {
 });
 
 describe("fundfeed pull --every", () => {
-  test("does a turn each time, one line a turn, and ends in good order at a signal", async () => {
+  test("pulls at each interval, prints one line each time, and stops at a signal", async () => {
     const command = aCommand();
     command.afterwards.push(() => undefined, command.signal);
     expect(await command.run(publishing(), "sbir-gov", "--every", "6h")).toBeUndefined();
@@ -176,7 +176,7 @@ describe("fundfeed pull --every", () => {
     expect(command.cli.exitCode).toBe(0);
   });
 
-  test("goes on after a turn that failed", async () => {
+  test("continues after a failed run", async () => {
     const command = aCommand();
     command.afterwards.push(() => undefined, command.signal);
     const upstream = play(({ query }, turn) =>
@@ -189,7 +189,7 @@ describe("fundfeed pull --every", () => {
     ]);
   });
 
-  test("begins the next turn at once when one took longer, and never two together", async () => {
+  test("starts the next run at once if one took longer, and never two at a time", async () => {
     const command = aCommand();
     let [open, most] = [0, 0];
     const upstream = play(async ({ query }, turn) => {
@@ -206,7 +206,7 @@ describe("fundfeed pull --every", () => {
     expect(command.told).toEqual([]);
   });
 
-  test("ends in the middle of a fetch, which changes nothing", async () => {
+  test("stops during a download without changing anything", async () => {
     const command = aCommand();
     const upstream = play(async () => {
       command.signal();

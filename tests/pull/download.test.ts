@@ -26,7 +26,7 @@ const whole = () => new Response(BYTES, { headers: HEADERS });
 const status = (code: number, headers: Record<string, string> = {}) => new Response("sorry", { status: code, headers });
 
 describe("download()", () => {
-  test("saves the answer and gives back its validators", async () => {
+  test("saves the response and returns its validators", async () => {
     const upstream = play(
       () => new Response(BYTES, { headers: { ...HEADERS, etag: 'W/"1"', "last-modified": "Mon, 03 Aug 2026 00:00:00 GMT" } }),
     );
@@ -40,32 +40,32 @@ describe("download()", () => {
     });
   });
 
-  test("reads what is packed on the way all the same", async () => {
+  test("decodes a content coding", async () => {
     const upstream = play(() => new Response(Bun.gzipSync(BYTES), { headers: { ...HEADERS, "content-encoding": "gzip" } }));
     expect(await fetched(upstream.base)).toMatchObject({ result: { outcome: "saved" }, saved: BYTES.toString() });
   });
 
-  test("says that there is nothing there, and leaves no file", async () => {
+  test("returns missing for a 404, and leaves no file", async () => {
     const { result, left } = await fetched(play(() => undefined).base);
     expect(result).toEqual({ outcome: "missing" });
     expect(left).toEqual([]);
   });
 
-  test("asks on condition of what is known", async () => {
+  test("makes a conditional request with known validators", async () => {
     const known = { etag: '"one"', last_modified: null };
     const upstream = play(({ headers }) => (headers.get("if-none-match") === '"one"' ? status(304) : whole()));
     expect(await fetched(upstream.base, { known })).toMatchObject({ result: { outcome: "unchanged" }, left: [] });
     expect(upstream.asked[0]?.headers.has("if-modified-since")).toBe(false);
   });
 
-  test("believes no 304 that it has not asked for", async () => {
+  test("fails for a 304 to an unconditional request", async () => {
     const { base } = play(() => status(304));
     expect(await fetched(base)).toMatchObject({ result: `Cannot fetch ${base}file.csv: it returned 304`, left: [] });
   });
 });
 
-describe("what passes", () => {
-  test.each([408, 425, 429, 500, 502, 503, 504])("is tried again after %i, later each time", async (code) => {
+describe("a temporary failure", () => {
+  test.each([408, 425, 429, 500, 502, 503, 504])("is retried after %i, with growing delays", async (code) => {
     const upstream = play((_, turn) => (turn < 5 ? status(code) : whole()));
     expect(await fetched(upstream.base)).toMatchObject({
       result: { outcome: "saved" },
@@ -74,12 +74,12 @@ describe("what passes", () => {
     });
   });
 
-  test("is waited for up to half as long by chance", async () => {
+  test("is retried after a delay that is up to half random", async () => {
     const upstream = play((_, turn) => (turn < 3 ? status(503) : whole()));
     expect(await fetched(upstream.base, { random: () => 0 })).toMatchObject({ waits: [500, 1000] });
   });
 
-  test("is given up after five times", async () => {
+  test("ends the download after five attempts", async () => {
     const upstream = play(() => status(503));
     const { result, waits, left } = await fetched(upstream.base);
     expect(result).toBe(`Cannot fetch ${upstream.base}file.csv: it returned 503 (tried 5 times)`);
@@ -93,7 +93,7 @@ describe("what passes", () => {
     ["a date", new Date(NOW + 90_000).toUTCString(), 90_000],
     ["a date that has passed", new Date(NOW - 90_000).toUTCString(), 0],
     ["nonsense", "soon", 1000],
-  ])("is waited for as long as Retry-After says in %s", async (_, text, ms) => {
+  ])("is retried after the Retry-After in %s", async (_, text, ms) => {
     const upstream = play((_asked, turn) => (turn === 1 ? status(429, { "retry-after": text }) : whole()));
     expect(await fetched(upstream.base, { random: () => (text === "soon" ? 1 : 0) })).toMatchObject({
       result: { outcome: "saved" },
@@ -101,20 +101,20 @@ describe("what passes", () => {
     });
   });
 
-  test("is not waited for when that would take too long", async () => {
+  test("ends the download if Retry-After is too long", async () => {
     const upstream = play(() => status(429, { "retry-after": "86400" }));
     const { result, waits } = await fetched(upstream.base);
     expect(result).toBe(`Cannot fetch ${upstream.base}file.csv: it returned 429 and asked to wait 86400 s`);
     expect(waits).toEqual([]);
   });
 
-  test.each([400, 401, 403, 410, 206, 204])("does not include %i", async (code) => {
+  test.each([400, 401, 403, 410, 206, 204])("is not %i", async (code) => {
     const upstream = play(() => new Response(code === 204 ? null : "sorry", { status: code }));
     expect(await fetched(upstream.base)).toMatchObject({ result: `Cannot fetch ${upstream.base}file.csv: it returned ${code}`, waits: [] });
     expect(upstream.asked).toHaveLength(1);
   });
 
-  test("includes a connection that is reset, and one that cannot be made", async () => {
+  test("is a reset or refused connection", async () => {
     const upstream = await playRaw([
       { write: "", ending: "reset" },
       { write: rawAnswer("200 OK", { ...HEADERS, "content-length": "10000" }, BYTES.subarray(0, 4000)), ending: "reset" },
@@ -128,7 +128,7 @@ describe("what passes", () => {
     });
   });
 
-  test("includes an answer that does not come, and one that falls silent", async () => {
+  test("is a response that does not come, or stops coming", async () => {
     const silent = await playRaw(Array.from({ length: 5 }, () => ({ write: "", ending: "silence" as const })));
     expect((await fetched(silent.base, { timeouts: { ...PATIENT, responseMs: 60 } })).result).toBe(
       `Cannot fetch ${silent.base}file.csv: it did not respond within 0.06 s (tried 5 times)`,
@@ -140,7 +140,7 @@ describe("what passes", () => {
     );
   });
 
-  test("includes one that takes too long, however busy it is", async () => {
+  test("is a response that takes too long", async () => {
     const dripping = play(
       () =>
         new Response(
@@ -158,7 +158,7 @@ describe("what passes", () => {
     expect(left).toEqual([]);
   });
 
-  test("is not waited for after a stop", async () => {
+  test("is not retried after a stop", async () => {
     const stop = new AbortController();
     const upstream = play(() => status(503));
     const { result } = await fetched(upstream.base, { stop: stop.signal, wait: async () => stop.abort() });
@@ -166,7 +166,7 @@ describe("what passes", () => {
     expect(upstream.asked).toHaveLength(1);
   });
 
-  test("is not waited for when a stop comes in the middle of an answer", async () => {
+  test("is not retried if a stop comes during a response", async () => {
     const stop = new AbortController();
     const upstream = await playRaw([{ write: rawAnswer("200 OK", RESUMABLE, BYTES.subarray(0, 4000)), ending: "silence" }]);
     const { result, left } = await fetched(upstream.base, { stop: stop.signal, progress: () => stop.abort() });
@@ -175,7 +175,7 @@ describe("what passes", () => {
   });
 });
 
-describe("a download that broke off", () => {
+describe("an interrupted download", () => {
   const half = rawAnswer("200 OK", RESUMABLE, BYTES.subarray(0, 4000));
   const rest = (headers: Record<string, string> = {}) =>
     rawAnswer(
@@ -185,7 +185,7 @@ describe("a download that broke off", () => {
     );
   const ranges = (asked: readonly Asked[]) => asked.map(({ headers }) => [headers.get("range"), headers.get("if-range")]);
 
-  test("goes on where it ended", async () => {
+  test("resumes where it ended", async () => {
     const upstream = await playRaw([
       { write: half, ending: "silence" },
       { write: rest(), ending: "end" },
@@ -201,7 +201,7 @@ describe("a download that broke off", () => {
     ]);
   });
 
-  test("begins anew when the file has changed meanwhile, as a 200 tells", async () => {
+  test("starts over if a 200 shows that the file has changed", async () => {
     const other = Buffer.from("abc".repeat(2000));
     const upstream = await playRaw([
       { write: half, ending: "silence" },
@@ -219,7 +219,7 @@ describe("a download that broke off", () => {
     ["another range", rest({ "content-range": "bytes 3000-8999/10000" })],
     ["no range", rest({ "content-range": "" })],
     ["nothing to give", rawAnswer("416 Range Not Satisfiable", { ...RESUMABLE, "content-length": "0" }, Buffer.alloc(0))],
-  ])("begins anew when the rest comes with %s", async (_, second) => {
+  ])("starts over if the rest comes with %s", async (_, second) => {
     const upstream = await playRaw([
       { write: half, ending: "silence" },
       { write: second, ending: "end" },
@@ -236,7 +236,7 @@ describe("a download that broke off", () => {
   test.each([
     ["ranges are not offered", { "accept-ranges": "none" }],
     ["its entity tag is weak", { etag: 'W/"one"' }],
-  ])("begins anew when %s", async (_, headers) => {
+  ])("starts over if %s", async (_, headers) => {
     const upstream = await playRaw([
       { write: rawAnswer("200 OK", { ...RESUMABLE, ...headers }, BYTES.subarray(0, 4000)), ending: "silence" },
       { write: rawAnswer("200 OK", RESUMABLE, BYTES), ending: "end" },
@@ -248,7 +248,7 @@ describe("a download that broke off", () => {
     expect(ranges(upstream.asked)[1]).toEqual([null, null]);
   });
 
-  test("is never taken for the whole", async () => {
+  test("is never saved as a complete file", async () => {
     const upstream = await playRaw(
       Array.from({ length: 5 }, () => ({
         write: rawAnswer("200 OK", { ...RESUMABLE, "accept-ranges": "none" }, BYTES.subarray(0, 4000)),
@@ -260,7 +260,7 @@ describe("a download that broke off", () => {
     expect(left).toEqual([]);
   });
 
-  test("is not taken for the whole when its pieces end early", async () => {
+  test("is not saved as complete if its chunks end early", async () => {
     const pieces = rawAnswer("200 OK", { ...HEADERS, "transfer-encoding": "chunked" }, Buffer.from("5\r\nhello\r\n"));
     const upstream = await playRaw(Array.from({ length: 5 }, () => ({ write: pieces, ending: "end" as const })));
     expect((await fetched(upstream.base)).result).toMatch(/^Cannot fetch .* \(tried 5 times\)$/);
@@ -271,12 +271,12 @@ describe("what is refused at once", () => {
   test.each([
     ["text/html; charset=utf-8", "it has the content type text/html, not text/csv"],
     ["application/json", "it has the content type application/json, not text/csv"],
-  ])("is an answer of type %p", async (type, reason) => {
+  ])("is a response of type %p", async (type, reason) => {
     const { base } = play(() => new Response(Buffer.from("<html>Down for maintenance</html>"), { headers: { "content-type": type } }));
     expect(await fetched(base)).toMatchObject({ result: `Cannot fetch ${base}file.csv: ${reason}`, waits: [], left: [] });
   });
 
-  test("is a file that says it is too large, and one that turns out to be", async () => {
+  test("is a file that is too large, by its length or while it is read", async () => {
     const stated = play(() => new Response(BYTES, { headers: HEADERS }));
     expect(await fetched(stated.base, { bytesMax: 9999 })).toMatchObject({
       result: `Cannot fetch ${stated.base}file.csv: it has 10000 bytes, more than 9999`,
@@ -291,7 +291,7 @@ describe("what is refused at once", () => {
     });
   });
 
-  test("is an address without https, unless that is let pass", async () => {
+  test("is an http URL, unless http is allowed", async () => {
     const { base, asked } = play(whole);
     const { host } = new URL(base);
     expect(await fetched(base, { allowHttp: false })).toMatchObject({
@@ -312,7 +312,7 @@ describe("a redirect", () => {
     expect(other.asked.map(({ path, query }) => [path, query.get("token")])).toEqual([["/signed", "secret"]]);
   });
 
-  test("to another place of the same host is followed", async () => {
+  test("to another path of the same host is followed", async () => {
     const upstream = play(({ path }) => (path === "/file.csv" ? to("/elsewhere/file.csv") : whole()));
     expect(await fetched(upstream.base)).toMatchObject({ result: { outcome: "saved" } });
   });
@@ -323,7 +323,7 @@ describe("a redirect", () => {
     ["a host that looks alike", "https://127.0.0.1.evil.example/", "it redirects to 127.0.0.1.evil.example, which is not"],
     ["a file", "file:///etc/passwd", "it redirects to , which is not one of its hosts"],
     ["nowhere", "https://", "it redirects without a valid address"],
-  ])("to %s is refused by name", async (_, location, reason) => {
+  ])("to %s fails, and the message names it", async (_, location, reason) => {
     const { base } = play(() => to(location));
     const { result, waits, left } = await fetched(base);
     expect(result).toStartWith(`Cannot fetch ${base}file.csv: ${reason}`);
@@ -331,7 +331,7 @@ describe("a redirect", () => {
     expect(left).toEqual([]);
   });
 
-  test("that leads back to itself ends", async () => {
+  test("to itself ends", async () => {
     const upstream = play(() => to("/file.csv"));
     expect(await fetched(upstream.base)).toMatchObject({
       result: `Cannot fetch ${upstream.base}file.csv: it redirects more than 5 times`,
@@ -340,7 +340,7 @@ describe("a redirect", () => {
     expect(upstream.asked).toHaveLength(6);
   });
 
-  test("from https to http is refused, even where http is let pass", async () => {
+  test("from https to http fails, even if http is allowed", async () => {
     const { host } = new URL("https://upstream.example/");
     const network = spyOn(globalThis, "fetch").mockImplementation(
       Object.assign(async () => to(`http://${host}/file.csv`), { preconnect: fetch.preconnect }),
@@ -356,7 +356,7 @@ describe("a redirect", () => {
     }
   });
 
-  test("of something that is posted is refused", async () => {
+  test("of a POST request fails", async () => {
     const { base } = play(() => to("/elsewhere", 307));
     const request = { url: new URL(base), types: ["application/json"], bytesMax: 1000, body: { opportunityId: 1 } };
     const path = join(aDirectory(), "answer.json");

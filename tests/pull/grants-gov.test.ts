@@ -35,7 +35,7 @@ describe("pull grants-gov", () => {
     expect(readdirSync(puller.directory).filter((name) => name.startsWith(".pull"))).toEqual([]);
   });
 
-  test("takes the calendar of the eastern time zone", async () => {
+  test("uses the date in the Eastern time zone", async () => {
     const upstream = publishing({ "20260802": EXTRACT });
     const puller = aPuller("grants-gov");
     puller.clock.now = Date.UTC(2026, 7, 3, 2);
@@ -45,7 +45,7 @@ describe("pull grants-gov", () => {
     expect(daysAsked(upstream.asked)).toEqual(["20260802"]);
   });
 
-  test("fetches and imports nothing when the newest extract is the one it has", async () => {
+  test("imports nothing if the newest extract was imported last", async () => {
     const upstream = publishing({ "20260802": EXTRACT });
     const puller = aPuller("grants-gov");
     await puller.turn(upstream.base);
@@ -59,7 +59,7 @@ describe("pull grants-gov", () => {
     expect(await puller.turn(upstream.base, { force: true })).toMatchObject({ unchanged: 494, changed: 0 });
   });
 
-  test("never goes back behind the extract it has, even when that is gone", async () => {
+  test("never imports an extract older than the last one, even if that is gone", async () => {
     const puller = aPuller("grants-gov");
     const extracts: Record<string, Uint8Array> = { "20260802": EXTRACT, "20260801": extractOf("20260726") };
     const upstream = publishing(extracts);
@@ -70,7 +70,7 @@ describe("pull grants-gov", () => {
     expect(daysAsked(upstream.asked)).toEqual(["20260803", "20260802", "20260803", "20260802"]);
   });
 
-  test("imports the next extract, and remembers that one instead", async () => {
+  test("imports the next extract, and stores that one as the last", async () => {
     const puller = aPuller("grants-gov");
     const extracts: Record<string, Uint8Array> = { "20260802": EXTRACT };
     const upstream = publishing(extracts);
@@ -82,7 +82,7 @@ describe("pull grants-gov", () => {
     expect(daysAsked(upstream.asked)).toEqual(["20260803", "20260802", "20260803", "20260803"]);
   });
 
-  test("refuses a snapshot that would remove too much, and asks for it again the next time", async () => {
+  test("fails for a snapshot that would remove too much, and downloads it again the next time", async () => {
     const puller = aPuller("grants-gov");
     const extracts: Record<string, Uint8Array> = { "20260802": extractOf("20250821") };
     const upstream = publishing(extracts);
@@ -95,7 +95,7 @@ describe("pull grants-gov", () => {
     expect(await puller.turn(upstream.base)).toMatchObject({ removed: expect.any(Number) });
   });
 
-  test("says when there has been no extract for a week", async () => {
+  test("fails if there has been no extract for a week", async () => {
     const upstream = publishing({});
     const puller = aPuller("grants-gov");
 
@@ -116,7 +116,7 @@ describe("pull grants-gov", () => {
       new Response(zipArchive("readme.txt", Buffer.from("nothing to see")), { headers: ZIP }),
       "it holds no entry like",
     ],
-  ])("changes nothing when what is published is %s", async (_, answer, reason) => {
+  ])("changes nothing if the extract is %s", async (_, answer, reason) => {
     const puller = aPuller("grants-gov");
     const before = await contentsOf(puller.db);
 
@@ -143,7 +143,7 @@ describe("pull grants-gov-search", () => {
     });
   }
 
-  test("takes all pages of the search, and they must come to its count", async () => {
+  test("imports all pages of the search, whose records must match its count", async () => {
     const upstream = searching();
     const puller = aPuller("grants-gov-search");
 

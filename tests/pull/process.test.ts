@@ -10,7 +10,7 @@ afterAll(dropScratch);
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 const SOLICITATIONS = realJson<object[]>("sbir-gov/solicitations-20250914.json");
 
-test.each(["SIGTERM", "SIGINT"] as const)("pull --every, as a process, waits for its next turn and ends with 0 at %s", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("pull --every waits for its next run as a process, and ends with 0 at %s", async (signal) => {
   const upstream = play(({ query }) => Response.json(query.get("start") === "0" ? SOLICITATIONS : []));
   const data = aDirectory();
   const command = [process.execPath, MAIN, "pull", "sbir-gov", "--every", "1h", "--data", data, "--from", upstream.base, "--allow-http"];

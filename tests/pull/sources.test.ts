@@ -13,7 +13,7 @@ describe("pull sam-gov", () => {
   const headers = { "content-type": "application/octet-stream", etag: '"csv"', "accept-ranges": "bytes" };
   const signed = "/signed/ContractOpportunitiesFullCSV.csv";
 
-  test("follows the redirect to the store, imports the active notices and removes none", async () => {
+  test("follows the redirect, imports the active notices and removes none", async () => {
     const puller = aPuller("sam-gov");
     const upstream = play(({ path, query, headers: sent }) => {
       if (path !== signed) return new Response(null, { status: 303, headers: { location: `${signed}?X-Amz-Signature=secret` } });
@@ -31,14 +31,14 @@ describe("pull sam-gov", () => {
     expect(await puller.turn(upstream.base)).toBeUndefined();
   });
 
-  test("believes no file that has a header and nothing else", async () => {
+  test("fails for a file without records", async () => {
     const puller = aPuller("sam-gov");
     const { base } = play(() => new Response(csv.subarray(0, csv.indexOf("\n") + 1), { headers }));
     await expect(puller.turn(base)).rejects.toThrow("the download contains no records");
     expect(await puller.db.all(rawSql("select name from settings where name like 'pulled%'"))).toEqual([]);
   });
 
-  test("says when the file is not there", async () => {
+  test("fails if the file is missing", async () => {
     const { base } = play(() => undefined);
     await expect(aPuller("sam-gov").turn(base)).rejects.toThrow(`Cannot find ContractOpportunitiesFullCSV.csv at ${base}`);
   });
@@ -48,7 +48,7 @@ describe("pull sam-gov-api", () => {
   type Answer = { totalRecords: number; opportunitiesData: { noticeId: string }[] };
   const real = realJson<Answer>("sam-gov/v2-search-20260202.json");
 
-  test("asks with the key for the last days, page by page", async () => {
+  test("requests the last days with the key, page by page", async () => {
     const upstream = play(({ query }) => {
       const offset = Number(query.get("offset")) * 3;
       return Response.json({ ...real, totalRecords: 8, opportunitiesData: real.opportunitiesData.slice(offset, offset + 3) });
@@ -65,7 +65,7 @@ describe("pull sam-gov-api", () => {
     );
   });
 
-  test("changes nothing when notices are missing", async () => {
+  test("changes nothing if notices are missing", async () => {
     const puller = aPuller("sam-gov-api");
     await expect(puller.turn(play(() => Response.json(real)).base)).rejects.toThrow("it states a total of 9334, but its pages have 8");
     expect(await documentsOf(puller.db)).toEqual([]);
@@ -77,7 +77,7 @@ describe("pull sbir-gov", () => {
   const paging = (rows: number) =>
     play(({ query }) => Response.json(real.slice(Number(query.get("start")), Number(query.get("start")) + rows)));
 
-  test("takes pages until one has nothing new, and imports them as one", async () => {
+  test("requests pages until one has nothing new, and imports them as one unit", async () => {
     const upstream = paging(4);
     const puller = aPuller("sbir-gov");
 
@@ -90,7 +90,7 @@ describe("pull sbir-gov", () => {
     expect(await puller.db.all(rawSql("select count(*) as count, snapshot from imports"))).toEqual([{ count: 1, snapshot: 0 }]);
   });
 
-  test("takes an upstream that knows no pages, as long as all fits into one", async () => {
+  test("accepts an upstream without pages if everything fits into one", async () => {
     const puller = aPuller("sbir-gov");
     const all = await puller.turn(play(() => Response.json(real)).base);
     expect(await puller.turn(paging(4).base)).toMatchObject({ unchanged: all?.added, changed: 0, added: 0 });
@@ -99,7 +99,7 @@ describe("pull sbir-gov", () => {
     await expect(puller.turn(play(() => Response.json(many)).base)).rejects.toThrow("the same 50 solicitations again");
   });
 
-  test("removes nothing when no solicitation is open", async () => {
+  test("removes nothing if no solicitation is open", async () => {
     const puller = aPuller("sbir-gov");
     await puller.turn(paging(50).base);
     expect(await puller.turn(play(() => Response.json([])).base)).toMatchObject({ read: 0, removed: 0 });
@@ -116,7 +116,7 @@ describe("pull sbir-gov", () => {
     ["a list of something else", () => Response.json([{ hello: "world" }]), "is not a solicitation"],
     ["a refusal", () => new Response("", { status: 403 }), "it returned 403"],
     ["nothing at all", () => undefined, "it returned 404"],
-  ])("changes nothing when the answer is %s", async (_, answer, reason) => {
+  ])("changes nothing if the response is %s", async (_, answer, reason) => {
     const puller = aPuller("sbir-gov");
     await puller.turn(paging(50).base);
     const before = await contentsOf(puller.db);
@@ -157,7 +157,7 @@ describe("pull dsip", () => {
     });
   }
 
-  test("asks for the statuses, the open topics with every key, their details and their questions", async () => {
+  test("requests the statuses, the topics with every required key, their details and questions", async () => {
     const upstream = portal();
     const puller = aPuller("dsip");
 
@@ -192,14 +192,14 @@ describe("pull dsip", () => {
     expect((await documentOf(puller.db, asked?.topicCode ?? "")).description).toContain("<h3>Objective</h3>");
   });
 
-  test("finds a question that was answered since", async () => {
+  test("stores a newly answered question", async () => {
     const puller = aPuller("dsip");
     await puller.turn(portal((path) => (path.endsWith("/questions") ? questions.slice(1) : undefined)).base);
     expect(await puller.turn(portal().base)).toMatchObject({ changed: 1, unchanged: 1, events: 1 });
     expect((await eventsOf(puller.db, asked?.topicCode ?? "")).map(({ type }) => type)).toEqual(["opportunity_added", "qanda_updated"]);
   });
 
-  test("keeps its requests 0.35 s apart", async () => {
+  test("waits 0.35 s between requests", async () => {
     const waits: number[] = [];
     const upstream = portal();
     await aPuller("dsip").turn(upstream.base, { net: { wait: async (ms) => void waits.push(ms) } });
@@ -243,7 +243,7 @@ describe("pull dsip", () => {
     expect(await contentsOf(puller.db)).toBe(before);
   });
 
-  test("keeps the files where that is asked for, and they can be imported again", async () => {
+  test("keeps the files with --keep, and they can be imported again", async () => {
     const keep = aDirectory();
     const puller = aPuller("dsip");
     await puller.turn(portal().base, { keep });
@@ -255,7 +255,7 @@ describe("pull dsip", () => {
 });
 
 describe("pull", () => {
-  test("keeps the files that could not be imported, too, and nothing when there is nothing", async () => {
+  test("keeps files that could not be imported, and nothing if there is nothing new", async () => {
     const keep = join(aDirectory(), "kept");
     const puller = aPuller("sbir-gov");
     await expect(puller.turn(play(() => Response.json([{ hello: "world" }])).base, { keep })).rejects.toThrow("is not a solicitation");
@@ -276,7 +276,7 @@ describe("pull", () => {
     expect(existsSync(join(puller.directory, "sbir-gov.rejects.ndjson"))).toBe(true);
   });
 
-  test("drops what a killed pull left the day before, and nothing that may be in use", async () => {
+  test("removes what a killed pull left the day before, and nothing that may be in use", async () => {
     const puller = aPuller("sbir-gov");
     const [old, young] = [".pull-dsip-20260802T115959.999Z", ".pull-sbir-gov-20260803T115959.999Z"];
     for (const name of [old, young]) mkdirSync(join(puller.directory, name));

@@ -22,7 +22,7 @@ function start(db: CatalogDb, source: string, base: string) {
 }
 
 describe.each(locations)("two pulls at once on %s", (_, isThere, newLocation) => {
-  test.if(isThere)("of one source: the second is refused before it fetches, and works once the first has ended", async () => {
+  test.if(isThere)("of one source: the second fails before it downloads, and works after the first", async () => {
     const location = await newLocation();
     const [one, two] = [await location.catalog(NOW), await location.catalog(NOW)];
     const asked = Promise.withResolvers<void>();
@@ -50,7 +50,7 @@ describe.each(locations)("two pulls at once on %s", (_, isThere, newLocation) =>
     await Promise.all([one.close(), two.close()]);
   });
 
-  test.if(isThere)("a pull that fails leaves the way free for the next", async () => {
+  test.if(isThere)("a failed pull does not block the next one", async () => {
     const db = await (await newLocation()).catalog(NOW);
     await expect(start(db, "sbir-gov", play(() => new Response("", { status: 403 })).base)).rejects.toThrow("it returned 403");
     const well = play(({ query }) => Response.json(query.get("start") === "0" ? [solicitation("Published")] : []));
