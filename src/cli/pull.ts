@@ -33,7 +33,7 @@ const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
 
 export function pullCommand(cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
   const names = upstreams.map(({ name }) => name);
-  const list = upstreams.map(({ name, format, about }) => `  ${name.padEnd(20)} ${(format.source ?? "").padEnd(20)} ${about}`).join("\n");
+  const list = upstreams.map(({ name, format, about }) => `  ${name.padEnd(18)}  ${(format.source ?? "").padEnd(10)}  ${about}`).join("\n");
   return command("pull", "Download what an upstream publishes, and import it")
     .addArgument(oneOf(new Argument("<source>", "the upstream"), names))
     .option("--every <duration>", "repeat, for example every 6h, until SIGTERM or SIGINT", durationAtLeast("1m"))

@@ -32,7 +32,7 @@ export type Upstream = {
 export const upstreams: readonly Upstream[] = [
   {
     name: "grants-gov",
-    about: "the daily XML extract of Grants.gov, a snapshot",
+    about: "daily XML extract, imported as a snapshot",
     format: grantsGov,
     snapshot: true,
     neverEmpty: true,
@@ -42,7 +42,7 @@ export const upstreams: readonly Upstream[] = [
   },
   {
     name: "grants-gov-search",
-    about: "dates and statuses of everything forecast or posted at Grants.gov, between two extracts",
+    about: "dates and statuses, for between two extracts",
     format: grantsGov,
     snapshot: false, // It lacks closed opportunities.
     neverEmpty: true,
@@ -52,7 +52,7 @@ export const upstreams: readonly Upstream[] = [
   },
   {
     name: "grants-gov-details",
-    about: "the same with details, attachments and history; one request per record, about 1,500",
+    about: "the same with details, by about 1,500 requests",
     format: grantsGov,
     snapshot: false,
     neverEmpty: true,
@@ -62,7 +62,7 @@ export const upstreams: readonly Upstream[] = [
   },
   {
     name: "sam-gov",
-    about: "the daily CSV of all active notices of SAM.gov",
+    about: "daily CSV of all active notices",
     format: samGov,
     snapshot: false, // A missing notice has usually been archived.
     neverEmpty: true,
@@ -72,7 +72,7 @@ export const upstreams: readonly Upstream[] = [
   },
   {
     name: "sam-gov-api",
-    about: "notices of the last three days from the SAM.gov API, without descriptions",
+    about: "notices of the last three days, without texts",
     format: samGov,
     snapshot: false,
     neverEmpty: false,
@@ -83,7 +83,7 @@ export const upstreams: readonly Upstream[] = [
   },
   {
     name: "sbir-gov",
-    about: "the open solicitations of SBIR.gov",
+    about: "open solicitations",
     format: sbirGov,
     snapshot: false, // It has open solicitations only.
     neverEmpty: false,
@@ -93,7 +93,7 @@ export const upstreams: readonly Upstream[] = [
   },
   {
     name: "dsip",
-    about: "open and pre-release topics of the DoD SBIR/STTR portal, with details and questions",
+    about: "open and pre-release topics with details",
     format: dsip,
     snapshot: false, // It has open and pre-release topics only.
     neverEmpty: false,

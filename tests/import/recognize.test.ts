@@ -117,7 +117,7 @@ describe("fundfeed import", () => {
 
   test("shows names of formats beside the codes of sources", async () => {
     expect((await run("--help")).out).toMatch(/^ {2}dsip {2,}DSIP {2,}DoD/m);
-    expect((await fundfeed(["pull", "--help"])).out).toMatch(/^ {2}sam-gov-api {2,}SAM_GOV {2,}the notices/m);
+    expect((await fundfeed(["pull", "--help"])).out).toMatch(/^ {2}sam-gov-api {2,}SAM_GOV {2,}notices/m);
     const data = join(aDirectory(), "data");
     await fundfeed(["import", "records", aFile('{"source":{"code":"A","opportunity_id":"1"},"title":"T"}\n'), "--data", data]);
     expect((await fundfeed(["sources", "list", "--data", data])).out).toMatch(/^DSIP {2,}dsip {2,}/m);
