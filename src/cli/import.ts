@@ -12,7 +12,7 @@ import { oneOf, timestamp } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, isRedactingContacts, redactContactsOption } from "./command.ts";
 import { withImportContext, withReadOnlyContext } from "./import-context.ts";
 import { formatOutcome, printRejects } from "./import-outcome.ts";
-import { examples, printResult } from "./output.ts";
+import { examples, printResult, TERMINAL_WIDTH, wrapped } from "./output.ts";
 
 type ImportOptions = CommonOptions & {
   snapshot?: true;
@@ -42,10 +42,7 @@ export function importCommand(cli: Cli): Command {
       "file for rejected records (default: <file>.rejects.ndjson, in the data directory if the file is elsewhere)",
     )
     .addOption(redactContactsOption())
-    .addHelpText(
-      "after",
-      `\nFormats:\n${list.map(({ name, source = "as stated", about }) => `  ${name.padEnd(20)} ${source.padEnd(20)} ${about}`).join("\n")}`,
-    )
+    .addHelpText("after", `\nFormats:\n${list.map(formatEntry).join("\n")}`)
     .addHelpText(
       "after",
       examples(
@@ -73,6 +70,12 @@ export function importCommand(cli: Cli): Command {
     if (outcome.rejected > 0) cli.exitCode = 3;
     printRejects(cli.machine, outcome);
   });
+}
+
+/** One format of the help. Its description is wrapped in a column of its own. */
+function formatEntry({ name, source = "as stated", about }: { name: string; source: string | undefined; about: string }): string {
+  const columns = `  ${name.padEnd(18)}  ${source.padEnd(18)}  `;
+  return columns + wrapped(about, TERMINAL_WIDTH - columns.length).join(`\n${" ".repeat(columns.length)}`);
 }
 
 /** Lets the path of an existing file pass: `missingFormat` then recognizes the file and suggests its format. */

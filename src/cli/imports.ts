@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type FileDigest, listImports, type Summary } from "../import/import-log.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { type Cli, type CommonOptions, command, commandGroup, withCatalog } from "./command.ts";
-import { formatCount, instantOrNull, printResult, toSecond } from "./output.ts";
+import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, toSecond, wrapped } from "./output.ts";
 
 export function importsCommand(cli: Cli): Command {
   const list = command("list", "List imports with their files, times and counts, newest first").action(async (options: CommonOptions) => {
@@ -31,35 +31,24 @@ type Import = { id: number; format: string; files: FileDigest[]; started_at: str
   finished_at: string | null;
 };
 
-/** Fits a terminal of 80 columns. */
-const WIDTH = 79;
-
 /** One line with format and time, the counts, and one line per file. */
 function entryOf({ id, format, files, snapshot, started_at, as_of, finished_at, counts }: Import, idWidth: number): string {
   const indent = " ".repeat(idWidth + 2);
   const facts = [toSecond(started_at ?? ""), format, snapshot && "snapshot", finished_at === null && "not finished"];
   const lines = [`${`${id}`.padStart(idWidth)}  ${facts.filter(Boolean).join("  ")}`];
   if (as_of !== null) lines.push(`${indent}as of ${toSecond(as_of)}`);
-  lines.push(...wrapped(countsOf(counts), WIDTH - indent.length).map((line) => indent + line));
-  lines.push(...files.map(({ name }) => indent + endOf(oneLine(name), WIDTH - indent.length)));
+  lines.push(...wrapped(countsOf(counts), TERMINAL_WIDTH - indent.length).map((line) => indent + line));
+  lines.push(...files.map(({ name }) => indent + endOf(oneLine(name), TERMINAL_WIDTH - indent.length)));
   return lines.join("\n");
 }
 
 /** Leaves out counts of zero. */
 function countsOf({ read = 0, ...others }: Partial<Summary>): string {
   const parts = Object.entries(others).filter(([, count]) => count > 0);
-  const details = parts.map(([name, count]) => `${formatCount(count)} ${name}`).join(", ");
+  const details = parts
+    .map(([name, count]) => (name === "events" ? formatCount(count, "event") : `${formatCount(count)} ${name}`))
+    .join(", ");
   return `${formatCount(read)} read${details === "" ? "" : `: ${details}`}`;
-}
-
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1);
-    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${line} ${word}`;
-  }
-  return lines;
 }
 
 /** Shortens a path at its beginning, because paths differ at their end. */

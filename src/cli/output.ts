@@ -66,6 +66,20 @@ export function formatDuration(ms: number): string {
   return "0 seconds";
 }
 
+/** Fits a terminal of 80 columns. */
+export const TERMINAL_WIDTH = 79;
+
+/** The lines of a text that is wrapped at blanks. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
+}
+
 /** The end of a help text: example command lines. */
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
