@@ -50,7 +50,8 @@ export type Outcome = Summary & { reasons?: Reason[]; rejects: string[] };
 
 type Lockable = Pick<ImportContext, "db" | "directory" | "notify">;
 
-type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: Rejects };
+/** What `withInputs` opens. */
+export type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: Rejects };
 
 /**
  * Opens the files, takes the import lock, runs `work`, and keeps the rejects if it succeeded. Closes everything in any case.

@@ -7,12 +7,16 @@ import { findByUpstreamId, hasEvent } from "../changes/stored.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
-import { advance, digestsOf, type ImportContext, type Options, type Outcome, shareRead, withInputs } from "./context.ts";
+import { advance, digestsOf, type ImportContext, type Opened, type Options, type Outcome, shareRead, withInputs } from "./context.ts";
 import { objectLines } from "./formats/records.ts";
 import { beginImport, emptySummary, finishImport, type Summary } from "./import-log.ts";
+import type { Staging } from "./staging.ts";
 import { Rejection, readerOf, rejectionOf, requireName, WORD_MAX } from "./validate.ts";
 
+/** Events in one transaction. */
 const CHUNK = 2000;
+/** Events between two progress reports, at which the import may be stopped. */
+const REPORT_EVERY = 500;
 
 const EventLine = Type.Object({
   source: Type.Object({ code: Type.String(), opportunity_id: Type.String() }),
@@ -29,47 +33,63 @@ const readEvent = readerOf(EventLine) as (value: unknown, path: string) => Stati
 /** A valid event with the row number of its record. `type` and `severity` are as given; the event has those that the API knows. */
 type ValidEvent = { seq: number; type: string; severity: string; detected_at: EpochMs; event: OpportunityEvent };
 
-/** Imports event files as one unit. The same event, all members equal, is stored once. */
+/** Imports event files as one unit. An event is stored once, however often it is imported. Throws if a file is refused as a whole. */
 export async function importEvents(context: ImportContext, options: Options): Promise<Outcome> {
   if (options.snapshot || options.asOf !== undefined)
     throw new Error("Cannot import events with --snapshot or --as-of: each event states its own instant");
-  return withInputs(context, { name: "events" }, options, async ({ inputs, staging, rejects }) => {
-    const summary: Summary = { ...emptySummary };
-    const sources = new Set<string>();
-    for await (const item of objectLines(inputs)) {
-      summary.read++;
-      if (summary.read % 500 === 0) await advance(context, { step: "reading", done: summary.read, share: shareRead(inputs) });
-      try {
-        if (item.kind === "rejected") throw new Rejection(item.reason);
-        const valid = await validateEvent(context.db, item.record, sources);
-        const event = options.redactContacts ? withoutContactValues(valid.event) : valid.event; // With the same id, so that it is stored once.
-        staging.putEvent(event.id, JSON.stringify({ ...valid, event }));
-      } catch (error) {
-        rejects.add(item, rejectionOf(error));
-        summary.rejected++;
-      }
-    }
-    await advance(context, { step: "reading", done: summary.read, share: 1 });
-    const { toWrite } = staging.counts();
-    summary.unchanged = summary.read - summary.rejected - toWrite; // Repeated in the files. Those that are stored already are added below.
-    const files = await digestsOf(inputs);
+  return withInputs(context, { name: "events" }, options, async (opened) => {
+    const { summary, sources } = await stageEvents(context, options, opened);
+    const files = await digestsOf(opened.inputs);
     const begun = { format: "events", files, sources: [...sources].sort(), snapshot: false, asOf: undefined, startedAt: context.now() };
-    const store = options.dryRun ? context.db.readTransaction : context.db.transaction;
-    const importId = options.dryRun ? 0 : await beginImport(context.db, begun);
-    for (const chunk of staging.eventChunks(CHUNK)) {
-      await store(async (sql) => {
-        for (const json of chunk) {
-          const valid = JSON.parse(json) as ValidEvent;
-          const isNew = options.dryRun ? !(await hasEvent(sql, valid.event.id)) : await storeEvent(sql, valid, importId);
-          summary[isNew ? "events" : "unchanged"]++;
-        }
-      });
-      const made = { step: "writing", done: summary.events, total: toWrite, share: (summary.events + 1) / (toWrite + 1) } as const;
-      await advance(context, made, options.dryRun ? 0 : summary.events);
-    }
-    if (!options.dryRun) await finishImport(context.db, importId, summary, context.now());
+    const importId = options.dryRun ? undefined : await beginImport(context.db, begun);
+    await storeEvents(context, opened.staging, summary, importId);
+    if (importId !== undefined) await finishImport(context.db, importId, summary, context.now());
     return summary;
   });
+}
+
+/** The first pass: validates and stages the events of all files. */
+async function stageEvents(
+  context: ImportContext,
+  { redactContacts }: Options,
+  { inputs, staging, rejects }: Opened,
+): Promise<{ summary: Summary; sources: Set<string> }> {
+  const summary: Summary = { ...emptySummary };
+  const sources = new Set<string>();
+  for await (const item of objectLines(inputs)) {
+    summary.read++;
+    if (summary.read % REPORT_EVERY === 0) await advance(context, { step: "reading", done: summary.read, share: shareRead(inputs) });
+    try {
+      if (item.kind === "rejected") throw new Rejection(item.reason);
+      const valid = await validateEvent(context.db, item.record, sources);
+      const event = redactContacts ? withoutContactValues(valid.event) : valid.event; // With the same id, so that it is stored once.
+      staging.putEvent(event.id, JSON.stringify({ ...valid, event }));
+    } catch (error) {
+      rejects.add(item, rejectionOf(error));
+      summary.rejected++;
+    }
+  }
+  await advance(context, { step: "reading", done: summary.read, share: 1 });
+  summary.unchanged = summary.read - summary.rejected - staging.counts().toWrite; // Repeated in the files.
+  return { summary, sources };
+}
+
+/** Stores the staged events that are new, and counts them. Without an `importId`, it only counts. */
+async function storeEvents(context: ImportContext, staging: Staging, summary: Summary, importId: number | undefined): Promise<void> {
+  const total = staging.counts().toWrite;
+  const run = importId === undefined ? context.db.readTransaction : context.db.transaction;
+  for (const chunk of staging.eventChunks(CHUNK)) {
+    await run(async (sql) => {
+      for (const json of chunk) {
+        const { seq, event, ...columns } = JSON.parse(json) as ValidEvent;
+        const isNew =
+          importId === undefined ? !(await hasEvent(sql, event.id)) : await insertImportedEvent(sql, seq, event, columns, importId);
+        summary[isNew ? "events" : "unchanged"]++;
+      }
+    });
+    const made = { step: "writing", done: summary.events, total, share: (summary.events + 1) / (total + 1) } as const;
+    await advance(context, made, importId === undefined ? 0 : summary.events);
+  }
 }
 
 /** Throws a Rejection if the event is not valid, or its record is not stored. Adds its source to `sources`. */
@@ -95,10 +115,6 @@ async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string
     detected_at: formatInstant(detectedAt),
   };
   return { seq: record.seq, type, severity, detected_at: detectedAt, event };
-}
-
-async function storeEvent(sql: CatalogSql, { seq, event, type, severity, detected_at }: ValidEvent, importId: number): Promise<boolean> {
-  return insertImportedEvent(sql, seq, event, { type, severity, detected_at }, importId);
 }
 
 /** A value that the API does not know is stored as given and served as `unknown`. */
