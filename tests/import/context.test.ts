@@ -21,7 +21,7 @@ describe.each(engines)("withStaging() on %s", (kind, isThere, emptyCatalog) => {
     return { db, directory, notices, notify: (message: string) => void notices.push(message), [Symbol.asyncDispose]: () => db.close() };
   }
 
-  testIf("lets one import at a time in, and says so to the one that waits", async () => {
+  testIf("runs one import at a time, and notifies the one that waits", async () => {
     await using context = await aContext();
     const order: string[] = [];
     const firstEnds = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ describe.each(engines)("withStaging() on %s", (kind, isThere, emptyCatalog) => {
     expect(context.notices).toEqual(["Waiting for another import to finish"]);
   });
 
-  testIf("lets the next one in when an import failed, and leaves no file behind", async () => {
+  testIf("runs the next import after one that failed, and leaves no file", async () => {
     await using context = await aContext();
     const failed = withStaging(context, async (staging) => {
       staging.putEvent("1", "{}");

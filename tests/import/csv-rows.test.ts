@@ -15,7 +15,7 @@ async function rowsOf(text: string | Uint8Array, columns: string[] = [], size?: 
 }
 
 describe("csvRows()", () => {
-  test("reads what was written, whatever is quoted and wherever the pieces end", async () => {
+  test("reads rows with any quoting, in pieces of any size", async () => {
     const cell = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r", " ", "é", "–", "😀"), maxLength: 6 });
     const file = fc.tuple(
       fc.array(fc.tuple(cell, cell, cell), { maxLength: 5 }),
@@ -34,14 +34,14 @@ describe("csvRows()", () => {
     );
   });
 
-  test("counts lines as an editor does, and passes over blank ones", async () => {
+  test("counts lines as an editor does, and skips blank ones", async () => {
     expect(await rowsOf('a,b\r\n"x\ny",1\r\n\r\nz,2')).toEqual([
       { line: 2, cells: ["x\ny", "1"] },
       { line: 5, cells: ["z", "2"] },
     ]);
   });
 
-  test("takes any column name", async () => {
+  test("accepts any column name", async () => {
     expect(await rowsOf("__proto__,constructor\n1,2")).toEqual([{ line: 2, cells: ["1", "2"] }]);
   });
 
@@ -59,7 +59,7 @@ describe("csvRows()", () => {
     await expect(rowsOf(text, ["a"], 1)).rejects.toThrow(message);
   });
 
-  test("puts half a surrogate pair, which no record may hold, for a byte that is not UTF-8", async () => {
+  test("replaces a byte that is not UTF-8 by half a surrogate pair, which no record may hold", async () => {
     expect((await rowsOf(Buffer.from("a\n\xe9\nb", "latin1"))).map(({ cells }) => cells)).toEqual([["\udce9"], ["b"]]);
     const mixed = await rowsOf(Buffer.concat([Buffer.from("a\né"), Buffer.from([0x96])]), ["a"], 1, "mixed");
     expect(mixed.map(({ cells }) => cells)).toEqual([["é–"]]);

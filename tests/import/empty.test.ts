@@ -36,7 +36,7 @@ describe("an empty file", () => {
     expect(await documentsOf(catalog.db)).toHaveLength(1);
   });
 
-  test("says nothing of any source: a snapshot of it removes nothing", async () => {
+  test("has no source, so a snapshot of it removes nothing", async () => {
     const catalog = await aCatalog();
     await catalog.take([anOpportunity()]);
     const before = await contentsOf(catalog.db);

@@ -51,7 +51,7 @@ describe("import events", () => {
     expect(await contentsOf(catalog.db)).toBe(before);
   });
 
-  test("tells events apart by every member", async () => {
+  test("treats events that differ in any member as different", async () => {
     const catalog = await withRecord();
     const variants = [
       event(),
@@ -72,7 +72,7 @@ describe("import events", () => {
     expect(await catalog.takeEvents([event()])).toMatchObject({ events: 0, unchanged: 1 });
   });
 
-  test("stores types and severities that it does not know, and shows them as unknown", async () => {
+  test("stores unknown types and severities as given, and serves them as unknown", async () => {
     const catalog = await withRecord();
     await catalog.takeEvents([event({ type: "merged", severity: "urgent" })]);
     expect(await imported(catalog)).toEqual([expect.objectContaining({ type: "unknown", severity: "unknown" })]);
@@ -109,7 +109,7 @@ describe("import events", () => {
     ]);
   });
 
-  test("a dry run tells what would be stored, and stores nothing", async () => {
+  test("a dry run counts what would be stored, and stores nothing", async () => {
     const catalog = await withRecord();
     await catalog.takeEvents([event()]);
     const before = await contentsOf(catalog.db);

@@ -58,7 +58,7 @@ describe("check", () => {
     expect(others).toEqual([]);
   });
 
-  test("asks the clock", async () => {
+  test("uses the clock of the import", async () => {
     const place = ["--data", aDirectory()];
     await fundfeed(["import", "records", aFile([record("1", {})]), ...place]);
     expect((await fundfeed(["check", ...place])).code).toBe(0);

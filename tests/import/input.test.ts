@@ -77,7 +77,7 @@ describe("openInput()", () => {
       zip({ name: "readme.txt", text: "x" }, { name: "b.XML" }, { name: "c/", text: "" }, { name: "__MACOSX/b.xml" }),
       TEXT,
     ],
-  ])("reads %s by what is in it, as often as asked", async (name, content, text) => {
+  ])("reads %s by its content, several times", async (name, content, text) => {
     const input = await openInput(aFile(name, content), { entry: /\.xml$/i }, aDirectory());
     for (let time = 0; time < 2; time++) expect(String(await bytesOf(input)) === text).toBe(true);
     const bytes = Buffer.byteLength(content);
@@ -90,7 +90,7 @@ describe("openInput()", () => {
     ["halfway.gz", gzipSync(LONG.repeat(5))],
     ["halfway.txt", Buffer.from(LONG.repeat(5))],
     ["halfway.zip", zip({ name: "halfway.xml", text: LONG.repeat(5) })],
-  ])("a reading of %s that is given up halfway leaves the next one whole, and the digest", async (name, content) => {
+  ])("after %s was read in part, the next reading and the digest are complete", async (name, content) => {
     const input = await openInput(aFile(name, content), {}, aDirectory());
     const digest = { bytes: content.length, sha256: new Bun.CryptoHasher("sha256").update(content).digest("hex") };
     for await (const chunk of input.bytes()) if (chunk.length > 0) break;
@@ -150,7 +150,7 @@ describe("openInput()", () => {
     await expect(readAll(path, /\.xml$/i)).rejects.toThrow(`Cannot read ${path}: ${fault}`);
   });
 
-  test("refuses what is not there, and directories", async () => {
+  test("refuses missing files and directories", async () => {
     await expect(readAll(inScratch("missing"))).rejects.toThrow(`Cannot read ${inScratch("missing")}: there is no such file`);
     const directory = aDirectory();
     await expect(readAll(directory)).rejects.toThrow(`Cannot read ${directory}: it is a directory`);
@@ -180,7 +180,7 @@ describe("lines()", () => {
     expect(await linesOf("one\n", size)).toEqual([{ line: 1, text: "one" }]);
   });
 
-  test("a line that is not UTF-8 is one line's fault", async () => {
+  test("a line that is not UTF-8 affects no other line", async () => {
     expect(await linesOf(new Uint8Array([97, 10, 98, 0xff, 10, 99]), 2)).toEqual([
       { line: 1, text: "a" },
       { line: 2, text: "b\ufffd", fault: "the line is not UTF-8" },
@@ -188,7 +188,7 @@ describe("lines()", () => {
     ]);
   });
 
-  test("a line that is too long is one line's fault, of which a part is shown", async () => {
+  test("a line that is too long affects no other line, and its beginning is shown", async () => {
     expect(await linesOf(`a\n${"b".repeat(17 * 1024 * 1024)}\nc`, 65_536)).toEqual([
       { line: 1, text: "a" },
       { line: 2, text: "b".repeat(1000), fault: "the line has more than 16777216 bytes" },

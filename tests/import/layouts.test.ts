@@ -236,7 +236,7 @@ describe("a notice of SAM.gov", () => {
     ],
   ];
 
-  test.each(cases)("%s keeps what is told more exactly", async (_, inRows, inApi, expected) => {
+  test.each(cases)("%s keeps the more exact value", async (_, inRows, inApi, expected) => {
     for (const files of [[rows(inRows), api(inApi)] as const, [api(inApi), rows(inRows)] as const]) {
       const [catalog] = await takeTurns(...files);
       expect(await contentOf(catalog)).toMatchObject([expected]);
@@ -247,7 +247,7 @@ describe("a notice of SAM.gov", () => {
     ["another day", { postedDate: "2026-03-11" }, { dates: { posted_at: "2026-03-11T00:00:00-04:00" } }],
     ["another code", { naicsCode: "236220", naicsCodes: ["236220"] }, { classifications: { naics_codes: ["236220"] } }],
     ["fewer links", { additionalInfoLink: null, resourceLinks: null }, { attachments: [] }],
-  ])("changes when the API tells %s", async (_, fields, expected) => {
+  ])("changes when the API has %s", async (_, fields, expected) => {
     const catalog = await aCatalog();
     const told = { NaicsCode: "541330", AdditionalInfoLink: "https://a.mil", PostedDate: "2026-03-08 23:22:11-04" };
     await catalog.takeFiles([rows(told)], { format: samGov });
@@ -270,7 +270,7 @@ describe("a topic of SBIR.gov that the API and the CSV have", () => {
   const [api, csv] = [realPath("sbir-gov/solicitations-20250914.json"), realPath("sbir-gov/topics_search-20250714.csv")];
   const now = Date.parse("2025-09-15T00:00:00Z");
 
-  test("keeps what one of them tells more exactly", async () => {
+  test("keeps the more exact values of either", async () => {
     for (const files of [
       [api, csv],
       [csv, api],

@@ -49,7 +49,7 @@ describe("the same opportunity in two sources", () => {
     ]);
   });
 
-  test("another agency's topic that bears the same code is another topic", async () => {
+  test("a topic of another agency with the same code is another topic", async () => {
     const catalog = await aCatalog();
     await catalog.take([topic("DSIP")]);
     await catalog.take([topic("SBIR_GOV", "Department of Energy")]);
@@ -184,7 +184,7 @@ describe("partial records", () => {
     organization: { agency: "NASA", sub_agency: "JPL" },
   };
 
-  test("keep what they leave out, and change what they say", async () => {
+  test("change the fields that they have, and keep the others", async () => {
     const catalog = await aCatalog();
     await catalog.take([whole]);
     const part = { source: { code: "A", opportunity_id: "1" }, title: "Two", organization: { agency: "NSF" } };
@@ -196,7 +196,7 @@ describe("partial records", () => {
     });
   });
 
-  test("add to the lists that are stored where they say so, and replace them otherwise", async () => {
+  test('add to stored lists with "adds", and replace them otherwise', async () => {
     const catalog = await aCatalog();
     const listing = (...tech_taxonomy: string[]) => ({ ...whole, classifications: { tech_taxonomy } });
     const taxonomy = async () => (await record(catalog, "A", "1")).classifications.tech_taxonomy;
@@ -212,7 +212,7 @@ describe("partial records", () => {
     expect(await taxonomy()).toEqual(["FAC:ST"]);
   });
 
-  test("a null that they state clears the field", async () => {
+  test("clear a field with null", async () => {
     const catalog = await aCatalog();
     await catalog.take([whole]);
     const part = { source: { code: "A", opportunity_id: "1" }, title: "One", description: null };
@@ -220,7 +220,7 @@ describe("partial records", () => {
     expect((await record(catalog, "A", "1")).description).toBeNull();
   });
 
-  test("add to lists what they do not have yet, once", async () => {
+  test("add each new item to a list once", async () => {
     const catalog = await aCatalog();
     await catalog.take([{ ...whole, contacts: [{ name: "Ann" }], classifications: { keywords: ["a"] } }]);
     const part = { source: { code: "A", opportunity_id: "1" }, title: "One" };

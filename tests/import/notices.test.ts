@@ -90,7 +90,7 @@ function properties(rows: readonly Row[], runs: number, subsets: number): void {
     );
   });
 
-  test("wherever the first of them are placed, none ever moves, and in the end the catalog is the same", async () => {
+  test("are placed once and never move, and the catalog is the same whatever came first", async () => {
     const whole = await atNow();
     await whole.takeFiles([samGovFiles.rows(rows)], { format });
     const expected = await recordsOf(whole.db, nameless);
@@ -195,7 +195,7 @@ describe("two opportunities that were posted under one number on one day", () =>
     expect(await contentsOf(catalog.db)).toBe(before);
   });
 
-  test("stay apart in the order of their first sight, and a later revision belongs to the one of its title", async () => {
+  test("stay apart, and a later revision belongs to the one with its title", async () => {
     const catalog = await atNow();
     await catalog.takeFiles(rowsOf(second), { format });
     await catalog.takeFiles(rowsOf(first, second), { format });
@@ -207,7 +207,7 @@ describe("two opportunities that were posted under one number on one day", () =>
     ]);
   });
 
-  test("are told apart again where an older program had given one the other's record", async () => {
+  test("are separated again if an older program stored both in one record", async () => {
     const catalog = await atNow();
     await catalog.takeFiles(rowsOf(first, second), { format });
     // As it left them: the first record shows the second notice, too.
@@ -282,7 +282,7 @@ describe("the notice that a record shows", () => {
     expect(await contentsOf(catalog.db)).toBe(before);
   });
 
-  test("is not an older one that was rejected, and that leaves no trace", async () => {
+  test("is not an older one that was rejected, which leaves no trace", async () => {
     const catalog = await atNow();
     await catalog.takeFiles(rowsOf(notice("aaaa")), { format });
     const bad = notice("bbbb", { PostedDate: at(21), SetASide: "x".repeat(2_000_001), SetASideCode: "SBA" });
@@ -314,7 +314,7 @@ describe("a number under which more than a hundred notices are known", () => {
     expect(await contentsOf(catalog.db)).toBe(before);
   });
 
-  test("still has revisions of a like title", async () => {
+  test("still has revisions with a similar title", async () => {
     const catalog = await atNow();
     const rows = Array.from({ length: 150 }, (_, index) => ({ ...unlike(index), Title: "Multiple Award Schedule" }));
     await catalog.takeFiles(rowsOf(...rows.slice(0, 90)), { format });
@@ -323,7 +323,7 @@ describe("a number under which more than a hundred notices are known", () => {
   });
 });
 
-describe("a catalog that knows only which notices its records bear", () => {
+describe("a catalog that has only the ids of its records' notices", () => {
   const rows = [
     notice("aaaa"),
     notice("bbbb", { PostedDate: at(21), Title: "Renamed at once" }),
@@ -349,7 +349,7 @@ describe("a catalog that knows only which notices its records bear", () => {
     expect(await shown(catalog)).toMatchObject([{ id: "dddd", earlier: ["aaaa", "bbbb"], lineage: KEY }, { id: "cccc" }]);
   });
 
-  test("compares a new notice with what its record shows", async () => {
+  test("compares a new notice with the notice that its record shows", async () => {
     const catalog = await atNow();
     await catalog.takeFiles(rowsOf(...rows), { format });
     await catalog.db.run(rawSql("delete from versions"));
@@ -358,7 +358,7 @@ describe("a catalog that knows only which notices its records bear", () => {
   });
 });
 
-test("a notice that gets its number later stays the record that it is", async () => {
+test("a notice that gets its number later keeps its record", async () => {
   const catalog = await atNow();
   await catalog.takeFiles(rowsOf(notice("aaaa", { "Sol#": "" })), { format });
   await catalog.takeFiles(rowsOf(notice("aaaa")), { format });

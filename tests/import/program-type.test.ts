@@ -23,7 +23,7 @@ const examples: [ProgramFacts, ProgramType][] = [
   [{ title: "Rural health", instruments: ["PC"] }, "CONTRACT"],
 ];
 
-test("each rule has its example here, which no earlier rule takes", () => {
+test("each rule has an example to which no earlier rule applies", () => {
   expect(examples.map(([facts]) => programRules.findIndex((rule) => programType(facts) === rule.type && applies(rule, facts)))).toEqual(
     programRules.map((_, index) => index),
   );

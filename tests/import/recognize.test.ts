@@ -69,7 +69,7 @@ describe("fundfeed import", () => {
     expect(err.trimEnd()).toEndWith(`; ${hint}`);
   });
 
-  test("says so, too, when every record of a file is rejected", async () => {
+  test("is also mentioned if every record of a file is rejected", async () => {
     const file = aFile('[{"NoticeId":"1"}]');
     const { code, err } = await run("challenge-gov", file);
     expect([code, err.split("\n")[0]]).toEqual([
@@ -78,12 +78,12 @@ describe("fundfeed import", () => {
     ]);
   });
 
-  test("has no advice about a file of its own format, or of none", async () => {
+  test("gives no hint about a file of its own format, or of none", async () => {
     for (const file of [aFile('NoticeId,Title\n"x'), aFile("a,b\n1,2\n")])
       expect((await run("sam-gov", file)).err).not.toContain("looks like");
   });
 
-  test("asks for the format where a file stands in its place, and knows it", async () => {
+  test("asks for the format if a file was given instead, and suggests it", async () => {
     const directory = join(aDirectory(), "it's here");
     mkdirSync(directory);
     const spaced = join(directory, "a.json");

@@ -68,7 +68,7 @@ describe("import with contacts redacted", () => {
     expect(await checkCatalog(redacted.db)).toEqual([]);
   });
 
-  test("switched on later, a record loses its contacts, and its history those that it told of", async () => {
+  test("switched on later, removes the contacts of records and of their history", async () => {
     const catalog = await aCatalog();
     await catalog.take([record({ contacts: [ann] })]);
     await catalog.take([record({ contacts: [{ ...ann, phone: "1" }], title: "Another" })]);
@@ -110,7 +110,7 @@ describe("import with contacts redacted", () => {
     expect((await everyEvent(catalog)).some(namesAnn)).toBe(false);
   });
 
-  test("leaves the record out of the rejects file, but neither line nor reason", async () => {
+  test("leaves the records out of the rejects file, and keeps line and reason", async () => {
     const rejects = join(aDirectory(), "rejects");
     const bad = record({ contacts: [ann], title: " " });
     await (await aCatalog()).take([bad], { rejects });

@@ -12,7 +12,7 @@ const ofTitel = (id: number) => ({ source: { code: "OWN", opportunity_id: `N${id
 const TITEL = 'unknown field "titel" (did you mean "title"?)';
 
 describe("reasons", () => {
-  test("are counted, the commonest first, whatever the values and places in lists", async () => {
+  test("are counted, most common first, regardless of values and list indexes", async () => {
     const catalog = await aCatalog();
     const path = aFile([
       record(1),
@@ -37,14 +37,14 @@ describe("reasons", () => {
     ]);
   });
 
-  test("are the five commonest of any number", async () => {
+  test("are the five most common ones", async () => {
     const catalog = await aCatalog();
     const lines = Array.from({ length: 3000 }, (_, n) => ({ [`field-${n}`]: 1 }));
     const { rejected, reasons } = await catalog.take([...lines, ...[1, 2].map(ofTitel)], { rejects: join(aDirectory(), "r") });
     expect([rejected, reasons?.length, reasons?.[0]]).toEqual([3002, 5, expect.objectContaining({ records: 1 })]);
   });
 
-  test("are absent where nothing was rejected", async () => {
+  test("are absent if nothing was rejected", async () => {
     expect("reasons" in (await (await aCatalog()).take([record(1)]))).toBe(false);
   });
 });
@@ -136,7 +136,7 @@ describe("the rejects file", () => {
     expect(existsSync(join(root, "elsewhere/mine.ndjson.rejects.ndjson"))).toBe(false);
   });
 
-  test("goes where --rejects says", () => {
+  test("goes to the file of --rejects", () => {
     const root = somewhere();
     const options = ["--rejects", "mine.txt"];
     expect(rejectsOf({ working: join(root, "work"), data: join(root, "data"), input: "../elsewhere/mine.ndjson", options })).toBe(

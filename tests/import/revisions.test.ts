@@ -299,17 +299,17 @@ describe("the history of a single revision", () => {
     expect(inWords(await backfilled(detailsToday(revised), TODAY))).toEqual([extension]);
   });
 
-  test("has no status that the opportunity has only today", async () => {
+  test("does not have the status that the opportunity got later", async () => {
     const ended = { ...detailsToday(revised), ost: "ARCHIVED" };
     expect(inWords(await backfilled(ended, Date.UTC(2027, 5, 1)))).toEqual([extension]);
   });
 
-  test("ends when the record became known here", async () => {
+  test("ends when the record was first imported", async () => {
     expect(await backfilled(detailsToday(revised), AUGUST)).toEqual([]);
     expect(inWords(await backfilled(detailsToday(revised), AUGUST + 1))).toEqual([extension]);
   });
 
-  test("has no forecast that was revised when the synopsis had long taken its place", async () => {
+  test("omits revisions of a forecast after its synopsis replaced it", async () => {
     const forecasts = [
       { from: JUNE - 30 * DAY, body: { ...open, posted: "2026-05-01" } },
       { from: AUGUST - DAY, body: { ...open, posted: "2026-05-01", archives: "2026-08-14", closes: "2026-12-24" } },
@@ -323,7 +323,7 @@ describe("the history of a single revision", () => {
     ]);
   });
 
-  test("is told at the right one of the two hours that clocks repeat in November", async () => {
+  test("has the right one of the two hours that clocks repeat in November", async () => {
     for (const instant of ["2025-11-02T05:30:00.000Z", "2025-11-02T06:30:00.000Z"]) {
       const synopses = [
         { from: JUNE - 300 * DAY, body: { ...open, posted: "2025-08-01" } },

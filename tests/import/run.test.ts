@@ -102,7 +102,7 @@ describe("import", () => {
     ]);
   });
 
-  test("writes nothing for what it finds unchanged: twice is once (D-32)", async () => {
+  test("writes nothing for unchanged records (D-32)", async () => {
     const catalog = await aCatalog();
     const file = [
       record("N1", { dates: { closes_at: "2026-03-10T00:00:00-05:00" }, lineage: "L1", earlier_ids: ["N0"] }),
@@ -116,7 +116,7 @@ describe("import", () => {
     expect(await contentsOf(catalog.db)).toBe(before);
   });
 
-  test("writes nothing for a date that only changes its offset, and keeps the date as it was first published", async () => {
+  test("writes nothing if only the offset of a date changes, and keeps the date as first published", async () => {
     const catalog = await aCatalog();
     await catalog.take([record("N1", { dates: { closes_at: "2026-06-01T00:00:00-04:00" } })]);
     const before = await contentsOf(catalog.db);
@@ -130,7 +130,7 @@ describe("import", () => {
     expect(await faults(catalog)).toEqual([]);
   });
 
-  test("tells of what is not served too: attachments and questions move updated_at and the history", async () => {
+  test("records changes of attachments and questions, which are not served", async () => {
     const catalog = await aCatalog();
     await catalog.take([record("N1")]);
     catalog.clock.now += SECOND;
@@ -148,7 +148,7 @@ describe("import", () => {
     ]);
   });
 
-  test("lets the last hold where a record comes twice in one file", async () => {
+  test("stores the last of two records with one key in a file", async () => {
     const catalog = await aCatalog();
     const summary = await catalog.take([record("N1", { title: "First" }), record("N2"), record("N1", { title: "Last" })]);
     expect(summary).toEqual({ ...NOTHING, read: 3, added: 2, merged: 1, events: 2 });
@@ -161,28 +161,28 @@ describe("import", () => {
     expect(await contentsOf(catalog.db)).toBe(before);
   });
 
-  test("takes several files as one", async () => {
+  test("imports several files as one unit", async () => {
     const catalog = await aCatalog();
     const files = [aFile([record("N1", { title: "First" })]), aFile([record("N2"), record("N1", { title: "Last" })])];
     expect(await catalog.takeFiles(files)).toEqual({ ...NOTHING, read: 3, added: 2, merged: 1, events: 2 });
     expect((await documentOf(catalog.db, "N1")).title).toBe("Last");
   });
 
-  test("takes blank lines, a byte-order mark, CRLF and gzip", async () => {
+  test("accepts blank lines, a byte-order mark, CRLF and gzip", async () => {
     const catalog = await aCatalog();
     const path = inScratch("packed.ndjson.gz");
     writeFileSync(path, gzipSync(`\ufeff\r\n${JSON.stringify(record("N1"))}\r\n\r\n  \n${JSON.stringify(record("N2"))}`));
     expect(await catalog.takeFiles([path])).toEqual({ ...NOTHING, read: 2, added: 2, events: 2 });
   });
 
-  test("names a source by the catalog at the import", async () => {
+  test("names a source as the catalog does at the time of the import", async () => {
     const catalog = await aCatalog();
     await addSource(catalog.db, { code: "a", name: "Alpha", description: "" });
     await catalog.take([record("N1")]);
     expect((await documentOf(catalog.db, "N1")).source).toMatchObject({ code: "A", name: "Alpha" });
   });
 
-  test("an empty file is no records; one that holds blank lines too", async () => {
+  test("an empty file and one of blank lines have no records", async () => {
     const catalog = await aCatalog();
     expect(await catalog.take("")).toEqual(NOTHING);
     expect(await catalog.take("\n \n\r\n")).toEqual(NOTHING);
@@ -201,7 +201,7 @@ describe("identity (D-30)", () => {
     expect((await eventsOf(catalog.db, "N2"))[1]).toMatchObject({ type: "field_updated", changed_fields: ["source.opportunity_id"] });
   });
 
-  test("earlier ids are kept without a change that a client could see, and no id is ever forgotten", async () => {
+  test("earlier ids are stored without a visible change, and no id is ever dropped", async () => {
     const catalog = await aCatalog();
     await catalog.take([record("N2")]);
     catalog.clock.now += SECOND;
@@ -212,7 +212,7 @@ describe("identity (D-30)", () => {
     expect(await upstreamIds(catalog)).toEqual(["N1", "N2"]);
   });
 
-  test("the same upstream id of two sources are two records; the code's spelling makes none", async () => {
+  test("the same upstream id in two sources is two records; the letter case of the code does not matter", async () => {
     const catalog = await aCatalog();
     const ofSource = (code: string) => ({ source: { code, opportunity_id: "N1" }, title: "T" });
     expect(await catalog.take([ofSource("a"), ofSource("b"), ofSource("A")])).toMatchObject({ read: 3, added: 2 });
@@ -228,7 +228,7 @@ describe("instants (D-31)", () => {
     expect(counts).toEqual([CHUNK, CHUNK, 1].map((count) => ({ count })));
   });
 
-  test("the clock may stand or go back: updated_at goes on", async () => {
+  test("updated_at increases even if the clock stands or goes back", async () => {
     const catalog = await aCatalog();
     await catalog.take([record("N1")]);
     await catalog.take([record("N2")]);
@@ -262,7 +262,7 @@ describe("instants (D-31)", () => {
     expect(await catalog.take([record("N2")], { asOf: NOON + 1 })).toMatchObject({ added: 1 });
   });
 
-  test("--as-of first plays the clock up to it, each turn at its own instant", async () => {
+  test("--as-of first turns due statuses, each at its own instant", async () => {
     const catalog = await aCatalog();
     const [closes, opens] = [NOON + 30 * DAY, NOON + 2 * DAY];
     const file = [record("N1", { dates: { opens_at: formatInstant(opens), closes_at: formatInstant(closes) } })];
@@ -307,7 +307,7 @@ describe("--snapshot (D-34)", () => {
     expect(await faults(catalog)).toEqual([]);
   });
 
-  test("leaves other sources, and what is archived already, alone", async () => {
+  test("does not touch other sources or archived records", async () => {
     const catalog = await aCatalog();
     await catalog.take([...many(9), record("old", { status: "archived" }), { source: { code: "B", opportunity_id: "N1" }, title: "T" }]);
     const before = await contentsOf(catalog.db);
@@ -315,7 +315,7 @@ describe("--snapshot (D-34)", () => {
     expect(await contentsOf(catalog.db)).toBe(before);
   });
 
-  test("refuses to remove more than 20 % of a source's live records, unless it is told that this is right", async () => {
+  test("refuses to remove more than 20 % of a source's live records without --allow-removals", async () => {
     const catalog = await aCatalog();
     await catalog.take([...many(10), record("old", { status: "archived" }), record("older", { status: "archived" })]);
     expect(await catalog.take(many(8), { snapshot: true })).toMatchObject({ removed: 2 }); // 20 % is not more than 20 %.
@@ -391,7 +391,7 @@ describe("--snapshot (D-34)", () => {
     expect(await contentsOf(catalog.db)).toBe(before);
   });
 
-  test("an answer about maintenance removes nothing", async () => {
+  test("a maintenance page removes nothing", async () => {
     const catalog = await aCatalog();
     await catalog.take(many(3));
     expect(await catalog.take('{"message":"Down for maintenance"}', { snapshot: true })).toMatchObject({ rejected: 1, removed: 0 });
@@ -445,7 +445,7 @@ describe("--snapshot (D-34)", () => {
 });
 
 describe("status (D-37)", () => {
-  test("what states its status keeps it; stating none, it follows its dates; stating one again, it keeps that", async () => {
+  test("a stated status is kept; without one, it follows from the dates", async () => {
     const catalog = await aCatalog();
     const dates = { closes_at: formatInstant(NOON + 20 * DAY) };
     await catalog.take([record("N1", { status: "open", dates })]);
@@ -470,7 +470,7 @@ describe("status (D-37)", () => {
     expect(await faults(catalog)).toEqual([]);
   });
 
-  test("a record without dates that states none is open; with created_at and updated_at of its own too", async () => {
+  test("a record without status and dates is open, also with its own created_at and updated_at", async () => {
     const catalog = await aCatalog();
     const stamps = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-02T00:00:00Z" };
     await catalog.take([{ ...record("N1"), ...stamps }, record("N2")]);
@@ -514,7 +514,7 @@ describe("rejects (D-35)", () => {
     expect(await catalog.takeFiles([path])).toMatchObject({ added: 1, rejected: 1 });
   });
 
-  test("go where --rejects says, those of all files", async () => {
+  test("of all files go to the file of --rejects", async () => {
     const catalog = await aCatalog();
     const rejects = inScratch("rejects.ndjson");
     const paths = [aFile([record("N1"), "{}"]), aFile([record("N2"), "x"])];
@@ -525,7 +525,7 @@ describe("rejects (D-35)", () => {
     ]);
   });
 
-  test("keep every digit of a number, and a field that is there twice", async () => {
+  test("keep every digit of a number, and repeated fields", async () => {
     const path = aFile('{"source":{"code":"A","opportunity_id":"N1"},"title":1,"title":12345678901234567890.10}\r\n\ufeff {}\n');
     await (await aCatalog()).takeFiles([path]);
     expect(readFileSync(`${path}.rejects.ndjson`, "utf8")).toBe(
@@ -562,7 +562,7 @@ describe("rejects (D-35)", () => {
     ]);
   });
 
-  test("are not asked of a file without any", async () => {
+  test("are not written if nothing is rejected", async () => {
     const catalog = await aCatalog();
     const path = aFile([record("N1")], "good.ndjson");
     await catalog.takeFiles([path]);
@@ -600,7 +600,7 @@ describe("--dry-run", () => {
     ["a snapshot", { snapshot: true }],
     ["a backfill", { asOf: NOON + 10 * DAY }],
     ["a snapshot of later, when the clock has moved a status", { snapshot: true, asOf: NOON + 21 * DAY }],
-  ])("says what %s would come to, and stores nothing", async (_, given) => {
+  ])("counts %s as the import does, and stores nothing", async (_, given) => {
     const catalog = await aCatalog();
     await catalog.take(first);
     const before = [await contentsOf(catalog.db), await catalog.db.all(rawSql("select * from imports"))];
@@ -614,7 +614,7 @@ describe("--dry-run", () => {
 });
 
 describe("export and import again", () => {
-  test("is exact, byte by byte, with all that is not served", async () => {
+  test("is exact, byte by byte, including fields that are not served", async () => {
     const catalog = await aCatalog();
     await catalog.take([
       record("N1", {
@@ -653,7 +653,7 @@ describe("export and import again", () => {
     expect(await faults(copy)).toEqual([]);
   });
 
-  test("restores one source's part; what comes later comes after it", async () => {
+  test("restores one source; later changes get later instants", async () => {
     const catalog = await aCatalog();
     await catalog.take([...many(3), { source: { code: "B", opportunity_id: "1" }, title: "T" }]);
     expect(await exportOf(catalog.db, ["B"])).toHaveLength(1);
@@ -670,7 +670,7 @@ describe("export and import again", () => {
     expect((await documentOf(copy.db, "N1")).updated_at).toBe(formatInstant(NOON + 2));
   });
 
-  test("into a catalog that has records, created_at and updated_at are its own", async () => {
+  test("into a catalog with records does not restore created_at and updated_at", async () => {
     const catalog = await aCatalog();
     await catalog.take(many(2));
     const copy = await aCatalog();
@@ -683,7 +683,7 @@ describe("export and import again", () => {
     });
   });
 
-  test("a restore is refused when somebody has written to the catalog meanwhile, which was empty", async () => {
+  test("a restore is refused if the empty catalog was written to meanwhile", async () => {
     const catalog = await aCatalog();
     await catalog.take(many(2));
     const copy = await aCatalog();
@@ -796,7 +796,7 @@ test("a catalog that was filled in memory holds what check promises", async () =
   expect(await faults(catalog)).toEqual([]);
 });
 
-describe("what an import refuses or keeps beside the records", () => {
+describe("other rules of an import", () => {
   test("--as-of is for history: an instant that is still to come is refused", async () => {
     const catalog = await aCatalog();
     const context = { db: catalog.db, directory: ":memory:", now: () => NOON, notify: () => undefined, progress: () => undefined };
@@ -806,7 +806,7 @@ describe("what an import refuses or keeps beside the records", () => {
     );
   });
 
-  test("two amendments of one lineage in one file: the last holds, and the first id still finds it", async () => {
+  test("of two amendments of one lineage in a file, the last is stored, and both ids find it", async () => {
     const catalog = await aCatalog();
     const amendment = (id: string) => ({ source: { code: "A", opportunity_id: id }, title: `Amendment ${id}`, lineage: "L" });
     expect(await catalog.take([amendment("a1"), amendment("a2")])).toMatchObject({ read: 2, added: 1 });

@@ -50,21 +50,21 @@ async function filled() {
 }
 
 describe("a record", () => {
-  test("of which the text is as before is not read, and nothing is written", async () => {
+  test("with the same text is not read, and nothing is written", async () => {
     const { db, take } = await filled();
     const before = await contentsOf(db);
     expect(await take(["1 One", "2 Two"])).toEqual({ read: 2, added: 0, changed: 0, unchanged: 2, taken: [] });
     expect(await contentsOf(db)).toBe(before);
   });
 
-  test("of which the text is another is read", async () => {
+  test("with another text is read", async () => {
     const { take, titles } = await filled();
     expect(await take(["1 One", "2 Zwei"])).toEqual({ read: 2, added: 0, changed: 1, unchanged: 1, taken: ["2"] });
     expect(await take(["1 One", "2 Two"])).toMatchObject({ changed: 1, taken: ["2"] });
     expect(await titles()).toEqual(["One", "Two"]);
   });
 
-  test("of which the text is another and says the same is read once", async () => {
+  test("with another text and the same content is read once", async () => {
     const { db, take } = await filled();
     const before = await contentsOf(db);
     expect(await take(["1 One, as of Monday", "2 Two"])).toMatchObject({ unchanged: 2, taken: ["1"] });
