@@ -140,7 +140,7 @@ async function runOnce(cli: Cli, options: MirrorOptions, sync: () => Promise<Sum
 function report({ machine }: Cli, { json, into }: MirrorOptions, summary: Summary, time?: string): void {
   const { records, events, mark } = summary;
   const print = into === "-" ? machine.printError : machine.printLine;
-  const sentence = `${formatCount(records, "record")}, ${formatCount(events, "event")}; up to date as of ${mark ?? "an empty catalog"}`;
+  const sentence = `${formatCount(records, "record")}, ${formatCount(events, "event")}; ${mark === null ? "the server has no records" : `up to date as of ${mark}`}`;
   print(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
 }
 

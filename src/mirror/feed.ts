@@ -1,5 +1,5 @@
 /** A client of the API: retries temporary failures, waits as long as the server requires, and sends the key to no other address. */
-import { readRetryAfterMs, retryDelayMs } from "../runtime/retry.ts";
+import { readRetryAfterMs, retryDelayMs, TemporaryError } from "../runtime/retry.ts";
 import { version } from "../runtime/version.ts";
 import { isObject, type JsonObject, objectOf, parseJson } from "../text/json-value.ts";
 import { publicUrl, requestFailure, withoutKey } from "../text/request-failure.ts";
@@ -69,16 +69,6 @@ export function memberOf(item: JsonObject, name: string): string {
   const value = item[name];
   if (typeof value !== "string") throw new PermanentError("", `its response has an item without "${name}"`);
   return value;
-}
-
-/** A failure after which another attempt may succeed. */
-class TemporaryError extends Error {
-  constructor(
-    message: string,
-    readonly retryAfterMs?: number,
-  ) {
-    super(message);
-  }
 }
 
 /** A used-up limit. Waiting always helps, so it does not count as a failed attempt. */

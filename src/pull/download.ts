@@ -4,7 +4,7 @@
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { messageOf } from "../../db/reason.ts";
-import { readRetryAfterMs, retryDelayMs } from "../runtime/retry.ts";
+import { readRetryAfterMs, retryDelayMs, TemporaryError } from "../runtime/retry.ts";
 import { version } from "../runtime/version.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { publicUrl, requestFailure, withoutKey } from "../text/request-failure.ts";
@@ -70,16 +70,6 @@ export async function download(net: Net, request: DownloadRequest, path: string,
   } finally {
     await file.close();
     if (result?.outcome !== "saved") await rm(path);
-  }
-}
-
-/** A failure after which another attempt may succeed. */
-class TemporaryError extends Error {
-  constructor(
-    reason: string,
-    readonly retryAfterMs?: number,
-  ) {
-    super(reason);
   }
 }
 

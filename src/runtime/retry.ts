@@ -3,6 +3,16 @@ import type { EpochMs } from "../text/instant.ts";
 
 const BACKOFF_MS = 1000;
 
+/** A failure after which another attempt may succeed. `retryAfterMs` is the delay that the server requires, if it does. */
+export class TemporaryError extends Error {
+  constructor(
+    message: string,
+    readonly retryAfterMs?: number,
+  ) {
+    super(message);
+  }
+}
+
 /**
  * The delay in milliseconds before the next attempt: the server's Retry-After plus up to a second, else exponential backoff with up to half
  * of it random. The random part keeps clients that failed together from returning together. `failures` counts from 1; `random` returns a
