@@ -39,6 +39,14 @@ const machine: Machine = {
   now: Date.now,
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
   printLine: (text) => (worker === undefined ? writeLine(1, safeLines(text)) : void process.send?.(text)),
+  printText: (text) => {
+    progress?.clear();
+    write(1, text);
+  },
+  terminal: () =>
+    process.stdout.isTTY
+      ? { columns: process.stdout.columns, hasColors: styleText("bold", "x", { stream: process.stdout }) !== "x" }
+      : undefined,
   printError: (text) =>
     writeLine(
       2,

@@ -13,6 +13,7 @@ import { copyCommand } from "./copy.ts";
 import { demoCommand } from "./demo.ts";
 import { explainCommand } from "./explain.ts";
 import { exportCommand } from "./export.ts";
+import { findCommand } from "./find.ts";
 import { healthCommand } from "./health.ts";
 import { importCommand } from "./import.ts";
 import { importsCommand } from "./imports.ts";
@@ -24,6 +25,7 @@ import { pullCommand } from "./pull.ts";
 import { redactCommand } from "./redact.ts";
 import { refreshCommand } from "./refresh.ts";
 import { serveCommand } from "./serve.ts";
+import { showCommand } from "./show.ts";
 import { sourcesCommand } from "./sources.ts";
 import { versionCommand } from "./version.ts";
 
@@ -33,6 +35,7 @@ const MAINTENANCE = "Maintenance:";
 const commands = {
   "Serve:": [demoCommand, serveCommand, healthCommand, openapiCommand],
   "Import:": [importCommand, pullCommand, refreshCommand, redactCommand],
+  "Search:": [findCommand, showCommand],
   "Export:": [exportCommand, mirrorCommand],
   "Provenance:": [importsCommand, explainCommand, sourcesCommand],
   "Access:": [plansCommand, accountsCommand, keysCommand],

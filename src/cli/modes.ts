@@ -23,6 +23,8 @@ export const modes: Readonly<Record<string, Mode | "nothing">> = {
 
   export: "read",
   explain: "read",
+  find: "read",
+  show: "read",
   copy: "read",
   "imports list": "read",
   "sources list": "read",

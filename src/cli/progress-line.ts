@@ -26,7 +26,7 @@ export function createProgressLine(write: (text: string) => void, columns: () =>
 const segments = new Intl.Segmenter();
 
 /** Cuts the line to the width, with an ellipsis if something is cut off. */
-function cut(line: string, columns: number): string {
+export function cut(line: string, columns: number): string {
   if (Bun.stringWidth(line) <= columns) return line;
   let shown = "";
   for (const { segment } of segments.segment(line)) {

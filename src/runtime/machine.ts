@@ -8,6 +8,10 @@ export type Machine = {
   randomBytes: (count: number) => Uint8Array;
   /** Prints results on standard output and ends the line. Line feeds stay; other control characters are escaped. */
   printLine: (text: string) => void;
+  /** Prints results on standard output as they are. The caller escapes control characters. */
+  printText: (text: string) => void;
+  /** The terminal that standard output is; `undefined` if it is none. */
+  terminal: () => { columns: number; hasColors: boolean } | undefined;
   /** Prints one message on standard error as one line, with control characters escaped. */
   printError: (text: string) => void;
   /** Overwrites the progress line on standard error; "" clears it. Does nothing unless standard error is a terminal. */

@@ -36,6 +36,8 @@ let eventId = "";
 const arguments_: Record<string, () => string[]> = {
   export: () => [],
   explain: () => [eventId],
+  find: () => ["one"],
+  show: () => ["1"],
   copy: () => ["postgres://127.0.0.1:1/nowhere"],
   "imports list": () => [],
   "sources list": () => [],
@@ -331,6 +333,8 @@ describe("no file is changed by", () => {
     for (const directory of [closed, used, left, bare]) {
       const before = stateOf(directory);
       const { code, out } = await fundfeed(lineOf(words, ["--data", directory]));
+      expect(existsSync(join(directory, "search.db"))).toBe(words === "find");
+      rmSync(join(directory, "search.db"), { force: true });
       expect(stateOf(directory)).toEqual(before);
       expect(isWell(words, code)).toBe(true);
       if (directory === closed) continue;

@@ -61,6 +61,17 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     ["pull nope", "error: command-argument value 'nope' is invalid for argument 'source'."],
     ["export --source", "error: option '--source <code...>' argument missing"],
     ["explain", "error: missing required argument 'event-id'"],
+    ["find quantum --statu open", "error: unknown option '--statu'\n(Did you mean --status?)\n"],
+    ["find --status opne", "error: option '--status <statuses>' argument 'opne' is invalid. It must be of forecast, pre_release, open, "],
+    [
+      "find --closes-before soon",
+      "error: option '--closes-before <when>' argument 'soon' is invalid. It must be a time from now such as 30d",
+    ],
+    [
+      "find --sort size",
+      "error: option '--sort <order>' argument 'size' is invalid. Allowed choices are relevance, closes, posted, updated, amount.",
+    ],
+    ["show", "error: missing required argument 'id'"],
     ["sources add X", "error: required option '--name <name>' not specified"],
     ["sources add X --name N", "error: required option '--description <text>' not specified"],
     ["sources remove", "error: missing required argument 'code'"],

@@ -22,6 +22,8 @@ const machine = (printLine: (text: string) => void): Machine => ({
   now: () => clock.now,
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
   printLine,
+  printText: () => undefined,
+  terminal: () => undefined,
   printError: () => undefined,
   showProgress: () => undefined,
   writeLog: () => undefined,

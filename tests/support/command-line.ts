@@ -11,14 +11,20 @@ export async function fundfeed(args: readonly string[], env: Record<string, stri
   const err: string[] = [];
   const code = await runCommandLine(
     args,
-    machineOf(env, { printLine: (text) => void out.push(`${text}\n`), printError: (text) => void err.push(`${text}\n`) }),
+    machineOf(env, {
+      printLine: (text) => void out.push(`${text}\n`),
+      printText: (text) => void out.push(text),
+      printError: (text) => void err.push(`${text}\n`),
+    }),
   );
   return { code, out: out.join(""), err: err.join("") };
 }
 
 /** Returns a machine with this environment and these outputs, the real clock and random bytes, and no signals or workers. */
-export function machineOf(env: Record<string, string>, output: Pick<Machine, "printLine" | "printError">): Machine {
+export function machineOf(env: Record<string, string>, output: Pick<Machine, "printLine" | "printError"> & Partial<Machine>): Machine {
   return {
+    printText: output.printLine,
+    terminal: () => undefined,
     ...output,
     env,
     now: Date.now,

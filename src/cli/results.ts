@@ -1,0 +1,123 @@
+/** Found opportunities for a terminal of some width, and for Markdown. */
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { MATCH_BEGIN, MATCH_END } from "../search/find.ts";
+import { numberOf } from "../search/number.ts";
+import { type EpochMs, parseInstantMs } from "../text/instant.ts";
+import { oneLine } from "../text/terminal-text.ts";
+import { cut } from "./progress-line.ts";
+
+export type Result = { opportunity: Opportunity; snippet: string | null };
+
+/** How text is emphasized: not at all where there are no colors. */
+export type Style = { due: (text: string, isSoon: boolean) => string; match: (text: string) => string; header: (text: string) => string };
+
+export const plainStyle: Style = { due: (text) => text, match: (text) => `[${text}]`, header: (text) => text };
+
+export const colorStyle: Style = {
+  due: (text, isSoon) => (isSoon ? `\u001b[33m${text}\u001b[39m` : text),
+  match: (text) => `\u001b[1m${text}\u001b[22m`,
+  header: (text) => `\u001b[2m${text}\u001b[22m`,
+};
+
+/** The most columns of an agency and of a number: the title gets the rest. */
+const [AGENCY_MAX, NUMBER_MAX, GAP] = [12, 20, 2];
+const TITLE_MIN = 20;
+const DAY_MS = 86_400_000;
+const SOON_DAYS = 14;
+
+/** A line for each opportunity, and a second one that shows where the words matched, unless the title shows it. */
+export function resultTable(results: readonly Result[], now: EpochMs, width: number, style: Style): string {
+  const header = ["due", "status", "agency", "number", "title"] as const;
+  const rows = results.map(({ opportunity }) => [
+    dueInShort(opportunity.dates.closes_at, now),
+    oneLine(opportunity.status),
+    cut(oneLine(opportunity.organization.agency ?? "–"), AGENCY_MAX),
+    cut(oneLine(numberOf(opportunity)), NUMBER_MAX),
+    oneLine(opportunity.title),
+  ]);
+  const widths = header
+    .slice(0, -1)
+    .map((name, column) => Math.max(...[name, ...rows.map((row) => row[column] ?? "")].map((cell) => Bun.stringWidth(cell))));
+  const titleWidth = Math.max(TITLE_MIN, width - widths.reduce((sum, each) => sum + each + GAP, 0));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => (column < widths.length ? padded(cell, widths[column] ?? 0) : cut(cell, titleWidth)))
+      .join(" ".repeat(GAP))
+      .trimEnd();
+  const lines = rows.flatMap((row, n) => {
+    const { opportunity, snippet } = results[n] as Result;
+    const [due = ""] = row;
+    const shown = style.due(due, isSoon(opportunity.dates.closes_at, now)) + line(row).slice(due.length);
+    return snippet === null || isIn(snippet, opportunity.title) ? [shown] : [shown, `  ${snippetLine(snippet, width - 2, style)}`];
+  });
+  return [style.header(line(header)), ...lines].join("\n");
+}
+
+export function markdownTable(results: readonly Result[]): string {
+  const cell = (text: string) => oneLine(text).replace(/([\\|`*_<>[\]])/g, "\\$1");
+  const rows = results.map(({ opportunity: { dates, status, organization, title, source, ...rest } }) => {
+    const number = cell(numberOf({ ...rest, source }));
+    const link = source.url !== null && /^https?:\/\/[^\s()<>]+$/.test(source.url) ? `[${number}](${source.url})` : number;
+    return `| ${dates.closes_at?.slice(0, 10) ?? ""} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${link} | ${cell(title)} |`;
+  });
+  return ["| Closes | Status | Agency | Number | Title |", "|---|---|---|---|---|", ...rows].join("\n");
+}
+
+/** "in 12 days", "today", "3 years ago". */
+export function dueInWords(closesAt: string | null, now: EpochMs): string {
+  return relative(closesAt, now, (count, unit) => `${count} ${unit}${count === 1 ? "" : "s"}`);
+}
+
+/** The same in few columns: "in 12d", "3y ago", "in 5mo". */
+function dueInShort(closesAt: string | null, now: EpochMs): string {
+  return relative(closesAt, now, (count, unit) => `${count}${unit === "month" ? "mo" : unit.slice(0, 1)}`);
+}
+
+function relative(closesAt: string | null, now: EpochMs, duration: (count: number, unit: string) => string): string {
+  const closes = closesAt === null ? undefined : parseInstantMs(closesAt);
+  if (closes === undefined) return "–";
+  const days = Math.floor(Math.abs(closes - now) / DAY_MS);
+  if (days === 0) return closes >= now ? "today" : "just now";
+  const text =
+    days < 60
+      ? duration(days, "day")
+      : days < 730
+        ? duration(Math.floor(days / 30.44), "month")
+        : duration(Math.floor(days / 365.25), "year");
+  return closes >= now ? `in ${text}` : `${text} ago`;
+}
+
+function isSoon(closesAt: string | null, now: EpochMs): boolean {
+  const closes = closesAt === null ? undefined : parseInstantMs(closesAt);
+  return closes !== undefined && closes >= now && closes < now + SOON_DAYS * DAY_MS;
+}
+
+function isIn(snippet: string, title: string): boolean {
+  return title.replace(/\s+/g, " ").includes(snippet.replaceAll(MATCH_BEGIN, "").replaceAll(MATCH_END, "").replace(/^…|…$/g, ""));
+}
+
+/** The part of a snippet around its first match that fits the width. */
+function snippetLine(snippet: string, width: number, style: Style): string {
+  const [before = "", ...rest] = snippet.split(MATCH_BEGIN);
+  const room = width - 24;
+  const beginning = before.length > room ? `…${before.slice(before.length - room + 1)}` : before;
+  const marked = [beginning, ...rest].join(MATCH_BEGIN);
+  let line = "";
+  let columns = 0;
+  // Brackets of the plain style take two columns for each match.
+  for (const part of marked.split(/(\u0002[^\u0003]*\u0003)/)) {
+    const isMatch = part.startsWith(MATCH_BEGIN);
+    const text = oneLine(isMatch ? part.slice(1, -1) : part);
+    const left = width - columns - (isMatch ? 2 : 0);
+    if (left <= 1) break;
+    const fitting = cut(text, left);
+    line += isMatch ? style.match(fitting) : fitting;
+    columns += Bun.stringWidth(fitting) + (isMatch ? 2 : 0);
+    if (fitting !== text) break;
+  }
+  return line;
+}
+
+function padded(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - Bun.stringWidth(text)));
+}

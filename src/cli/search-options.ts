@@ -1,0 +1,52 @@
+/** What the commands that search share: where the search index is, and bringing it up to date. */
+import { type Command, Option } from "commander";
+import type { CatalogDb } from "../../db/engine.ts";
+import { reasonOf } from "../../db/reason.ts";
+import { catchUp } from "../search/catch-up.ts";
+import { isUnwritable, openSearchFile, openTemporarySearchFile, type SearchFile } from "../search/search-file.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { progressReporter } from "./progress.ts";
+
+export type SearchOptions = CommonOptions & { searchData?: string };
+
+export function addSearchOptions(command: Command): Command {
+  return command.addOption(
+    new Option("--search-data <dir>", "directory of the search index, search.db (default: the data directory)").env("FUNDFEED_SEARCH_DATA"),
+  );
+}
+
+/** Opens the search index, brings it up to date, runs `work` and closes the index. */
+export async function withSearchIndex<T>(
+  { machine }: Cli,
+  options: SearchOptions,
+  catalog: CatalogDb,
+  work: (index: SearchFile) => Promise<T>,
+): Promise<T> {
+  const index = openIndex(options, machine.printError);
+  try {
+    const report = progressReporter(machine);
+    await catchUp(catalog, index, (done, total) => report({ step: "indexing", done, total, unit: "records" }));
+    machine.showProgress("");
+    return await work(index);
+  } finally {
+    index.close();
+  }
+}
+
+function openIndex({ searchData, data, database }: SearchOptions, tell: (message: string) => void): SearchFile {
+  const directory = searchData ?? (database === undefined ? data : undefined);
+  if (directory === undefined) {
+    tell("Built the search index in a temporary directory; --search-data DIR keeps it for the next search");
+    return openTemporarySearchFile();
+  }
+  try {
+    return openSearchFile(directory);
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+    const reason = reasonOf((error as Error).cause);
+    tell(
+      `Cannot keep the search index in ${directory}: ${reason}. Built it in a temporary directory; --search-data DIR keeps it elsewhere`,
+    );
+    return openTemporarySearchFile();
+  }
+}

@@ -1,0 +1,166 @@
+import type { Command } from "commander";
+import type { CatalogDb } from "../../db/engine.ts";
+import { insignificant, type OpportunityEvent, type Severity } from "../events/event.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { findByNumber } from "../search/find.ts";
+import { numberOf } from "../search/number.ts";
+import { findByUpstreamId, readHistory, readOpportunities } from "../search/records.ts";
+import { decodeEntities, plainText } from "../text/plain-text.ts";
+import { oneLine } from "../text/terminal-text.ts";
+import { type Cli, command, withCatalog } from "./command.ts";
+import { formatCount, printResult } from "./output.ts";
+import { dueInWords } from "./results.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
+import { wrapped } from "./wrap.ts";
+
+/** So many columns that a terminal of 80 has room. */
+const WIDTH = 79;
+const LABEL_WIDTH = 13;
+/** The most opportunities of one number that an error lists. */
+const LISTED = 10;
+
+export function showCommand(cli: Cli): Command {
+  const showing = command("show", "Show one opportunity as a page of text, with its history in words").argument(
+    "<id>",
+    "its id or the beginning of it, its number, or an id that its source has or had for it",
+  );
+  return addSearchOptions(showing).action(async (text: string, options: SearchOptions) => {
+    await withCatalog(cli, options, async (catalog) => {
+      const opportunities = await findOpportunities(cli, options, catalog, text.trim());
+      const [opportunity] = opportunities;
+      if (opportunity === undefined)
+        throw new Error(`Cannot show ${text}: no opportunity has this id or number; look for it with fundfeed find`);
+      if (opportunities.length > 1) throw new Error(severalOf(text, opportunities));
+      const history = await readHistory(catalog, opportunity.id);
+      printResult(cli, options, { ...opportunity, history }, page(opportunity, history, cli.machine.now()));
+    });
+  });
+}
+
+/** By the catalog alone if it has the id. Only a number needs the search index. */
+async function findOpportunities(cli: Cli, options: SearchOptions, catalog: CatalogDb, text: string): Promise<Opportunity[]> {
+  const byId = await readOpportunities(catalog, [text.toLowerCase()]);
+  if (byId.length > 0) return byId;
+  const ids = await findByUpstreamId(catalog, text);
+  const found = ids.length > 0 ? ids : await withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, text, LISTED));
+  return readOpportunities(catalog, found.slice(0, LISTED));
+}
+
+function severalOf(text: string, opportunities: readonly Opportunity[]): string {
+  const lines = opportunities.map(({ id, source, title }) => `${id} (${source.code}, ${title})`);
+  return `Cannot show ${text}: several opportunities have this number; give the id of one: ${lines.join("; ")}`;
+}
+
+function page(opportunity: Opportunity, history: readonly OpportunityEvent[], now: number): string {
+  const { title, status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source } =
+    opportunity;
+  const facts: [string, string | null][] = [
+    ["status", status_display === null ? status : `${status} (${status_display})`],
+    ["due", dates.closes_at === null ? null : `${dues(dates.closes_at, now)}`],
+    ["number", numberOf(opportunity)],
+    ["agency", listed([organization.agency, organization.sub_agency, organization.issuing_office])],
+    ["program", listed([program.type, program.contract_class])],
+    ["solicitation", listed([program.solicitation_id, program.solicitation_title === title ? null : program.solicitation_title])],
+    ["awards", funding === null ? null : (funding.display ?? listed([funding.amount_min, funding.amount_max]))],
+    ["posted", dates.posted_at],
+    ["opens", dates.opens_at],
+    ["responses", dates.response_at === dates.closes_at ? null : dates.response_at],
+    ["NAICS", listed(classifications.naics_codes)],
+    ["set-aside", listed(classifications.set_aside_types)],
+    ["codes", listed(classifications.tech_taxonomy)],
+    ["keywords", listed([...classifications.keywords, ...classifications.technology_areas])],
+    ["eligibility", eligibility.requirements],
+    ["place", eligibility.geographic_scope],
+    ...contacts.map(({ name, email, phone, role }): [string, string | null] => ["contact", listed([name, role, email, phone])]),
+    ["source", `${source.name}, ${source.opportunity_id}`],
+    ["page", source.url],
+    ["id", opportunity.id],
+  ];
+  const lines = [
+    ...wrapped(oneLine(title), WIDTH),
+    "",
+    ...facts.flatMap(([label, value]) => (value === null ? [] : factLines(label, value))),
+    "",
+    ...paragraphs(opportunity.description ?? opportunity.summary),
+    "History",
+    ...historyLines(history),
+  ];
+  return lines.join("\n");
+}
+
+function dues(closesAt: string, now: number): string {
+  return `${dueInWords(closesAt, now)}, ${closesAt}`;
+}
+
+function listed(texts: readonly (string | null)[]): string | null {
+  const given = [...new Set(texts)].filter((text) => text !== null && text !== "");
+  return given.length === 0 ? null : given.join(", ");
+}
+
+function factLines(label: string, value: string): string[] {
+  const lines = value.split("\n").flatMap((line) => wrapped(oneLine(plainText(line)), WIDTH - LABEL_WIDTH));
+  return lines.map((line, n) => (n === 0 ? label : "").padEnd(LABEL_WIDTH) + line);
+}
+
+/** Plain text, with a blank line after each paragraph. */
+function paragraphs(text: string | null): string[] {
+  const parts = decodeEntities(text ?? "").split(/<\/(?:p|div|li|h\d|tr)\s*>|<br\s*\/?>|\n\s*\n/i);
+  return parts.flatMap((part) => {
+    const plain = oneLine(plainText(part));
+    return plain === "" ? [] : [...wrapped(plain, WIDTH), ""];
+  });
+}
+
+/** What changed, on which day. Cosmetic changes are only counted. */
+function historyLines(history: readonly OpportunityEvent[]): string[] {
+  const shown = history.filter(({ severity }) => !insignificant.includes(severity as Severity));
+  const lines = shown.flatMap((event) => {
+    const day = event.detected_at.slice(0, 10);
+    return changesInWords(event).flatMap((change, n) =>
+      wrapped(oneLine(change), WIDTH - LABEL_WIDTH).map((line, m) => (n + m === 0 ? day : "").padEnd(LABEL_WIDTH) + line),
+    );
+  });
+  const omitted = history.length - shown.length;
+  return omitted === 0 ? lines : [...lines, `${formatCount(omitted, "more change")} of no importance`];
+}
+
+/** How people call the fields that change most; others are called by their path. */
+const labels: Readonly<Record<string, string>> = {
+  "dates.closes_at": "closing date",
+  "dates.opens_at": "opening date",
+  "dates.posted_at": "posting date",
+  "dates.response_at": "response date",
+  "funding.amount_min": "smallest award",
+  "funding.amount_max": "largest award",
+  "funding.display": "funding",
+  "program.type": "program type",
+  "organization.agency": "agency",
+  "classifications.set_aside_types": "set-aside",
+  "classifications.naics_codes": "NAICS codes",
+  "eligibility.requirements": "eligibility",
+};
+
+function changesInWords({ type, changes, summary }: OpportunityEvent): string[] {
+  if (type === "opportunity_added") return ["added"];
+  if (type === "opportunity_removed") return ["no longer published by its source"];
+  if (changes.length === 0) return [summary ?? type];
+  return changes.map(({ field, previous, current }) => {
+    const label = labels[field] ?? field.replace(/^\w+\./, "").replaceAll("_", " ");
+    const [before, after] = [shortText(previous), shortText(current)];
+    if (before === undefined || after === undefined) return `${label} changed`;
+    return before === ""
+      ? `${label} set to ${after}`
+      : after === ""
+        ? `${label} removed; it was ${before}`
+        : `${label} changed from ${before} to ${after}`;
+  });
+}
+
+/** The most characters of a value that is shown whole. */
+const SHORT = 60;
+
+/** `undefined` for a value that is too long for a line. */
+function shortText(value: unknown): string | undefined {
+  const text = value === null ? "" : Array.isArray(value) && value.every((item) => typeof item === "string") ? value.join(", ") : value;
+  return typeof text === "string" && text.length <= SHORT ? text : undefined;
+}

@@ -1,0 +1,47 @@
+/** An opportunity as a line of CSV. */
+import { csvLine } from "../text/csv.ts";
+import { plainText } from "../text/plain-text.ts";
+import type { Opportunity } from "./opportunity.ts";
+
+/** The columns, in this order. New ones are added at the end: docs/find.md promises that none moves or disappears. */
+const columns: Readonly<Record<string, (opportunity: Opportunity) => string | null>> = {
+  id: ({ id }) => id,
+  source: ({ source }) => source.code,
+  upstream_id: ({ source }) => source.opportunity_id,
+  number: ({ program }) => program.solicitation_id,
+  title: ({ title }) => title,
+  status: ({ status }) => status,
+  program_type: ({ program }) => program.type,
+  agency: ({ organization }) => organization.agency,
+  sub_agency: ({ organization }) => organization.sub_agency,
+  issuing_office: ({ organization }) => organization.issuing_office,
+  posted_at: ({ dates }) => dates.posted_at,
+  opens_at: ({ dates }) => dates.opens_at,
+  closes_at: ({ dates }) => dates.closes_at,
+  response_at: ({ dates }) => dates.response_at,
+  amount_min: ({ funding }) => funding?.amount_min ?? null,
+  amount_max: ({ funding }) => funding?.amount_max ?? null,
+  funding: ({ funding }) => funding?.display ?? null,
+  naics_codes: ({ classifications }) => joined(classifications.naics_codes),
+  set_aside_types: ({ classifications }) => joined(classifications.set_aside_types),
+  tech_taxonomy: ({ classifications }) => joined(classifications.tech_taxonomy),
+  keywords: ({ classifications }) => joined(classifications.keywords),
+  technology_areas: ({ classifications }) => joined(classifications.technology_areas),
+  eligibility: ({ eligibility }) => eligibility.requirements,
+  geographic_scope: ({ eligibility }) => eligibility.geographic_scope,
+  summary: ({ summary }) => (summary === null ? null : plainText(summary)),
+  url: ({ source }) => source.url,
+  created_at: ({ created_at }) => created_at,
+  updated_at: ({ updated_at }) => updated_at,
+};
+
+export const csvHeader = csvLine(Object.keys(columns));
+
+export function csvLineOf(opportunity: Opportunity): string {
+  return csvLine(Object.values(columns).map((cell) => cell(opportunity)));
+}
+
+/** Items of a list are joined by a semicolon and a blank. A semicolon within an item becomes a comma. */
+function joined(items: readonly string[]): string {
+  return items.map((item) => item.replaceAll(";", ",")).join("; ");
+}

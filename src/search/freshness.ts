@@ -1,0 +1,16 @@
+/** How fresh the data of each source are. */
+import type { CatalogDb } from "../../db/engine.ts";
+import { sourceStatuses } from "../sources/source.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
+
+/** When an import of the source last finished; null if none has. */
+export type Freshness = { source: string; last_import_at: string | null; age_seconds: number | null };
+
+/** Of every source that has records. */
+export async function readFreshness(catalog: CatalogDb, now: EpochMs): Promise<Freshness[]> {
+  return (await sourceStatuses(catalog)).map(({ source, last_import_at: at }) => ({
+    source,
+    last_import_at: at === null ? null : formatInstant(at),
+    age_seconds: at === null ? null : Math.max(0, Math.floor((now - at) / 1000)),
+  }));
+}

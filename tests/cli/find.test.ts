@@ -1,0 +1,180 @@
+/** What `find` and `show` print. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { openCatalog } from "../../db/sqlite/open.ts";
+import { runCommandLine } from "../../src/cli/command-line.ts";
+import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import { aCatalogOfAll } from "../support/all-records.ts";
+import { fundfeed, machineOf } from "../support/command-line.ts";
+import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
+
+setDefaultTimeout(300_000);
+
+let data: string;
+let all: Opportunity[];
+
+beforeAll(async () => {
+  data = aDirectory();
+  const catalog = openCatalog(data, NOON);
+  ({ all } = await aCatalogOfAll(catalog));
+  await catalog.close();
+});
+afterAll(dropScratch);
+
+/** A run on the day of NOON, on a terminal of some width. */
+async function at(columns: number | undefined, ...args: readonly string[]) {
+  const [out, err]: string[][] = [[], []];
+  const code = await runCommandLine([...args, "--data", data], {
+    ...machineOf({}, { printLine: (text) => void out?.push(`${text}\n`), printError: (text) => void err?.push(`${text}\n`) }),
+    printText: (text) => void out?.push(text),
+    now: () => NOON,
+    terminal: () => (columns === undefined ? undefined : { columns, hasColors: true }),
+  });
+  return { code, out: out?.join("") ?? "", err: err?.join("") ?? "" };
+}
+const ESC = String.fromCharCode(27);
+const withoutColors = (text: string) => text.replace(new RegExp(`${ESC}\\[\\d+m`, "g"), "");
+
+describe("fundfeed find", () => {
+  test("prints a table that fits 80 columns, and says which filters it applied", async () => {
+    const { code, out, err } = await at(80, "find", "quantum", "--status", "open,closed", "--limit", "5");
+    expect([code, err]).toEqual([0, expect.stringMatching(/^Found \d+ with status open or closed\n$/)]);
+    expect(withoutColors(out)).toMatchSnapshot();
+    for (const line of withoutColors(out).split("\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(80);
+  });
+
+  test("has the same lines without a terminal, with brackets in place of colors", async () => {
+    const { out } = await at(undefined, "find", "quantum", "--limit", "5");
+    expect(out).not.toContain(ESC);
+    expect(out).toContain("[quantum]");
+  });
+
+  test.each([80, 100, 200])("keeps every line of a terminal of %i columns to it", async (columns) => {
+    for (const words of [["research"], ["clinical", "-cancer"], []]) {
+      const { out } = await at(columns, "find", ...words, "--limit", "60");
+      expect(out).toContain(ESC);
+      for (const line of withoutColors(out).split("\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  test("says when nothing was found, and when there is more", async () => {
+    expect((await at(80, "find", "xyzzyx")).out).toStartWith("Nothing found\n\nImported: ");
+    expect(withoutColors((await at(80, "find", "--limit", "3")).out)).toContain(
+      `\n3 of ${all.length.toLocaleString("en-US")} shown; --limit shows more\n`,
+    );
+  });
+
+  test("prints JSON, NDJSON, CSV and Markdown", async () => {
+    const json = JSON.parse((await at(undefined, "find", "PAR-25-270", "--json")).out);
+    expect(json).toMatchObject({ total: 1, filter: {}, data: [{ match: "357492 [PAR-25-270]", status: expect.any(String) }] });
+    expect(json.sources.map(({ source }: { source: string }) => source)).toContain("GRANTS_GOV");
+    const lines = (await at(undefined, "find", "quantum", "--format", "ndjson", "--limit", "4")).out.trimEnd().split("\n");
+    for (const line of lines) expect(all).toContainEqual(JSON.parse(line));
+    expect(lines).toHaveLength(4);
+    expect((await at(undefined, "find", "quantum", "--format", "csv", "--limit", "4")).out).toStartWith(
+      "id,source,upstream_id,number,title,",
+    );
+    const md = (await at(undefined, "find", "PAR-25-270", "--format", "md")).out;
+    expect(md).toBe(
+      "| Closes | Status | Agency | Number | Title |\n|---|---|---|---|---|\n" +
+        "| 2026-11-13 | open | National Institutes of Health | [PAR-25-270](https://www.grants.gov/search-results-detail/357492) | " +
+        "NCCIH Natural Product Early Phase Clinical Trial Award (R33 Clinical Trial Required) |\n",
+    );
+  });
+
+  test("reads filters from a file, which options override", async () => {
+    const file = aFile(JSON.stringify({ source: ["SAM_GOV"], psc: ["R"] }));
+    const { out, err } = await at(undefined, "find", "--match", file, "--psc", "66", "--json");
+    expect(err).toBe("Found 9 with source SAM_GOV; PSC 66\n".replace("9", JSON.parse(out).total));
+    const bad = aFile('{"sourc": ["A"]}');
+    expect((await at(undefined, "find", "--match", bad)).err).toBe(
+      `Cannot read ${bad}: there is no filter "sourc" (did you mean "source"?)\n`,
+    );
+    expect((await at(undefined, "find", "--match", "/nowhere.json")).err).toBe("Cannot read /nowhere.json: there is no such file\n");
+  });
+
+  test("refuses a source that no record has", async () => {
+    const { code, err } = await at(80, "find", "--source", "SAM_GO");
+    expect([code, err]).toEqual([1, expect.stringContaining('(did you mean "SAM_GOV"?)')]);
+  });
+
+  test("takes words that begin with a dash", async () => {
+    const total = async (...args: string[]) => JSON.parse((await at(undefined, "find", ...args, "--json")).out).total;
+    expect(await total("health", "-hiv")).toBe((await total("health")) - (await total("health", "hiv")));
+    expect(await total("-hiv", "--status", "open", "health")).toBeGreaterThan(0);
+  });
+
+  test("keeps its index in --search-data, or in a temporary directory if it must", async () => {
+    const directory = aDirectory();
+    const copy = join(directory, "index");
+    expect((await at(80, "find", "quantum", "--search-data", copy)).err).toBe("");
+    expect(readdirSync(copy)).toEqual(["search.db"]);
+    const file = aFile("not a directory");
+    expect((await at(80, "find", "quantum", "--search-data", join(file, "x"))).code).toBe(1);
+    expect(existsSync(join(data, "search.db"))).toBe(true);
+    chmodSync(copy, 0o700);
+  });
+
+  test.if(hasPostgres)("finds in PostgreSQL", async () => {
+    const url = await (await postgresServer()).freshDatabase();
+    await fundfeed([
+      "import",
+      "records",
+      aFile([{ source: { code: "OWN", opportunity_id: "A-1" }, title: "Solar sail" }]),
+      "--database",
+      url,
+    ]);
+    const { code, out, err } = await fundfeed(["find", "solar", "--database", url]);
+    expect([code, err]).toEqual([0, "Built the search index in a temporary directory; --search-data DIR keeps it for the next search\n"]);
+    expect(out).toContain("A-1");
+    const index = aDirectory();
+    expect((await fundfeed(["find", "solar", "--database", url, "--search-data", index])).err).toBe("");
+    expect((await fundfeed(["show", "a-1", "--database", url, "--search-data", index])).out).toStartWith("Solar sail\n");
+  });
+});
+
+describe("fundfeed show", () => {
+  test("prints one opportunity and its history as a page of 80 columns", async () => {
+    const { code, out, err } = await at(80, "show", "HT942525ALSRPTDA");
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatchSnapshot();
+    const long = out.split("\n").filter((line) => Bun.stringWidth(line) > 80);
+    expect(long.filter((line) => !/\S{60,}/.test(line))).toEqual([]);
+  });
+
+  test("finds it by its id, the beginning of that, its number and each of its upstream ids", async () => {
+    const [one] = all.filter(({ program }) => program.solicitation_id === "PAR-25-270");
+    const { id = "", source } = one ?? {};
+    for (const text of [id, id.toUpperCase(), id.slice(0, 8), "PAR-25-270", "par-25-270", source?.opportunity_id ?? ""])
+      expect([text, JSON.parse((await at(80, "show", text, "--json")).out).id]).toEqual([text, id]);
+  });
+
+  test("says what to do if there is none, or several", async () => {
+    expect((await at(80, "show", "nothing")).err).toBe(
+      "Cannot show nothing: no opportunity has this id or number; look for it with fundfeed find\n",
+    );
+    const { code, err } = await at(80, "show", "70US0926R70093555");
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^Cannot show 70US0926R70093555: several opportunities have this number; give the id of one: /),
+    ]);
+  });
+
+  test("shows what changed in words", async () => {
+    const directory = aDirectory();
+    const record = {
+      source: { code: "OWN", opportunity_id: "A-1" },
+      title: "Solar sail",
+      dates: { closes_at: "2026-12-18T17:00:00-05:00" },
+    };
+    const later = { ...record, title: "Solar sails", dates: { closes_at: "2026-12-24T17:00:00-05:00" }, organization: { agency: "NASA" } };
+    for (const each of [record, later]) await fundfeed(["import", "records", aFile([each]), "--data", directory]);
+    const { out } = await fundfeed(["show", "A-1", "--data", directory]);
+    const history = out.slice(out.indexOf("History\n")).replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "DAY");
+    expect(history.replaceAll(/ +/g, " ")).toContain("title changed from Solar sail to Solar sails");
+    expect(history.replaceAll(/\s+/g, " ")).toContain("closing date changed from 2026-12-18T17:00:00-05:00 to 2026-12-24T17:00:00-05:00");
+    expect(history).toContain("agency set to NASA");
+  });
+});

@@ -1,0 +1,52 @@
+/** A search that is killed while it builds the index, again and again, in the end has the index of one that was not killed. */
+import { Database } from "bun:sqlite";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync, existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openCatalog } from "../../db/sqlite/open.ts";
+import { aCatalogOfAll } from "../support/all-records.ts";
+import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+import { outputOf, run } from "../support/source-program.ts";
+
+/** FUNDFEED_KILLS=50 for a thorough run. */
+const KILLS = Number(process.env.FUNDFEED_KILLS ?? 6);
+
+setDefaultTimeout(600_000);
+afterAll(dropScratch);
+
+/** Everything in the index, without row numbers. Also has FTS5 compare its index with its texts. */
+function contentsOf(directory: string): unknown {
+  const sqlite = new Database(join(directory, "search.db"));
+  expect(sqlite.query("pragma integrity_check").get()).toEqual({ integrity_check: "ok" });
+  sqlite.run("insert into texts (texts) values ('integrity-check')");
+  const records = sqlite
+    .query("select records.*, texts.*, null as seq from records join texts on texts.rowid = seq order by records.id")
+    .all();
+  const progress = sqlite.query("select * from progress").all();
+  sqlite.close();
+  return { records, progress };
+}
+
+test("fundfeed find", async () => {
+  const directory = aDirectory();
+  const catalog = openCatalog(directory, NOON);
+  const { all } = await aCatalogOfAll(catalog);
+  await catalog.close();
+  const place = ["--limit", "1", "--json", "--data"];
+
+  const whole = join(aDirectory(), "whole");
+  cpSync(directory, whole, { recursive: true });
+  const startedAt = performance.now();
+  expect(JSON.parse(await outputOf(["find", ...place, whole])).total).toBe(all.length);
+  const tookMs = performance.now() - startedAt;
+
+  let begun = 0;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const { code } = await run(["find", ...place, directory], { killAfterMs: Math.random() * tookMs });
+    if (code === 0) rmSync(join(directory, "search.db"));
+    else if (existsSync(join(directory, "search.db"))) begun++;
+  }
+  expect(JSON.parse(await outputOf(["find", ...place, directory])).total).toBe(all.length);
+  expect(contentsOf(directory)).toEqual(contentsOf(whole));
+  if (begun === 0) process.stderr.write("No kill came while the index was being built: run it again\n");
+});
