@@ -136,16 +136,16 @@ function postingOf(posted: string | null): { at: number | null; hasTime: number 
 async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const ids = ofSource.map(({ id }) => id);
-    const bearers = await findVersionRecords(sql, source, ids);
-    const addressed = await findRecordsByUrl(sql, source, ofSource);
+    const recordsById = await findVersionRecords(sql, source, ids);
+    const recordsByUrl = await findRecordsByUrl(sql, source, ofSource);
     for (const row of ofSource) {
-      const borne = bearers.get(row.id);
-      const named = addressed.filter(({ id }) => id === row.id);
-      const bearer = borne ?? named[0];
-      if (bearer === undefined) continue;
-      const twin = named.find(({ lineage }) => lineage !== bearer.lineage)?.lineage ?? null;
-      const known = asKnown(row, bearer);
-      table.update({ ...known, twin, is_saved: borne === undefined ? 0 : known.is_saved });
+      const withId = recordsById.get(row.id);
+      const withUrl = recordsByUrl.filter(({ id }) => id === row.id);
+      const record = withId ?? withUrl[0];
+      if (record === undefined) continue;
+      const twin = withUrl.find(({ lineage }) => lineage !== record.lineage)?.lineage ?? null;
+      const known = asKnown(row, record);
+      table.update({ ...known, twin, is_saved: withId === undefined ? 0 : known.is_saved });
     }
   }
 }

@@ -154,7 +154,9 @@ async function storeRecords(run: Run): Promise<NewLink[]> {
     const committed = run.done;
     await commit(run, async (sql, instant) => {
       if (isRestore && (await newestInstant(sql)) !== undefined)
-        throw new Error("Cannot restore these records: the catalog was empty, and somebody has written to it meanwhile");
+        throw new Error(
+          "Cannot restore these records: the catalog was empty when the import began, and is not any more; run the import again to add them",
+        );
       for (const record of chunk) {
         const id = await storeRecord(run, sql, record, instant);
         // In the transaction of the parent: a killed import that is run again looks only for links to new parents.

@@ -18,7 +18,7 @@ const event = (fields: object = {}) => ({
   ...fields,
 });
 
-const NOTHING = { ...emptySummary, rejects: [], told: [] };
+const NOTHING = { ...emptySummary, rejects: [], messages: [] };
 
 async function withRecord(): Promise<TestCatalog> {
   const catalog = await aCatalog();

@@ -8,7 +8,7 @@ import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
 import { aCatalog, aFile, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 import { describeReal, realFile, realJson, realPath } from "../support/real-data.ts";
-import { answerOf, dailyRows, type Row, type SamGovLayout, samGovFiles } from "../support/sam-gov-layouts.ts";
+import { dailyRows, type Row, responseNoticeOf, type SamGovLayout, samGovFiles } from "../support/sam-gov-layouts.ts";
 import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(600_000);
@@ -179,7 +179,7 @@ describeReal("all notices of SAM.gov", (directory) => properties(firstsOf(dailyR
 
 describe("a notice of SAM.gov", () => {
   const row: Row = { ...dailyRows().find(({ OrganizationType, NaicsCode }) => OrganizationType === "OFFICE" && NaicsCode !== "") };
-  const answer = answerOf(row);
+  const answer = responseNoticeOf(row);
   const rows = (fields: Row = {}) => samGovFiles.rows([{ ...row, ...fields }]);
   const api = (fields: Row = {}) => aFile(JSON.stringify({ opportunitiesData: [{ ...answer, ...fields }] }));
 
@@ -249,8 +249,8 @@ describe("a notice of SAM.gov", () => {
     ["fewer links", { additionalInfoLink: null, resourceLinks: null }, { attachments: [] }],
   ])("changes when the API has %s", async (_, fields, expected) => {
     const catalog = await aCatalog();
-    const told = { NaicsCode: "541330", AdditionalInfoLink: "https://a.mil", PostedDate: "2026-03-08 23:22:11-04" };
-    await catalog.takeFiles([rows(told)], { format: samGov });
+    const row = { NaicsCode: "541330", AdditionalInfoLink: "https://a.mil", PostedDate: "2026-03-08 23:22:11-04" };
+    await catalog.takeFiles([rows(row)], { format: samGov });
     await catalog.takeFiles([api(fields)], { format: samGov });
     expect(await contentOf(catalog)).toMatchObject([expected]);
   });

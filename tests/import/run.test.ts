@@ -36,7 +36,7 @@ import { rawSql, textOf } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
-const NOTHING = { ...emptySummary, rejects: [], told: [] };
+const NOTHING = { ...emptySummary, rejects: [], messages: [] };
 
 /** A record whose status follows its dates, unless it states one. */
 const record = (id: string, fields: Partial<Draft> = {}): Draft => ({
@@ -693,7 +693,7 @@ describe("export and import again", () => {
       await storeRecords(copy.db, [anOpportunity()], NOON);
       return transaction(write);
     };
-    await expect(copy.take(await exportOf(catalog.db))).rejects.toThrow("somebody has written to it meanwhile");
+    await expect(copy.take(await exportOf(catalog.db))).rejects.toThrow("the catalog was empty when the import began");
     expect(await exportOf(copy.db)).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-/** Imports as an operator runs them, from files, into a catalog that a test can look into. */
+/** Imports from files into a catalog that a test can inspect. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,13 +21,13 @@ export const DAY = 86_400_000;
 
 const scratch = join(tmpdir(), `fundfeed-test-${process.pid}`);
 
-/** A path in a directory of this process's own, which `afterAll(dropScratch)` removes. */
+/** A path in the scratch directory of this process, which `afterAll(dropScratch)` removes. */
 export function inScratch(name = ""): string {
   mkdirSync(scratch, { recursive: true });
   return join(scratch, name);
 }
 
-/** A new directory in there. */
+/** A new directory in the scratch directory. */
 export function aDirectory(): string {
   return mkdtempSync(inScratch("directory-"));
 }
@@ -38,7 +38,7 @@ export function dropScratch(): void {
 
 let files = 0;
 
-/** A file with these lines (objects as JSON), or this text as it is. */
+/** Writes a file with these lines (objects as JSON) or this text. Returns its path. */
 export function aFile(content: readonly unknown[] | string, name = `file-${++files}.ndjson`): string {
   const path = inScratch(name);
   const lines =
@@ -47,18 +47,18 @@ export function aFile(content: readonly unknown[] | string, name = `file-${++fil
   return path;
 }
 
-export type Imported = Outcome & { told: string[] };
+export type Imported = Outcome & { messages: string[] };
 type Given = Partial<Omit<Options, "files">> & { now?: number; format?: Format };
 
-/** A catalog of its own, unless one is given, and what is done to it; its clock stands at `clock.now`. */
+/** An empty catalog, unless one is given, and functions that import into it. Its clock stands at `clock.now`. */
 export async function aCatalog(given?: CatalogDb) {
   const db = given ?? (await (await defaultLocation()).catalog(NOON));
   const clock = { now: NOON };
-  const contextOf = (told: string[], asOf?: number): ImportContext => ({
+  const contextOf = (messages: string[], asOf?: number): ImportContext => ({
     db,
     directory: ":memory:",
     now: () => (clock.now = Math.max(clock.now, asOf ?? 0)), // History is not imported before it happened.
-    notify: (message) => void told.push(message),
+    notify: (message) => void messages.push(message),
     progress: () => undefined,
   });
   const optionsOf = (paths: readonly string[], given: Given): Options => ({
@@ -75,27 +75,30 @@ export async function aCatalog(given?: CatalogDb) {
     clock,
     /** Imports these records as one file. */
     take: async (content: readonly (Draft | unknown)[] | string, given: Given = {}): Promise<Imported> => {
-      const told: string[] = [];
-      return { ...(await importFiles(contextOf(told, given.asOf), given.format ?? records, optionsOf([aFile(content)], given))), told };
+      const messages: string[] = [];
+      return {
+        ...(await importFiles(contextOf(messages, given.asOf), given.format ?? records, optionsOf([aFile(content)], given))),
+        messages,
+      };
     },
     takeFiles: async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
-      const told: string[] = [];
-      return { ...(await importFiles(contextOf(told, given.asOf), given.format ?? records, optionsOf(paths, given))), told };
+      const messages: string[] = [];
+      return { ...(await importFiles(contextOf(messages, given.asOf), given.format ?? records, optionsOf(paths, given))), messages };
     },
     takeEvents: async (content: readonly unknown[] | string, given: Given = {}): Promise<Imported> => {
-      const told: string[] = [];
-      return { ...(await importEvents(contextOf(told), optionsOf([aFile(content)], given))), told };
+      const messages: string[] = [];
+      return { ...(await importEvents(contextOf(messages), optionsOf([aFile(content)], given))), messages };
     },
     takeEventFiles: async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
-      const told: string[] = [];
-      return { ...(await importEvents(contextOf(told), optionsOf(paths, given))), told };
+      const messages: string[] = [];
+      return { ...(await importEvents(contextOf(messages), optionsOf(paths, given))), messages };
     },
   };
 }
 
 export type TestCatalog = Awaited<ReturnType<typeof aCatalog>>;
 
-/** Every byte of what clients can be served or the next import goes by, for comparing. */
+/** Everything that clients can see or the next import depends on, as one text to compare. */
 export async function contentsOf(db: CatalogDb): Promise<string> {
   const rows = async (query: string) => (await db.all(rawSql<Record<string, Value>>(query))).map(asText);
   return JSON.stringify({
@@ -112,7 +115,7 @@ function asText(row: Record<string, Value>): Row {
 
 type Row = Record<string, string | number | null>;
 
-/** Row numbers as ranks: PostgreSQL does not use again what a transaction that failed had taken. */
+/** Replaces row numbers by ranks, because PostgreSQL does not reuse the numbers of a failed transaction. */
 function ranked(rows: Row[], ...columns: string[]): Row[] {
   for (const column of columns) {
     const numbers = [...new Set(rows.map((row) => Number(row[column])))].sort((left, right) => left - right);
@@ -140,12 +143,12 @@ type EventDocument = {
   [field: string]: unknown;
 };
 
-/** All records as the API returns them, the oldest in the list first. */
+/** All records as the API returns them, least recently updated first. */
 export async function documentsOf(db: CatalogDb): Promise<Document[]> {
   return parsed(await db.all(rawSql("select document from opportunities order by updated_at, id")));
 }
 
-/** What `export` prints. */
+/** The lines that `export` prints. */
 export async function exportOf(db: CatalogDb, codes?: readonly string[]): Promise<string[]> {
   const lines: string[] = [];
   await exportLines(db, codes, (line) => void lines.push(line));
@@ -159,7 +162,7 @@ export async function documentOf(db: CatalogDb, upstreamId: string): Promise<Doc
   return found;
 }
 
-/** A record's history as the API returns it, in the order of its storing. */
+/** A record's events as the API returns them, in the order in which they were stored. */
 export async function eventsOf(db: CatalogDb, upstreamId: string): Promise<EventDocument[]> {
   return parsed(
     await db.all(

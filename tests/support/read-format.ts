@@ -1,4 +1,4 @@
-/** Formats under test: real files, texts that stand for files, and what comes out of them. */
+/** Reads files with one format, without a catalog: inputs from real files or texts, and the drafts and reasons that result. */
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Format, Input, Item, LazyItem, Versions } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/input.ts";
@@ -12,12 +12,12 @@ export function realInput(name: string, directory = EXCERPTS): Promise<Input> {
   return openInput(realPath(name, directory), {}, ":memory:");
 }
 
-/** A file that holds this text. */
+/** An input with this text. */
 export function textInput(text: string | Uint8Array, name = "test"): Input {
   return { name, bytes: () => pieces(text) };
 }
 
-/** In one buffer, as files are read: what was given is gone when more is asked for. */
+/** The bytes in pieces that share one buffer, as files are read: each piece is overwritten by the next. */
 export async function* pieces(text: string | Uint8Array, size = 100_000): AsyncIterable<Uint8Array> {
   const bytes = Buffer.from(text);
   const buffer = new Uint8Array(size);
@@ -27,14 +27,14 @@ export async function* pieces(text: string | Uint8Array, size = 100_000): AsyncI
   }
 }
 
-/** All that a file holds. */
+/** The whole content of an input. */
 export async function bytesOf(input: Input): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of input.bytes()) chunks.push(new Uint8Array(chunk));
   return Buffer.concat(chunks);
 }
 
-/** All that a first import gets from the files: of each lineage the draft that holds, and why others were refused, by format or judge. */
+/** What a first import reads from files: items, drafts, the draft kept of each lineage, the reasons of rejections, and warnings. */
 export async function readFormat(format: Format, inputs: readonly Input[], now = "2026-04-25T12:00:00Z") {
   const warnings = new Set<string>();
   const items: Exclude<Item, LazyItem>[] = [];
@@ -53,7 +53,7 @@ function lastOf(drafts: readonly Draft[]): Map<string, Draft> {
   return new Map(drafts.map((draft) => [draft.lineage ?? draft.source.opportunity_id, draft]));
 }
 
-/** Of each record's versions the newest, named and with the ids of the others as an import would have it. */
+/** The newest version of each record, with its lineage and the ids of the others, as an import stores it. */
 async function newestOf(versions: Versions, inputs: readonly Input[], items: readonly Item[]): Promise<Map<string, Draft>> {
   const [staging, db] = [openStaging(":memory:"), openCatalog(":memory:", 0)];
   const { placements } = staging;
@@ -94,7 +94,7 @@ export function countBy<T>(values: Iterable<T>, name: (value: T) => unknown): Re
   return counts;
 }
 
-/** So many megabytes of text, and what memory they took meanwhile: what is in use at their end and was not behind the first twenty. */
+/** Megabytes of text, and the memory that reading them took: what is in use at the end beyond what was after the first twenty. */
 export function megabytesOf(character: string, count: number) {
   const taken = { bytes: 0 };
   const inUse = () => {

@@ -1,4 +1,4 @@
-/** Builders of records: a test says only what it is about. */
+/** Builders of records, so that a test states only the fields that it is about. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { atNextInstant, insertRecord, updateRecord } from "../../src/changes/commit.ts";
 import { prepareRecord } from "../../src/changes/content.ts";
@@ -8,12 +8,12 @@ import type { Draft } from "../../src/import/record.ts";
 import { validateRecord } from "../../src/import/validate.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 
-/** A small valid record; whole fields are replaced by those given. */
+/** A small valid record, with the given fields in place of its own. */
 export function anOpportunity(fields: Partial<Draft> = {}): Draft {
   return { source: { code: "SAM", opportunity_id: "N0" }, title: "A title", status: "open", ...fields };
 }
 
-/** Stores records as an import would, all at one instant: `at`, or just after the newest there is. Answers with their ids. */
+/** Stores records as an import does, at one instant: `at`, or just after the newest `updated_at`. Returns their ids. */
 export async function storeRecords(db: CatalogDb, records: readonly Draft[], at: number): Promise<string[]> {
   return atNextInstant(db, at, async (sql, instant) => {
     const ids: string[] = [];

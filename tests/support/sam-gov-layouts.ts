@@ -1,4 +1,4 @@
-/** Real notices of SAM.gov in the layouts that it publishes them in. */
+/** Real notices of SAM.gov in each of its layouts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -17,7 +17,7 @@ export function dailyRows(directory = EXCERPTS): Row[] {
   });
 }
 
-/** A file of these notices: the bulk CSV, the rows as JSON, or what the API answers. */
+/** A file of these notices: the bulk CSV, the rows as JSON, or an API response. */
 export const samGovFiles = {
   csv(rows: readonly Row[]): string {
     const columns = Object.keys(rows[0] ?? {});
@@ -25,16 +25,16 @@ export const samGovFiles = {
     return aFile(`\ufeff${[columns, ...rows.map((row) => columns.map((column) => row[column]))].map(line).join("\r\n")}\r\n`);
   },
   rows: (rows: readonly Row[]): string => aFile(JSON.stringify(rows)),
-  api: (rows: readonly Row[]): string => aFile(JSON.stringify({ opportunitiesData: rows.map(answerOf) })),
+  api: (rows: readonly Row[]): string => aFile(JSON.stringify({ opportunitiesData: rows.map(responseNoticeOf) })),
 } as const;
 
 export type SamGovLayout = keyof typeof samGovFiles;
 
 /**
- * The notice as Get Opportunities v2 has it: a day without a time, an awardee without a place, no text, and the office as a path of names
- * whose dots are those of the path, too.
+ * The notice as Get Opportunities v2 returns it: a date without a time, an awardee without a place, no text, and the organization as a path
+ * of names, which may contain dots themselves.
  */
-export function answerOf(row: Row): Row {
+export function responseNoticeOf(row: Row): Row {
   const text = (column: string) => (row[column] === "null" ? "" : String(row[column] ?? "").trim());
   const contact = (which: "Primary" | "Secondary") => ({
     type: which.toLowerCase(),

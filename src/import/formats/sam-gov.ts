@@ -102,7 +102,8 @@ type Notice = Identity & {
   deadline: string;
   naics: string[];
   productCode: string;
-  place: string[];
+  /** City, state and country. */
+  placeOfPerformance: string[];
   amount: string;
   awardee: string;
   contacts: { name: string; email: string; phone: string; role: string }[];
@@ -213,7 +214,7 @@ function noticeOfRow(row: JsonObject): Notice {
     deadline: text("ResponseDeadLine"),
     naics: [text("NaicsCode")],
     productCode: text("ClassificationCode"),
-    place: [text("PopCity"), text("PopState"), text("PopCountry")],
+    placeOfPerformance: [text("PopCity"), text("PopState"), text("PopCountry")],
     amount: text("Award$"),
     awardee: text("Awardee"),
     contacts: [contact("Primary"), contact("Secondary")],
@@ -238,7 +239,7 @@ function noticeOfResponse(response: JsonObject): Notice {
     naics: [response.naicsCode, ...arrayOf(response.naicsCodes)].map(textOf),
     productCode: textOf(response.classificationCode),
     // Codes of state and country, because the CSV has the same.
-    place: [textOf(objectOf(place.city).name), textOf(objectOf(place.state).code), textOf(objectOf(place.country).code)],
+    placeOfPerformance: [textOf(objectOf(place.city).name), textOf(objectOf(place.state).code), textOf(objectOf(place.country).code)],
     amount: textOf(award.amount),
     awardee: textOf(objectOf(award.awardee).name),
     contacts: arrayOf(response.pointOfContact).map(objectOf).map(contactOf),
@@ -360,7 +361,7 @@ function toDraft(notice: Notice, today: string, context: FormatContext): Draft {
       naics_codes: [...new Set(notice.naics)].filter((code) => code !== ""),
       set_aside_types: notice.setAsides,
     },
-    eligibility: { requirements: requirementsOf(notice), geographic_scope: notice.place.filter(isPlace).join(", ") || null },
+    eligibility: { requirements: requirementsOf(notice), geographic_scope: notice.placeOfPerformance.filter(isPlace).join(", ") || null },
     contacts: notice.contacts.filter(({ name, email, phone }) => name + email + phone !== "").map(emptyToNull),
     attachments: [...(notice.resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)],
   };

@@ -220,10 +220,10 @@ describe("questions", () => {
     ["Yes", "Yes"],
     ["{broken", "{broken"],
     [null, null],
-  ])("with the answer %p are answered by %p", async (answer, told) => {
+  ])("with the answer %p are answered by %p", async (answer, messages) => {
     const [question] =
       (await draftOf({ questions: [{ questionId: 1, question: "Why?", answers: [{ answerId: 1, answer }] }] })).questions ?? [];
-    expect(question?.answer).toBe(told);
+    expect(question?.answer).toBe(messages);
   });
 });
 
@@ -285,7 +285,7 @@ test("references stand at the end of the description", async () => {
   );
 });
 
-test("phases that are not set up are not told; a hierarchy that is no JSON is none", async () => {
+test("phases that are not set up are not messages; a hierarchy that is no JSON is none", async () => {
   const config = [
     { displayValue: "I", hasConfiguration: "N" },
     { displayValue: "II", hasConfiguration: "Y" },
