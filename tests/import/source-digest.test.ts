@@ -72,7 +72,7 @@ describe("a record", () => {
     expect(await contentsOf(db)).toBe(before);
   });
 
-  test("that comes twice in one file is what the last of them says, in whatever order", async () => {
+  test("that occurs twice in one file is the last of them, in any order", async () => {
     const { take, titles } = await filled();
     expect(await take(["1 Eins", "1 One"])).toMatchObject({ changed: 0, unchanged: 1 });
     expect(await titles()).toEqual(["One", "Two"]);
@@ -80,13 +80,13 @@ describe("a record", () => {
     expect(await titles()).toEqual(["Eins", "Two"]);
   });
 
-  test("is there for a snapshot, whether it was read or not", async () => {
+  test("is present in a snapshot, whether it was read or not", async () => {
     const { take, db } = await filled();
     expect(await take(["1 One", "2 Two"], { snapshot: true })).toMatchObject({ unchanged: 2, taken: [] });
     expect((await documentsOf(db)).map(({ status }) => status)).toEqual(["open", "open"]);
   });
 
-  test("that was archived for its absence is read when it is back", async () => {
+  test("that was archived by a snapshot is read when it is back", async () => {
     const { take, db } = await filled();
     await take(["1 One"], { snapshot: true, allowRemovals: true });
     expect((await documentsOf(db)).map(({ status }) => status)).toEqual(["open", "archived"]);
@@ -94,14 +94,14 @@ describe("a record", () => {
     expect((await documentsOf(db)).map(({ status }) => status)).toEqual(["open", "open"]);
   });
 
-  test("that another file has changed meanwhile is read again", async () => {
+  test("that another file has changed is read again", async () => {
     const { take, takeRecords, titles } = await filled();
     await takeRecords([{ source: { code: "A", opportunity_id: "2" }, title: "Deux" }]);
     expect(await take(["1 One", "2 Two"])).toMatchObject({ changed: 1, taken: ["2"] });
     expect(await titles()).toEqual(["One", "Two"]);
   });
 
-  test("is read again where contacts are kept out from now on, and where a source has another name", async () => {
+  test("is read again if contacts are now redacted, or the source has another name", async () => {
     const { take, db } = await filled();
     expect(await take(["1 One", "2 Two"], { redactContacts: true })).toMatchObject({ changed: 2, taken: ["1", "2"] });
     expect(await take(["1 One", "2 Two"], { redactContacts: true })).toMatchObject({ unchanged: 2, taken: [] });
@@ -109,7 +109,7 @@ describe("a record", () => {
     expect(await take(["1 One", "2 Two"], { redactContacts: true })).toMatchObject({ changed: 2, taken: ["1", "2"] });
   });
 
-  test("is not read again when only the clock has moved its status", async () => {
+  test("is not read again if only its status has turned", async () => {
     const catalog = await aCatalog();
     const dated = [{ source: { code: "A", opportunity_id: "1" }, title: "One", dates: { closes_at: "2026-03-02T12:00:00Z" } }];
     await catalog.take(dated);
@@ -121,7 +121,7 @@ describe("a record", () => {
     expect(await readings()).toEqual(before);
   });
 
-  test("that is rejected is rejected each time", async () => {
+  test("is rejected again at each import", async () => {
     const { take } = await filled();
     for (let time = 0; time < 2; time++) expect(await take(["1 One", "3 "])).toMatchObject({ unchanged: 1, taken: ["3"] });
   });
@@ -145,7 +145,7 @@ test("a grant whose archive date passes is archived by the same extract", async 
   expect((await documentsOf(catalog.db)).map(({ status }) => status)).toEqual(["archived", "archived"]);
 });
 
-test("digestUnder() tells texts and settings apart", () => {
+test("digestUnder() gives different digests for different texts or settings", () => {
   const digests = [digestUnder(["a"])("x"), digestUnder(["a"])("y"), digestUnder(["b"])("x"), digestUnder(["a"])("x")];
   expect(new Set(digests.map((digest) => digest.toHex())).size).toBe(3);
 });

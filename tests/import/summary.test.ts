@@ -45,7 +45,7 @@ async function eventCount({ db }: TestCatalog): Promise<number> {
 }
 
 describe.each(formats.map((format) => [format.name, format] as const))("%s", (name, format) => {
-  test("counts each record once, says so before in a dry run, and counts the events that it stores", async () => {
+  test("counts each record once, and the stored events, the same in a dry run", async () => {
     const catalog = await aCatalog();
     const fileLists =
       name === "records" ? [[await exportTwice()]] : (imports[name] ?? []).map((files) => files.map((file) => realPath(file)));
@@ -77,7 +77,7 @@ describe("merged", () => {
     ["added", {}, { read: 3, added: 1, merged: 2 }],
     ["unchanged", { title: "T" }, { read: 3, unchanged: 1, merged: 2 }],
     ["changed", { title: "Other" }, { read: 3, changed: 1, merged: 2 }],
-  ])("counts the versions of a record but the one that is %s", async (_, last, numbers) => {
+  ])("counts all records of an opportunity except the one that is %s", async (_, last, numbers) => {
     const catalog = await aCatalog();
     if (!("added" in numbers)) await catalog.take([record("1")]);
     expect(await catalog.take([record("1"), record("1", { title: "Between" }), record("1", last)])).toMatchObject({

@@ -16,7 +16,7 @@ function decode(bytes: Uint8Array, size: number): string {
 }
 
 describe("createUtf8Decoder()", () => {
-  test("reads what TextDecoder reads, in pieces of any size", () => {
+  test("decodes as TextDecoder does, in pieces of any size", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 9 }), (text, size) => {
         const bytes = Buffer.from(text);
@@ -25,7 +25,7 @@ describe("createUtf8Decoder()", () => {
     );
   });
 
-  test("finds as many characters in any bytes as TextDecoder, and puts half a pair for each byte of the others", () => {
+  test("finds the same characters in any bytes as TextDecoder, and replaces each other byte by half a pair", () => {
     const bytes = fc.uint8Array({ maxLength: 40 });
     fc.assert(
       fc.property(bytes, fc.integer({ min: 1, max: 9 }), (given, size) => {
@@ -52,10 +52,10 @@ describe("createUtf8Decoder()", () => {
   });
 });
 
-test("hasStrayByte() knows them from whole pairs and from other halves", () => {
+test("hasStrayByte() does not mistake complete pairs or other halves for stray bytes", () => {
   expect(["\udc96", "😀", "\u{1f496}", "\ud83d", "a"].map(hasStrayByte)).toEqual([true, false, false, false, false]);
 });
 
-test("countBytes() counts those in characters of several bytes, and those in none", () => {
+test("countBytes() counts the bytes in characters of several bytes, and stray bytes", () => {
   expect(countBytes(Buffer.concat([Buffer.from("aé–😀"), new Uint8Array([0x96, 0xe2, 0x82])]))).toEqual({ inCharacters: 9, stray: 3 });
 });

@@ -67,7 +67,7 @@ describe("validateRecord()", () => {
     });
   });
 
-  test("keeps a whole record as it is, key by key in the resource's order", () => {
+  test("keeps a complete record unchanged, with its keys in the resource's order", () => {
     const { content } = judge({ ...whole, lineage: "L", earlier_ids: ["M"], id: "ignored" });
     expect(JSON.stringify(content)).toBe(JSON.stringify(whole));
     expect(Object.keys(content)).toEqual([
@@ -105,7 +105,7 @@ describe("validateRecord()", () => {
     expect([judged.status_basis, judged.content.status]).toEqual([basis, status]);
   });
 
-  test("takes funding that states nothing but its currency, and fills the currency in", () => {
+  test("accepts funding with only a currency, and fills in a missing currency", () => {
     expect(judge(with_({ funding: { amount_min: "1" } })).content.funding).toEqual({
       currency: "USD",
       amount_min: "1",
@@ -114,12 +114,12 @@ describe("validateRecord()", () => {
     });
   });
 
-  test("takes null wherever a field may be absent", () => {
+  test("accepts null where a field may be absent", () => {
     const nothing = Object.fromEntries(Object.keys(whole).map((name) => [name, null]));
     expect(judge({ ...nothing, ...with_({}), lineage: null, earlier_ids: null, created_at: null })).toEqual(judge(with_({})));
   });
 
-  test("remembers created_at and updated_at only where both are given and in order", () => {
+  test("keeps created_at and updated_at only if both are given and in order", () => {
     const [created_at, updated_at] = ["2026-01-01T00:00:00.123Z", "2026-01-02T00:00:00Z"];
     const restored = { created_at: Date.parse(created_at), updated_at: Date.parse(updated_at) };
     expect(judge(with_({ created_at, updated_at })).restored).toEqual(restored);

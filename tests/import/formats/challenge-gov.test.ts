@@ -54,7 +54,7 @@ test.each([
   expect(drafts[0]?.organization).toEqual({ agency: first, sub_agency: second });
 });
 
-test("a challenge that cannot be taken is refused alone, and counts as present where its address can be read", async () => {
+test("a challenge that cannot be imported is rejected alone, and counts as present if its address can be read", async () => {
   const { items, drafts } = await readFormat(challengeGov, [
     list({ name: "x" }, { name: "y", details_url: "https://y.gov/", deadline: "2021-01-06" }, 7, { details_url: "https://z.gov/" }),
   ]);

@@ -131,14 +131,14 @@ describe("real files", () => {
     });
   });
 
-  test("what no file tells of a topic is left out, so that an import keeps it", async () => {
+  test("fields that no file has are left out, so that stored values stay", async () => {
     const { kept, items } = await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]), NOW);
     const draft = kept.get("A254-P050");
     expect(Object.keys(draft ?? {})).toEqual(["source", "title", "status", "organization", "program", "dates", "contacts", "attachments"]);
     expect(items.map((item) => item.kind === "record" && item.partial)).toEqual(["omits", "omits"]);
   });
 
-  test("the enriched layout tells the same questions, keywords and dates of that topic", async () => {
+  test("the enriched layout gives the same questions, keywords and dates of that topic", async () => {
     const { kept } = await readFormat(dsip, [await realInput(ENRICHED)], NOW);
     const ofPortal = (await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]), NOW)).kept.get("A254-049");
 
@@ -182,7 +182,7 @@ describe("real files", () => {
     });
   });
 
-  test("details without their topic are refused, not forgotten", async () => {
+  test("details without their topic are rejected", async () => {
     const { refused } = await readFormat(dsip, await realInputs([DETAILS, QUESTIONS]), NOW);
     expect(refused).toEqual(["no topic search response among the files has the topic 7051b2da4a1e4c52bd0e7daf80d514f7_86352"]);
   });
@@ -201,7 +201,7 @@ describe("questions", () => {
     expect(drafts.map((draft) => draft.questions)).toEqual([[{ question: "Why?", answer: null }], undefined]);
   });
 
-  test("may stand among the details of many topics", async () => {
+  test("may be among the details of many topics", async () => {
     const details = textInput(
       JSON.stringify([{ topicId: "a1_1", objective: "<p>Less noise</p>", questions: [{ questionId: 1, question: "Why?" }] }]),
     );
@@ -209,7 +209,7 @@ describe("questions", () => {
     expect(drafts[0]).toMatchObject({ summary: "Less noise", questions: [{ question: "Why?", answer: null }] });
   });
 
-  test("that nobody can tell the topic of are refused", async () => {
+  test("without a topic fail the import", async () => {
     await expect(readFormat(dsip, [search(aTopic()), questions("qa.json")])).rejects.toThrow(
       "Cannot import qa.json: it does not say which topic its questions are about",
     );
@@ -220,10 +220,10 @@ describe("questions", () => {
     ["Yes", "Yes"],
     ["{broken", "{broken"],
     [null, null],
-  ])("with the answer %p are answered by %p", async (answer, messages) => {
+  ])("with the answer %p have the answer %p", async (answer, expected) => {
     const [question] =
       (await draftOf({ questions: [{ questionId: 1, question: "Why?", answers: [{ answerId: 1, answer }] }] })).questions ?? [];
-    expect(question?.answer).toBe(messages);
+    expect(question?.answer).toBe(expected);
   });
 });
 
@@ -237,7 +237,7 @@ describe("contacts", () => {
     expect((await draftOf({ topicManagers: [topicManager] })).contacts).toEqual([{ name: "Ann", role: "TPOC", ...shown }]);
   });
 
-  test("are none where the portal shows no managers", async () => {
+  test("are left out if the portal shows no managers", async () => {
     expect((await draftOf({ showTpoc: false, topicManagers: [manager] })).contacts).toEqual([]);
   });
 });
@@ -285,7 +285,7 @@ test("references stand at the end of the description", async () => {
   );
 });
 
-test("phases that are not set up are not messages; a hierarchy that is no JSON is none", async () => {
+test("phases that are not configured are left out, and so is a hierarchy that is not JSON", async () => {
   const config = [
     { displayValue: "I", hasConfiguration: "N" },
     { displayValue: "II", hasConfiguration: "Y" },
@@ -294,12 +294,12 @@ test("phases that are not set up are not messages; a hierarchy that is no JSON i
   expect((await draftOf({ phaseHierarchy: "{" })).program?.contract_class).toBeNull();
 });
 
-test("a topic without a code is refused alone", async () => {
+test("a topic without a code is rejected alone", async () => {
   const { kept, refused } = await readFormat(dsip, [search(aTopic({ topicCode: null }), aTopic())]);
   expect([kept.size, refused]).toEqual([1, ["topicCode must not be blank"]]);
 });
 
-test("an element that is none of the portal's, or that is not JSON, is refused alone", async () => {
+test("an element of another kind, or that is not JSON, is rejected alone", async () => {
   const text = `[${JSON.stringify(aTopic())},{"hello":"world"},7,{"topicCode":tru},${"[".repeat(200)}${"]".repeat(200)}]`;
   const { kept, refused } = await readFormat(dsip, [textInput(text)]);
   expect([kept.size, refused]).toEqual([
@@ -319,7 +319,7 @@ test("details are joined to ten topics of one id, and no more", async () => {
   expect([kept.size, refused]).toEqual([10, Array(2).fill("more than 10 topics have its topicId")]);
 });
 
-test("an unknown status is let through and told of", async () => {
+test("an unknown status is accepted with a warning", async () => {
   const { drafts, warnings } = await readFormat(dsip, [search(aTopic({ topicStatus: "Paused" }))]);
   expect([drafts.length, warnings]).toEqual([1, ['unknown topic status "Paused"']]);
 });

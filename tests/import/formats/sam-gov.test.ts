@@ -252,7 +252,7 @@ describe("dates", () => {
     expect([dates?.closes_at, dates?.response_at]).toEqual([instant, instant]);
   });
 
-  test("a date that cannot be read is told of", async () => {
+  test("a date that cannot be read gives a warning", async () => {
     const { warnings } = await readFormat(samGov, [json(aRow({ ResponseDeadLine: "tomorrow" }))]);
     expect(warnings).toEqual(['unreadable date "tomorrow"']);
   });
@@ -276,7 +276,7 @@ describe("status", () => {
     expect([draft.status, draft.status_display]).toEqual([status, display]);
   });
 
-  test("an unknown type is let through and told of", async () => {
+  test("an unknown type is accepted with a warning", async () => {
     const { drafts, warnings } = await readFormat(samGov, [json(aRow({ Type: "Modification" }))]);
     expect(drafts[0]?.program).toMatchObject({ type: "OTHER", contract_class: "Modification" });
     expect(warnings).toEqual(['unknown notice type "Modification"']);
@@ -305,14 +305,14 @@ test.each([
   expect((await draftOf({ Award$: amount, Awardee: awardee })).funding?.display).toBe(display);
 });
 
-test("a place of which only the city's code is told is no place", async () => {
+test("a place with only a city's code is left out", async () => {
   expect((await draftOf({ PopCity: "0", PopCountry: "DEU" })).eligibility?.geographic_scope).toBe("DEU");
 });
 
 describe("lineage", () => {
   const posted = (day: number, hour = 10) => `2026-04-${day} ${hour}:00:00-04`;
 
-  test("a revision is the same opportunity under the newest NoticeId, in whatever order the file has them", async () => {
+  test("a revision is the same opportunity with the newest NoticeId, in any order", async () => {
     const rows = [
       { NoticeId: "b", "Sol#": "S1 ", "AAC Code": "X1", PostedDate: posted(21), Title: "Wholly renamed" },
       { NoticeId: "c", "Sol#": "s1", "AAC Code": "X1", PostedDate: posted(22), Type: "Award Notice" },
@@ -322,7 +322,7 @@ describe("lineage", () => {
     expect(await keptOf(...rows.toReversed())).toEqual([["S1|X1|Solicitation", "c", ["a", "b"]]]);
   });
 
-  test("office and first type tell opportunities of one number apart", async () => {
+  test("office and original type distinguish opportunities of one number", async () => {
     const kept = await keptOf(
       { NoticeId: "a", "Sol#": "S1", "AAC Code": "X1" },
       { NoticeId: "b", "Sol#": "S1", "AAC Code": "X2" },
@@ -331,7 +331,7 @@ describe("lineage", () => {
     expect(kept.map(([lineage]) => lineage)).toEqual(["S1|X1|Solicitation", "S1|X2|Solicitation", "S1|X1|Sources Sought"]);
   });
 
-  test("contracts awarded under one number are opportunities of their own", async () => {
+  test("contracts awarded under one number are separate opportunities", async () => {
     const award = { "Sol#": "S1", "AAC Code": "X1", Type: "Award Notice", BaseType: "Award Notice" };
     expect(await keptOf({ ...award, NoticeId: "a", AwardNumber: "C1" }, { ...award, NoticeId: "b", AwardNumber: "C2" })).toEqual([
       ["S1|X1|Award Notice|C1", "a", []],
@@ -339,11 +339,11 @@ describe("lineage", () => {
     ]);
   });
 
-  test.each(["", " ", "VARIOUS", "N/A", "null", "X1"])("the number %p tells nothing: the NoticeId is the lineage", async (number) => {
+  test.each(["", " ", "VARIOUS", "N/A", "null", "X1"])("with the number %p, a placeholder, the NoticeId is the lineage", async (number) => {
     expect(await keptOf({ NoticeId: "a", "Sol#": number, "AAC Code": "X1" })).toEqual([["a", "a", []]]);
   });
 
-  test("unlike titles of one day are two opportunities, a corrected title is one", async () => {
+  test("different titles on one day are two opportunities, a corrected title is one", async () => {
     const row = { "Sol#": "S1", "AAC Code": "X1" };
     expect(
       await keptOf(
@@ -363,7 +363,7 @@ describe("lineage", () => {
     expect(await keptOf(row, row)).toEqual([["S1|X1|Solicitation", "a", []]]);
   });
 
-  test("the API and the CSV name one lineage", async () => {
+  test("the API and the CSV give the same lineage", async () => {
     const answer = {
       noticeId: "b",
       title: "Repair of a roof",
@@ -382,7 +382,7 @@ describe("lineage", () => {
   });
 });
 
-test("what a layout does not tell is left out, so that an import keeps what another one told", async () => {
+test("fields that a layout lacks are left out, so that stored values stay", async () => {
   const answer = {
     opportunitiesData: [{ noticeId: "a", title: "Roof", resourceLinks: ["https://sam.gov/1"], description: "https://api.sam.gov/a" }],
   };
@@ -414,7 +414,7 @@ test("earlier stages of the same number and office may be the parent, the neares
 });
 
 describe("odd and hostile files", () => {
-  test("Windows-1252, quotes, line breaks, columns in another order and columns more", async () => {
+  test("Windows-1252, quotes, line breaks, columns in another order and more columns", async () => {
     const text = csv(aRow({ Description: 'A \x96 "b"\r\nc, d', Extra: "x" })).replace("Repair of a roof", "Caf\xe9");
     const { drafts } = await readFormat(samGov, [textInput(Buffer.from(text, "latin1"))]);
     expect([drafts[0]?.title, drafts[0]?.description]).toEqual(["Café", 'A – "b"\r\nc, d']);
@@ -425,7 +425,7 @@ describe("odd and hostile files", () => {
     expect(drafts[0]?.title).toBe("Café – bar");
   });
 
-  test("a notice without NoticeId is refused alone", async () => {
+  test("a notice without NoticeId is rejected alone", async () => {
     const blank = aRow({ NoticeId: " ", "Sol#": "S1", "AAC Code": "X1" });
     const { kept, refused } = await readFormat(samGov, [json(blank, aRow({ "Sol#": "S1", "AAC Code": "X1" }))]);
     expect([kept.size, refused]).toEqual([1, ["NoticeId must not be blank"]]);
@@ -453,7 +453,7 @@ describe("odd and hostile files", () => {
     await expect(readFormat(samGov, [textInput(text)])).rejects.toThrow(message);
   });
 
-  test("a quote that is never closed does not fill the memory", async () => {
+  test("a quote that is never closed takes bounded memory", async () => {
     const endless = {
       name: "endless",
       async *bytes() {

@@ -93,7 +93,7 @@ describe("real files", () => {
 });
 
 describe("topics", () => {
-  test("a solicitation without any is one opportunity", async () => {
+  test("a solicitation without topics is one opportunity", async () => {
     const { lineage, source, title } = await draftOf({});
     expect([lineage, source.opportunity_id, title]).toEqual(["PA-1", "PA-1", "Omnibus"]);
   });
@@ -120,7 +120,7 @@ describe("topics", () => {
     expect([draft.lineage, draft.source.opportunity_id]).toEqual([lineage, id]);
   });
 
-  test("subtopics are told in the description", async () => {
+  test("subtopics are in the description", async () => {
     const subtopics = [{ subtopic_number: "a", subtopic_title: "Left", subtopic_description: "One." }, {}];
     const { description } = await draftOf({ solicitation_topics: [{ topic_number: "1", topic_description: "All.", subtopics }] });
     expect(description).toBe("All.\n\na: Left\nOne.");
@@ -164,7 +164,7 @@ describe("dates and status", () => {
   });
 });
 
-test("BOTH is SBIR with STTR as a keyword; codes that are not known are told of", async () => {
+test("BOTH is SBIR with STTR as a keyword; unknown codes give a warning", async () => {
   const input = textInput(JSON.stringify([aSolicitation({ program: "BOTH", phase: "BOTH", agency: "NRC", current_status: "Paused" })]));
   const { drafts, warnings } = await readFormat(sbirGov, [input]);
   expect(drafts[0]).toMatchObject({
@@ -175,7 +175,7 @@ test("BOTH is SBIR with STTR as a keyword; codes that are not known are told of"
   expect(warnings).toEqual(['unknown status "Paused"', 'unknown agency "NRC"']);
 });
 
-test("an empty answer is no opportunity, and no fault", async () => {
+test("an empty response has no opportunities, and is no error", async () => {
   expect((await readFormat(sbirGov, [textInput("[]")])).items).toEqual([]);
 });
 
@@ -189,7 +189,7 @@ test.each([
   await expect(readFormat(sbirGov, [textInput(text)])).rejects.toThrow(message);
 });
 
-test("a solicitation that cannot be taken is refused alone", async () => {
+test("a solicitation that cannot be imported is rejected alone", async () => {
   const topics = Array.from({ length: 3 }, (_, n) => ({ topic_number: `T${n}`, topic_title: "T" }));
   const long = { ...aSolicitation(), solicitation_number: "long", agency: "x".repeat(100_000), solicitation_topics: topics };
   const text = JSON.stringify([aSolicitation(), 7, {}, long, { ...aSolicitation(), solicitation_title: "Caf\xe9" }]);

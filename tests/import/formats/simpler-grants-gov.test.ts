@@ -86,7 +86,7 @@ describe("bad files", () => {
     await expect(readFormat(simplerGrantsGov, [input])).rejects.toThrow(new RegExp(`^Cannot import grants\\.csv: .*${fault}`));
   });
 
-  test("a row without an id is refused alone", async () => {
+  test("a row without an id is rejected alone", async () => {
     const text = (await exportText()).replace("bd6919ad-cdb2-4d77-afb9-696d40ca3c38", "");
     const { drafts, refused } = await readFormat(simplerGrantsGov, [textInput(text)], NOW);
     expect([drafts.length, refused]).toEqual([123, ["opportunity_id must not be blank"]]);

@@ -126,7 +126,7 @@ describe("real files", () => {
     });
   });
 
-  test("an opportunity of the extract of before 2016, which is known by its number", async () => {
+  test("an opportunity of the extract from before 2016, whose number is its id", async () => {
     const { kept } = await readFormat(grantsGov, [await realInput("grants-gov/grants-extract-legacy-dtd.xml")], "2015-08-13T12:00:00Z");
 
     expect(kept.get("DE-FOA-0000290")).toMatchObject({
@@ -195,7 +195,7 @@ describe("real files", () => {
     });
   });
 
-  test("a hit says only what it knows", async () => {
+  test("a hit has only some of the fields", async () => {
     const { items } = await readFormat(grantsGov, [await realInput("grants-gov/search2-sample-202607.json")], "2026-07-26T12:00:00Z");
     const [hit, forecasted] = items;
 
@@ -216,7 +216,7 @@ describe("real files", () => {
     expect(forecasted).toHaveProperty("record.dates", { posted_at: "2026-07-08T00:00:00-04:00" });
   });
 
-  test("a file that holds fewer hits than were found says so", async () => {
+  test("a file with fewer hits than were found gives a warning", async () => {
     const { warnings } = await readFormat(grantsGov, [await realInput("grants-gov/search-20150813.json")]);
     expect(warnings).toEqual(["The search found 2027 opportunities, and the file holds 1371 of them"]);
   });
@@ -309,12 +309,12 @@ describe("mapping", () => {
     expect((await draftOf(synopsis({ [name]: text }))).title).toBe(title);
   });
 
-  test("an address that is none is no attachment", async () => {
+  test("an invalid address is no attachment", async () => {
     const draft = await draftOf(synopsis({ AdditionalInformationURL: "neup.gov" }));
     expect(draft.attachments).toEqual([]);
   });
 
-  test("elements are told by their local names, and unknown ones are left out", async () => {
+  test("elements are recognized by their local names, and unknown ones are left out", async () => {
     const { drafts, warnings } = await readFormat(grantsGov, [
       textInput(
         "<g:Grants xmlns:g='u'><g:Note>x</g:Note><g:OpportunitySynopsisDetail_1_0><g:OpportunityID>7</g:OpportunityID><g:constructor>x</g:constructor><g:__proto__>x</g:__proto__>" +
@@ -329,7 +329,7 @@ describe("mapping", () => {
 describe("bad files", () => {
   const whole = `<Grants>${synopsis({ OpportunityTitle: "Roads" })}</Grants>`;
 
-  test("an opportunity without an id is refused alone", async () => {
+  test("an opportunity without an id is rejected alone", async () => {
     const { refused, drafts } = await readFormat(grantsGov, [extract(synopsis({ OpportunityID: " " }), synopsis({}))]);
     expect(refused).toEqual(["OpportunityID must not be blank"]);
     expect(drafts).toHaveLength(1);
@@ -357,7 +357,7 @@ describe("bad files", () => {
     ["half a surrogate pair", "&#xD800;", "the element has &#xD800; is no character of XML"],
     ["NUL", "a\0b", "the element has a character that XML does not allow"],
     ["elements nested 101 deep", `${"<i>".repeat(98)}${"</i>".repeat(98)}`, "its elements must not be nested more than 100 deep"],
-  ])("an opportunity with %s is refused alone, and counts as present", async (_, text, reason) => {
+  ])("an opportunity with %s is rejected alone, and counts as present", async (_, text, reason) => {
     const bad = synopsis({ OpportunityID: "7" }).replace("</OpportunityID>", `</OpportunityID><Description>${text}</Description>`);
     const { items, refused, drafts } = await readFormat(grantsGov, [
       extract(synopsis({ OpportunityID: "1" }), bad, synopsis({ OpportunityID: "2" })),
@@ -367,7 +367,7 @@ describe("bad files", () => {
     expect(drafts.map(({ source }) => source.opportunity_id)).toEqual(["1", "2"]);
   });
 
-  test("an opportunity of 200 MB is refused alone, without being held", async () => {
+  test("an opportunity of 200 MB is rejected alone, in bounded memory", async () => {
     const { text, taken } = megabytesOf("x", 200);
     const input = {
       name: "long.xml",
