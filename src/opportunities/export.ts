@@ -3,6 +3,7 @@ import { asc, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import type { Opportunity } from "./opportunity.ts";
 
 const recordsInOrder = () =>
   select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "document", "sidecar"))
@@ -22,22 +23,46 @@ const upstreamIdsOfRows = query({ seqs: listOf(upstreamIds.opportunity_seq) }, (
 type Row = RowsOf<typeof allRecords>;
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
-/**
- * Calls `take` with one line for each record, least recently updated first, in one read transaction. `codes` limits it to these sources,
- * in upper case.
- */
-export async function exportLines(db: CatalogDb, codes: readonly string[] | undefined, take: (line: string) => void): Promise<void> {
+/** `codes` are source codes in upper case, `isIncluded` chooses among the records. Without them, all records are exported. */
+export type Selection = { codes?: readonly string[] | undefined; isIncluded?: ((opportunity: Opportunity) => boolean) | undefined };
+
+/** Calls `take` with one line for each record, least recently updated first, in one read transaction. */
+export async function exportLines(db: CatalogDb, { codes, isIncluded }: Selection, take: (line: string) => void): Promise<void> {
   await db.readTransaction(async (sql) => {
-    const takeRows = async (rows: Row[]) => {
-      const ids = await upstreamIdsOf(sql, rows);
-      for (const row of rows) take(lineOf(row, ids.get(row.seq) ?? []));
-    };
-    if (codes === undefined) await sql.each(allRecords, {}, takeRows);
-    else await sql.each(recordsOfSources, { codes }, takeRows);
+    await eachBatch(sql, codes, async (rows) => {
+      const included = isIncluded === undefined ? rows : rows.filter((row) => isIncluded(opportunityOf(row)));
+      const ids = await upstreamIdsOf(sql, included);
+      for (const row of included) take(lineOf(row, ids.get(row.seq) ?? []));
+    });
   });
 }
 
+/** Calls `take` with each opportunity as the API returns it, in the same order. */
+export async function exportOpportunities(
+  db: CatalogDb,
+  { codes, isIncluded = () => true }: Selection,
+  take: (opportunity: Opportunity) => void,
+): Promise<void> {
+  await db.readTransaction(async (sql) => {
+    await eachBatch(sql, codes, (rows) => {
+      for (const row of rows) {
+        const opportunity = opportunityOf(row);
+        if (isIncluded(opportunity)) take(opportunity);
+      }
+    });
+  });
+}
+
+async function eachBatch(sql: CatalogSql, codes: Selection["codes"], take: (rows: Row[]) => void | Promise<void>): Promise<void> {
+  if (codes === undefined) await sql.each(allRecords, {}, take);
+  else await sql.each(recordsOfSources, { codes }, take);
+}
+
 const utf8 = new TextDecoder();
+
+function opportunityOf({ document }: Row): Opportunity {
+  return JSON.parse(utf8.decode(document));
+}
 
 /** One JSON object of the document, the sidecar and the columns that neither has. Joins texts, so that the document stays as it is. */
 function lineOf({ source_opportunity_id, lineage, status_basis, document, sidecar }: Row, upstreamIds: readonly UpstreamId[]): string {

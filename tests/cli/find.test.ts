@@ -74,7 +74,7 @@ describe("fundfeed find", () => {
     for (const line of lines) expect(all).toContainEqual(JSON.parse(line));
     expect(lines).toHaveLength(4);
     expect((await at(undefined, "find", "quantum", "--format", "csv", "--limit", "4")).out).toStartWith(
-      "id,source,upstream_id,number,title,",
+      "id,source,upstream_id,solicitation_id,title,",
     );
     const md = (await at(undefined, "find", "PAR-25-270", "--format", "md")).out;
     expect(md).toBe(

@@ -34,7 +34,7 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
   test("continues however long its reader pauses, while a silent writer times out", async () => {
     const db = await openPostgresCatalog(url, NOON, { idleInTransactionMs: 100 });
     let lines = 0;
-    await exportLines(db, undefined, () => {
+    await exportLines(db, {}, () => {
       if (lines++ % 1000 === 500) Bun.sleepSync(1000); // As a full pipe keeps it.
     });
     expect(lines).toBe(RECORDS);

@@ -151,7 +151,7 @@ export async function documentsOf(db: CatalogDb): Promise<Document[]> {
 /** The lines that `export` prints. */
 export async function exportOf(db: CatalogDb, codes?: readonly string[]): Promise<string[]> {
   const lines: string[] = [];
-  await exportLines(db, codes, (line) => void lines.push(line));
+  await exportLines(db, { codes }, (line) => void lines.push(line));
   return lines;
 }
 
