@@ -1,0 +1,39 @@
+/** The walkthroughs name files and functions that exist. */
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+const sections = readFileSync(join(root, "docs/walkthroughs.md"), "utf8").split(/^## /m).slice(1);
+
+/** The steps of a walkthrough, each with its files and the names in code type. */
+const stepsOf = (section: string) =>
+  section
+    .split("\n")
+    .filter((line) => /^\d+\. /.test(line))
+    .map((line) => ({
+      line,
+      files: [...line.matchAll(/\]\(\.\.\/([^)#]+)\)/g)].map(([, path = ""]) => path),
+      functions: [...line.matchAll(/`(\w+)\(\)`/g)].map(([, name = ""]) => name),
+    }));
+
+const walks = sections.map((section): [string, ReturnType<typeof stepsOf>] => [section.split("\n")[0] ?? "", stepsOf(section)]);
+
+test.each(walks)("%s: each step names files that have its functions", (_, steps) => {
+  expect(steps.length).toBeGreaterThan(5);
+  for (const { line, files, functions } of steps) {
+    expect([line, files.length > 0]).toEqual([line, true]);
+    const code = files.map((path) => readFileSync(join(root, path), "utf8")).join("\n");
+    for (const name of functions) {
+      const isDeclared = new RegExp(`\\b(function\\*?|const|class) ${name}\\b|\\b${name}[,:] `).test(code);
+      expect([line, name, isDeclared]).toEqual([line, name, true]);
+    }
+  }
+});
+
+describe("docs/walkthroughs.md", () => {
+  test("takes at most 20 files for a list request", () => {
+    const [, steps = []] = walks.find(([title]) => title.startsWith("A list request")) ?? [];
+    expect(new Set(steps.flatMap(({ files }) => files)).size).toBeLessThanOrEqual(20);
+  });
+});
