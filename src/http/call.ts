@@ -4,7 +4,7 @@ import type { Log } from "../monitoring/log.ts";
 import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Allowance } from "../quota/allowance.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { currentTurn, type Turn } from "./quirks.ts";
+import { currentTurn, pathStart, type Turn } from "./quirks.ts";
 import type { StaticFile } from "./static-files.ts";
 
 /** What requests are served from. */
@@ -54,13 +54,6 @@ export class Call {
     this.headers = headers;
     this.startedAt = service.now();
   }
-}
-
-/** Where the path begins in the URL of a request. The URL is absolute, or only a path if the Host line is missing or unusable. */
-export function pathStart(url: string): number {
-  if (url.charCodeAt(0) === 47) return 0;
-  const start = url.indexOf("/", url.indexOf("//") + 2);
-  return start < 0 ? url.length : start;
 }
 
 const ID_BYTES = 16;

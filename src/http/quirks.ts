@@ -3,13 +3,20 @@
  * fails while it is still needed. Two more are where they act: `app.ts` catches what Elysia cannot (`http/app`: throw null), and
  * `listen.ts` overrides defaults of Bun's server.
  */
-import { type Call, pathStart } from "./call.ts";
+import type { Call } from "./call.ts";
 
 declare global {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be extended.
   interface Request {
     call?: Call;
   }
+}
+
+/** Where the path begins in the URL of a request. The URL is absolute, or only a path if the Host line is missing or unusable. */
+export function pathStart(url: string): number {
+  if (url.charCodeAt(0) === 47) return 0;
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  return start < 0 ? url.length : start;
 }
 
 /** Elysia's router searches for the path from this index on, which is wrong for a short or missing Host (`http/app`: a short Host). */
