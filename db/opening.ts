@@ -18,13 +18,16 @@ export function isReading(mode: Mode): mode is "read" | "inspect" {
   return mode === "read" || mode === "inspect";
 }
 
+/** A database cannot be opened. The message names it. */
+export class CannotOpen extends Error {}
+
 /** There is no database to open, and the mode does not create one. */
-export class NoData extends Error {
+export class NoData extends CannotOpen {
   override readonly name = "NoData";
 }
 
 /** The database is of an older version, and the mode does not migrate it. */
-export class OlderVersion extends Error {
+export class OlderVersion extends CannotOpen {
   override readonly name = "OlderVersion";
 }
 
@@ -40,7 +43,7 @@ export function cannotOpen(name: string, reason: string, error: unknown): Error 
   const message = `Cannot open ${name}: ${reason}`;
   if (error instanceof NoData) return new NoData(message);
   if (error instanceof OlderVersion) return new OlderVersion(message);
-  return new Error(message, { cause: error });
+  return new CannotOpen(message, { cause: error });
 }
 
 /** The message after a migration of existing data. */

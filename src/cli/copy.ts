@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { type Copied, copyDatabases, type Databases, type Progress } from "../../db/copy.ts";
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
+import { CannotOpen } from "../../db/opening.ts";
 import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { nonBlank } from "./arguments.ts";
@@ -28,8 +29,7 @@ export function copyCommand(cli: Cli): Command {
       copy.error("error: to copy a data directory to a data directory, use fundfeed backup");
     const [from, into] = [locationName(options), locationName(target)];
     const copied = await copyTo(cli.machine, options, target).catch((error: unknown) => {
-      const reason = reasonOf(error);
-      throw reason.startsWith("Cannot open") ? error : new Error(`Cannot copy ${from} to ${into}: ${reason}`, { cause: error });
+      throw error instanceof CannotOpen ? error : new Error(`Cannot copy ${from} to ${into}: ${reasonOf(error)}`, { cause: error });
     });
     const rows = [...rowsOf("catalog", copied.catalog), ...rowsOf("state", copied.state)];
     printResult(cli, options, { from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);

@@ -4,7 +4,7 @@ import { messageOf } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Format } from "./format.ts";
 import type { FileDigest, Summary } from "./import-log.ts";
-import { type OpenInput, openInput } from "./input.ts";
+import { InvalidInput, type OpenInput, openInput } from "./input.ts";
 import { hintFor } from "./recognize.ts";
 import { createRejects, type Reason, type Rejects, type RejectsOptions } from "./rejects.ts";
 import { openStaging, type Staging } from "./staging.ts";
@@ -95,7 +95,7 @@ async function runWith(
 
 /** If the error is about a file that looks like another format, adds a hint to it. */
 async function withHint(error: unknown, inputs: readonly OpenInput[], { name }: Pick<Format, "name">): Promise<unknown> {
-  const input = inputs.find((each) => messageOf(error).startsWith(`Cannot import ${each.name}: `));
+  const input = error instanceof InvalidInput ? inputs.find((each) => each.name === error.file) : undefined;
   const hint = input === undefined ? "" : await hintFor(input, name);
   return hint === "" ? error : new Error(messageOf(error) + hint, { cause: error });
 }

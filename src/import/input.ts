@@ -27,6 +27,16 @@ export class UnreadableInput extends Error {
   }
 }
 
+/** A file that is not what its format expects. The message names the file and the reason. */
+export class InvalidInput extends Error {
+  constructor(
+    readonly file: string,
+    reason: string,
+  ) {
+    super(`Cannot import ${file}: ${reason}`);
+  }
+}
+
 const CHUNK_BYTES = 256 * 1024;
 /** Largest unpacked size. The largest real extract has some 400 MB. */
 const UNPACKED_BYTES_MAX = 4 * 1024 ** 3;
@@ -263,13 +273,13 @@ function decodeLine(line: number, pieces: readonly Uint8Array[], length: number)
 
 /* Errors that name the file */
 
-/** Adds the file's name to errors that a format throws while reading. */
+/** Turns errors that a format throws while reading into an InvalidInput with the file's name. */
 export async function* naming<T>(input: Input, items: AsyncIterable<T>): AsyncIterable<T> {
   try {
     yield* items;
   } catch (error) {
-    if (error instanceof UnreadableInput) throw error;
-    throw new Error(`Cannot import ${input.name}: ${messageOf(error)}`);
+    if (error instanceof UnreadableInput || error instanceof InvalidInput) throw error;
+    throw new InvalidInput(input.name, messageOf(error));
   }
 }
 

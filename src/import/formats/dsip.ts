@@ -11,7 +11,7 @@ import { plainText, summaryOf } from "../../text/plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
 import { easternInstant } from "../eastern.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
-import { naming } from "../input.ts";
+import { InvalidInput, naming } from "../input.ts";
 import { type Around, beginningOf, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
@@ -175,8 +175,9 @@ function questionsByTopic({ topics, asked }: Survey): Map<string, { questions: J
     const named = [...topics].filter(([id, code]) => [id, code].some((name) => name !== "" && input.name.includes(name)));
     const [topic = after] = named.map(([id]) => id).toSorted((one, other) => other.length - one.length);
     if (topic === "")
-      throw new Error(
-        `Cannot import ${input.name}: it does not say which topic its questions are about; give that topic's details file before it, or name the file after the topic`,
+      throw new InvalidInput(
+        input.name,
+        "it does not say which topic its questions are about; give that topic's details file before it, or name the file after the topic",
       );
     byTopic.set(topic, { questions });
   }

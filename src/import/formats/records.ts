@@ -2,7 +2,7 @@
 
 import { arrayOf, isObject, type JsonObject, parseJson } from "../../text/json-value.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";
-import { lines } from "../input.ts";
+import { InvalidInput, lines } from "../input.ts";
 import { readNaturalKey } from "../validate.ts";
 
 export const records: Format = {
@@ -38,7 +38,7 @@ export async function* objectLines(inputs: readonly Input[]): AsyncIterable<Sour
         yield { kind: "record", input, line, raw: record, json: text, record };
       }
     }
-    if (objects === 0 && others > 0) throw new Error(`Cannot import ${input.name}: none of its lines is a JSON object`);
+    if (objects === 0 && others > 0) throw new InvalidInput(input.name, "none of its lines is a JSON object");
   }
 }
 
