@@ -3,9 +3,9 @@ import { expect } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import Ajv from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { pathStart } from "../../src/http/quirks.ts";
 import { EXAMPLE_BASE_URL } from "../../src/http/docs/examples.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
+import { pathStart } from "../../src/http/quirks.ts";
 
 type Described = {
   description: string;
