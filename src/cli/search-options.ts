@@ -1,9 +1,9 @@
 /** What the commands that search share: where the search index is, and bringing it up to date. */
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
-import { reasonOf } from "../../db/reason.ts";
+import { codeOf, reasonOf } from "../../db/reason.ts";
 import { catchUp } from "../search/catch-up.ts";
-import { isUnwritable, openSearchFile, openTemporarySearchFile, type SearchFile } from "../search/search-file.ts";
+import { isDamaged, isUnwritable, openSearchFile, openTemporarySearchFile, type SearchFile } from "../search/search-file.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { progressReporter } from "./progress.ts";
 
@@ -28,6 +28,12 @@ export async function withSearchIndex<T>(
     await catchUp(catalog, index, (done, total) => report({ step: "indexing", done, total, unit: "records" }));
     machine.showProgress("");
     return await work(index);
+  } catch (error) {
+    if (/^SQLITE_CORRUPT/.test(codeOf(error)) && isDamaged(index))
+      throw new Error(`Cannot search: ${index.sqlite.filename} is damaged; delete it, and the next search builds it again`, {
+        cause: error,
+      });
+    throw error;
   } finally {
     index.close();
   }

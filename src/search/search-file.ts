@@ -86,6 +86,15 @@ export function isUnwritable(error: unknown): boolean {
   return /^(SQLITE_(READONLY|CANTOPEN|PERM|FULL|IOERR)|EACCES|EPERM|EROFS|ENOSPC)/.test(codeOf(cause));
 }
 
+/** Whether SQLite finds damage in the index, when the catalog might be the damaged one. */
+export function isDamaged({ sqlite }: SearchFile): boolean {
+  try {
+    return sqlite.query<{ quick_check: string }, []>("pragma quick_check(1)").get()?.quick_check !== "ok";
+  } catch {
+    return true;
+  }
+}
+
 /** Empties the index and makes its tables anew. Call it in a transaction. */
 export function createTables(sqlite: Database, identity: string): void {
   for (const table of ["progress", "records", "texts"]) sqlite.run(`drop table if exists ${table}`);

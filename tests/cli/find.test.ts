@@ -1,12 +1,13 @@
 /** What `find` and `show` print. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
+import { overwriteRootPage } from "../support/damage.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 
@@ -114,7 +115,27 @@ describe("fundfeed find", () => {
     const file = aFile("not a directory");
     expect((await at(80, "find", "quantum", "--search-data", join(file, "x"))).code).toBe(1);
     expect(existsSync(join(data, "search.db"))).toBe(true);
-    chmodSync(copy, 0o700);
+  });
+
+  test("shows on a terminal how far the index is, and then the table only", () => {
+    const main = join(import.meta.dir, "../../src/main.ts");
+    const command = `stty cols 80 rows 20; '${process.execPath}' '${main}' find quantum --limit 1 --data ${data} --search-data ${aDirectory()}`;
+    const env = { PATH: process.env.PATH ?? "", TERM: "xterm", NO_COLOR: "1" };
+    const written = Bun.spawnSync(["script", "-qc", command, "/dev/null"], { env }).stdout.toString();
+    const drawn = written.split(`\r${ESC}[2K`);
+    expect(drawn.length).toBeGreaterThan(2);
+    for (const line of drawn.slice(1, -1)) expect(line).toMatch(/^indexing \d+ %, .*records/);
+    expect(drawn.at(-1)).toStartWith("due");
+  });
+
+  test("says how to replace a damaged index", async () => {
+    const index = aDirectory();
+    await at(80, "find", "quantum", "--search-data", index);
+    overwriteRootPage(join(index, "search.db"), "texts_data");
+    const { code, err } = await at(80, "find", "quantum", "--search-data", index);
+    expect([code, err]).toEqual([1, `Cannot search: ${index}/search.db is damaged; delete it, and the next search builds it again\n`]);
+    rmSync(join(index, "search.db"));
+    expect((await at(80, "find", "quantum", "--search-data", index)).code).toBe(0);
   });
 
   test.if(hasPostgres)("finds in PostgreSQL", async () => {

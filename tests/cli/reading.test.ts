@@ -374,6 +374,7 @@ describe("no file is changed by", () => {
           .map(async (words) => ({ words, ...(await home.run(lineOf(words, ["--data", directory]), { through: asNobody })) })),
       );
       expect(ran.filter(({ words, code }) => !isWell(words, code))).toEqual([]);
+      expect(ran.find(({ words }) => words === "find")?.err).toStartWith(`Cannot keep the search index in ${directory}: permission denied`);
       expect(stateOf(directory)).toEqual(before);
       chmodSync(directory, 0o755);
     }
