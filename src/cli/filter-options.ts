@@ -1,7 +1,7 @@
 /** The filters as options of a command, and the file that `--match` names. */
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { reasonOf } from "../../db/reason.ts";
+import { codeOf, reasonOf } from "../../db/reason.ts";
 import { type FieldName, type Filter, fieldNames, fields, readFilter } from "../filter/filter.ts";
 import { BadValue } from "../filter/kinds.ts";
 import { parseJson } from "../text/json-value.ts";
@@ -52,6 +52,6 @@ function readText(path: string): string {
   try {
     return readFileSync(path === "-" ? 0 : path, "utf8");
   } catch (error) {
-    throw new Error(`Cannot read ${path}: ${/ENOENT/.test(String(error)) ? "there is no such file" : reasonOf(error)}`, { cause: error });
+    throw new Error(`Cannot read ${path}: ${codeOf(error) === "ENOENT" ? "there is no such file" : reasonOf(error)}`, { cause: error });
   }
 }

@@ -67,14 +67,25 @@ function snippetOf(sqlite: Database, include: string, seq: number): string | nul
   return sqlite.query<{ snippet: string }, [string, number]>(sql).get(include, seq)?.snippet ?? null;
 }
 
-/** The ids of opportunities with this number, or whose id begins so; at most `limit`. */
+/**
+ * The ids of opportunities with this number, or whose id begins so; at most `limit`. A number that ends with "…" was cut by a table, so its
+ * beginning is enough.
+ */
 export function findByNumber({ sqlite }: SearchFile, text: string, limit: number): string[] {
-  const byNumber = sqlite.query<{ id: string }, [string, number]>("select id from records where number = ? order by id limit ?");
-  const numbered = byNumber.all(text.trim().toUpperCase(), limit);
-  const isIdBegin = /^[0-9a-f]{8}[0-9a-f-]*$/i.test(text);
-  const byId = sqlite.query<{ id: string }, [string, string, number]>(
-    "select id from records where id >= ? and id < ? order by id limit ?",
-  );
-  const found = numbered.length > 0 || !isIdBegin ? numbered : byId.all(text.toLowerCase(), `${text.toLowerCase()}~`, limit);
-  return found.map(({ id }) => id);
+  const number = text.trim().toUpperCase();
+  const beginning = number.endsWith("…") ? number.slice(0, -1) : undefined;
+  const where = beginning === undefined ? "number = $sought" : "substr(number, 1, length($sought)) = $sought";
+  const numbered = idsWhere(sqlite, where, beginning ?? number, limit);
+  const isIdBeginning = /^[0-9a-f]{8}[0-9a-f-]*$/i.test(text);
+  return numbered.length > 0 || !isIdBeginning
+    ? numbered
+    : idsWhere(sqlite, "id >= $sought and id < $sought || '~'", text.toLowerCase(), limit);
+}
+
+function idsWhere(sqlite: Database, where: string, sought: string, limit: number): string[] {
+  const sql = `select id from records where ${where} order by id limit $limit`;
+  return sqlite
+    .query<{ id: string }, { sought: string; limit: number }>(sql)
+    .all({ sought, limit })
+    .map(({ id }) => id);
 }

@@ -172,6 +172,13 @@ describe("fundfeed show", () => {
       expect([text, JSON.parse((await at(80, "show", text, "--json")).out).id]).toEqual([text, id]);
   });
 
+  test("finds it by a number as the table of find cuts it", async () => {
+    const { out } = await at(80, "find", "BIA-NATIVEACT-2026-OIED");
+    const [cut = ""] = /BIA-\S*…/.exec(withoutColors(out)) ?? [];
+    expect(JSON.parse((await at(80, "show", cut, "--json")).out).program.solicitation_id).toBe("BIA-NATIVEACT-2026-OIED");
+    expect((await at(80, "show", cut.slice(0, -1))).code).toBe(1);
+  });
+
   test("says what to do if there is none, or several", async () => {
     expect((await at(80, "show", "nothing")).err).toBe(
       "Cannot show nothing: no opportunity has this id or number; look for it with fundfeed find\n",
