@@ -49,9 +49,6 @@ export function openCatalog(directory: string, now: number, opening: FileOpening
   const { mode = "create" } = opening;
   if (isReading(mode)) return openReader(directory, "catalog", mode);
   const sqlite = open(directory, "catalog", now, opening);
-  // Checked first, because even an insert without effect waits for a writer.
-  if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() === null)
-    sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
   return { ...sqliteEngine(sqlite, "catalog", opening), sqlite };
 }
 
@@ -84,10 +81,17 @@ function open(
       const before = migrate(sqlite, migrations[kind], now);
       const known = migrations[kind].length;
       if (before > 0 && before < known) onMigrated?.(migrated(path, before, known));
-      sqlite.run(`pragma busy_timeout = ${waitMs}`);
+      if (kind === "catalog") ensureCursorSecret(sqlite);
+      sqlite.run(`pragma busy_timeout = ${waitMs}`); // Last: until here, programs that open a new file at once wait for each other.
       return sqlite;
     });
   });
+}
+
+/** Draws the cursor secret of a new catalog. Checks first, because even an insert without effect waits for a writer. */
+function ensureCursorSecret(sqlite: Database): void {
+  if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() !== null) return;
+  sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
 }
 
 /** An engine that changes neither the file nor its directory. */

@@ -55,6 +55,24 @@ describe("openCatalog() and openState()", () => {
     for (const { sqlite } of [first, second]) sqlite.close();
   });
 
+  test("wait for a writer that is creating the same catalog, also if they do not wait for writers later", async () => {
+    const directory = aDirectory();
+    const made = openCatalog(directory, NOON);
+    made.sqlite.run("delete from settings where name = 'cursor_secret'"); // As between the migrations and the secret.
+    await made.close();
+    const script = `const { Database } = require("bun:sqlite");
+      const sqlite = new Database(${JSON.stringify(join(directory, "catalog.db"))});
+      sqlite.run("begin immediate");
+      console.log("locked");
+      setTimeout(() => sqlite.run("commit"), 300);`;
+    const writer = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
+    await writer.stdout.getReader().read();
+    const opened = openCatalog(directory, NOON, { waitMs: 0 });
+    expect(secretOf(opened)).toHaveLength(64);
+    await opened.close();
+    expect(await writer.exited).toBe(0);
+  });
+
   test("do not wait for a writer if the file exists", () => {
     const directory = aDirectory();
     for (const open of [openCatalog, openState]) {
