@@ -294,7 +294,7 @@ function setAsideCodes(text: string): string[] {
  */
 async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
   for await (const found of noticesOf(inputs)) {
-    if ("reason" in found) continue;
+    if (found.kind === "rejected") continue;
     const notice = identityOf(found.raw);
     if (notice.id !== "") yield versionOf(notice);
   }
