@@ -14,6 +14,7 @@ import { CHUNK } from "../src/import/run.ts";
 import { safeLines } from "../src/text/terminal-text.ts";
 import { aDirectory, aFile, DAY, dropScratch } from "./support/imports.ts";
 import { hasPostgres, postgresServer } from "./support/postgres.ts";
+import { randomNumbers } from "./support/random-numbers.ts";
 import { outputOf, run, type SourceServer, serve } from "./support/source-program.ts";
 import { rawSql } from "./support/sql.ts";
 import { type ClientRecord, createSyncClient, type SyncClient } from "./support/sync-client.ts";
@@ -63,17 +64,6 @@ const settings: [string, boolean, Setting][] = [
 ];
 
 afterAll(dropScratch);
-
-/** Returns a generator of numbers from 0 to 1, the same for the same seed (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const random = randomNumbers(SEED);
 const below = (count: number) => Math.floor(random() * count);

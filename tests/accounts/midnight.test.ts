@@ -8,6 +8,7 @@ import { type Allowance, dayOf, type Quotas, takeRequest, unused, windowAt } fro
 import type { TestLocation } from "../support/database-locations.ts";
 import { locations } from "../support/engines.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
+import { randomIntegers } from "../support/random-numbers.ts";
 import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
@@ -69,14 +70,6 @@ function counting(quotas: Quotas, granted: Map<string, Record<number, number>>):
   };
 }
 
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 describe.each(locations)("use at midnight on %s", (_, isThere, newLocation) => {
   test.if(isThere)("is counted on its own day, although another server saves before the first request of the next", async () => {
     const { state, accesses, newKey, close } = await servers(await newLocation(), 2);
@@ -108,7 +101,7 @@ describe.each(locations)("use at midnight on %s", (_, isThere, newLocation) => {
       expect(limit - remaining).toBeLessThanOrEqual(granted.get(id)?.[reset / 86_400 - 1] ?? 0);
     };
     for (let seed = 1; seed <= 25; seed++) {
-      const random = randomNumbers(seed);
+      const random = randomIntegers(seed);
       const keys = [await newKey(), await newKey()];
       const underWay: Promise<unknown>[] = [];
       let now = MIDNIGHT - 1500;

@@ -1,12 +1,11 @@
 /** `export` with filters and as CSV. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { openCatalog } from "../../db/sqlite/open.ts";
 import { type Filter, matches, readFilter } from "../../src/filter/filter.ts";
 import { type CsvRow, csvRows } from "../../src/import/csv-rows.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
-import { aCatalogOfAll } from "../support/all-records.ts";
+import { aDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
-import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
+import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
 
@@ -14,10 +13,7 @@ let data: string;
 let all: Opportunity[];
 
 beforeAll(async () => {
-  data = aDirectory();
-  const catalog = openCatalog(data, NOON);
-  ({ all } = await aCatalogOfAll(catalog));
-  await catalog.close();
+  ({ data, all } = await aDirectoryOfAll());
 });
 afterAll(dropScratch);
 

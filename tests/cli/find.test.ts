@@ -2,10 +2,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openCatalog } from "../../db/sqlite/open.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
-import { aCatalogOfAll } from "../support/all-records.ts";
+import { aDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { overwriteRootPage } from "../support/damage.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
@@ -17,10 +16,7 @@ let data: string;
 let all: Opportunity[];
 
 beforeAll(async () => {
-  data = aDirectory();
-  const catalog = openCatalog(data, NOON);
-  ({ all } = await aCatalogOfAll(catalog));
-  await catalog.close();
+  ({ data, all } = await aDirectoryOfAll());
 });
 afterAll(dropScratch);
 

@@ -5,6 +5,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { aCatalog, aFile, contentsOf, dropScratch, exportOf, inScratch, type TestCatalog } from "../support/imports.ts";
+import { randomNumbers } from "../support/random-numbers.ts";
 import { describeReal } from "../support/real-data.ts";
 import { dailyRows, type Row, samGovFiles } from "../support/sam-gov-layouts.ts";
 import { rawSql } from "../support/sql.ts";
@@ -49,17 +50,6 @@ const SEVERAL = new Set(["W56KGU26RRTID", "6913G626Q300017"]);
 
 const idsOf = (rows: readonly Row[]) => rows.map((row) => String(row.NoticeId));
 
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-function numbersFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 function someOf(rows: readonly Row[], random: () => number): Row[] {
   const share = random();
   const order = new Map(rows.map((row) => [row, random()]));
@@ -77,7 +67,7 @@ function properties(rows: readonly Row[], runs: number, subsets: number): void {
     const before = await contentsOf(catalog.db);
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {
-        const random = numbersFrom(seed);
+        const random = randomNumbers(seed);
         for (let turn = 0; turn < subsets; turn++) {
           const some = someOf(rows, random);
           if (some.length === 0) continue;
@@ -96,7 +86,7 @@ function properties(rows: readonly Row[], runs: number, subsets: number): void {
     const expected = await recordsOf(whole.db, nameless);
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {
-        const random = numbersFrom(seed);
+        const random = randomNumbers(seed);
         const catalog = await atNow();
         let placed = new Map<string, string>();
         const take = async (some: readonly Row[]) => {

@@ -4,6 +4,7 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import { easternInstant } from "../../src/import/eastern.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { aCatalog, aFile, dropScratch, eventsOf } from "../support/imports.ts";
+import { randomIntegers } from "../support/random-numbers.ts";
 import { realJson } from "../support/real-data.ts";
 
 afterAll(dropScratch);
@@ -116,16 +117,8 @@ type Upstream = {
   statesStatus: boolean;
 };
 
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 function anUpstream(seed: number): Upstream {
-  const random = randomNumbers(seed);
+  const random = randomIntegers(seed);
   const oneOf = <T>(...items: T[]) => items[random(items.length)] as T;
   let now = Date.UTC(2024, random(12), 1 + random(28), random(24), random(60), random(60));
   const upstream: Upstream = { levels: [], forecasts: [], synopses: [], files: [], statesStatus: random(2) === 0 };

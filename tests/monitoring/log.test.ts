@@ -1,16 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
-import { createLog, type LogFormat, type LogLevel, type RequestEntry } from "../../src/monitoring/log.ts";
-
-const ENTRY: RequestEntry = {
-  time: Date.UTC(2026, 2, 1),
-  request_id: "abc",
-  method: "GET",
-  route: "/opportunities",
-  status: 200,
-  duration_ms: 3,
-  account: "Acme",
-  key_id: "key_1",
-};
+import { createLog, type LogFormat, type LogLevel } from "../../src/monitoring/log.ts";
+import { requestEntry } from "../support/request-entry.ts";
 
 function written(format: LogFormat, level?: LogLevel) {
   const chunks: string[] = [];
@@ -20,22 +10,22 @@ function written(format: LogFormat, level?: LogLevel) {
 describe("createLog()", () => {
   test("holds entries back until it is flushed, and then loses none", () => {
     const { chunks, log } = written("json");
-    log.request(ENTRY);
-    log.request({ ...ENTRY, route: null, account: null, key_id: null });
+    log.request(requestEntry);
+    log.request({ ...requestEntry, route: null, account: null, key_id: null });
     expect(chunks).toEqual([]);
     log.flush();
     log.flush();
     expect(chunks).toHaveLength(1);
     expect((chunks[0] ?? "").split("\n").map((line) => (line === "" ? "" : JSON.parse(line)))).toEqual([
-      { ...ENTRY, time: "2026-03-01T00:00:00.000Z" },
-      { ...ENTRY, time: "2026-03-01T00:00:00.000Z", route: null, account: null, key_id: null },
+      { ...requestEntry, time: "2026-03-01T00:00:00.000Z" },
+      { ...requestEntry, time: "2026-03-01T00:00:00.000Z", route: null, account: null, key_id: null },
       "",
     ]);
   });
 
   test("writes a full batch at once", () => {
     const { chunks, log } = written("json");
-    for (let n = 0; n < 1000; n++) log.request(ENTRY);
+    for (let n = 0; n < 1000; n++) log.request(requestEntry);
     expect(chunks).toHaveLength(1);
     log.flush();
     expect(chunks.join("").split("\n")).toHaveLength(1001);
@@ -43,8 +33,8 @@ describe("createLog()", () => {
 
   test("writes a failure on one line at once, after what came before it", () => {
     const { chunks, log } = written("json");
-    log.request(ENTRY);
-    log.failure(ENTRY.time, new Error("It broke\nin two"), "abc");
+    log.request(requestEntry);
+    log.failure(requestEntry.time, new Error("It broke\nin two"), "abc");
     const lines = chunks.join("").trimEnd().split("\n");
     expect(lines).toHaveLength(2);
     expect(JSON.parse(lines[1] ?? "")).toEqual({
@@ -57,9 +47,9 @@ describe("createLog()", () => {
 
   test("writes text for people", () => {
     const { chunks, log } = written("text");
-    log.request(ENTRY);
-    log.request({ ...ENTRY, route: null, account: null, key_id: null });
-    log.failure(ENTRY.time, "no Error at all", null);
+    log.request(requestEntry);
+    log.request({ ...requestEntry, route: null, account: null, key_id: null });
+    log.failure(requestEntry.time, "no Error at all", null);
     expect(chunks.join("")).toBe(
       '2026-03-01T00:00:00.000Z 200 GET /opportunities 3 ms abc "Acme" key_1\n' +
         "2026-03-01T00:00:00.000Z 200 GET - 3 ms abc\n" +
@@ -73,9 +63,9 @@ describe("createLog()", () => {
     ["none", []],
   ])("at level %s writes %p", (level, kinds) => {
     const { chunks, log } = written("json", level);
-    log.request(ENTRY);
-    log.failure(ENTRY.time, new Error("It broke"), null);
-    log.notice(ENTRY.time, "All is well");
+    log.request(requestEntry);
+    log.failure(requestEntry.time, new Error("It broke"), null);
+    log.notice(requestEntry.time, "All is well");
     log.flush();
     const lines = chunks.map((line) => JSON.parse(line));
     const seen = lines.map((line) => ("status" in line ? "request" : "error" in line ? "failure" : line.level));
@@ -96,25 +86,25 @@ describe("recurring failures", () => {
 
   test("are written once, then the newest of each minute with the number left out, until a minute has none", () => {
     const { chunks, log } = written("json");
-    for (let n = 1; n <= 4; n++) log.recurring(ENTRY.time, away(`Away ${n}`), `${n}`);
+    for (let n = 1; n <= 4; n++) log.recurring(requestEntry.time, away(`Away ${n}`), `${n}`);
     expect(told(chunks)).toEqual([["1", "Away 1", undefined]]);
     jest.advanceTimersByTime(59_999);
     expect(told(chunks)).toEqual([]);
     jest.advanceTimersByTime(1);
     expect(told(chunks)).toEqual([["4", "Away 4", 2]]);
-    log.recurring(ENTRY.time, away("Away 5"), "5");
+    log.recurring(requestEntry.time, away("Away 5"), "5");
     jest.advanceTimersByTime(60_000);
     expect(told(chunks)).toEqual([["5", "Away 5", undefined]]);
     jest.advanceTimersByTime(120_000);
     expect(told(chunks)).toEqual([]);
-    log.recurring(ENTRY.time, away("Away again"), "6");
+    log.recurring(requestEntry.time, away("Away again"), "6");
     expect(told(chunks)).toEqual([["6", "Away again", undefined]]);
   });
 
   test("are grouped by message, and all failures of an unavailable database together", () => {
     const { chunks, log } = written("json");
-    for (let n = 0; n < 3; n++) for (const message of ["full", "gone"]) log.recurring(ENTRY.time, new Error(message), null);
-    for (const message of ["refused", "closed"]) log.recurring(ENTRY.time, away(message), null);
+    for (let n = 0; n < 3; n++) for (const message of ["full", "gone"]) log.recurring(requestEntry.time, new Error(message), null);
+    for (const message of ["refused", "closed"]) log.recurring(requestEntry.time, away(message), null);
     expect(told(chunks)).toEqual([
       [null, "full", undefined],
       [null, "gone", undefined],
@@ -134,7 +124,7 @@ describe("recurring failures", () => {
   test("are written as text, and not at all at level none", () => {
     const [text, none] = [written("text"), written("json", "none")];
     for (const { log } of [text, none]) {
-      for (let n = 0; n < 4; n++) log.recurring(ENTRY.time, "no Error at all", "abc");
+      for (let n = 0; n < 4; n++) log.recurring(requestEntry.time, "no Error at all", "abc");
       log.flush();
     }
     expect(text.chunks.join("")).toBe(

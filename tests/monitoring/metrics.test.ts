@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import { createLog, type RequestEntry } from "../../src/monitoring/log.ts";
+import { createLog } from "../../src/monitoring/log.ts";
 import { countingLog, countStatusTurns, createMetrics, metricsText } from "../../src/monitoring/metrics.ts";
 import { aHome, dropHomes } from "../support/binary.ts";
 import { engines } from "../support/engines.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+import { requestEntry } from "../support/request-entry.ts";
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -15,16 +16,7 @@ setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes 
 afterAll(dropHomes);
 afterAll(dropScratch);
 
-const ENTRY: RequestEntry = {
-  time: NOON,
-  request_id: "abc",
-  method: "GET",
-  route: "/opportunities",
-  status: 200,
-  duration_ms: 3,
-  account: "Acme",
-  key_id: "key_1",
-};
+const ENTRY = { ...requestEntry, time: NOON };
 
 const machine = { now: () => NOON + 5000, usage: () => ({ residentBytes: 1_000_000, cpuSeconds: 1.5 }) };
 

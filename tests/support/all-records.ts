@@ -1,8 +1,9 @@
 /** One catalog of every opportunity in `tests/data`, of all sources. */
 import type { CatalogDb } from "../../db/engine.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
-import { aCatalog, documentsOf } from "./imports.ts";
+import { aCatalog, aDirectory, documentsOf, NOON } from "./imports.ts";
 import { EXCERPTS } from "./real-data.ts";
 
 /** Files of each format, in the order in which they are imported. */
@@ -17,6 +18,7 @@ const files: readonly (readonly [format: string, pattern: string])[] = [
   ["challenge-gov", "challenge-gov/challenges-202107*"],
 ];
 
+/** Imports all of them into the given catalog, or into a new one. Returns it with its opportunities. */
 export async function aCatalogOfAll(given?: CatalogDb): Promise<{ db: CatalogDb; all: Opportunity[] }> {
   const { db, clock, takeFiles } = await aCatalog(given);
   for (const [name, pattern] of files) {
@@ -29,4 +31,13 @@ export async function aCatalogOfAll(given?: CatalogDb): Promise<{ db: CatalogDb;
     }
   }
   return { db, all: (await documentsOf(db)) as unknown as Opportunity[] };
+}
+
+/** A data directory with such a catalog, closed, for commands. `dropScratch` removes it. */
+export async function aDirectoryOfAll(): Promise<{ data: string; all: Opportunity[] }> {
+  const data = aDirectory();
+  const catalog = openCatalog(data, NOON);
+  const { all } = await aCatalogOfAll(catalog);
+  await catalog.close();
+  return { data, all };
 }
