@@ -38,7 +38,7 @@ export type Patience = { forMs: number; onWait: () => void };
  * - `intact`: the open file is the one at its path.
  * - `missing`: there is no file at its path.
  * - `replaced`: another file is at its path, for example after `mv`. The open file is still whole.
- * - `overwritten`: another program wrote into it, for example `cp`. What is read from it cannot be trusted.
+ * - `overwritten`: another program wrote into it, for example `cp`. Reads from it cannot be trusted.
  */
 export type FileState = "intact" | "missing" | "replaced" | "overwritten";
 

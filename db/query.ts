@@ -48,7 +48,7 @@ type ValueFor<Given extends Parameter> = Given extends Column
       : never;
 type ValuesFor<Given extends Parameters> = { readonly [Name in keyof Given]: ValueFor<Given[Name]> };
 
-/** What stands for a parameter while a statement is built. */
+/** The placeholder of a parameter while a statement is built. */
 type PlaceholderFor<Given extends Parameter> = Given extends { kind: "value" | "json" } ? Placeholder : SQL<ValueFor<Given>>;
 type PlaceholdersFor<Given extends Parameters> = { readonly [Name in keyof Given]: PlaceholderFor<Given[Name]> };
 

@@ -100,7 +100,7 @@ export function serveCommand(cli: Cli): Command {
     if (isFromEnvironment && serving.getOptionValueSource("data") === "cli") delete options.readDatabase; // Like FUNDFEED_DATABASE, it yields to --data.
     requirePostgresAddress(serving, "--read-database", options.readDatabase);
     if (options.readDatabase !== undefined && options.database === undefined)
-      serving.error("error: --read-database requires --database, of which it is a replica");
+      serving.error("error: --read-database is a replica of --database, and requires it");
     const { workers = 1 } = options;
     if (workers > 1 && options.quotas === undefined)
       serving.error("error: --workers requires --quotas redis://…: without Redis, each worker would grant a key its whole quota");

@@ -11,7 +11,7 @@ import { type ColumnName, codesOf } from "./columns.ts";
 export type Condition = { sql: string; values: readonly (string | number)[] };
 
 export type Field<Value> = {
-  /** What stands for the value in the help. */
+  /** The name of the value in the help, such as `<date>`. */
   value: string;
   help: string;
   /** Reads a value from JSON or from the command line. Throws a sentence that says what it must be. */
@@ -45,7 +45,7 @@ function list({ item, ...field }: ListField): Field<string[]> {
   };
 }
 
-/** Texts in upper case, such as codes of sources, any of which may be meant. */
+/** A list of upper-case texts, such as source codes. A record matches if it has one of them. */
 export function anyOf(name: "source", help: string, get: (opportunity: Opportunity) => string): Field<string[]> {
   return list({
     value: "<codes>",

@@ -24,9 +24,9 @@ type Operation = {
   security?: [];
   /** The body of a 200: a schema, or the content type of a file. */
   response: TSchema | "application/json" | "text/html";
-  /** Headers of a 200 and a 304 besides those of every response. An operation with an ETag also has a 304. */
+  /** Headers of the 200 and the 304, in addition to those of every response. An operation with an ETag also has a 304. */
   headers?: readonly HeaderName[];
-  /** Problems besides those of every operation. */
+  /** Problems in addition to those of every operation. */
   problems?: readonly ProblemCode[];
 };
 

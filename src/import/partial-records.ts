@@ -1,4 +1,4 @@
-/** Completes a record that has only some of the fields with what is stored (`partial` in `format.ts`). */
+/** Partial records: fields that a layout does not have are taken from the stored record (`partial` in `format.ts`). */
 import type { CatalogSql } from "../../db/engine.ts";
 import { readContent } from "../changes/content.ts";
 import { findStored } from "../changes/stored.ts";

@@ -1,4 +1,4 @@
-/** Program types: an ordered list of rules, of which the first that applies counts. */
+/** Program types by an ordered list of rules. The first rule that applies decides. */
 import type { ProgramType } from "../opportunities/opportunity.ts";
 
 /** What an upstream states about a program. */

@@ -5,7 +5,7 @@ import { createReminders, type Failure } from "./recurring.ts";
 export const logFormats = ["json", "text"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-/** What is written: everything, everything but requests, or nothing. */
+/** Which lines the log writes: all, all but requests, or none. */
 export const logLevels = ["request", "failure", "none"] as const;
 export type LogLevel = (typeof logLevels)[number];
 

@@ -41,7 +41,7 @@ export type Sizes = {
   capacity: number;
   /** Least number of slots between two checkpoints. */
   checkpointEvery: number;
-  /** Slots that every list may scan, besides those for its facets. */
+  /** Slots that every list may scan, in addition to those for its facets. */
   scannedFirst: number;
   /** The index is not compacted for fewer dead slots. */
   fewDead: number;

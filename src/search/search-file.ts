@@ -95,7 +95,7 @@ export function isDamaged({ sqlite }: SearchFile): boolean {
   }
 }
 
-/** Empties the index and makes its tables anew. Call it in a transaction. */
+/** Drops all tables of the index and creates them again. Call it in a transaction. */
 export function createTables(sqlite: Database, identity: string): void {
   for (const table of ["progress", "records", "texts"]) sqlite.run(`drop table if exists ${table}`);
   sqlite.run(TABLES);

@@ -35,7 +35,7 @@ export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<Sour
       `Cannot add source "${entry.code}": a code has 1 to 64 letters, digits, "_", "-" or ".", and starts with a letter or digit`,
     );
   }
-  if (code === "OTHER") throw new Error("Cannot add source OTHER: it stands for every source that was not added");
+  if (code === "OTHER") throw new Error("Cannot add source OTHER: the API uses this code for all sources that were not added");
   const { name, description } = entry;
   if (name.trim() === "") throw new Error(`Cannot add source ${code}: its name is blank`);
   await db.run(storeSource, { code, name, description });

@@ -1,4 +1,4 @@
-/** Contacts in events. Other systems' events name them in more ways than ours, and clients must notice an erasure. */
+/** Redaction reaches contacts in events. Events of other systems hold them in more fields than ours, and every client must notice that they were erased. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";

@@ -155,7 +155,7 @@ describe("a thing that does not exist", () => {
       "sources add a/b --name n --description d",
       'Cannot add source "a/b": a code has 1 to 64 letters, digits, "_", "-" or ".", and starts with a letter or digit',
     ],
-    ["sources add other --name n --description d", "Cannot add source OTHER: it stands for every source that was not added"],
+    ["sources add other --name n --description d", "Cannot add source OTHER: the API uses this code for all sources that were not added"],
     ["sources remove nope", "Cannot remove source NOPE: it is not a named source"],
     ["sources remove sam-gov", 'Cannot remove source SAM-GOV: it is not a named source (did you mean "SAM_GOV"?)'],
     ["export --source sam_gov,grant_gov", 'Cannot export source GRANT_GOV: no source has this code (did you mean "GRANTS_GOV"?)'],

@@ -72,7 +72,7 @@ describe("--database", () => {
     const serving = await home.serve(["serve", "--port", "0", "--data", "here"], { env });
     expect([await serving.stop(), existsSync(home.at("here"))]).toEqual([0, true]);
     const { code, err } = await home.run(["serve", "--port", "0", "--data", "here", "--read-database", NOWHERE], { env });
-    expect([code, err]).toEqual([2, expect.stringContaining("--read-database requires --database, of which it is a replica")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("--read-database is a replica of --database, and requires it")]);
   });
 
   test("and --data exclude each other", async () => {
@@ -97,7 +97,7 @@ describe("--database", () => {
   });
 
   test("is required by --read-database", async () => {
-    expectUsage(await fundfeed(["serve", "--read-database", NOWHERE]), "--read-database requires --database, of which it is a replica");
+    expectUsage(await fundfeed(["serve", "--read-database", NOWHERE]), "--read-database is a replica of --database, and requires it");
   });
 
   test("does not work with backup and restore, which name PostgreSQL's tools", async () => {

@@ -16,7 +16,7 @@ afterAll(dropScratch);
 
 /** Real records in a layout in which no real file has them. */
 const derived = {
-  /** Opportunities of Grants.gov, of which the details are there, in the extract and as hits of a search. */
+  /** The Grants.gov opportunities with a details file, also as elements of an extract and as hits of a search. */
   grants: ["358302", "327723"].map((id) => realJson<Record<string, string>>(`grants-gov/opportunity-details-${id}.json`)),
   extract: () =>
     aFile(

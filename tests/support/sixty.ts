@@ -1,4 +1,4 @@
-/** Sixty records in pairs that share an instant, from four sources of which one is not a named source, and twelve events of one record. */
+/** Sixty records, in pairs with the same instant, and twelve events of one record. They come from four sources; one of those is not a named source. */
 import { insertImportedEvent } from "../../src/changes/commit.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../src/events/event.ts";
 import type { Draft } from "../../src/import/record.ts";

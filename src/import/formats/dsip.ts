@@ -89,7 +89,7 @@ const SECTIONS = [
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const survey = await surveyOf(inputs);
   if (survey.total > survey.topics.size)
-    context.warn(`the portal's search found ${survey.total} topics, of which these files hold ${survey.topics.size}`);
+    context.warn(`the portal's search found ${survey.total} topics; these files contain ${survey.topics.size} of them`);
   const questions = questionsByTopic(survey);
 
   const joined = new Map<string, number>();

@@ -139,7 +139,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
       yield { kind: "record", input, line, raw, record, partial: "omits", reconcile, version: { source: SOURCE, id: notice.id } };
     }
   }
-  if (total > count) context.warn(`the search found ${total} notices, of which these files hold ${count}`);
+  if (total > count) context.warn(`the search found ${total} notices; these files contain ${count} of them`);
 }
 
 /* The three layouts */

@@ -77,7 +77,7 @@ describe("real files", () => {
     const { kept, refused, warnings } = await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]), NOW);
 
     expect(refused).toEqual([]);
-    expect(warnings).toEqual(["the portal's search found 24 topics, of which these files hold 2"]);
+    expect(warnings).toEqual(["the portal's search found 24 topics; these files contain 2 of them"]);
     const draft = kept.get("A254-049");
     const { description, questions, summary } = draft ?? {};
     expect({ ...draft, summary: null, description: null, questions: [] }).toEqual({

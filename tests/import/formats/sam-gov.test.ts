@@ -184,7 +184,7 @@ describe("real files", () => {
   test("a notice of the v2 API, field by field, and that the answer is only a part of what was found", async () => {
     const { kept, warnings } = await readFormat(samGov, [await realInput("sam-gov/v2-search-20260202.json")], "2026-02-02T12:00:00Z");
 
-    expect(warnings).toEqual(["the search found 9334 notices, of which these files hold 8"]);
+    expect(warnings).toEqual(["the search found 9334 notices; these files contain 8 of them"]);
     expect(kept.get("EQ8PSCC250025|47PD51|Presolicitation")).toEqual({
       source: {
         code: "SAM_GOV",
