@@ -1,6 +1,7 @@
 /** No request, no turn of the clock and no imported record reads a table from end to end. */
 import { afterAll, expect, test } from "bun:test";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import type { Query } from "../../db/query.ts";
 import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
 import { listOpportunityEvents } from "../../src/events/list.ts";
@@ -9,6 +10,7 @@ import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
+import { textOf } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -17,9 +19,9 @@ async function statementsOf(db: CatalogDb, work: () => Promise<unknown>): Promis
   const statements = new Set<string>();
   const noting = ({ get, all, run, each }: CatalogSql) => {
     const noted = <F>(method: F): F =>
-      ((statement: string, ...given: unknown[]) => {
-        statements.add(statement);
-        return (method as (...all: unknown[]) => unknown)(statement, ...given);
+      ((query: Query<never, unknown>, ...given: unknown[]) => {
+        statements.add(textOf(db, query));
+        return (method as (...all: unknown[]) => unknown)(query, ...given);
       }) as F;
     return { get: noted(get), all: noted(all), run: noted(run), each: noted(each) };
   };
@@ -46,7 +48,7 @@ function scansOf({ sqlite }: CatalogFile, statements: ReadonlySet<string>): stri
     .filter((statement) => /^\s*(select|update|insert|delete)/i.test(statement))
     .flatMap((statement) =>
       (sqlite.query(`explain query plan ${statement}`).all() as { detail: string }[])
-        .filter(({ detail }) => GROWS.test(detail) || (SORTS.test(detail) && !statement.includes("upstream_id = ?")))
+        .filter(({ detail }) => GROWS.test(detail) || (SORTS.test(detail) && !statement.includes(`"upstream_id" = ?`)))
         .map(({ detail }) => `${detail}: ${statement.replace(/\s+/g, " ")}`),
     );
 }
