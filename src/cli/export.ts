@@ -1,9 +1,11 @@
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { reasonOf } from "../../db/reason.ts";
+import type { OpportunityEvent } from "../events/event.ts";
 import { matches } from "../filter/filter.ts";
+import { commonGrantsOf } from "../opportunities/common-grants.ts";
 import { csvHeader, csvLineOf } from "../opportunities/csv.ts";
-import { exportLines, exportOpportunities, type Selection } from "../opportunities/export.ts";
+import { exportHistories, exportLines, exportOpportunities, type Selection } from "../opportunities/export.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { requireSources } from "../sources/source.ts";
 import { BYTE_ORDER_MARK } from "../text/csv.ts";
@@ -12,7 +14,9 @@ import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts
 import { addFilterOptions, type FilterOptions, filterOf } from "./filter-options.ts";
 import { examples, formatCount } from "./output.ts";
 
-type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: "ndjson" | "csv"; bom?: true };
+const formats = ["ndjson", "csv", "commongrants"] as const;
+
+type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: (typeof formats)[number]; bom?: true; events?: true };
 
 export function exportCommand(cli: Cli): Command {
   const exporting = command(
@@ -20,16 +24,24 @@ export function exportCommand(cli: Cli): Command {
     "Print all records as NDJSON; `import records` turns it into the same opportunities in an empty data directory",
   )
     .addOption(
-      new Option("--format <format>", "ndjson with everything, or csv for spreadsheets").choices(["ndjson", "csv"]).default("ndjson"),
+      new Option("--format <format>", "ndjson with everything, csv for spreadsheets, or commongrants: NDJSON in HHS's protocol")
+        .choices(formats)
+        .default("ndjson"),
     )
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
+    .option("--events", "with commongrants: each record's history as a custom field")
     .option("--source <code...>", "only these sources; repeated or with commas")
     .addHelpText(
       "after",
-      examples("fundfeed export --status open,closing_soon --format csv --bom", "fundfeed export --source SAM_GOV --psc AC"),
+      examples(
+        "fundfeed export --status open,closing_soon --format csv --bom",
+        "fundfeed export --source SAM_GOV --psc AC",
+        "fundfeed export --source GRANTS_GOV --format commongrants --events",
+      ),
     );
   return addFilterOptions(exporting).action(async (options: ExportOptions) => {
     if (options.bom && options.format !== "csv") exporting.error("error: --bom needs --format csv");
+    if (options.events && options.format !== "commongrants") exporting.error("error: --events needs --format commongrants");
     const filter = filterOf({ ...options, source: sourceCodes(options.source) });
     const { source, ...others } = filter;
     const isFiltered = Object.keys(others).length > 0;
@@ -43,20 +55,25 @@ export function exportCommand(cli: Cli): Command {
 }
 
 /** Record by record, so that memory does not grow with the catalog. */
-async function printAll({ machine }: Cli, db: CatalogDb, { format, bom }: ExportOptions, selection: Selection): Promise<void> {
+async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: ExportOptions, selection: Selection): Promise<void> {
   if (format === "csv") machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader);
   let printed = 0;
-  const printing =
-    format === "ndjson"
-      ? exportLines(db, selection, (line) => {
-          machine.printLine(line);
-          printed++;
-        })
-      : exportOpportunities(db, selection, (opportunity) => {
-          machine.printText(csvLineOf(opportunity));
-          printed++;
-        });
-  await printing.catch((error: unknown) => {
+  const printLine = (line: string) => {
+    machine.printLine(line);
+    printed++;
+  };
+  const printCsv = (opportunity: Opportunity) => {
+    machine.printText(csvLineOf(opportunity));
+    printed++;
+  };
+  const printCommonGrants = (opportunity: Opportunity, history?: OpportunityEvent[]) =>
+    printLine(JSON.stringify(commonGrantsOf(opportunity, history)));
+  const printing = {
+    ndjson: () => exportLines(db, selection, printLine),
+    csv: () => exportOpportunities(db, selection, printCsv),
+    commongrants: () => (events ? exportHistories : exportOpportunities)(db, selection, printCommonGrants),
+  };
+  await printing[format]().catch((error: unknown) => {
     const reason = `the output is incomplete and ends after ${formatCount(printed, "record")}`;
     throw new Error(`Cannot finish export: ${reasonOf(error)}; ${reason}`, { cause: error });
   });

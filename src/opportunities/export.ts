@@ -2,7 +2,8 @@
 import { asc, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
-import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import { events, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import type { OpportunityEvent } from "../events/event.ts";
 import type { Opportunity } from "./opportunity.ts";
 
 const recordsInOrder = () =>
@@ -18,6 +19,12 @@ const upstreamIdsOfRows = query({ seqs: listOf(upstreamIds.opportunity_seq) }, (
     .from(upstreamIds)
     .where(inArray(upstreamIds.opportunity_seq, seqs))
     .orderBy(asc(upstreamIds.upstream_id)),
+);
+const eventsOfRows = query({ seqs: listOf(events.opportunity_seq) }, ({ seqs }) =>
+  select({ seq: events.opportunity_seq, document: events.document })
+    .from(events)
+    .where(inArray(events.opportunity_seq, seqs))
+    .orderBy(asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)),
 );
 
 type Row = RowsOf<typeof allRecords>;
@@ -48,6 +55,27 @@ export async function exportOpportunities(
       for (const row of rows) {
         const opportunity = opportunityOf(row);
         if (isIncluded(opportunity)) take(opportunity);
+      }
+    });
+  });
+}
+
+/** Calls `take` with each opportunity and all of its events, the oldest first, in the same order. */
+export async function exportHistories(
+  db: CatalogDb,
+  { codes, isIncluded = () => true }: Selection,
+  take: (opportunity: Opportunity, history: OpportunityEvent[]) => void,
+): Promise<void> {
+  await db.readTransaction(async (sql) => {
+    await eachBatch(sql, codes, async (rows) => {
+      const included = rows.map((row) => ({ row, opportunity: opportunityOf(row) })).filter(({ opportunity }) => isIncluded(opportunity));
+      const found = await sql.all(eventsOfRows, { seqs: included.map(({ row }) => row.seq) });
+      const histories = Map.groupBy(found, ({ seq }) => seq);
+      for (const { row, opportunity } of included) {
+        take(
+          opportunity,
+          (histories.get(row.seq) ?? []).map(({ document }) => JSON.parse(utf8.decode(document))),
+        );
       }
     });
   });

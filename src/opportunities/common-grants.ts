@@ -1,0 +1,188 @@
+/** An opportunity in HHS's CommonGrants protocol, version 0.4.0 (https://commongrants.org). docs/commongrants.md has the fields. */
+import type { OpportunityEvent } from "../events/event.ts";
+import type { Opportunity } from "./opportunity.ts";
+
+type Json = string | number | object;
+type Status = { value: "forecasted" | "open" | "closed" | "custom"; customValue?: string; description?: string };
+type ApplicantType = { value: string; customValue?: string };
+
+/** The protocol's `OpportunityBase`, without members that the record has no value for. With `events`, they are a custom field. */
+export function commonGrantsOf(opportunity: Opportunity, events?: readonly OpportunityEvent[]): object {
+  const { id, title, summary, description, source, created_at, updated_at } = opportunity;
+  return present({
+    id,
+    title,
+    status: statusOf(opportunity),
+    description: description ?? summary ?? "",
+    funding: fundingOf(opportunity),
+    keyDates: keyDatesOf(opportunity),
+    acceptedApplicantTypes: applicantTypesOf(opportunity),
+    source: source.url === null ? undefined : uriOf(source.url),
+    customFields: { ...customFieldsOf(opportunity), ...(events && { history: customField("history", HISTORY, [...events]) }) },
+    createdAt: created_at,
+    lastModifiedAt: updated_at,
+  });
+}
+
+const statuses: ReadonlyMap<string, Status["value"]> = new Map([
+  ["forecast", "forecasted"],
+  ["pre_release", "forecasted"],
+  ["open", "open"],
+  ["closed", "closed"],
+]);
+
+/** Statuses that the protocol does not have are custom ones. */
+function statusOf({ status, status_display }: Opportunity): Status {
+  const description = status_display === null ? {} : { description: status_display };
+  const value = statuses.get(status);
+  return value === undefined ? { value: "custom", customValue: status, ...description } : { value, ...description };
+}
+
+function fundingOf({ funding }: Opportunity): object | undefined {
+  if (funding === null) return undefined;
+  const money = (amount: string | null) => (amount === null ? undefined : { amount, currency: funding.currency });
+  return filled({
+    details: funding.display ?? undefined,
+    minAwardAmount: money(funding.amount_min),
+    maxAwardAmount: money(funding.amount_max),
+  });
+}
+
+/* Dates */
+
+function keyDatesOf({ status, dates }: Opportunity): object | undefined {
+  const estimate = status === "forecast" ? " (estimate)" : "";
+  return filled({
+    postDate: eventOf("Opportunity posted", dates.posted_at),
+    closeDate: eventOf(`Submissions close${estimate}`, dates.closes_at),
+    otherDates: filled({
+      openDate: eventOf(`Submissions open${estimate}`, dates.opens_at),
+      responseDate: eventOf(`Responses due${estimate}`, dates.response_at),
+    }),
+  });
+}
+
+/** The protocol's dates have no offset: they are those of the upstream's own time zone, and the description names its offset. */
+function eventOf(name: string, timestamp: string | null): object | undefined {
+  if (timestamp === null) return undefined;
+  const [date, time, offset = ""] = [timestamp.slice(0, 10), timestamp.slice(11, 19), /(?:[Zz]|[+-]\d\d:\d\d)$/.exec(timestamp)?.[0]];
+  const zone = /z/i.test(offset) ? "UTC" : `UTC${offset}`;
+  return { name, eventType: "singleDate", date, time: time.replace(/60$/, "59"), description: `The time is in ${zone}.` };
+}
+
+/* Applicants */
+
+/** Grants.gov's words for who may apply, and the protocol's. */
+export const applicantTypes: ReadonlyMap<string, string> = new Map([
+  ["State governments", "government_state"],
+  ["County governments", "government_county"],
+  ["City or township governments", "government_municipal"],
+  ["Special district governments", "government_special_district"],
+  ["Independent school districts", "school_district_independent"],
+  ["Public and State controlled institutions of higher education", "higher_education_public"],
+  ["Native American tribal governments (Federally recognized)", "government_tribal"],
+  ["Public housing authorities/Indian housing authorities", "custom"],
+  ["Native American tribal organizations (other than Federally recognized tribal governments)", "organization_tribal_other"],
+  ["Nonprofits having a 501(c)(3) status with the IRS, other than institutions of higher education", "non_profit_with_501c3"],
+  ["Nonprofits without 501(c)(3) status with the IRS, other than institutions of higher education", "nonprofit_without_501c3"],
+  ["Private institutions of higher education", "higher_education_private"],
+  ["Individuals", "individual"],
+  ["For-profit organizations other than small businesses", "for_profit_not_small_business"],
+  ["Small businesses", "for_profit_small_business"],
+  ['Others (see text field entitled "Additional Information on Eligibility" for clarification)', "custom"],
+  ["Unrestricted", "unrestricted"],
+]);
+
+/** The first line of `eligibility.requirements`, if it lists Grants.gov's words and nothing else. */
+function applicantTypesOf({ eligibility: { requirements } }: Opportunity): ApplicantType[] | undefined {
+  const [line = ""] = (requirements ?? "").split("\n", 1);
+  const found = line.split("; ").map((word) => ({ word, value: applicantTypes.get(word) }));
+  const known = found.flatMap(({ word, value }) =>
+    value === undefined ? [] : [{ value, ...(value === "custom" && { customValue: word }) }],
+  );
+  return known.length === found.length ? known : undefined;
+}
+
+/* Custom fields. Where the protocol's catalog has a field, it has that name. */
+
+const HISTORY = "Every change that was detected, the oldest first.";
+
+function customFieldsOf(opportunity: Opportunity): Record<string, object> {
+  const { source, summary, status, organization, program, classifications, eligibility, contacts, relationships } = opportunity;
+  const [contact, ...otherContacts] = contacts.map(contactOf);
+  const values: readonly (readonly [name: string, description: string, value: Json | null | undefined])[] = [
+    ["status", "Status, with the statuses that the protocol does not have.", status],
+    ["summary", "A short plain text.", summary],
+    ["upstream", "Where the record comes from.", { code: source.code, name: source.name, opportunityId: source.opportunity_id }],
+    ["legacySerialId", "Number of the opportunity in Grants.gov.", legacySerialIdOf(opportunity)],
+    ["federalOpportunityNumber", "Opportunity or solicitation number.", program.solicitation_id],
+    ["solicitationTitle", "Title of the solicitation.", program.solicitation_title],
+    ["programType", "Type of program: GRANT, SBIR, RFP, …", program.type],
+    ["contractClass", "Kind of contract, notice or phase, in the upstream's words.", program.contract_class],
+    ["agency", "Agency that publishes the opportunity.", agencyOf(opportunity)],
+    ["issuingOffice", "Office that issued the opportunity.", organization.issuing_office],
+    ["assistanceListings", "Assistance listings.", listingsOf(opportunity)],
+    ["taxonomy", "Codes with their scheme: ALN:93.242, FAC:ST, PSC:AC12.", classifications.tech_taxonomy],
+    ["naicsCodes", "NAICS codes.", classifications.naics_codes],
+    ["setAsideTypes", "Set-aside codes.", classifications.set_aside_types],
+    ["keywords", "Keywords and category labels.", classifications.keywords],
+    ["technologyAreas", "Technology areas.", classifications.technology_areas],
+    ["eligibilityCriteria", "Who may apply.", eligibility.requirements === null ? null : { details: eligibility.requirements }],
+    ["geographicScope", "Place of performance or geographic limits.", eligibility.geographic_scope],
+    ["contactInfo", "Point of contact.", contact],
+    ["otherContacts", "Further points of contact.", otherContacts],
+    ["parentId", "Id of the opportunity that this one follows from.", relationships.parent_id],
+    ["canonicalId", "Id of the record that stands for the same opportunity across sources.", relationships.canonical_id],
+  ];
+  return Object.fromEntries(
+    values.flatMap(([name, description, value]) => (isEmpty(value) ? [] : [[name, customField(name, description, value)]])),
+  );
+}
+
+function customField(name: string, description: string, value: Json): object {
+  const fieldType = Array.isArray(value) ? "array" : typeof value === "number" ? "integer" : typeof value;
+  return { name, fieldType, value, description };
+}
+
+/** Grants.gov's own numbers. They are no floats, and have less than 16 digits. */
+function legacySerialIdOf({ source }: Opportunity): number | undefined {
+  return source.code === "GRANTS_GOV" && /^[1-9]\d{0,14}$/.test(source.opportunity_id) ? Number(source.opportunity_id) : undefined;
+}
+
+function agencyOf({ organization: { agency, sub_agency } }: Opportunity): object | undefined {
+  return sub_agency === null ? filled({ name: agency ?? undefined }) : present({ name: sub_agency, parentName: agency ?? undefined });
+}
+
+function listingsOf({ classifications }: Opportunity): { identifier: string }[] {
+  return classifications.tech_taxonomy.filter((code) => code.startsWith("ALN:")).map((code) => ({ identifier: code.slice(4) }));
+}
+
+function contactOf({ name, email, phone, role }: Opportunity["contacts"][number]): object {
+  return present({ name: name ?? undefined, email: email ?? undefined, phone: phone ?? undefined, description: role ?? undefined });
+}
+
+/* Values */
+
+function isEmpty(value: Json | null | undefined): value is null | undefined {
+  return value === null || value === undefined || (typeof value === "object" && Object.keys(value).length === 0);
+}
+
+function present(members: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+/** `undefined` if no member has a value. */
+function filled(members: Readonly<Record<string, unknown>>): object | undefined {
+  const some = present(members);
+  return Object.keys(some).length === 0 ? undefined : some;
+}
+
+/** A web address as RFC 3986 allows it: other characters are percent-encoded. `undefined` for anything but a web address. */
+function uriOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  const fragment = url.hash === "" ? "" : `#${url.hash.slice(1).replaceAll("#", "%23")}`;
+  return (
+    url.origin + `${url.pathname}${url.search}${fragment}`.replace(/[^\w\-.~:/?#@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/g, encodeURIComponent)
+  );
+}
