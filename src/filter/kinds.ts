@@ -1,9 +1,9 @@
 /** The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db. */
-import { easternInstant } from "../import/eastern.ts";
 import { fold } from "../opportunities/facets.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
+import { easternInstant } from "../text/eastern.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import { type ColumnName, codesOf } from "./columns.ts";
 

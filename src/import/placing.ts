@@ -14,8 +14,8 @@ import {
   type VersionFacts,
   type VersionRecord,
 } from "../changes/versions.ts";
+import { easternDate, easternInstant } from "../text/eastern.ts";
 import { parseInstantMs } from "../text/instant.ts";
-import { easternDate, easternInstant } from "./eastern.ts";
 import type { Version } from "./format.ts";
 import { lineageOf, type Thread } from "./threads.ts";
 import { usableKey } from "./validate.ts";

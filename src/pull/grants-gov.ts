@@ -1,5 +1,5 @@
 /** Grants.gov: the daily XML extract, or a search of its API for everything forecast and posted. */
-import { easternDate } from "../import/eastern.ts";
+import { easternDate } from "../text/eastern.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { savePages } from "./pages.ts";

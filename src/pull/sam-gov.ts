@@ -1,5 +1,5 @@
 /** SAM.gov: the bulk CSV of all active notices, or recent notices from the Get Opportunities API, version 2. */
-import { easternDate } from "../import/eastern.ts";
+import { easternDate } from "../text/eastern.ts";
 import { arrayOf, objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { savePages } from "./pages.ts";

@@ -1,13 +1,13 @@
 /** Texts of upstreams are read in time that grows with their length, also where they are made to be slow. */
 import { describe, test } from "bun:test";
 import { csvRows } from "../../src/import/csv-rows.ts";
-import { easternInstant } from "../../src/import/eastern.ts";
 import { dsip } from "../../src/import/formats/dsip.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "../../src/import/formats/grants-gov/grant.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { jsonElements } from "../../src/import/json-elements.ts";
 import { programType } from "../../src/import/program-type.ts";
 import { createXmlReader } from "../../src/import/xml.ts";
+import { easternInstant } from "../../src/text/eastern.ts";
 import { parseInstant } from "../../src/text/instant.ts";
 import { isSameWording, plainText, summaryOf } from "../../src/text/plain-text.ts";
 import { expectLinear } from "../support/linear.ts";

@@ -1,8 +1,8 @@
 /** The history that Grants.gov's revisions give, compared with the one that a catalog records which imports each revision when it appears. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { easternInstant } from "../../src/import/eastern.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
+import { easternInstant } from "../../src/text/eastern.ts";
 import { aCatalog, aFile, dropScratch, eventsOf } from "../support/imports.ts";
 import { randomIntegers } from "../support/random-numbers.ts";
 import { realJson } from "../support/real-data.ts";

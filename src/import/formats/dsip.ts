@@ -5,11 +5,11 @@
  * A file of questions does not name its topic. It belongs to the topic whose id or code is in the file's name, otherwise to the topic of
  * the details file before it. Alternatively, one file of many topics' details may have `questions` in each of them.
  */
+import { easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
-import { easternInstant } from "../eastern.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
 import { InvalidInput, naming } from "../input.ts";
 import { type Around, beginningOf, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";

@@ -2,11 +2,11 @@
  * SAM.gov contract opportunities: the bulk CSV `ContractOpportunitiesFullCSV.csv`, its rows as JSON objects (daily extracts),
  * and responses of Get Opportunities v2. All three become `Notice`s, and a notice becomes a draft.
  */
+import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { summaryOf } from "../../text/plain-text.ts";
 import { csvRows, encodingOf } from "../csv-rows.ts";
-import { easternDate, easternInstant } from "../eastern.ts";
 import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
 import { naming } from "../input.ts";
 import { type Around, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";

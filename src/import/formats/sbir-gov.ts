@@ -1,9 +1,9 @@
 /** SBIR.gov: responses of its public API, or the CSV export of its topic search. Each topic of a solicitation is an opportunity. */
+import { easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import { csvRows } from "../csv-rows.ts";
-import { easternInstant } from "../eastern.ts";
 import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
 import { naming } from "../input.ts";
 import { type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";

@@ -1,7 +1,7 @@
 /** Responses of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
+import { easternInstant } from "../../../text/eastern.ts";
 import { parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
-import { easternInstant } from "../../eastern.ts";
 import type { FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
 import { beginningOf, type FoundObject, jsonObjects } from "../../json-elements.ts";
 import type { Draft } from "../../record.ts";

@@ -1,7 +1,7 @@
 /** A grant opportunity with the fields of all layouts of Grants.gov and Simpler.Grants.gov, and its draft. */
+import { easternDate, easternInstant } from "../../../text/eastern.ts";
 import type { EpochMs } from "../../../text/instant.ts";
 import { decodeEntities, plainText, summaryOf } from "../../../text/plain-text.ts";
-import { easternDate, easternInstant } from "../../eastern.ts";
 import type { FormatContext } from "../../format.ts";
 import { programType } from "../../program-type.ts";
 import type { Draft } from "../../record.ts";

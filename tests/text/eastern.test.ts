@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { easternDate, easternInstant } from "../../src/import/eastern.ts";
+import { easternDate, easternInstant } from "../../src/text/eastern.ts";
 
 describe("easternInstant()", () => {
   test.each([
