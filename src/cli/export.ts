@@ -3,11 +3,11 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { reasonOf } from "../../db/reason.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { matches } from "../filter/filter.ts";
+import { resolveSources } from "../filter/sources.ts";
 import { commonGrantsOf } from "../opportunities/common-grants.ts";
 import { csvHeader, csvLineOf } from "../opportunities/csv.ts";
 import { exportHistories, exportLines, exportOpportunities, type Selection } from "../opportunities/export.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
-import { requireSources } from "../sources/source.ts";
 import { BYTE_ORDER_MARK } from "../text/csv.ts";
 import { sourceCodes } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
@@ -43,10 +43,9 @@ export function exportCommand(cli: Cli): Command {
     if (options.bom && options.format !== "csv") exporting.error("error: --bom needs --format csv");
     if (options.events && options.format !== "commongrants") exporting.error("error: --events needs --format commongrants");
     const filter = filterOf({ ...options, source: sourceCodes(options.source) });
-    const { source, ...others } = filter;
-    const isFiltered = Object.keys(others).length > 0;
     await withCatalog(cli, options, async (db) => {
-      await requireSources(db, source ?? [], "export");
+      const { source, ...others } = await resolveSources(db, filter, "export");
+      const isFiltered = Object.keys(others).length > 0;
       const now = cli.machine.now();
       const isIncluded = isFiltered ? (opportunity: Opportunity) => matches(others, opportunity, now) : undefined;
       await printAll(cli, db, options, { codes: source, isIncluded });

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
-import { describeFilter, type Filter } from "../filter/filter.ts";
+import { describeFilter, type Filter, fields } from "../filter/filter.ts";
+import { BadValue } from "../filter/kinds.ts";
+import { resolveSources } from "../filter/sources.ts";
 import { csvHeader, csvLineOf } from "../opportunities/csv.ts";
 import { find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
 import { type Freshness, readFreshness } from "../search/freshness.ts";
 import { readOpportunities } from "../search/records.ts";
-import { readWords } from "../search/words.ts";
-import { requireSources } from "../sources/source.ts";
 import { closest } from "../text/closest.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { wholeNumber } from "./arguments.ts";
@@ -20,7 +20,7 @@ import { wrapped } from "./wrap.ts";
 const formats = ["table", "json", "ndjson", "csv", "md"] as const;
 type Format = (typeof formats)[number];
 
-type FindOptions = SearchOptions & FilterOptions & { sort?: Sort; limit: number; format?: Format };
+type FindOptions = SearchOptions & FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format };
 
 /** The width of a table that does not go to a terminal. */
 const PLAIN_WIDTH = 80;
@@ -33,6 +33,7 @@ export function findCommand(cli: Cli): Command {
   addFilterOptions(finding)
     .addOption(new Option("--sort <order>", "order (default: relevance with words, else updated)").choices(sorts))
     .addOption(new Option("--limit <n>", "the most opportunities to show").default(20).argParser(wholeNumber(1, 1_000_000)))
+    .option("--cursor <cursor>", "continue after the results that gave this cursor; the words, filters and sort must be the same")
     .addOption(new Option("--format <format>", "output format (default: table; json with --json)").choices(formats))
     .addHelpText(
       "after",
@@ -44,21 +45,32 @@ export function findCommand(cli: Cli): Command {
     );
   return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
     refuseUnknownOptions(finding, words);
-    const filter = filterOf(options);
+    const filter = withWords(finding, filterOf(options), words);
+    const { limit, sort, cursor: after } = options;
     const now = cli.machine.now();
-    const search = { words: readWords(words), filter, limit: options.limit };
-    const sort = options.sort ?? (search.words.include === undefined ? "updated" : "relevance");
     await withCatalog(cli, options, async (catalog) => {
-      await requireSources(catalog, filter.source ?? [], "find opportunities of");
-      const { total, results } = await withSearchIndex(cli, options, catalog, async (index) => {
-        const { total, found } = find(index, { ...search, sort }, now);
-        return { total, results: await resultsOf(catalog, found) };
+      const resolved = await resolveSources(catalog, filter, "find opportunities of");
+      const { found, ...page } = await withSearchIndex(cli, options, catalog, async (index) => {
+        const { found, ...page } = find(index, { filter: resolved, limit, sort, after }, now);
+        return { ...page, found: await resultsOf(catalog, found) };
       });
       const freshness = await readFreshness(catalog, now);
-      tellFilters(cli, filter, total);
-      print(cli, options.format ?? (options.json ? "json" : "table"), { filter, total, results, freshness });
+      tellFilters(cli, filter, page.total);
+      print(cli, options.format ?? (options.json ? "json" : "table"), { ...page, filter, results: found, freshness });
     });
   });
+}
+
+/** The arguments replace the words of a `--match` file. Words that are none end the command with a usage error. */
+function withWords(finding: Command, filter: Filter, words: readonly string[]): Filter {
+  const given = words.filter((word) => word.trim() !== "");
+  if (given.length === 0) return filter;
+  try {
+    return { ...filter, words: fields.words.read(given) };
+  } catch (error) {
+    if (error instanceof BadValue) finding.error(`error: the words ${error.message}`);
+    throw error;
+  }
 }
 
 /** A word that begins with "--" was meant as an option. */
@@ -83,19 +95,21 @@ async function resultsOf(catalog: CatalogDb, found: readonly { id: string; snipp
 }
 
 /** The filters in words, so that nobody wonders why something is missing. */
-function tellFilters({ machine }: Cli, filter: Filter, total: number): void {
+function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: number): void {
   const conditions = describeFilter(filter, machine.now());
   if (conditions.length > 0) machine.printError(`Found ${formatCount(total)} with ${conditions.join("; ")}`);
 }
 
-type Answer = { filter: Filter; total: number; results: readonly Result[]; freshness: readonly Freshness[] };
+type Answer = { filter: Filter; total: number; next: string | null; results: readonly Result[]; freshness: readonly Freshness[] };
 
-function print({ machine }: Cli, format: Format, { filter, total, results, freshness }: Answer): void {
-  const hidden = total > results.length ? `${formatCount(results.length)} of ${formatCount(total)} shown; --limit shows more` : "";
+function print({ machine }: Cli, format: Format, { filter, total, next, results, freshness }: Answer): void {
+  const shown = `${formatCount(results.length)} of ${formatCount(total)} shown`;
+  const more = next === null ? "" : format === "table" ? "; --limit shows more" : `; --cursor ${next} continues`;
+  const hidden = total > results.length ? shown + more : "";
   const foot = [hidden, freshnessInWords(freshness)].filter((line) => line !== "");
   if (format === "json") {
     const data = results.map(({ opportunity, snippet }) => ({ ...opportunity, match: snippet && plainSnippet(snippet) }));
-    machine.printLine(JSON.stringify({ data, total, filter, sources: freshness }, null, 2));
+    machine.printLine(JSON.stringify({ data, total, next_cursor: next, filter, sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const table =

@@ -10,10 +10,11 @@ import type { EpochMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { highestAmount, lowestAmount, searchedAgency } from "./columns.ts";
 import { amount, anyOf, BadValue, type Condition, codes, date, type Field, oneOf, text } from "./kinds.ts";
+import { words } from "./words.ts";
 
 export const fields = {
   status: oneOf("status", statuses, (opportunity) => opportunity.status),
-  source: anyOf("source", "only these sources, by code", (opportunity) => opportunity.source.code),
+  source: anyOf("source", "only these sources, by code; OTHER for all that are not named", (opportunity) => opportunity.source.code),
   agency: text("agency", "agency or sub-agency contains this text", (opportunity) => searchedAgency(opportunity)),
   program_type: oneOf("program_type", programTypes, (opportunity) => opportunity.program.type),
   naics: codes({
@@ -76,6 +77,7 @@ export const fields = {
     fits: (comparison) => comparison <= 0,
   }),
   updated_after: date("updated", ">", "updated_at", ({ updated_at }) => updated_at), // As `updated_since` of the API (D-11).
+  words, // Last, because it takes longest to match.
 } satisfies Record<string, Field<string> | Field<string[]>>;
 
 export type FieldName = keyof typeof fields;

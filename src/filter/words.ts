@@ -1,29 +1,82 @@
-/** The words of a search: what a person types becomes a query of FTS5, whatever it is, without a syntax that could be wrong. */
+/** The words of a filter: what a person types becomes a query of FTS5, whatever it is, without a syntax that could be wrong. */
+import { Database } from "bun:sqlite";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { memoizeLast } from "../runtime/memoize.ts";
+import { BadValue, type Condition, type Field } from "./kinds.ts";
+import { createTexts, INSERT_TEXTS, textsOf } from "./texts.ts";
 
-/** The most words and phrases of a search. */
-const TERMS_MAX = 64;
-
-/** FTS5 queries. Undefined where there are no such words. */
-export type Words = { include: string | undefined; exclude: string | undefined };
-
-type Term = { text: string; isPrefix: boolean; isExcluded: boolean };
+/** The most words and phrases of a filter, and the most characters. */
+const [TERMS_MAX, LENGTH_MAX] = [64, 1000];
 
 /**
- * Reads `word`, `"a phrase"`, `begin*` and `-word`. All words must occur. The shell removes quotes, so an argument of several plain words is
- * a phrase. Throws if there is text but nothing to look for.
+ * All words must occur. In JSON a text such as `quantum "machine learning" -optical`, or a list of such texts. In a list, an item of several
+ * plain words is a phrase, as the shell removes the quotes of an argument.
  */
-export function readWords(given: readonly string[]): Words {
-  const terms = given.flatMap((argument) => termsOf(isPlain(argument) ? `"${argument}"` : argument));
-  if (terms.length > TERMS_MAX) throw new Error(`Cannot search for ${terms.length} words: the limit is ${TERMS_MAX}`);
-  if (terms.length === 0 && given.some((argument) => argument.trim() !== ""))
-    throw new Error(`Cannot search for ${given.join(" ")}: it has no letters or digits`);
+export const words: Field<string> = {
+  value: "<words>",
+  help: 'words that must all occur: quantum, "a phrase", quant*, -optical',
+  read: (given) => {
+    const texts = typeof given === "string" ? [given] : given;
+    if (!Array.isArray(texts) || !texts.every((text) => typeof text === "string")) throw new BadValue("must be a text or a list of texts");
+    const text = typeof given === "string" ? given : texts.map(asTyped).join(" ");
+    const count = termsOf(text).length;
+    if (text.length > LENGTH_MAX) throw new BadValue(`must have at most ${LENGTH_MAX} characters`);
+    if (count > TERMS_MAX) throw new BadValue(`must have at most ${TERMS_MAX} words`);
+    if (count === 0) throw new BadValue(`must have letters or digits; not "${text}"`);
+    return text;
+  },
+  words: (text) => `words ${text}`,
+  matches: (text, opportunity) => {
+    const { include, exclude } = queriesOf(text);
+    const isMatch = (query: string) => textsInMemory(opportunity).query("select 1 from texts where texts match ?").get(query) !== null;
+    return (include === undefined || isMatch(include)) && (exclude === undefined || !isMatch(exclude));
+  },
+  condition: (text) => {
+    const { include } = queriesOf(text);
+    const exclusion = exclusionOf(text);
+    return include === undefined ? exclusion : { sql: `seq in (${MATCHING}) and ${exclusion.sql}`, values: [include, ...exclusion.values] };
+  },
+};
+
+const MATCHING = "select rowid from texts where texts match ?";
+
+/** The condition that the words with a "-" do not occur. */
+export function exclusionOf(text: string): Condition {
+  const { exclude } = queriesOf(text);
+  return exclude === undefined ? { sql: "true", values: [] } : { sql: `seq not in (${MATCHING})`, values: [exclude] };
+}
+
+/** FTS5 queries: what must occur, and what must not. Undefined where there are no such words. */
+export function queriesOf(text: string): { include: string | undefined; exclude: string | undefined } {
+  const terms = termsOf(text);
   const [excluded, included] = [terms.filter(({ isExcluded }) => isExcluded), terms.filter(({ isExcluded }) => !isExcluded)];
   return { include: joined(included, " AND "), exclude: joined(excluded, " OR ") };
 }
 
-/** Several words without any operator. */
-function isPlain(argument: string): boolean {
-  return /\S\s+\S/.test(argument) && !/["“”*]|(^|\s)-/.test(argument);
+/** A full-text table with this opportunity alone. Asking FTS5 itself is the only way to match exactly as search.db does. */
+const textsInMemory = memoizeLast((opportunity: Opportunity): Database => {
+  memory ??= createMemory();
+  memory.run("insert into texts (texts) values ('delete-all')");
+  memory.query(INSERT_TEXTS).run(1, ...textsOf(opportunity));
+  return memory;
+});
+
+let memory: Database | undefined;
+
+function createMemory(): Database {
+  const sqlite = new Database(":memory:");
+  sqlite.run(createTexts("content = ''"));
+  return sqlite;
+}
+
+// ---- Reading words.
+
+type Term = { text: string; isPrefix: boolean; isExcluded: boolean };
+
+/** An argument as it stands in a text: several words without any operator are a phrase, and every quote is closed. */
+function asTyped(argument: string): string {
+  if (/\S\s+\S/.test(argument) && !/["“”*]|(^|\s)-/.test(argument)) return `"${argument}"`;
+  return (argument.match(/["“”]/g) ?? []).length % 2 === 0 ? argument : `${argument}"`;
 }
 
 function termsOf(text: string): Term[] {

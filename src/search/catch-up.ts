@@ -8,12 +8,12 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { columns } from "../filter/columns.ts";
+import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { readCursorSecret } from "../opportunities/read-model.ts";
-import { plainText } from "../text/plain-text.ts";
 import { numberOf } from "./number.ts";
-import { createTables, type SearchFile, textWeights } from "./search-file.ts";
+import { createTables, type SearchFile } from "./search-file.ts";
 
 /** Records written in one transaction. */
 const BATCH = 500;
@@ -138,9 +138,6 @@ const utf8 = new TextDecoder();
 const columnNames = ["number", ...Object.keys(columns)];
 const INSERT = `insert into records (id, ${columnNames.join(", ")}) values (?, ${columnNames.map(() => "?").join(", ")})
   on conflict (id) do update set ${columnNames.map((name) => `${name} = excluded.${name}`).join(", ")} returning seq`;
-const INSERT_TEXTS = `insert into texts (rowid, ${Object.keys(textWeights).join(", ")}) values (?, ${Object.keys(textWeights)
-  .map(() => "?")
-  .join(", ")})`;
 
 function writeRecord(sqlite: Database, opportunity: Opportunity): void {
   const cells = Object.values(columns).map((cell) => cell(opportunity));
@@ -149,21 +146,5 @@ function writeRecord(sqlite: Database, opportunity: Opportunity): void {
     .get(opportunity.id, numberOf(opportunity).toUpperCase(), ...cells);
   const seq = row?.seq ?? 0;
   sqlite.query("delete from texts where rowid = ?").run(seq);
-  sqlite.query(INSERT_TEXTS).run(seq, ...Object.values(textsOf(opportunity)).map(withoutControls));
-}
-
-function textsOf({ source, title, summary, description, organization, program }: Opportunity): Record<keyof typeof textWeights, string> {
-  const lines = (...texts: (string | null)[]) => [...new Set(texts)].filter((text) => text !== null).join("\n");
-  return {
-    number: lines(source.opportunity_id, program.solicitation_id),
-    title: lines(title, program.solicitation_title),
-    agency: lines(organization.agency, organization.sub_agency, organization.issuing_office),
-    summary: summary ?? "",
-    description: plainText(description ?? ""),
-  };
-}
-
-/** Line feeds become blanks too: a snippet is one line, and its markers are control characters. */
-function withoutControls(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ");
+  sqlite.query(INSERT_TEXTS).run(seq, ...textsOf(opportunity));
 }

@@ -1,25 +1,34 @@
-/** Finds opportunities in the search index, by words and filters. */
+/** Finds opportunities in the search index, by words and other filters. */
 import type { Database } from "bun:sqlite";
 import { conditionOf, type Filter } from "../filter/filter.ts";
+import { textWeights } from "../filter/texts.ts";
+import { exclusionOf, queriesOf } from "../filter/words.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { type SearchFile, textWeights } from "./search-file.ts";
-import type { Words } from "./words.ts";
+import { decodeCursor, encodeCursor, type Key } from "./cursor.ts";
+import type { SearchFile } from "./search-file.ts";
+
+type SortKey = { sql: string; isDescending?: boolean };
 
 /** How results are sorted. Each order ends with the id, so that it is the same every time. */
 const orders = {
-  relevance: "rank, updated_at desc",
+  relevance: [{ sql: "rank" }, { sql: "updated_at", isDescending: true }],
   /** The next deadline first, then records without one, then the deadlines that have passed, the latest of them first. */
-  closes: "case when closes_at >= $now then 0 when closes_at is null then 1 else 2 end, abs(closes_at - $now)",
-  posted: "posted_at desc nulls last",
-  updated: "updated_at desc",
-  amount: "amount_high desc nulls last",
-} as const;
+  closes: [
+    { sql: "case when closes_at >= $now then 0 when closes_at is null then 1 else 2 end" },
+    { sql: "coalesce(abs(closes_at - $now), 0)" },
+  ],
+  // Null is the smallest value, so it comes last.
+  posted: [{ sql: "posted_at", isDescending: true }],
+  updated: [{ sql: "updated_at", isDescending: true }],
+  amount: [{ sql: "amount_high", isDescending: true }],
+} as const satisfies Record<string, readonly SortKey[]>;
 
 export type Sort = keyof typeof orders;
 
 export const sorts = Object.keys(orders) as Sort[];
 
-export type Search = { words: Words; filter: Filter; sort: Sort; limit: number };
+/** `sort` is relevance if there are words that must occur, else updated. `after` is the `next` of an earlier page of the same search. */
+export type Search = { filter: Filter; limit: number; sort?: Sort | undefined; after?: string | null | undefined };
 
 /** The begin and the end of a match within a snippet. */
 export const MATCH_BEGIN = "\u0002";
@@ -30,35 +39,68 @@ const SNIPPET_WORDS = 14;
 
 export type Found = { id: string; number: string /** Where the words matched; null without words. */; snippet: string | null };
 
-/** The first opportunities in the order of `sort`, and how many there are in all. */
-export function find({ sqlite }: SearchFile, { words, filter, sort, limit }: Search, now: EpochMs): { total: number; found: Found[] } {
-  const { include, exclude } = words;
-  const condition = conditionOf(filter, now);
-  const weights = Object.values(textWeights).join(", ");
-  const from =
-    include === undefined
-      ? "(select null as rank) join records"
-      : `(select rowid as matched, bm25(texts, ${weights}) as rank from texts where texts match ?) join records on seq = matched`;
-  const where = [condition.sql, ...(exclude === undefined ? [] : ["seq not in (select rowid from texts where texts match ?)"])].join(
-    " and ",
-  );
-  const values = [include, ...condition.values, exclude].filter((value) => value !== undefined);
-  const order = `${orders[sort].replaceAll("$now", `${Math.trunc(now)}`)}, id`;
+/** A page of what was found, how many match in all, and the cursor of the next page; null on the last one. */
+export type FoundPage = { total: number; found: Found[]; next: string | null };
+
+/**
+ * The opportunities that match, in the order of `sort`. As long as the index stays the same, a walk through the pages returns each of them
+ * once. Throws a BadCursor if `after` is no cursor of this search.
+ */
+export function find({ sqlite }: SearchFile, { filter, limit, sort: given, after }: Search, now: EpochMs): FoundPage {
+  const { include } = queriesOf(filter.words ?? "");
+  const sort = given ?? (include === undefined ? "updated" : "relevance");
+  const place = typeof after === "string" ? decodeCursor(filter, sort, after) : { now: Math.trunc(now), keys: undefined };
+  const keys: SortKey[] = [...orders[sort].map((key) => ({ ...key, sql: key.sql.replaceAll("$now", `${place.now}`) })), { sql: "id" }];
+  const matching = matchingRows(filter, place.now, sort === "relevance");
+  const rest = place.keys === undefined ? { sql: "true", values: [] } : followingRows(keys, place.keys);
+  const order = keys.map(({ sql, isDescending }) => (isDescending ? `${sql} desc` : sql));
 
   const rows = sqlite
-    .query<{ seq: number; id: string; number: string }, (string | number)[]>(
-      `select seq, id, number from ${from} where ${where} order by ${order} limit ?`,
-    )
-    .all(...values, limit);
-  const { total } = sqlite
-    .query<{ total: number }, (string | number)[]>(`select count(*) as total from ${from} where ${where}`)
-    .get(...values) ?? { total: 0 };
-  const found = rows.map(({ seq, id, number }) => ({
-    id,
-    number,
-    snippet: include === undefined ? null : snippetOf(sqlite, include, seq),
-  }));
-  return { total, found };
+    .query<Row, Key[]>(`select seq, id, number, ${keys.map(({ sql }) => sql)} ${matching.sql} and ${rest.sql} order by ${order} limit ?`)
+    .values(...matching.values, ...rest.values, limit + 1) as Row[];
+  const counted = matchingRows(filter, place.now, false);
+  const { total = 0 } = sqlite.query<{ total: number }, Key[]>(`select count(*) as total ${counted.sql}`).get(...counted.values) ?? {};
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return {
+    total,
+    found: shown.map(([seq, id, number]) => ({ id, number, snippet: include === undefined ? null : snippetOf(sqlite, include, seq) })),
+    next: last === undefined ? null : encodeCursor(filter, sort, { now: place.now, keys: last.slice(3) as Key[] }),
+  };
+}
+
+type Row = [seq: number, id: string, number: string, ...keys: Key[]];
+type Clause = { sql: string; values: readonly Key[] };
+
+/** The tables and the conditions. Ranks are computed only where they are sorted by, because they take longest. */
+function matchingRows({ words = "", ...others }: Filter, now: EpochMs, isRanked: boolean): Clause {
+  const { include } = queriesOf(words);
+  if (!isRanked || include === undefined) {
+    const { sql, values } = conditionOf(words === "" ? others : { ...others, words }, now);
+    return { sql: `from (select 0 as rank) join records where ${sql}`, values };
+  }
+  const { sql, values } = conditionOf(others, now);
+  const exclusion = exclusionOf(words);
+  const weights = Object.values(textWeights).join(", ");
+  const ranked = `select rowid as matched, bm25(texts, ${weights}) as rank from texts where texts match ?`;
+  return {
+    sql: `from (${ranked}) join records on seq = matched where ${sql} and ${exclusion.sql}`,
+    values: [include, ...values, ...exclusion.values],
+  };
+}
+
+/** The rows after a place: greater in the first key that differs. */
+function followingRows(keys: readonly SortKey[], place: readonly Key[]): Clause {
+  const clauses = keys.map(({ sql, isDescending }, n): Clause => {
+    const value = place[n] ?? null;
+    const before = keys.slice(0, n).map((key) => `${key.sql} is ?`);
+    const comparison = !isDescending ? `${sql} > ?` : `(${sql} < ? or (${sql} is null and ? is not null))`;
+    return {
+      sql: [...before, comparison].join(" and "),
+      values: [...place.slice(0, n), ...(isDescending ? [value, value] : [value])],
+    };
+  });
+  return { sql: `(${clauses.map(({ sql }) => `(${sql})`).join(" or ")})`, values: clauses.flatMap(({ values }) => values) };
 }
 
 /** In a statement of its own, for the rows that are shown only: it reads the whole text. */

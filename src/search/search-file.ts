@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { codeOf, reasonOf } from "../../db/reason.ts";
 import { columns } from "../filter/columns.ts";
+import { createTexts } from "../filter/texts.ts";
 
 export const SEARCH_FILE = "search.db";
 
@@ -20,9 +21,6 @@ const WAIT_MS = 30_000;
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
 const VERSION = 1;
 
-/** The order of the columns of `texts`, and how much a match in each weighs. */
-export const textWeights = { number: 20, title: 10, agency: 5, summary: 2, description: 1 };
-
 const TABLES = `
 create table progress (
   only integer primary key check (only = 1),
@@ -31,9 +29,7 @@ create table progress (
 );
 create table records (seq integer primary key, id text not null unique, number text not null, ${Object.keys(columns).join(", ")});
 create index records_by_number on records (number);
-create virtual table texts using fts5 (
-  ${Object.keys(textWeights).join(", ")}, tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
-);
+${createTexts("prefix = '2 3'")};
 `;
 
 export type SearchFile = { sqlite: Database; close: () => void };

@@ -57,6 +57,14 @@ export async function requireSources(db: CatalogDb, codes: readonly string[], ac
   }
 }
 
+/** The same codes, and for `OTHER` those of all records whose source is not named (D-13). */
+export async function withOtherSources(db: CatalogDb, codes: readonly string[]): Promise<string[]> {
+  if (!codes.includes("OTHER")) return [...codes];
+  const named = (await listSources(db)).map(({ code }) => code);
+  const others = (await db.all(sourcesOfRecords)).map(({ source }) => source).filter((code) => !named.includes(code));
+  return [...new Set([...codes, ...others])].sort();
+}
+
 /** Records are counted by facet first, from an index, because a catalog has few facets. */
 const countByFacet = select({ facet_id: opportunities.facet_id, records: fragment<number>`count(*)`.as("records") })
   .from(opportunities)

@@ -103,6 +103,47 @@ describe("fundfeed find", () => {
     expect(await total("-hiv", "--status", "open", "health")).toBeGreaterThan(0);
   });
 
+  test("takes words from --words and --match, where arguments replace them", async () => {
+    const total = async (...args: string[]) => JSON.parse((await at(undefined, "find", ...args, "--json")).out).total;
+    const file = aFile(JSON.stringify({ words: 'quantum "machine learning"' }), "words.json");
+    const expected = await total("quantum", "machine learning");
+    expect(expected).toBeGreaterThan(0);
+    expect(await total("--words", 'quantum "machine learning"')).toBe(expected);
+    expect(await total("--match", file)).toBe(expected);
+    expect(await total("clinical", "--match", file)).toBe(await total("clinical"));
+    const { code, err } = await at(80, "find", "&&&");
+    expect([code, err]).toEqual([2, expect.stringContaining('error: the words must have letters or digits; not "&&&"')]);
+  });
+
+  test("continues with --cursor", async () => {
+    const page = async (...args: string[]) => JSON.parse((await at(undefined, "find", "clinical", "--limit", "3", "--json", ...args)).out);
+    const first = await page();
+    const second = await page("--cursor", first.next_cursor);
+    const both = JSON.parse((await at(undefined, "find", "clinical", "--limit", "6", "--json")).out);
+    expect([...first.data, ...second.data]).toEqual(both.data);
+    expect(second.total).toBe(first.total);
+    const { err } = await at(undefined, "find", "clinical", "--limit", "3", "--format", "csv");
+    expect(err).toStartWith(`3 of ${first.total} shown; --cursor ${first.next_cursor} continues\n`);
+    const other = await at(undefined, "find", "quantum", "--cursor", first.next_cursor);
+    expect([other.code, other.err]).toEqual([1, "Cannot continue: the cursor belongs to a search with other words, filters or sort\n"]);
+  });
+
+  test("finds the records of sources without a name by OTHER, as does export", async () => {
+    const directory = aDirectory();
+    const records = ["SAM_GOV", "OWN", "OTHER", "MINE"].map((code) => ({ source: { code, opportunity_id: code }, title: "T" }));
+    await fundfeed(["import", "records", aFile(records), "--data", directory]);
+    const codesOf = async (source: string) => {
+      const found = await fundfeed(["find", "--format", "ndjson", "--source", source, "--data", directory]);
+      const exported = await fundfeed(["export", "--source", source, "--data", directory]);
+      const codes = [found, exported].map(({ out }) => [...out.matchAll(/"source":{"code":"(\w+)"/g)].map(([, code]) => code).sort());
+      expect(codes[0]).toEqual(codes[1]);
+      return codes[0];
+    };
+    expect(await codesOf("other")).toEqual(["MINE", "OTHER", "OWN"]);
+    expect(await codesOf("other,SAM_GOV")).toEqual(["MINE", "OTHER", "OWN", "SAM_GOV"]);
+    expect(await codesOf("SAM_GOV")).toEqual(["SAM_GOV"]);
+  });
+
   test("keeps its index in --search-data, or in a temporary directory if it must", async () => {
     const directory = aDirectory();
     const copy = join(directory, "index");

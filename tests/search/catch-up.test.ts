@@ -3,10 +3,10 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
+import { readFilter } from "../../src/filter/filter.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { find } from "../../src/search/find.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
-import { readWords } from "../../src/search/words.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, documentsOf, dropScratch, NOON, SECOND } from "../support/imports.ts";
 
@@ -17,7 +17,9 @@ const record = (n: number, title = `Title ${n}`) => ({ source: { code: "OWN", op
 const records = (count: number) => Array.from({ length: count }, (_, n) => record(n));
 
 const titled = (index: SearchFile, ...words: string[]) =>
-  find(index, { words: readWords(words), filter: {}, sort: "updated", limit: 10_000 }, NOON).found.map(({ number }) => number);
+  find(index, { filter: words.length === 0 ? {} : readFilter({ words }, "the words"), limit: 10_000 }, NOON).found.map(
+    ({ number }) => number,
+  );
 
 /** Versions of records in the index and in the catalog. */
 async function expectExact(index: SearchFile, db: CatalogDb): Promise<void> {

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { type FieldName, type Filter, fieldNames, matches, readFilter } from "../../src/filter/filter.ts";
+import { textsOf } from "../../src/filter/texts.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
-import { find, findByNumber, MATCH_BEGIN, MATCH_END, type Search, sorts } from "../../src/search/find.ts";
+import { find, findByNumber, MATCH_BEGIN, MATCH_END, type Search, type Sort, sorts } from "../../src/search/find.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
-import { readWords } from "../../src/search/words.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 
@@ -29,13 +29,16 @@ afterAll(() => {
   dropScratch();
 });
 
-const search = (given: Partial<Search> & { text?: readonly string[] }) =>
-  find(index, { words: readWords(given.text ?? []), filter: {}, sort: "relevance", limit: 100_000, ...given }, NOW);
+const search = ({ text = [], filter = {}, ...given }: Partial<Search> & { text?: readonly string[] }) => {
+  const words = text.length === 0 ? {} : readFilter({ words: text }, "the words");
+  return find(index, { limit: 100_000, ...given, filter: { ...filter, ...words } }, NOW);
+};
 const idsOf = (filter: Filter) => search({ filter }).found.map(({ id }) => id);
 const expectedIds = (filter: Filter) => all.filter((opportunity) => matches(filter, opportunity, NOW)).map(({ id }) => id);
 
 /** Values for every field that some record has, and some that none has. */
 const samples = {
+  words: (o) => wordsOf(o),
   status: (o) => [o.status],
   source: (o) => [o.source.code],
   agency: (o) => [o.organization.agency, o.organization.sub_agency].flatMap((name) => (name ? [name.slice(0, 200), name.slice(2, 9)] : [])),
@@ -55,6 +58,14 @@ const samples = {
   max_amount: (o) => amountsOf(o),
   updated_after: (o) => timesOf(o.updated_at),
 } satisfies Record<FieldName, (opportunity: Opportunity) => string[]>;
+
+/** Words, phrases, beginnings and words that must not occur, from the texts of an opportunity. */
+function wordsOf(opportunity: Opportunity): string[] {
+  return textsOf(opportunity).flatMap((text) => {
+    const [one = "", two = "", three = ""] = text.split(/\s+/).filter((word) => word.length > 3);
+    return [`${one} ${three}`, `"${one} ${two}"`, `${two.slice(0, 4)}*`, `${one} -${two}`, `-"${two} ${three}"`, `-${one.slice(0, 3)}*`];
+  });
+}
 
 function codesWith({ classifications }: Opportunity, prefix: string): string[] {
   return classifications.tech_taxonomy.filter((code) => code.startsWith(prefix)).map((code) => code.slice(prefix.length));
@@ -84,7 +95,7 @@ function valuesOf(name: FieldName): Filter[] {
 describe("a search returns what matches() finds in all records", () => {
   test.each(fieldNames)("by %s", (name) => {
     const filters = valuesOf(name);
-    const step = Math.max(1, Math.floor(filters.length / 60));
+    const step = Math.max(1, Math.floor(filters.length / (name === "words" ? 20 : 60)));
     const tried = filters.filter((_, n) => n % step === 0);
     let [found, missed] = [0, 0];
     for (const filter of tried) {
@@ -205,7 +216,7 @@ describe("the words of a search", () => {
         try {
           search({ text: words, limit: 5 });
         } catch (error) {
-          expect(String(error)).toEndWith("it has no letters or digits");
+          expect(String(error)).toContain('"words" must have letters or digits');
         }
       }),
       { numRuns: 2000 },
@@ -213,13 +224,15 @@ describe("the words of a search", () => {
   });
 
   test("that are none, or too many, are refused", () => {
-    expect(() => search({ text: ["&&&", "*"] })).toThrow("Cannot search for &&& *: it has no letters or digits");
-    expect(() => search({ text: Array(65).fill("a") })).toThrow("Cannot search for 65 words: the limit is 64");
+    expect(() => search({ text: ["&&&", "*"] })).toThrow('"words" must have letters or digits; not "&&& *"');
+    expect(() => search({ text: Array(65).fill("a") })).toThrow('"words" must have at most 64 words');
+    expect(() => search({ text: ["a".repeat(1001)] })).toThrow('"words" must have at most 1000 characters');
+    expect(() => readFilter({ words: 5 }, "it")).toThrow('"words" must be a text or a list of texts');
   });
 });
 
 describe("sorting", () => {
-  const sorted = (sort: Search["sort"]) => {
+  const sorted = (sort: Sort) => {
     const byId = new Map(all.map((opportunity) => [opportunity.id, opportunity]));
     return search({ sort }).found.map(({ id }) => byId.get(id) as Opportunity);
   };
@@ -244,6 +257,49 @@ describe("sorting", () => {
   test.each(sorts)("by %s is the same every time, and a shorter list is its beginning", (sort) => {
     const whole = search({ sort }).found.map(({ id }) => id);
     expect(search({ sort, limit: 50 }).found.map(({ id }) => id)).toEqual(whole.slice(0, 50));
+  });
+});
+
+describe("pages", () => {
+  /** Every page of a search, one after another. */
+  const walk = (given: Parameters<typeof search>[0], limit: number) => {
+    const pages = [search({ ...given, limit })];
+    for (let last = pages[0]; last?.next; last = pages.at(-1)) pages.push(search({ ...given, limit, after: last.next }));
+    return pages;
+  };
+
+  test.each(sorts)("by %s have every match once, in order, whatever their size", (sort) => {
+    for (const given of [{}, { text: ["research"] }, { text: ["-clinical"] }, { filter: { closes_after: "-1000d" } }]) {
+      const whole = search({ ...given, sort });
+      for (const limit of [1, 7, 100, whole.total, whole.total + 1]) {
+        if (limit === 1 && whole.total > 200) continue; // Takes long, and the other searches show it.
+        const pages = walk({ ...given, sort }, limit);
+        expect(pages.flatMap(({ found }) => found)).toEqual(whole.found);
+        expect(new Set(pages.map(({ total }) => total))).toEqual(new Set([whole.total]));
+        expect(pages).toHaveLength(Math.max(1, Math.ceil(whole.total / limit)));
+      }
+    }
+  });
+
+  test("keep the instant of the first one", () => {
+    const filter = readFilter({ closes_after: "0d" }, "the filter");
+    const first = search({ filter, sort: "closes", limit: 5 });
+    const YEAR = 365 * 86_400_000;
+    const second = find(index, { filter, sort: "closes", limit: 100_000, after: first.next }, NOW + YEAR);
+    const expected = search({ filter, sort: "closes" });
+    expect([...first.found, ...second.found]).toEqual(expected.found);
+    expect(second.total).toBe(expected.total);
+  });
+
+  test("need a cursor of the same search", () => {
+    const { next } = search({ text: ["research"], limit: 1 });
+    expect(next).toMatch(/^[\w-]{1,300}$/);
+    const other = "Cannot continue: the cursor belongs to a search with other words, filters or sort";
+    expect(() => search({ text: ["quantum"], after: next })).toThrow(other);
+    expect(() => search({ text: ["research"], sort: "closes", after: next })).toThrow(other);
+    expect(() => search({ text: ["research"], filter: { agency: "navy" }, after: next })).toThrow(other);
+    for (const after of ["", "x", "e30", btoa("[1]"), btoa('{"of":1}'), next?.slice(0, -9)])
+      expect(() => search({ text: ["research"], after })).toThrow("Cannot continue: this is not a cursor that a search returned");
   });
 });
 
