@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { insignificant, type OpportunityEvent, type Severity } from "../events/event.ts";
+import { changesInWords } from "../events/in-words.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { findByNumber } from "../search/find.ts";
 import { numberOf } from "../search/number.ts";
@@ -116,51 +117,10 @@ function historyLines(history: readonly OpportunityEvent[]): string[] {
   const shown = history.filter(({ severity }) => !insignificant.includes(severity as Severity));
   const lines = shown.flatMap((event) => {
     const day = event.detected_at.slice(0, 10);
-    return changesInWords(event).flatMap((change, n) =>
-      wrapped(oneLine(change), WIDTH - LABEL_WIDTH).map((line, m) => (n + m === 0 ? day : "").padEnd(LABEL_WIDTH) + line),
+    return changesInWords(event).flatMap(({ words }, n) =>
+      wrapped(oneLine(words), WIDTH - LABEL_WIDTH).map((line, m) => (n + m === 0 ? day : "").padEnd(LABEL_WIDTH) + line),
     );
   });
   const omitted = history.length - shown.length;
   return omitted === 0 ? lines : [...lines, `${formatCount(omitted, "more change")} of no importance`];
-}
-
-/** How people call the fields that change most; others are called by their path. */
-const labels: Readonly<Record<string, string>> = {
-  "dates.closes_at": "closing date",
-  "dates.opens_at": "opening date",
-  "dates.posted_at": "posting date",
-  "dates.response_at": "response date",
-  "funding.amount_min": "smallest award",
-  "funding.amount_max": "largest award",
-  "funding.display": "funding",
-  "program.type": "program type",
-  "organization.agency": "agency",
-  "classifications.set_aside_types": "set-aside",
-  "classifications.naics_codes": "NAICS codes",
-  "eligibility.requirements": "eligibility",
-};
-
-function changesInWords({ type, changes, summary }: OpportunityEvent): string[] {
-  if (type === "opportunity_added") return ["added"];
-  if (type === "opportunity_removed") return ["no longer published by its source"];
-  if (changes.length === 0) return [summary ?? type];
-  return changes.map(({ field, previous, current }) => {
-    const label = labels[field] ?? field.replace(/^\w+\./, "").replaceAll("_", " ");
-    const [before, after] = [shortText(previous), shortText(current)];
-    if (before === undefined || after === undefined) return `${label} changed`;
-    return before === ""
-      ? `${label} set to ${after}`
-      : after === ""
-        ? `${label} removed; it was ${before}`
-        : `${label} changed from ${before} to ${after}`;
-  });
-}
-
-/** The most characters of a value that is shown whole. */
-const SHORT = 60;
-
-/** `undefined` for a value that is too long for a line. */
-function shortText(value: unknown): string | undefined {
-  const text = value === null ? "" : Array.isArray(value) && value.every((item) => typeof item === "string") ? value.join(", ") : value;
-  return typeof text === "string" && text.length <= SHORT ? text : undefined;
 }

@@ -238,8 +238,8 @@ describe("fundfeed show", () => {
     for (const each of [record, later]) await fundfeed(["import", "records", aFile([each]), "--data", directory]);
     const { out } = await fundfeed(["show", "A-1", "--data", directory]);
     const history = out.slice(out.indexOf("History\n")).replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "DAY");
-    expect(history.replaceAll(/ +/g, " ")).toContain("title changed from Solar sail to Solar sails");
-    expect(history.replaceAll(/\s+/g, " ")).toContain("closing date changed from 2026-12-18T17:00:00-05:00 to 2026-12-24T17:00:00-05:00");
+    expect(history.replaceAll(/ +/g, " ")).toContain("title changed from “Solar sail” to “Solar sails”");
+    expect(history.replaceAll(/\s+/g, " ")).toContain("deadline moved from Dec 18, 2026 to Dec 24, 2026 (6 days later)");
     expect(history).toContain("agency set to NASA");
   });
 });

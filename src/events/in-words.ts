@@ -1,0 +1,243 @@
+/** Events in words for people: what changed, from what to what. The texts are plain: escape them for wherever they are shown. */
+import { compareDecimals, isDecimal } from "../text/decimal.ts";
+import { type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { isObject } from "../text/json-value.ts";
+import { plainText } from "../text/plain-text.ts";
+import type { Change, OpportunityEvent } from "./event.ts";
+
+/**
+ * One changed field. `before` and `after` are short forms of the values: null where there is no value, `undefined` where it is too long for a
+ * line. Contacts are personal data and have neither.
+ */
+export type ChangeInWords = {
+  field: string;
+  label: string;
+  before: string | null | undefined;
+  after: string | null | undefined;
+  /** "deadline moved from Mar 3, 2026 to Feb 20, 2026 (11 days earlier)" */
+  words: string;
+};
+
+/** What people call the fields that change most. Others are called by the last part of their path. */
+const labels: Readonly<Record<string, string>> = {
+  "dates.closes_at": "deadline",
+  "dates.response_at": "response date",
+  "dates.opens_at": "opening date",
+  "dates.posted_at": "posting date",
+  "funding.amount_min": "smallest award",
+  "funding.amount_max": "largest award",
+  "funding.display": "funding",
+  status_display: "upstream status",
+  "source.url": "address",
+  "source.name": "source name",
+  "source.opportunity_id": "upstream id",
+  "organization.sub_agency": "sub-agency",
+  "program.type": "program type",
+  "program.solicitation_id": "solicitation number",
+  "classifications.set_aside_types": "set-aside",
+  "classifications.naics_codes": "NAICS codes",
+  "classifications.tech_taxonomy": "classification codes",
+  "eligibility.requirements": "eligibility",
+  questions: "questions and answers",
+  "relationships.canonical_id": "link to the same opportunity in another source",
+  "relationships.parent_id": "link to a parent opportunity",
+};
+
+/** Fields of several words, which are put in quotes. */
+const TEXTS: readonly string[] = ["title", "summary", "description", "eligibility.requirements", "program.solicitation_title"];
+
+/** Longer values are not shown. */
+const SHORT = 80;
+/** Items of a list that are named. */
+const NAMED = 3;
+
+/**
+ * What an event changed, one item for each field that matters: a text for people is left out beside the values that it describes. With
+ * `zone`, an IANA time zone, dates are in it; without, each is in its own offset, in which it was published.
+ */
+export function changesInWords({ type, summary, changes }: OpportunityEvent, zone?: string): ChangeInWords[] {
+  if (type === "opportunity_added") return [saying("added")];
+  if (type === "opportunity_removed") return [saying("no longer published by its source")];
+  if (changes.length === 0) return [saying(summary ?? type.replaceAll("_", " "))];
+  return changes.filter((change) => !isRepetition(change, changes)).map((change) => inWords(change, zone));
+}
+
+/** "Mar 3, 2026", in a time zone or else in the timestamp's own offset. Other text is returned as it is. */
+export function dateInWords(text: string, zone?: string): string {
+  return momentOf(text, zone)?.day ?? text;
+}
+
+/** "$1,500,000" */
+export function amountInWords(decimal: string): string {
+  const [, sign = "", whole = decimal, cents = ""] = /^(-?)(\d+)((?:\.\d+)?)$/.exec(decimal) ?? [];
+  return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ",")}${/^\.0*$/.test(cents) ? "" : cents}`;
+}
+
+/** "closing soon" */
+export function statusInWords(status: string): string {
+  return status === "pre_release" ? "pre-release" : status.replaceAll("_", " ");
+}
+
+function saying(words: string): ChangeInWords {
+  return { field: "", label: "", before: undefined, after: undefined, words };
+}
+
+/** SAM.gov moves closing and response date together, and many sources state amounts a second time as text. */
+function isRepetition({ field, previous, current }: Change, changes: readonly Change[]): boolean {
+  const other = (name: string) => changes.find((each) => each.field === name);
+  if (field === "funding.display") return other("funding.amount_min") !== undefined || other("funding.amount_max") !== undefined;
+  const closing = other("dates.closes_at");
+  return field === "dates.response_at" && closing !== undefined && closing.previous === previous && closing.current === current;
+}
+
+function inWords(change: Change, zone: string | undefined): ChangeInWords {
+  const { field, previous, current } = change;
+  const label = labels[field] ?? (field.split(".").at(-1) ?? field).replaceAll("_", " ");
+  const named = (words: string, before?: string | null, after?: string | null) => ({
+    field,
+    label,
+    before,
+    after,
+    words: `${label} ${words}`,
+  });
+  if (field === "contacts") return named("changed");
+  if (Array.isArray(previous ?? current)) return listInWords(named, asList(previous), asList(current));
+  const [before, after] = [valueInWords(field, previous, zone), valueInWords(field, current, zone)];
+  if (before === null && after !== null) return named(after === undefined ? "added" : `set to ${after}`, before, after);
+  if (after === null && before !== null) return named(before === undefined ? "removed" : `removed; it was ${before}`, before, after);
+  const move = field.startsWith("dates.") ? moveInWords(change, zone) : undefined;
+  if (move !== undefined) return named(move.words, move.before, move.after);
+  const special = amountChangeInWords(change);
+  if (special !== undefined) return named(special, before, after);
+  const shown = (text: string) => (TEXTS.includes(field) ? `“${text}”` : text);
+  if (before && after) return named(`changed from ${shown(before)} to ${shown(after)}`, before, after);
+  return named(after ? `changed to ${shown(after)}` : "changed", before, after);
+}
+
+/** The short form of a value; null if there is none, `undefined` if it is too long. */
+function valueInWords(field: string, value: unknown, zone: string | undefined): string | null | undefined {
+  if (value === null || value === undefined || value === "") return null;
+  if (field === "funding" && isObject(value)) return fundingInWords(value);
+  if (typeof value !== "string") return undefined;
+  if (field.startsWith("dates.")) return dateInWords(value, zone);
+  if (field.startsWith("funding.amount_") && isDecimal(value)) return amountInWords(value);
+  if (field === "status") return statusInWords(value);
+  const plain = value.length > 10 * SHORT ? value : plainText(value);
+  return plain.length <= SHORT ? plain : undefined;
+}
+
+function fundingInWords({ display, amount_min, amount_max }: Record<string, unknown>): string | undefined {
+  const amounts = [...new Set([amount_min, amount_max])].filter((each): each is string => typeof each === "string" && isDecimal(each));
+  if (amounts.length > 0) return amounts.map(amountInWords).join(" to ");
+  return typeof display === "string" && display.length <= SHORT ? display : undefined;
+}
+
+function amountChangeInWords({ field, previous, current }: Change): string | undefined {
+  if (!field.startsWith("funding.amount_") || typeof previous !== "string" || typeof current !== "string") return undefined;
+  if (!isDecimal(previous) || !isDecimal(current)) return undefined;
+  const verb = compareDecimals(previous, current) < 0 ? "raised" : "lowered";
+  return `${verb} from ${amountInWords(previous)} to ${amountInWords(current)}`;
+}
+
+// ---- Dates.
+
+const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
+
+type Moment = { ms: EpochMs; day: string; time: string; zone: string };
+
+/** With days alone if the day changed, else with times. `undefined` if one of the values is no timestamp. */
+function moveInWords({ previous, current }: Change, zone: string | undefined): Omit<ChangeInWords, "field" | "label"> | undefined {
+  const [before, after] = [previous, current].map((value) => (typeof value === "string" ? momentOf(value, zone) : undefined));
+  if (before === undefined || after === undefined) return undefined;
+  if (before.day !== after.day) {
+    const days = Math.round((Date.parse(`${after.day} UTC`) - Date.parse(`${before.day} UTC`)) / DAY_MS);
+    const distance = `${counted(Math.abs(days), "day")} ${days > 0 ? "later" : "earlier"}`;
+    return { words: `moved from ${before.day} to ${after.day} (${distance})`, before: before.day, after: after.day };
+  }
+  const distance = `${durationInWords(Math.abs(after.ms - before.ms))} ${after.ms > before.ms ? "later" : "earlier"}`;
+  const times = before.zone === after.zone ? `${before.time} to ${after.time}` : `${before.time} ${before.zone} to ${after.time}`;
+  const [early, late] = [before, after].map(({ day, time, zone }) => `${day}, ${time} ${zone}`);
+  return { words: `moved from ${times} ${after.zone} on ${after.day} (${distance})`, before: early, after: late };
+}
+
+function durationInWords(ms: number): string {
+  return ms < HOUR_MS ? counted(Math.ceil(ms / MINUTE_MS), "minute") : counted(Math.round(ms / HOUR_MS), "hour");
+}
+
+/** The day and time of a timestamp in a zone, or in its own offset. `undefined` if the text is none. */
+function momentOf(text: string, zone: string | undefined): Moment | undefined {
+  const ms = parseStoredMs(text);
+  if (ms === undefined) return undefined;
+  const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? [];
+  const offsetMs = (sign === "-" ? -1 : 1) * (Number(hours ?? 0) * HOUR_MS + Number(minutes ?? 0) * MINUTE_MS);
+  const [shown, formats] = zone === undefined ? [ms + offsetMs, formatsOf("UTC")] : [ms, formatsOf(zone)];
+  const ownOffset = offsetMs === 0 ? "UTC" : `UTC${sign}${Number(hours)}${minutes === "00" ? "" : `:${minutes}`}`;
+  const name = zone === undefined ? ownOffset : formats.zone.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value;
+  // Intl puts a narrow no-break space before "PM".
+  const time = formats.time.format(shown).replace(/\s/g, " ").toLowerCase();
+  return { ms, day: formats.day.format(shown), time, zone: name ?? "" };
+}
+
+type Formats = Record<"day" | "time" | "zone", Intl.DateTimeFormat>;
+const formats = new Map<string, Formats>();
+
+/** Made once: `Intl` takes long. Throws a RangeError for an unknown zone. */
+function formatsOf(zone: string): Formats {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat("en-US", { timeZone: zone, ...options });
+  const made = {
+    day: format({ dateStyle: "medium" }),
+    time: format({ timeStyle: "short" }),
+    zone: format({ timeZoneName: "short" }),
+  };
+  formats.set(zone, made);
+  return made;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+// ---- Lists.
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Which items came and went. An item that only changed has the same name on both sides. */
+function listInWords(
+  named: (words: string, before?: string | null, after?: string | null) => ChangeInWords,
+  previous: readonly unknown[],
+  current: readonly unknown[],
+): ChangeInWords {
+  const [before, after] = [previous.map(nameOf), current.map(nameOf)];
+  const [added, removed] = [after.filter((name) => !before.includes(name)), before.filter((name) => !after.includes(name))];
+  const isReordered = added.length + removed.length === 0 && isSameSet(previous, current);
+  const parts = [added.length > 0 ? `${listed(added)} added` : "", removed.length > 0 ? `${listed(removed)} removed` : ""].filter(
+    (part) => part !== "",
+  );
+  const short = (names: readonly string[]) => (names.length === 0 ? null : names.join(", ").length <= SHORT ? names.join(", ") : undefined);
+  if (parts.length > 0) {
+    const change = named("", short(before), short(after));
+    return { ...change, words: `${change.label}: ${parts.join("; ")}` };
+  }
+  return named(isReordered ? "reordered" : "changed", short(before), short(after));
+}
+
+/** What an item of a list is called: a code, an attachment's name, a question. */
+function nameOf(item: unknown): string {
+  const name = isObject(item) ? (item.name ?? item.question ?? item.url) : item;
+  const text = plainText(typeof name === "string" ? name : "without a name");
+  return text.length <= SHORT ? text : `${text.slice(0, SHORT - 1).toWellFormed()}…`;
+}
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - NAMED;
+  return rest <= 1 ? names.join(", ") : `${names.slice(0, NAMED).join(", ")} and ${rest} more`;
+}
+
+function isSameSet(one: readonly unknown[], other: readonly unknown[]): boolean {
+  const texts = (items: readonly unknown[]) => JSON.stringify(items.map((item) => JSON.stringify(item)).toSorted());
+  return texts(one) === texts(other);
+}

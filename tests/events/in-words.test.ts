@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import { amountInWords, changesInWords, dateInWords } from "../../src/events/in-words.ts";
+
+const changed = (...changes: [field: string, previous: unknown, current: unknown][]) => ({
+  id: "",
+  opportunity_id: "",
+  type: "field_updated",
+  severity: "material",
+  summary: "Something changed",
+  changed_fields: changes.map(([field]) => field),
+  changes: changes.map(([field, previous, current]) => ({ field, previous, current })),
+  detected_at: "2026-03-01T12:00:00.000Z",
+});
+const wordsOf = (...changes: Parameters<typeof changed>) => changesInWords(changed(...changes)).map(({ words }) => words);
+const named = (...names: string[]) => names.map((name) => ({ name, url: null }));
+const long = "word ".repeat(40);
+
+describe("changesInWords()", () => {
+  test.each<[string, unknown, unknown, string]>([
+    [
+      "dates.closes_at",
+      "2026-03-03T17:00:00-05:00",
+      "2026-02-20T17:00:00-05:00",
+      "deadline moved from Mar 3, 2026 to Feb 20, 2026 (11 days earlier)",
+    ],
+    // Across the change to daylight saving time: days are counted on the calendar.
+    [
+      "dates.closes_at",
+      "2026-03-07T23:59:00-05:00",
+      "2026-03-09T00:01:00-04:00",
+      "deadline moved from Mar 7, 2026 to Mar 9, 2026 (2 days later)",
+    ],
+    [
+      "dates.closes_at",
+      "2026-03-03T17:00:00-05:00",
+      "2026-03-03T23:59:59-05:00",
+      "deadline moved from 5:00 pm to 11:59 pm UTC-5 on Mar 3, 2026 (7 hours later)",
+    ],
+    [
+      "dates.opens_at",
+      "2026-03-03T17:00:00Z",
+      "2026-03-03T16:30:00Z",
+      "opening date moved from 5:00 pm to 4:30 pm UTC on Mar 3, 2026 (30 minutes earlier)",
+    ],
+    ["dates.response_at", null, "2026-03-03T17:00:00-05:00", "response date set to Mar 3, 2026"],
+    ["dates.posted_at", "2026-03-03T00:00:00-05:00", null, "posting date removed; it was Mar 3, 2026"],
+    ["dates.closes_at", "some day", "2026-03-03T17:00:00-05:00", "deadline changed from some day to Mar 3, 2026"],
+    ["status", "open", "closing_soon", "status changed from open to closing soon"],
+    ["status", "pre_release", "open", "status changed from pre-release to open"],
+    ["funding.amount_max", "1000000.00", "1500000.50", "largest award raised from $1,000,000 to $1,500,000.50"],
+    ["funding.amount_min", "250000", "99999", "smallest award lowered from $250,000 to $99,999"],
+    ["funding", null, { display: "text", amount_min: "1000", amount_max: "20000" }, "funding set to $1,000 to $20,000"],
+    ["funding", { display: "varies", amount_min: null, amount_max: null }, null, "funding removed; it was varies"],
+    ["title", "Solar sail", "Solar &amp; lunar sails", "title changed from “Solar sail” to “Solar & lunar sails”"],
+    ["title", long, "Solar sail", "title changed to “Solar sail”"],
+    ["description", long, `${long}more`, "description changed"],
+    ["description", null, long, "description added"],
+    ["description", long, null, "description removed"],
+    ["organization.sub_agency", null, "NASA", "sub-agency set to NASA"],
+    ["classifications.naics_codes", ["541715"], ["541715", "541713"], "NAICS codes: 541713 added"],
+    ["classifications.naics_codes", ["1", "2"], ["2", "3"], "NAICS codes: 3 added; 1 removed"],
+    ["classifications.naics_codes", ["1", "2"], ["2", "1"], "NAICS codes reordered"],
+    ["classifications.keywords", [], ["a", "b", "c", "d", "e"], "keywords: a, b, c and 2 more added"],
+    ["attachments", named("A.pdf"), named("A.pdf", "B.pdf"), "attachments: B.pdf added"],
+    ["attachments", [{ name: "A.pdf", url: "x" }], [{ name: "A.pdf", url: "y" }], "attachments changed"],
+    ["questions", [], [{ question: "May we apply?", answer: "Yes" }], "questions and answers: May we apply? added"],
+    ["contacts", [{ name: "Ada" }], [{ name: "Grace" }], "contacts changed"],
+    ["unheard.of", 1, { any: "value" }, "of changed"],
+  ])("%s from %j to %j", (field, previous, current, words) => {
+    expect(wordsOf([field, previous, current])).toEqual([words]);
+  });
+
+  test("leaves out what another change already says", () => {
+    const [before, after] = ["2026-03-03T17:00:00-05:00", "2026-04-03T17:00:00-04:00"];
+    expect(wordsOf(["dates.closes_at", before, after], ["dates.response_at", before, after])).toHaveLength(1);
+    expect(wordsOf(["dates.closes_at", before, after], ["dates.response_at", null, after])).toHaveLength(2);
+    expect(wordsOf(["funding.amount_max", "1", "2"], ["funding.display", "$1", "$2"])).toEqual(["largest award raised from $1 to $2"]);
+    expect(wordsOf(["funding.display", "$1", "$2"])).toEqual(["funding changed from $1 to $2"]);
+  });
+
+  test("has a sentence for events without changed fields", () => {
+    const words = (type: string, summary: string | null) => changesInWords({ ...changed(), type, summary })[0]?.words;
+    expect(words("opportunity_added", "Added")).toBe("added");
+    expect(words("opportunity_removed", null)).toBe("no longer published by its source");
+    expect(words("unknown", "Merged")).toBe("Merged");
+    expect(words("qanda_updated", null)).toBe("qanda updated");
+  });
+
+  test("gives both values, with times if the day is the same, in the reader's zone", () => {
+    const event = changed(["dates.closes_at", "2026-03-03T23:00:00-05:00", "2026-03-03T23:59:00-05:00"]);
+    expect(changesInWords(event, "Europe/Berlin")).toEqual([
+      {
+        field: "dates.closes_at",
+        label: "deadline",
+        before: "Mar 4, 2026, 5:00 am GMT+1",
+        after: "Mar 4, 2026, 5:59 am GMT+1",
+        words: "deadline moved from 5:00 am to 5:59 am GMT+1 on Mar 4, 2026 (59 minutes later)",
+      },
+    ]);
+    expect(changesInWords(changed(["contacts", [{ name: "Ada" }], []]))[0]).toMatchObject({ before: undefined, after: undefined });
+    expect(changesInWords(changed(["summary", null, long]))[0]).toMatchObject({ before: null, after: undefined });
+  });
+});
+
+test("dateInWords() keeps the date as published, and amountInWords() every digit", () => {
+  expect(dateInWords("2026-03-03T23:59:59-05:00")).toBe("Mar 3, 2026");
+  expect(dateInWords("2026-03-03T23:59:59-05:00", "UTC")).toBe("Mar 4, 2026");
+  expect(dateInWords("tomorrow")).toBe("tomorrow");
+  expect(amountInWords("12345678901234567890.10")).toBe("$12,345,678,901,234,567,890.10");
+  expect(amountInWords("-1000")).toBe("-$1,000");
+});
