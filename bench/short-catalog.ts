@@ -6,6 +6,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../db/sqlite/migrate.ts";
 import { openCatalog } from "../db/sqlite/open.ts";
+import { recountIfBehind } from "../src/changes/counts.ts";
 import { generateRecord, randomOf } from "./generate.ts";
 import { workDirectory } from "./processes.ts";
 
@@ -94,6 +95,7 @@ async function fill(directory: string, records: number): Promise<void> {
     insertEvent.run(idOf(seq, "b"), seq, created_at, event);
   }
   sqlite.run("commit");
+  await recountIfBehind(db);
   sqlite.run("pragma locking_mode = normal");
   sqlite.run("pragma wal_checkpoint(truncate)");
   await db.close();

@@ -6,6 +6,7 @@ import catalogNamedSources from "../migrations/postgres/catalog/0001_named_sourc
 import catalogReadings from "../migrations/postgres/catalog/0002_readings.sql" with { type: "text" };
 import catalogLongTexts from "../migrations/postgres/catalog/0003_long_texts.sql" with { type: "text" };
 import catalogVersions from "../migrations/postgres/catalog/0004_versions.sql" with { type: "text" };
+import catalogCounts from "../migrations/postgres/catalog/0005_counts.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/postgres/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/postgres/state/0002_revisions.sql" with { type: "text" };
@@ -18,6 +19,7 @@ export const postgresMigrations: Record<Kind, readonly Migration[]> = {
     { tag: "0002_readings", sql: catalogReadings },
     { tag: "0003_long_texts", sql: catalogLongTexts },
     { tag: "0004_versions", sql: catalogVersions },
+    { tag: "0005_counts", sql: catalogCounts },
   ],
   state: [
     { tag: "0000_initial", sql: stateInitial },

@@ -5,6 +5,7 @@ import catalogInitial from "../migrations/sqlite/catalog/0000_initial.sql" with 
 import catalogNamedSources from "../migrations/sqlite/catalog/0001_named_sources.sql" with { type: "text" };
 import catalogReadings from "../migrations/sqlite/catalog/0002_readings.sql" with { type: "text" };
 import catalogVersions from "../migrations/sqlite/catalog/0003_versions.sql" with { type: "text" };
+import catalogCounts from "../migrations/sqlite/catalog/0004_counts.sql" with { type: "text" };
 import stateInitial from "../migrations/sqlite/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/sqlite/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/sqlite/state/0002_revisions.sql" with { type: "text" };
@@ -15,6 +16,7 @@ export const migrations: Record<"catalog" | "state", readonly Migration[]> = {
     { tag: "0001_named_sources", sql: catalogNamedSources },
     { tag: "0002_readings", sql: catalogReadings },
     { tag: "0003_versions", sql: catalogVersions },
+    { tag: "0004_counts", sql: catalogCounts },
   ],
   state: [
     { tag: "0000_initial", sql: stateInitial },

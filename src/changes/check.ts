@@ -10,6 +10,7 @@ import { opportunityId } from "../opportunities/identity.ts";
 import { statusAt } from "../opportunities/status.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { type Content, documentOf, isSameHash, parseStored, readContent, render, sidecarOf } from "./content.ts";
+import { countRecord, noChanges, wrongCounts } from "./counts.ts";
 import { unapply, valueAt } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
 
@@ -78,9 +79,11 @@ export async function checkCatalog(
 ): Promise<Fault[]> {
   return db.readTransaction(async (sql) => {
     const faults: Fault[] = [];
+    const counted = noChanges();
     const facets = new Map((await sql.all(allFacets)).map((each) => [each.id, each]));
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
       const rows: OpportunityRow[] = await sql.all(opportunitiesAfter, { after });
+      for (const row of rows) countRecord(counted, row, 1);
       for (const checked of await readAll(sql, rows, facets)) faults.push(...recordFaults(checked, now));
       if (faults.length >= atMost) return faults;
       after = rows.at(-1)?.seq;
@@ -88,6 +91,7 @@ export async function checkCatalog(
     const secret = await sql.get(cursorSecretLength);
     const catalogFaults = (await orphans(sql)).filter(({ count }) => count > 0).map(({ count, what }) => `${count} ${what}`);
     if (secret?.length !== 32) catalogFaults.push("the cursor secret is missing or not 32 bytes long");
+    catalogFaults.push(...(await wrongCounts(sql, counted)));
     return [...faults, ...catalogFaults.map((what) => ({ where: "the catalog", what }))];
   });
 }

@@ -7,9 +7,10 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { dueAt } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf } from "./content.ts";
+import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
 import { linkKeyOf } from "./link.ts";
-import { findStored, listEventsWithContacts, nextInstant, type StoredRecord } from "./stored.ts";
+import { findStored, instantAfter, listEventsWithContacts, newestInstant, type StoredRecord } from "./stored.ts";
 
 const insertOpportunity = insertInto(opportunities, { key: "seq" });
 const updateOpportunity = query(
@@ -47,44 +48,48 @@ const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, docum
   update(events).set({ document }).where(eq(events.seq, seq)),
 );
 
+/** A transaction that changes records, all at one instant. */
+export type Writing = { sql: CatalogSql; instant: EpochMs; counts: CountChanges };
+
 /**
  * Runs `write` in one transaction at one instant: `wanted`, or just after the newest `updated_at` if that is later (D-31).
  * The transaction takes the write lock first, so no other writer can commit between choosing the instant and writing.
  */
-export async function atNextInstant<T>(
-  db: CatalogDb,
-  wanted: EpochMs,
-  write: (sql: CatalogSql, instant: EpochMs) => Promise<T>,
-): Promise<T> {
-  return db.transaction(async (sql) => write(sql, await nextInstant(sql, wanted)));
+export async function atNextInstant<T>(db: CatalogDb, wanted: EpochMs, write: (writing: Writing) => Promise<T>): Promise<T> {
+  return db.transaction(async (sql) => {
+    const newest = await newestInstant(sql);
+    const counts = noChanges();
+    const result = await write({ sql, instant: instantAfter(newest, wanted), counts });
+    await saveCounts(sql, counts, newest);
+    return result;
+  });
 }
 
 /** Stores a new record and its events. Returns its row number. */
 export async function insertRecord(
-  sql: CatalogSql,
+  { sql, instant, counts }: Writing,
   decision: Decision,
   { lineage, earlier_ids, restored }: PreparedRecord,
-  instant: EpochMs,
   importId: number,
 ): Promise<number> {
   const { id, indexed, rendered, status_basis } = decision;
   const { code, opportunity_id } = indexed.source;
   const { created_at, updated_at } = restored ?? { created_at: instant, updated_at: instant };
+  const counted = { source: code, facet_id: await facetOf(sql, indexed), document: decidedDocument(decision, created_at, updated_at) };
   const seq = await sql.insert(insertOpportunity, {
+    ...counted,
     id,
-    source: code,
     lineage,
     source_opportunity_id: opportunity_id,
     created_at,
     updated_at,
-    facet_id: await facetOf(sql, indexed),
     status_basis,
     due_at: dueOf(decision, instant),
     link_key: linkKeyOf(indexed),
     hash: rendered.hash,
-    document: decidedDocument(decision, created_at, updated_at),
     sidecar: sidecarOf(rendered),
   });
+  countRecord(counts, counted, 1);
   await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids]);
   if (decision.source_digest !== undefined) await setSourceDigest(sql, seq, decision.source_digest);
   await insertDetectedEvents(sql, seq, decision.events, importId);
@@ -93,11 +98,10 @@ export async function insertRecord(
 
 /** Stores what was decided for a stored record. `updated_at` changes only if a client can see the difference. */
 export async function updateRecord(
-  sql: CatalogSql,
+  { sql, instant, counts }: Writing,
   stored: StoredRecord,
   decision: Decision,
   earlierIds: string[],
-  instant: EpochMs,
   importId: number | null,
 ): Promise<void> {
   const { seq } = stored;
@@ -111,18 +115,20 @@ export async function updateRecord(
     await sql.run(updateUnserved, { seq, status_basis, due_at, hash });
     return;
   }
+  const counted = { facet_id: await facetOf(sql, indexed), document: decidedDocument(decision, stored.created_at, instant) };
   await sql.run(updateOpportunity, {
+    ...counted,
     seq,
     source_opportunity_id: opportunity_id,
     updated_at: instant,
-    facet_id: await facetOf(sql, indexed),
     status_basis,
     due_at,
     link_key: linkKeyOf(indexed),
     hash,
-    document: decidedDocument(decision, stored.created_at, instant),
     sidecar: sidecarOf(rendered),
   });
+  countRecord(counts, { ...stored, source: code }, -1);
+  countRecord(counts, { ...counted, source: code }, 1);
   await insertDetectedEvents(sql, seq, decision.events, importId);
 }
 
@@ -196,7 +202,7 @@ function dueOf({ indexed, status_basis }: Decision, instant: EpochMs): EpochMs |
 
 async function facetOf(sql: CatalogSql, { status, source, program, organization }: IndexedFields): Promise<number> {
   const facet = { agency: organization.agency ?? "", status, source: source.code, program_type: program.type ?? "" };
-  return (await sql.get(facetByValues, facet))?.id ?? (await sql.insert(insertFacet, facet));
+  return (await sql.get(facetByValues, facet))?.id ?? (await sql.insert(insertFacet, { ...facet, records: 0 }));
 }
 
 async function addUpstreamIds(sql: CatalogSql, seq: number, source: string, ids: readonly string[]): Promise<void> {

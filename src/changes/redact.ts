@@ -5,7 +5,7 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { atNextInstant, redactEvents, updateRecord } from "./commit.ts";
+import { atNextInstant, redactEvents, updateRecord, type Writing } from "./commit.ts";
 import { readContent } from "./content.ts";
 import { decideRedaction } from "./decide.ts";
 import { getStored, listEventsWithContacts, type StoredRecord } from "./stored.ts";
@@ -21,8 +21,8 @@ export async function redactStored(db: CatalogDb, sources: readonly string[] | u
   const redacted: Redacted = { records: 0, events: 0 };
   const rows = await listCandidates(db, sources);
   for (let first = 0; first < rows.length; first += CHUNK) {
-    await atNextInstant(db, now, async (sql, instant) => {
-      for (const seq of rows.slice(first, first + CHUNK)) await redactOne(sql, seq, instant, redacted);
+    await atNextInstant(db, now, async (writing) => {
+      for (const seq of rows.slice(first, first + CHUNK)) await redactOne(writing, seq, redacted);
     });
   }
   return redacted;
@@ -40,13 +40,14 @@ export async function rehearseRedaction(db: CatalogDb, sources: readonly string[
   });
 }
 
-async function redactOne(sql: CatalogSql, seq: number, instant: EpochMs, redacted: Redacted): Promise<void> {
+async function redactOne(writing: Writing, seq: number, redacted: Redacted): Promise<void> {
+  const { sql, instant } = writing;
   const events = await redactEvents(sql, seq);
   const stored = await getStored(sql, seq);
   const recordHasContacts = hasContacts(stored);
   redacted.events += events;
   if (recordHasContacts) redacted.records++;
-  if (recordHasContacts || events > 0) await updateRecord(sql, stored, decideRedaction(stored, instant), [], instant, null);
+  if (recordHasContacts || events > 0) await updateRecord(writing, stored, decideRedaction(stored, instant), [], null);
 }
 
 function hasContacts({ document, sidecar }: StoredRecord): boolean {

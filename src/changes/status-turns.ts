@@ -1,10 +1,10 @@
 /** Status turns: statuses that change because a date has passed (D-37). Finds due records by an index, so a run without any is cheap. */
 import { lte, min } from "drizzle-orm";
-import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { atNextInstant, updateRecord } from "./commit.ts";
+import { atNextInstant, updateRecord, type Writing } from "./commit.ts";
 import { decideStatusTurn } from "./decide.ts";
 import { listDue } from "./stored.ts";
 
@@ -36,18 +36,18 @@ async function turn(db: CatalogDb, until: EpochMs, instantFor: (dueAt: EpochMs) 
     const first = await db.get(firstDueAt, { until });
     if (first === undefined || first.due_at === null) return total;
     const wanted = instantFor(first.due_at);
-    const chunk = await atNextInstant(db, wanted, (sql, instant) => turnChunk(sql, wanted, instant));
+    const chunk = await atNextInstant(db, wanted, (writing) => turnChunk(writing, wanted));
     total.changed += chunk.changed;
     total.events += chunk.events;
     await Bun.sleep(0); // Lets the server handle requests between chunks.
   }
 }
 
-async function turnChunk(sql: CatalogSql, dueUntil: EpochMs, instant: EpochMs): Promise<StatusTurns> {
+async function turnChunk(writing: Writing, dueUntil: EpochMs): Promise<StatusTurns> {
   const total = { changed: 0, events: 0 };
-  for (const stored of await listDue(sql, dueUntil, CHUNK)) {
-    const decision = decideStatusTurn(stored, instant);
-    await updateRecord(sql, stored, decision, [], instant, null);
+  for (const stored of await listDue(writing.sql, dueUntil, CHUNK)) {
+    const decision = decideStatusTurn(stored, writing.instant);
+    await updateRecord(writing, stored, decision, [], null);
     if (decision.outcome === "changed") total.changed++;
     total.events += decision.events.length;
   }

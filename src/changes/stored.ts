@@ -13,6 +13,7 @@ const storedColumns = pick(
   "id",
   "source_opportunity_id",
   "created_at",
+  "facet_id",
   "status_basis",
   "due_at",
   "hash",
@@ -95,7 +96,12 @@ const eventsThatMayHaveContacts = query(
 
 /** The instant for the next commit: `wanted`, or just after the newest `updated_at` if that is later (D-31). */
 export async function nextInstant(sql: CatalogSql, wanted: EpochMs): Promise<EpochMs> {
-  return Math.max(wanted, ((await newestInstant(sql)) ?? Number.NEGATIVE_INFINITY) + 1);
+  return instantAfter(await newestInstant(sql), wanted);
+}
+
+/** `wanted`, or just after the newest `updated_at` if that is later. */
+export function instantAfter(newest: EpochMs | undefined, wanted: EpochMs): EpochMs {
+  return Math.max(wanted, (newest ?? Number.NEGATIVE_INFINITY) + 1);
 }
 
 /** The newest `updated_at` in the catalog, or `undefined` while it is empty. */

@@ -1,8 +1,8 @@
 /** The import log: files, instants and counts of every import. It shows whether a killed import is being run again. */
-import { desc, eq } from "drizzle-orm";
-import type { CatalogSql } from "../../db/engine.ts";
-import { insertInto, pick, query, selectAll, update } from "../../db/query.ts";
-import { imports } from "../../db/schema/sqlite/catalog.ts";
+import { desc, eq, sql } from "drizzle-orm";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { insertInto, orUpdate, pick, query, select, selectAll, update } from "../../db/query.ts";
+import { imports, importTotals, lastImports } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 
 /** Counts of an import. Each record read is counted in exactly one of the five numbers after `read`; the last three count what else was done. */
@@ -43,6 +43,15 @@ const updateProgress = query(pick(imports, "id", "counts", "last_instant"), ({ i
 const updateFinish = query(pick(imports, "id", "counts", "finished_at"), ({ id, ...values }) =>
   update(imports).set(values).where(eq(imports.id, id)),
 );
+const importById = query({ id: imports.id }, ({ id }) =>
+  select(pick(imports, "format", "sources"))
+    .from(imports)
+    .where(eq(imports.id, id)),
+);
+const addToTotal = insertInto(importTotals, {
+  onConflict: sql` on conflict (format, name) do update set total = ${importTotals.total} + excluded.total`,
+});
+const saveLastImport = insertInto(lastImports, { onConflict: orUpdate(lastImports.source, lastImports.finished_at) });
 const newestFirst = () => selectAll(imports).orderBy(desc(imports.id));
 const allImports = query({}, newestFirst);
 const newestImport = query({}, () => newestFirst().limit(1));
@@ -80,9 +89,15 @@ export async function recordProgress(sql: CatalogSql, id: number, summary: Summa
   await sql.run(updateProgress, { id, counts: JSON.stringify(summary), last_instant: instant });
 }
 
-/** Saves the final counts and the end. */
-export async function finishImport(sql: CatalogSql, id: number, summary: Summary, now: EpochMs): Promise<void> {
-  await sql.run(updateFinish, { id, counts: JSON.stringify(summary), finished_at: now });
+/** Saves the final counts and the end, and adds them to the totals of the format and to the last imports of the sources. */
+export async function finishImport(db: CatalogDb, id: number, summary: Summary, now: EpochMs): Promise<void> {
+  await db.transaction(async (sql) => {
+    await sql.run(updateFinish, { id, counts: JSON.stringify(summary), finished_at: now });
+    const { format = "", sources = "[]" } = (await sql.get(importById, { id })) ?? {};
+    for (const [name, total] of Object.entries({ imports: 1, ...summary })) await sql.run(addToTotal, { format, name, total });
+    if (format === "events") return;
+    for (const source of JSON.parse(sources) as string[]) await sql.run(saveLastImport, { source, finished_at: now });
+  });
 }
 
 /** The row of the same import, if it was killed and no other was begun since. Its remaining chunks can then follow. */

@@ -1,7 +1,16 @@
 /** One import: a first pass over the whole input, then the changes are stored, chunk by chunk (D-30 to D-36). */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { atNextInstant, insertImportedEvent, insertRecord, redactEvents, saveSourceDigest, updateRecord } from "../changes/commit.ts";
+import {
+  atNextInstant,
+  insertImportedEvent,
+  insertRecord,
+  redactEvents,
+  saveSourceDigest,
+  updateRecord,
+  type Writing,
+} from "../changes/commit.ts";
 import type { IndexedFields, PreparedRecord } from "../changes/content.ts";
+import { recountIfBehind } from "../changes/counts.ts";
 import { afterStatusTurn, type Decision, decideImport, decideLink, decideRemoval } from "../changes/decide.ts";
 import { countLinks, listUnlinked, mayBeLinked } from "../changes/link.ts";
 import { turnStatusesWhenDue } from "../changes/status-turns.ts";
@@ -118,6 +127,7 @@ async function countOnly(context: ImportContext, { begun, firstPass, staging, mi
 async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const { begun, firstPass, staging, missing } = plan;
   const { db, now } = context;
+  await recountIfBehind(db);
   if (begun.asOf !== undefined) await turnStatusesWhenDue(db, begun.asOf - 1);
   const importId = await beginImport(db, begun);
   const summary = summaryOf(firstPass, staging);
@@ -134,12 +144,12 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
 }
 
 /** Runs `work` in one transaction at one instant, and notes in the import log how far the import is. */
-async function commit(run: Run, work: (sql: CatalogSql, instant: EpochMs) => Promise<void>): Promise<void> {
+async function commit(run: Run, work: (writing: Writing) => Promise<void>): Promise<void> {
   const { context, begun, firstPass, importId, summary } = run;
   const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
-  await atNextInstant(context.db, wanted, async (sql, instant) => {
-    await work(sql, instant);
-    await recordProgress(sql, importId, summary, instant);
+  await atNextInstant(context.db, wanted, async (writing) => {
+    await work(writing);
+    await recordProgress(writing.sql, importId, summary, writing.instant);
   });
   await Bun.sleep(PAUSE_MS);
 }
@@ -152,15 +162,15 @@ async function storeRecords(run: Run): Promise<NewLink[]> {
   // A restored catalog is one transaction (D-31), because its records keep their own instants.
   for (const chunk of isRestore ? [allRecords(staging)] : staging.chunks(CHUNK)) {
     const committed = run.done;
-    await commit(run, async (sql, instant) => {
-      if (isRestore && (await newestInstant(sql)) !== undefined)
+    await commit(run, async (writing) => {
+      if (isRestore && (await newestInstant(writing.sql)) !== undefined)
         throw new Error(
           "Cannot restore these records: the catalog was empty when the import began, and is not any more; run the import again to add them",
         );
       for (const record of chunk) {
-        const id = await storeRecord(run, sql, record, instant);
+        const id = await storeRecord(run, writing, record);
         // In the transaction of the parent: a killed import that is run again looks only for links to new parents.
-        for (const link of byParent.get(id) ?? []) await storeLink(run, sql, link, instant);
+        for (const link of byParent.get(id) ?? []) await storeLink(run, writing, link);
         byParent.delete(id);
         const done = ++run.done;
         if (done % REPORT_EVERY === 0) await advance(context, { step: "writing", done, total, share: done / total }, committed);
@@ -171,14 +181,15 @@ async function storeRecords(run: Run): Promise<NewLink[]> {
 }
 
 /** Stores one record with its events, upstream history and versions. Returns its id. */
-async function storeRecord(run: Run, sql: CatalogSql, record: PreparedRecord, instant: EpochMs): Promise<string> {
+async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): Promise<string> {
+  const { sql, instant } = writing;
   const { importId, staging, summary } = run;
   const { source } = record.indexed;
   // While the catalog was empty there is nothing to find: no record is staged twice, and no other import writes.
   const before = run.firstPass.isFirst ? undefined : await findBefore(sql, record);
   const { decision, history } = await decideAndCount(sql, summary, before, record, instant);
-  const seq = before?.seq ?? (await insertRecord(sql, decision, record, instant, importId));
-  if (before !== undefined) await updateRecord(sql, before, decision, record.earlier_ids, instant, importId);
+  const seq = before?.seq ?? (await insertRecord(writing, decision, record, importId));
+  if (before !== undefined) await updateRecord(writing, before, decision, record.earlier_ids, importId);
   if (before !== undefined && record.redacted) await redactEvents(sql, seq);
   for (const version of staging.placements.unsavedOf(source.code, record.lineage))
     await saveVersion(sql, seq, version, source.opportunity_id);
@@ -191,37 +202,31 @@ async function storeRecord(run: Run, sql: CatalogSql, record: PreparedRecord, in
 
 async function storeRemovals(run: Run): Promise<void> {
   for (const rows of slices(run.missing)) {
-    await commit(run, async (sql, instant) => {
+    await commit(run, async (writing) => {
       for (const seq of rows)
-        countRemoval(run.summary, await changeStored(run, sql, seq, (before) => decideRemoval(before, instant), instant));
+        countRemoval(run.summary, await changeStored(run, writing, seq, (before) => decideRemoval(before, writing.instant)));
     });
   }
 }
 
 async function storeLinks(run: Run, links: readonly NewLink[]): Promise<void> {
   for (const slice of slices(links)) {
-    await commit(run, async (sql, instant) => {
-      for (const link of slice) await storeLink(run, sql, link, instant);
+    await commit(run, async (writing) => {
+      for (const link of slice) await storeLink(run, writing, link);
     });
   }
 }
 
-async function storeLink(run: Run, sql: CatalogSql, { seq, ...ids }: NewLink, instant: EpochMs): Promise<void> {
-  const { events } = await changeStored(run, sql, seq, (before) => decideLink(before, ids, instant), instant);
+async function storeLink(run: Run, writing: Writing, { seq, ...ids }: NewLink): Promise<void> {
+  const { events } = await changeStored(run, writing, seq, (before) => decideLink(before, ids, writing.instant));
   countLinked(run.summary, events.length);
 }
 
 /** Changes a stored record that is not in the input itself. */
-async function changeStored(
-  run: Run,
-  sql: CatalogSql,
-  seq: number,
-  decide: (before: StoredRecord) => Decision,
-  instant: EpochMs,
-): Promise<Decision> {
-  const before = await getStored(sql, seq);
+async function changeStored(run: Run, writing: Writing, seq: number, decide: (before: StoredRecord) => Decision): Promise<Decision> {
+  const before = await getStored(writing.sql, seq);
   const decision = decide(before);
-  await updateRecord(sql, before, decision, [], instant, run.importId);
+  await updateRecord(writing, before, decision, [], run.importId);
   return decision;
 }
 

@@ -1,10 +1,10 @@
 /** Metrics in Prometheus's text format, version 0.0.4. No label names a key, an account or a record. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isNotNull, ne, type SQL, sql } from "drizzle-orm";
+import { asc, isNull } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { query, select } from "../../db/query.ts";
-import { imports } from "../../db/schema/sqlite/catalog.ts";
+import { pick, query, select, selectAll } from "../../db/query.ts";
+import { imports, importTotals, lastImports } from "../../db/schema/sqlite/catalog.ts";
 import { fileNames } from "../../db/sqlite/open.ts";
 import type { StatusTurns } from "../changes/status-turns.ts";
 import type { SharedQuotas } from "../quota/redis.ts";
@@ -170,61 +170,57 @@ async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
 
 const outcomes = ["read", "added", "changed", "unchanged", "merged", "rejected", "removed", "linked"] as const;
 
-const importsByFormat = query({}, (_, { jsonMember }) => {
-  const finished = sql<number>`count(${imports.finished_at})`;
-  const totals = outcomes.map((outcome) => {
-    const total = sql<number>`coalesce(sum(cast(${jsonMember(imports.counts, outcome)} as bigint)), 0)`;
-    return [outcome, total] as const;
-  });
-  return select({
-    format: imports.format,
-    finished,
-    unfinished: sql<number>`count(*) - ${finished}`,
-    ...(Object.fromEntries(totals) as Record<(typeof outcomes)[number], SQL<number>>),
-  })
+const allTotals = query({}, () => selectAll(importTotals).orderBy(asc(importTotals.format)));
+const unfinishedImports = query({}, () =>
+  select(pick(imports, "format", "counts"))
     .from(imports)
-    .groupBy(imports.format)
-    .orderBy(imports.format);
-});
-
-const lastImports = query(
-  {},
-  (_, { jsonElements }) => sql<{ source: string; at: number }>`
-    select value as source, max(${imports.finished_at}) as at from ${imports}, ${jsonElements(imports.sources)}
-    where ${ne(imports.format, "events")} and ${isNotNull(imports.finished_at)} group by value`,
+    .where(isNull(imports.finished_at))
+    .orderBy(asc(imports.format)),
 );
+const allLastImports = query({}, () => selectAll(lastImports));
+
+/** Sums over the imports of each format: of the numbers of their summaries, and how many finished and how many did not. */
+async function importSums(db: CatalogDb): Promise<Map<string, Map<string, number>>> {
+  const sums = new Map<string, Map<string, number>>();
+  const add = (format: string, name: string, count: number) => {
+    const ofFormat = sums.get(format) ?? new Map<string, number>();
+    sums.set(format, ofFormat.set(name, (ofFormat.get(name) ?? 0) + count));
+  };
+  for (const { format, name, total } of await db.all(allTotals)) add(format, name, total);
+  for (const { format, counts } of await db.all(unfinishedImports)) {
+    add(format, "unfinished", 1);
+    for (const [name, count] of Object.entries(JSON.parse(counts) as Record<string, number>)) add(format, name, count);
+  }
+  return sums;
+}
 
 async function importFamilies(db: CatalogDb): Promise<Family[]> {
-  const rows = await db.all(importsByFormat);
+  const sums = [...(await importSums(db))];
+  const byFormat = (name: string) => sums.map(([format, of]) => ({ labels: { format }, value: of.get(name) ?? 0 }));
   return [
-    {
-      name: "fundfeed_imports_total",
-      type: "counter",
-      help: "Imports that finished.",
-      samples: rows.map(({ format, finished }) => ({ labels: { format }, value: finished })),
-    },
+    { name: "fundfeed_imports_total", type: "counter", help: "Imports that finished.", samples: byFormat("imports") },
     {
       name: "fundfeed_imports_unfinished",
       type: "gauge",
       help: "Imports that are running or were killed.",
-      samples: rows.map(({ format, unfinished }) => ({ labels: { format }, value: unfinished })),
+      samples: byFormat("unfinished"),
     },
     {
       name: "fundfeed_imported_records_total",
       type: "counter",
       help: "Records of all imports by outcome; `read` counts all of them.",
-      samples: rows.flatMap((row) => outcomes.map((outcome) => ({ labels: { format: row.format, outcome }, value: row[outcome] }))),
+      samples: sums.flatMap(([format, of]) => outcomes.map((outcome) => ({ labels: { format, outcome }, value: of.get(outcome) ?? 0 }))),
     },
   ];
 }
 
 async function ageFamily(db: CatalogDb, now: number): Promise<Family> {
-  const rows = await db.all(lastImports);
+  const rows = await db.all(allLastImports);
   return {
     name: "fundfeed_source_age_seconds",
     type: "gauge",
     help: "Time since an import of the source last finished.",
-    samples: rows.map(({ source, at }) => ({ labels: { source }, value: (now - at) / 1000 })),
+    samples: rows.map(({ source, finished_at }) => ({ labels: { source }, value: (now - finished_at) / 1000 })),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Facets, in memory: the distinct combinations of status, source, program type and agency. Filters choose among them. */
 import { asc, gt } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { parameter, query, select, selectAll } from "../../db/query.ts";
+import { parameter, pick, query, type Row, select } from "../../db/query.ts";
 import { facets as facetTable, sources } from "../../db/schema/sqlite/catalog.ts";
 import type { FacetSet } from "./list-index.ts";
 
@@ -11,10 +11,12 @@ const KEPT_BYTES = 16_777_216;
 /** Conditions on facets. `agency` matches any part of the name, in any letter case (D-12). */
 export type FacetFilter = { status?: string[]; source?: string[]; agency?: string; program_type?: string[] };
 
-type Facet = typeof facetTable.$inferSelect;
+const facetColumns = pick(facetTable, "id", "status", "source", "program_type", "agency");
+
+type Facet = Row<typeof facetColumns>;
 
 const facetsAfter = query({ id: facetTable.id, limit: parameter<number>() }, ({ id, limit }) =>
-  selectAll(facetTable).where(gt(facetTable.id, id)).orderBy(asc(facetTable.id)).limit(limit),
+  select(facetColumns).from(facetTable).where(gt(facetTable.id, id)).orderBy(asc(facetTable.id)).limit(limit),
 );
 const sourceCodes = query({}, () => select({ code: sources.code }).from(sources).orderBy(asc(sources.code)));
 

@@ -1,9 +1,9 @@
 /** The named sources (D-13), and what is stored of every source. */
 import { type Static, Type } from "@sinclair/typebox";
-import { asc, eq, sql as fragment, inArray, max, ne, sum } from "drizzle-orm";
+import { and, asc, desc, eq, sql as fragment, gt, inArray, lte, max, ne, type SQL, sum } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
-import { facets, imports, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
+import { deleteFrom, insertInto, orUpdate, query, type RowsOf, select, selectAll } from "../../db/query.ts";
+import { facets, lastImports, postedDays, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
 
 /** A named source as the API returns it. */
@@ -65,28 +65,23 @@ export async function withOtherSources(db: CatalogDb, codes: readonly string[]):
   return [...new Set([...codes, ...others])].sort();
 }
 
-/** Records are counted by facet first, from an index, because a catalog has few facets. */
-const countByFacet = select({ facet_id: opportunities.facet_id, records: fragment<number>`count(*)`.as("records") })
-  .from(opportunities)
-  .groupBy(opportunities.facet_id)
-  .as("counts");
 /** Statuses in which submissions are accepted. */
 const ACCEPTING = ["open", "closing_soon"];
-const statuses = query({}, (_, { jsonElements }) => {
-  const lastImport = fragment<number | null>`(select max(${imports.finished_at}) from ${imports}
-    where ${ne(imports.format, "events")} and ${facets.source} in (select value from ${jsonElements(imports.sources)}))`;
-  return select({
+const recordsWhere = (condition: SQL) => fragment<number>`cast(coalesce(sum(${facets.records}) filter (where ${condition}), 0) as bigint)`;
+const statuses = query({}, () =>
+  select({
     source: facets.source,
-    records: fragment<number>`${sum(countByFacet.records)}`.as("records"),
-    open: fragment<number>`coalesce(sum(${countByFacet.records}) filter (where ${inArray(facets.status, ACCEPTING)}), 0)`.as("open"),
-    live: fragment<number>`coalesce(sum(${countByFacet.records}) filter (where ${ne(facets.status, "archived")}), 0)`.as("live"),
-    last_import_at: lastImport.as("last_import_at"),
+    records: fragment<number>`cast(sum(${facets.records}) as bigint)`.as("records"),
+    open: recordsWhere(inArray(facets.status, ACCEPTING)).as("open"),
+    live: recordsWhere(ne(facets.status, "archived")).as("live"),
+    last_import_at: max(lastImports.finished_at).as("last_import_at"),
   })
-    .from(countByFacet)
-    .innerJoin(facets, eq(facets.id, countByFacet.facet_id))
+    .from(facets)
+    .leftJoin(lastImports, eq(lastImports.source, facets.source))
     .groupBy(facets.source)
-    .orderBy(asc(facets.source));
-});
+    .having(gt(sum(facets.records), fragment`0`))
+    .orderBy(asc(facets.source)),
+);
 
 /** What is stored of one source. */
 export type SourceStatus = RowsOf<typeof statuses>;
@@ -96,20 +91,20 @@ export async function sourceStatuses(db: CatalogDb): Promise<SourceStatus[]> {
   return db.all(statuses);
 }
 
-/**
- * The date of `posted_at`, found as text in the document, because parsing every document takes ten times as long. The text cannot occur in
- * a JSON string, where quotes are escaped.
- */
-const newestPosted = query({ today: parameter<string>(), member: parameter<string>() }, ({ today, member }, { textAfter }) => {
-  const posted = textAfter(opportunities.document, member, "2026-01-31".length);
-  return select({ source: opportunities.source, date: max(posted).as("date") })
-    .from(opportunities)
-    .where(fragment`${posted} <= ${today}`)
-    .groupBy(opportunities.source);
-});
+const newestPosted = query({ source: postedDays.source, today: postedDays.posted_on }, ({ source, today }) =>
+  select({ date: postedDays.posted_on })
+    .from(postedDays)
+    .where(and(eq(postedDays.source, source), lte(postedDays.posted_on, today), gt(postedDays.records, 0)))
+    .orderBy(desc(postedDays.posted_on))
+    .limit(1),
+);
 
-/** By source code: the newest date, not later than `today`, on which the source posted a record. Reads every record. */
+/** By source code: the newest date, not later than `today`, on which the source posted a record. */
 export async function newestPostedDates(db: CatalogDb, today: string): Promise<Map<string, string>> {
-  const rows = await db.all(newestPosted, { today, member: '"posted_at":"' });
-  return new Map(rows.flatMap(({ source, date }) => (date === null ? [] : [[source, date] as const])));
+  const newest = new Map<string, string>();
+  for (const { source } of await db.all(sourcesOfRecords)) {
+    const row = await db.get(newestPosted, { source, today });
+    if (row !== undefined) newest.set(source, row.date);
+  }
+  return newest;
 }

@@ -21,7 +21,10 @@ beforeAll(async () => {
   const directory = aDirectory();
   const catalog = await aCatalog(openCatalog(directory, NOON));
   const record = (n: number, fields: object = {}) => ({ source: { code: "A", opportunity_id: `N${n}` }, title: `Title ${n}`, ...fields });
-  const dated = { dates: { closes_at: formatInstant(NOON + 20 * DAY) }, attachments: [{ name: "a", url: null }] };
+  const dated = {
+    dates: { posted_at: formatInstant(NOON - DAY), closes_at: formatInstant(NOON + 20 * DAY) },
+    attachments: [{ name: "a", url: null }],
+  };
   await catalog.take([record(1, dated), record(2, { status: "open" }), ...Array.from({ length: 8 }, (_, n) => record(n + 3))]);
   catalog.clock.now += DAY;
   await catalog.take([record(1, { ...dated, title: "New" }), record(2, { status: "closed", title: "Newer" })]);
@@ -211,6 +214,13 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     ["an event's document", statements(`update events set document = cast('[]' as blob) where seq = ${newestOf(N1)}`), "cannot be read"],
     ["an event's import", statements("update events set import_id = 99 where seq = 1"), "1 events refer to a missing import"],
     ["an imported event's id", statements("update events set id = 'x' where origin = 'imported'"), "event x does not match its columns"],
+    ["a count of records", statements("update facets set records = records + 1 where id = 1"), "facet 1 counts "],
+    [
+      "a count of records posted on a day",
+      statements("update posted_days set records = 5"),
+      "A counts 5 records posted on 2026-02-28, but has 1",
+    ],
+    ["a missing count", statements("delete from posted_days"), "A counts no records posted on 2026-02-28, but has 1"],
     ["the cursor secret lost", statements("delete from settings"), "the cursor secret is missing"],
     ["the cursor secret cut", statements("update settings set value = x'00'"), "the cursor secret is missing or not 32 bytes long"],
   ])("notices %s", async (_, damage, what) => {

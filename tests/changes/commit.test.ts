@@ -27,8 +27,8 @@ test("atNextInstant() takes the write lock before it reads the newest instant, s
 test("a failed transaction stores nothing, and the next one gets its instant", async () => {
   const db = openCatalog(":memory:", NOON);
   const record = prepareRecord(validateRecord(aRecord("N1"), new Map()));
-  const failing = atNextInstant(db, NOON, async (sql, instant) => {
-    await insertRecord(sql, decideImport(undefined, record, instant), record, instant, 0);
+  const failing = atNextInstant(db, NOON, async (writing) => {
+    await insertRecord(writing, decideImport(undefined, record, writing.instant), record, 0);
     throw new Error("disk full");
   });
   await expect(failing).rejects.toThrow("disk full");

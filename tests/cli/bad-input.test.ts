@@ -173,7 +173,7 @@ describe("a thing that does not exist", () => {
 
   test("sources status --max-age: an older last import", async () => {
     const db = new Database(join(data, "catalog.db"));
-    db.run("update imports set finished_at = finished_at - 7200000");
+    db.run("update last_imports set finished_at = finished_at - 7200000");
     db.close();
     const { code, err } = await fundfeed(["sources", "status", "--max-age", "1h", "--data", data]);
     expect([code, err]).toEqual([1, "Not imported for 60 minutes: OWN\n"]);

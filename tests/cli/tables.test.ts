@@ -30,7 +30,7 @@ beforeAll(async () => {
   writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
   await fundfeed(["import", "records", file, "--data", data]);
   const db = new Database(join(data, "catalog.db"));
-  db.run("update imports set finished_at = finished_at - 23 * 3600000 - 1000");
+  db.run("update last_imports set finished_at = finished_at - 23 * 3600000 - 1000");
   db.close();
 });
 

@@ -35,8 +35,9 @@ async function storeLongRecord(db: CatalogDb): Promise<void> {
       dates: { ...content.dates, closes_at: new Date(NOON + DAY).toISOString() },
     },
   });
-  await atNextInstant(db, NOON, async (sql, instant) => {
-    await insertRecord(sql, decideImport(undefined, prepared, instant), prepared, instant, 0);
+  await atNextInstant(db, NOON, async (writing) => {
+    const { sql, instant } = writing;
+    await insertRecord(writing, decideImport(undefined, prepared, instant), prepared, 0);
     const id = opportunityId("GRANTS_GOV", prepared.lineage);
     const { seq = 0 } = (await sql.get(rawSql<{ seq: number }>("select seq from opportunities where id = ?", id))) ?? {};
     const given = { type: long(5), severity: long(6), detected_at: NOON };

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
+import { beginImport, emptySummary, finishImport, recordProgress, type Summary } from "../../src/import/import-log.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { countingLog, countStatusTurns, createMetrics, metricsText } from "../../src/monitoring/metrics.ts";
 import { aHome, dropHomes } from "../support/binary.ts";
 import { engines } from "../support/engines.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { requestEntry } from "../support/request-entry.ts";
-import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
@@ -33,17 +33,16 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
   beforeAll(async () => {
     if (!isThere) return;
     catalog = await emptyCatalog();
-    const imported = (...given: (string | number | null)[]) =>
-      catalog.run(
-        rawSql(
-          "insert into imports (format, files, sources, snapshot, started_at, finished_at, counts) values (?, '[]', ?, 0, ?, ?, ?)",
-          ...given,
-        ),
-      );
-    await imported("records", '["OWN", "O\\"THER"]', NOON, NOON + 1000, '{"read":3,"added":2,"rejected":1}');
-    await imported("records", '["OWN"]', NOON, NOON + 2000, '{"read":2,"added":0,"unchanged":2}');
-    await imported("events", '["OWN"]', NOON, NOON + 4000, '{"read":1,"events":1}');
-    await imported("sbir-gov", '["SBIR_GOV"]', NOON, null, "{}");
+    const begun = { files: [], snapshot: false, asOf: undefined, startedAt: NOON };
+    const imported = async (format: string, sources: string[], finishedAt: number, counts: Partial<Summary>) => {
+      const id = await beginImport(catalog, { ...begun, format, sources });
+      await finishImport(catalog, id, { ...emptySummary, ...counts }, finishedAt);
+    };
+    await imported("records", ["OWN", 'O"THER'], NOON + 1000, { read: 3, added: 2, rejected: 1 });
+    await imported("records", ["OWN"], NOON + 2000, { read: 2, unchanged: 2 });
+    await imported("events", ["OWN"], NOON + 4000, { read: 1, events: 1 });
+    const running = await beginImport(catalog, { ...begun, format: "sbir-gov", sources: ["SBIR_GOV"] });
+    await recordProgress(catalog, running, { ...emptySummary, read: 4 }, NOON);
   });
   afterAll(() => catalog?.close());
   const metrics = createMetrics(NOON);
@@ -88,6 +87,7 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
         '{format="records",outcome="read"} 5',
         '{format="records",outcome="added"} 2',
         '{format="sbir-gov",outcome="added"} 0',
+        '{format="sbir-gov",outcome="read"} 4',
       ]),
     );
     expect(samples(all, "fundfeed_source_age_seconds").sort()).toEqual(['{source="OWN"} 3', '{source="O\\"THER"} 4']);

@@ -24,9 +24,30 @@ export const facets = schema.table(
     source: text("source").notNull(),
     program_type: text("program_type").notNull(),
     agency: text("agency").notNull(),
+    records: integer("records").notNull().default(0),
   },
   (table) => [index("facets_agency").using("hash", table.agency)],
 );
+
+export const postedDays = schema.table(
+  "posted_days",
+  {
+    source: text("source").notNull(),
+    posted_on: text("posted_on").notNull(),
+    records: integer("records").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.source, table.posted_on] })],
+);
+
+export const counting = schema.table("counting", {
+  id: integer("id").primaryKey(),
+  counted_until: integer("counted_until").notNull(),
+});
+
+export const lastImports = schema.table("last_imports", {
+  source: text("source").primaryKey(),
+  finished_at: integer("finished_at").notNull(),
+});
 
 export const opportunities = schema.table(
   "opportunities",
@@ -101,21 +122,39 @@ export const events = schema.table(
     import_id: integer("import_id"),
     document: bytes("document").notNull(),
   },
-  (table) => [index("events_order").on(table.opportunity_seq, table.detected_at, table.id)],
+  (table) => [
+    index("events_order").on(table.opportunity_seq, table.detected_at, table.id),
+    // With the row number, which SQLite's indexes have anyway: the change feed is in this order.
+    index("events_feed").on(table.detected_at, table.seq),
+  ],
 );
 
-export const imports = schema.table("imports", {
-  id: rowNumber("id"),
-  format: text("format").notNull(),
-  files: text("files").notNull(),
-  sources: text("sources").notNull(),
-  snapshot: integer("snapshot").notNull(),
-  as_of: integer("as_of"),
-  started_at: integer("started_at").notNull(),
-  finished_at: integer("finished_at"),
-  last_instant: integer("last_instant"),
-  counts: text("counts").notNull(),
-});
+export const imports = schema.table(
+  "imports",
+  {
+    id: rowNumber("id"),
+    format: text("format").notNull(),
+    files: text("files").notNull(),
+    sources: text("sources").notNull(),
+    snapshot: integer("snapshot").notNull(),
+    as_of: integer("as_of"),
+    started_at: integer("started_at").notNull(),
+    finished_at: integer("finished_at"),
+    last_instant: integer("last_instant"),
+    counts: text("counts").notNull(),
+  },
+  (table) => [index("imports_unfinished").on(table.id).where(sql`finished_at is null`)],
+);
+
+export const importTotals = schema.table(
+  "import_totals",
+  {
+    format: text("format").notNull(),
+    name: text("name").notNull(),
+    total: integer("total").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.format, table.name] })],
+);
 
 export const settings = schema.table("settings", {
   name: text("name").primaryKey(),

@@ -13,7 +13,10 @@ export const sources = sqliteTable("sources", {
   description: text("description").notNull(),
 });
 
-/** Every distinct combination of the values that list filters compare. Rows are only added. A missing program type or agency is "". */
+/**
+ * Every distinct combination of the values that list filters compare. Rows are only added, and of a row only `records` changes. A missing
+ * program type or agency is "".
+ */
 export const facets = sqliteTable(
   "facets",
   {
@@ -22,9 +25,35 @@ export const facets = sqliteTable(
     source: text("source").notNull(),
     program_type: text("program_type").notNull(),
     agency: text("agency").notNull(),
+    /** How many records have it now (`changes/counts.ts`). */
+    records: integer("records").notNull().default(0),
   },
   (table) => [uniqueIndex("facets_values").on(table.agency, table.status, table.source, table.program_type)],
 );
+
+/** How many records of a source were posted on a date, by their `posted_at` as it is written (`changes/counts.ts`). A count may be 0. */
+export const postedDays = sqliteTable(
+  "posted_days",
+  {
+    source: text("source").notNull(),
+    /** YYYY-MM-DD. */
+    posted_on: text("posted_on").notNull(),
+    records: integer("records").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.source, table.posted_on] })],
+);
+
+/** One row: the newest `updated_at` that `facets.records` and `posted_days` count; 0 if there is none. */
+export const counting = sqliteTable("counting", {
+  id: integer("id").primaryKey(),
+  counted_until: integer("counted_until").notNull(),
+});
+
+/** When an import of a source last finished. Imports of events do not count. */
+export const lastImports = sqliteTable("last_imports", {
+  source: text("source").primaryKey(),
+  finished_at: integer("finished_at").notNull(),
+});
 
 /**
  * One row for each record. `document` is the opportunity as the API returns it: UTF-8 JSON, rendered once in `changes/`. Rows are never
@@ -119,26 +148,44 @@ export const events = sqliteTable(
     import_id: integer("import_id"),
     document: bytes("document").notNull(),
   },
-  (table) => [index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity)],
+  (table) => [
+    index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity),
+    index("events_feed").on(table.detected_at),
+  ],
 );
 
 /** Every import that began to write. One without `finished_at` is running, or was killed. */
-export const imports = sqliteTable("imports", {
-  id: integer("id").primaryKey(),
-  format: text("format").notNull(),
-  /** JSON: name, bytes and SHA-256 of each file. */
-  files: text("files").notNull(),
-  /** JSON: codes of the sources that the files hold. */
-  sources: text("sources").notNull(),
-  snapshot: integer("snapshot").notNull(),
-  as_of: integer("as_of"),
-  started_at: integer("started_at").notNull(),
-  finished_at: integer("finished_at"),
-  /** `updated_at` of its newest chunk; null if it changed nothing yet. */
-  last_instant: integer("last_instant"),
-  /** JSON: the summary. */
-  counts: text("counts").notNull(),
-});
+export const imports = sqliteTable(
+  "imports",
+  {
+    id: integer("id").primaryKey(),
+    format: text("format").notNull(),
+    /** JSON: name, bytes and SHA-256 of each file. */
+    files: text("files").notNull(),
+    /** JSON: codes of the sources that the files hold. */
+    sources: text("sources").notNull(),
+    snapshot: integer("snapshot").notNull(),
+    as_of: integer("as_of"),
+    started_at: integer("started_at").notNull(),
+    finished_at: integer("finished_at"),
+    /** `updated_at` of its newest chunk; null if it changed nothing yet. */
+    last_instant: integer("last_instant"),
+    /** JSON: the summary. */
+    counts: text("counts").notNull(),
+  },
+  (table) => [index("imports_unfinished").on(table.id).where(sql`finished_at is null`)],
+);
+
+/** Sums over all finished imports of a format: of each number of their summaries, and `imports`, how many they are. */
+export const importTotals = sqliteTable(
+  "import_totals",
+  {
+    format: text("format").notNull(),
+    name: text("name").notNull(),
+    total: integer("total").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.format, table.name] })],
+);
 
 /** Secrets and settings of this catalog: the cursor secret (D-15). */
 export const settings = sqliteTable("settings", {

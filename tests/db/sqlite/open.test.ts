@@ -21,11 +21,15 @@ describe("openCatalog() and openState()", () => {
     const secret = secretOf(first);
     expect(secret).toHaveLength(64);
     expect(tablesOf(first.sqlite)).toEqual([
+      "counting",
       "events",
       "facets",
+      "import_totals",
       "imports",
+      "last_imports",
       "migrations",
       "opportunities",
+      "posted_days",
       "readings",
       "settings",
       "sources",
@@ -102,6 +106,9 @@ describe("openCatalog() and openState()", () => {
     half.run("delete from sources");
     half.run("drop table readings");
     half.run("drop table versions");
+    for (const table of ["counting", "posted_days", "last_imports", "import_totals"]) half.run(`drop table ${table}`);
+    for (const index of ["events_feed", "imports_unfinished"]) half.run(`drop index ${index}`);
+    half.run("alter table facets drop column records");
     half.close();
     for (const directory of [empty, inLog, marked, halfMigrated]) {
       const opened = openCatalog(directory, NOON);

@@ -1,0 +1,136 @@
+/**
+ * Counts of records, so that no command has to count them: by facet (`facets.records`), and by source and date of `posted_at` (`posted_days`).
+ *
+ * Each transaction adds up what it changes and saves the sums at its end. `counting.counted_until` is the newest `updated_at` that is
+ * counted. It falls behind when a program changes records without counting them: a server of an earlier version, during an upgrade. Then
+ * `recountIfBehind` counts all records again.
+ */
+import { count, eq, sql } from "drizzle-orm";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { deleteFrom, jsonOf, parameter, pick, query, select, selectAll, update } from "../../db/query.ts";
+import { counting, facets, opportunities, postedDays } from "../../db/schema/sqlite/catalog.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { newestInstant } from "./stored.ts";
+
+/** What a transaction adds to the counts: by facet id, and by source and date. */
+export type CountChanges = { facets: Map<number, number>; days: Map<string, Map<string, number>> };
+
+/** The columns of a record that are counted. */
+export type Counted = { source: string; facet_id: number; document: Uint8Array };
+
+/** Nothing is counted yet. */
+export function noChanges(): CountChanges {
+  return { facets: new Map(), days: new Map() };
+}
+
+/** Adds a record to the counts, or with -1 takes it away. */
+export function countRecord({ facets, days }: CountChanges, { source, facet_id, document }: Counted, by: 1 | -1): void {
+  add(facets, facet_id, by);
+  const postedOn = postedOnOf(document);
+  if (postedOn === undefined) return;
+  const ofSource = days.get(source) ?? new Map<string, number>();
+  days.set(source, ofSource);
+  add(ofSource, postedOn, by);
+}
+
+function add<Key>(counts: Map<Key, number>, key: Key, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+}
+
+const POSTED_AT = '"posted_at":"';
+
+/** The date of a document's `posted_at`. This text cannot occur in a JSON string, where quotes are escaped. */
+function postedOnOf({ buffer, byteOffset, byteLength }: Uint8Array): string | undefined {
+  const document = Buffer.from(buffer, byteOffset, byteLength);
+  const found = document.indexOf(POSTED_AT);
+  const start = found + POSTED_AT.length;
+  return found === -1 ? undefined : document.toString("latin1", start, start + "2026-01-31".length);
+}
+
+type FacetSum = { id: number; records: number };
+type DaySum = { source: string; posted_on: string; records: number };
+
+const addToFacets = query({ sums: jsonOf<FacetSum>() }, ({ sums }, { jsonElements, jsonMember }) => {
+  const member = (name: string) => sql`cast(${jsonMember(sql.identifier("value"), name)} as bigint)`;
+  return sql`update ${facets} set records = ${facets.records} + sums.records
+    from (select ${member("id")} as id, ${member("records")} as records from ${jsonElements(sums)}) as sums
+    where ${facets.id} = sums.id`;
+});
+const addToDays = query({ sums: jsonOf<DaySum>() }, ({ sums }, { jsonElements, jsonMember }) => {
+  const value = sql.identifier("value");
+  return sql`insert into ${postedDays} (source, posted_on, records)
+    select ${jsonMember(value, "source")}, ${jsonMember(value, "posted_on")}, cast(${jsonMember(value, "records")} as bigint)
+    from ${jsonElements(sums)} where true
+    on conflict (source, posted_on) do update set records = ${postedDays.records} + excluded.records`;
+});
+const moveCountedUntil = query({ from: counting.counted_until, to: counting.counted_until }, ({ from, to }) =>
+  update(counting).set({ counted_until: to }).where(eq(counting.counted_until, from)),
+);
+const setCountedUntil = query({ to: counting.counted_until }, ({ to }) => update(counting).set({ counted_until: to }));
+const countedUntil = query({}, () => selectAll(counting));
+
+/** Saves the changes of a transaction that began when `before` was the newest `updated_at`. */
+export async function saveCounts(sql: CatalogSql, { facets, days }: CountChanges, before: EpochMs | undefined): Promise<void> {
+  const byFacet = [...facets].map(([id, records]) => ({ id, records })).filter(changes);
+  const byDay = [...days].flatMap(([source, counts]) =>
+    [...counts].map(([posted_on, records]) => ({ source, posted_on, records })).filter(changes),
+  );
+  if (byFacet.length > 0) await sql.run(addToFacets, { sums: byFacet });
+  if (byDay.length > 0) await sql.run(addToDays, { sums: byDay });
+  // Only from what was counted: otherwise the counts stay behind.
+  if (facets.size > 0) await sql.run(moveCountedUntil, { from: before ?? 0, to: (await newestInstant(sql)) ?? 0 });
+}
+
+const changes = ({ records }: { records: number }) => records !== 0;
+
+const clearFacets = query({}, () => update(facets).set({ records: 0 }));
+const countFacets = query({}, () => {
+  const counted = select({ facet_id: opportunities.facet_id, records: count().as("records") })
+    .from(opportunities)
+    .groupBy(opportunities.facet_id);
+  return sql`update ${facets} set records = counted.records from (${counted.getSQL()}) as counted where counted.facet_id = ${facets.id}`;
+});
+const clearDays = query({}, () => deleteFrom(postedDays));
+const countDays = query({ member: parameter<string>() }, ({ member }, { textAfter }) => {
+  const day = textAfter(opportunities.document, member, "2026-01-31".length);
+  return sql`insert into ${postedDays} (source, posted_on, records)
+    select source, posted_on, count(*) from (select ${opportunities.source} as source, ${day} as posted_on from ${opportunities}) as posted
+    where posted_on is not null group by source, posted_on`;
+});
+
+/** Counts all records again if the counts are behind. Reads every document then; otherwise it costs two look-ups. */
+export async function recountIfBehind(db: CatalogDb): Promise<void> {
+  if (!(await areBehind(db))) return;
+  await db.transaction(async (sql) => {
+    await sql.run(clearFacets);
+    await sql.run(countFacets);
+    await sql.run(clearDays);
+    await sql.run(countDays, { member: POSTED_AT });
+    await sql.run(setCountedUntil, { to: (await newestInstant(sql)) ?? 0 });
+  });
+}
+
+async function areBehind(sql: CatalogSql): Promise<boolean> {
+  return (await sql.get(countedUntil))?.counted_until !== ((await newestInstant(sql)) ?? 0);
+}
+
+const allFacets = query({}, () => select(pick(facets, "id", "records")).from(facets));
+const allDays = query({}, () => selectAll(postedDays));
+
+/** The saved counts that differ from those of all records, as sentences. None while the counts are behind. */
+export async function wrongCounts(sql: CatalogSql, counted: CountChanges): Promise<string[]> {
+  if (await areBehind(sql)) return [];
+  const wrong: string[] = [];
+  for (const { id, records } of await sql.all(allFacets)) {
+    const right = counted.facets.get(id) ?? 0;
+    if (records !== right) wrong.push(`facet ${id} counts ${records} records, but ${right} have it`);
+  }
+  for (const { source, posted_on, records } of await sql.all(allDays)) {
+    const right = counted.days.get(source)?.get(posted_on) ?? 0;
+    if (records !== right) wrong.push(`${source} counts ${records} records posted on ${posted_on}, but has ${right}`);
+    counted.days.get(source)?.delete(posted_on);
+  }
+  for (const [source, days] of counted.days)
+    for (const [day, right] of days) wrong.push(`${source} counts no records posted on ${day}, but has ${right}`);
+  return wrong;
+}

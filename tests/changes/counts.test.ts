@@ -1,0 +1,120 @@
+/** The counts of records by facet and by date agree with the records after every kind of change. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { CatalogDb } from "../../db/engine.ts";
+import { checkCatalog } from "../../src/changes/check.ts";
+import { recountIfBehind } from "../../src/changes/counts.ts";
+import { redactStored } from "../../src/changes/redact.ts";
+import { turnStatuses } from "../../src/changes/status-turns.ts";
+import { newestPostedDates, sourceStatuses } from "../../src/sources/source.ts";
+import { formatInstant } from "../../src/text/instant.ts";
+import { engines, locations } from "../support/engines.ts";
+import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
+import { rawSql } from "../support/sql.ts";
+
+setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
+afterAll(dropScratch);
+
+const day = (n: number) => formatInstant(NOON + n * DAY);
+const record = (n: number, posted: number | null, fields: object = {}) => ({
+  source: { code: n % 2 === 1 ? "ODD" : "EVEN", opportunity_id: `N${n}` },
+  title: `Title ${n}`,
+  organization: { agency: `Agency ${n % 3}` },
+  dates: { posted_at: posted === null ? null : day(posted), closes_at: day(30 + n) },
+  contacts: [{ name: "Jo Doe", email: null, phone: null, role: null }],
+  ...fields,
+});
+
+/** Records, open and not archived ones, and the newest date, by source. */
+async function countsOf(db: CatalogDb): Promise<unknown> {
+  const newest = await newestPostedDates(db, day(1000).slice(0, 10));
+  return (await sourceStatuses(db)).map(({ source, records, open, live }) => [source, records, open, live, newest.get(source)?.slice(5)]);
+}
+
+describe.each(engines)("counts on %s", (_, isThere, emptyCatalog) => {
+  const testIf = test.if(isThere);
+
+  async function filled() {
+    const catalog = await aCatalog(await emptyCatalog());
+    await catalog.take([record(1, 1), record(2, 2), record(3, 3), record(4, null), record(5, 5), record(6, 6)]);
+    return catalog;
+  }
+
+  testIf("follow additions, changes, removals, status turns and redaction", async () => {
+    const { db, clock, take } = await filled();
+    const expectCounts = async (...expected: unknown[]) => {
+      expect(await countsOf(db)).toEqual(expected);
+      expect(await checkCatalog(db)).toEqual([]);
+    };
+    await expectCounts(["EVEN", 3, 3, 3, "03-07"], ["ODD", 3, 3, 3, "03-06"]);
+
+    clock.now += DAY;
+    await take([record(6, 4), record(4, 3), record(5, null), record(1, 1, { organization: { agency: "Other" } })]);
+    await expectCounts(["EVEN", 3, 3, 3, "03-05"], ["ODD", 3, 3, 3, "03-04"]);
+
+    clock.now += DAY;
+    await take([record(1, 1), record(3, 3)], { snapshot: true, allowRemovals: true });
+    await expectCounts(["EVEN", 3, 3, 3, "03-05"], ["ODD", 3, 2, 2, "03-04"]);
+
+    await redactStored(db, undefined, NOON + 3 * DAY);
+    await turnStatuses(db, NOON + 32 * DAY + 1);
+    await expectCounts(["EVEN", 3, 2, 3, "03-05"], ["ODD", 3, 1, 2, "03-04"]);
+    await db.close();
+  });
+
+  testIf("are taken again when a program changed records without counting them", async () => {
+    const { db, clock, take } = await filled();
+    await db.run(rawSql("update opportunities set facet_id = (select max(id) from facets) where source = 'ODD'"));
+    await db.run(rawSql("update opportunities set updated_at = updated_at + 1 where seq = 1"));
+    const before = await countsOf(db);
+    clock.now += DAY;
+    await turnStatuses(db, NOON + 32 * DAY + 1);
+    expect((await checkCatalog(db)).filter(({ where }) => where === "the catalog")).toEqual([]);
+
+    await take([record(8, 8)]);
+    expect(await countsOf(db)).not.toEqual(before);
+    const counted = await db.all(rawSql("select id, records from facets where records > 0 order by id"));
+    expect(counted).toEqual(await db.all(rawSql("select facet_id as id, count(*) as records from opportunities group by 1 order by 1")));
+    await db.close();
+  });
+
+  testIf("are not taken again while they are right", async () => {
+    const { db } = await filled();
+    await db.run(rawSql("update facets set records = 7 where id = 1"));
+    await recountIfBehind(db);
+    expect(await db.get(rawSql("select records from facets where id = 1"))).toEqual({ records: 7 });
+    await db.close();
+  });
+});
+
+/** What the migration adds, to be taken away. */
+const LATER = [
+  "drop index events_feed",
+  "drop index imports_unfinished",
+  "drop table posted_days",
+  "drop table last_imports",
+  "drop table import_totals",
+  "drop table counting",
+  "alter table facets drop column records",
+  "delete from migrations where tag like '%_counts'",
+];
+
+describe.each(locations)("a migration on %s", (_, isThere, newLocation) => {
+  test.if(isThere)("counts the records and imports that are there", async () => {
+    const location = await newLocation();
+    const catalog = await aCatalog(await location.catalog(NOON));
+    await catalog.take([record(1, 1), record(2, 2), record(3, 3), record(4, null, { description: '"posted_at":"2030-01-01' })]);
+    const tables = ["posted_days", "counting", "last_imports", "import_totals"];
+    const saved = async (db: CatalogDb) => [
+      await countsOf(db),
+      ...(await Promise.all(tables.map((table) => db.all(rawSql(`select * from ${table} order by 1, 2`))))),
+    ];
+    const before = await saved(catalog.db);
+    for (const statement of LATER) await catalog.db.run(rawSql(statement));
+    await catalog.db.close();
+
+    const migrated = await location.catalog(NOON);
+    expect(await saved(migrated)).toEqual(before);
+    expect(await checkCatalog(migrated)).toEqual([]);
+    await migrated.close();
+  });
+});
