@@ -33,7 +33,7 @@ export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFi
 
 /** The fields with columns of their own, and the status and dates as they are written, which `RenderedContent` lacks. */
 export type IndexedFields = {
-  source: Pick<Content["source"], "code" | "opportunity_id">;
+  source: Pick<Content["source"], "code" | "opportunity_id" | "url">;
   status: string;
   organization: Pick<Content["organization"], "agency">;
   program: Pick<Content["program"], "type" | "solicitation_id">;
@@ -64,7 +64,7 @@ export function prepareRecord({ content, ...rest }: ValidRecord): PreparedRecord
 
 function indexedFieldsOf({ source, status, organization, program, dates, relationships }: Content): IndexedFields {
   return {
-    source: { code: source.code, opportunity_id: source.opportunity_id },
+    source: { code: source.code, opportunity_id: source.opportunity_id, url: source.url },
     status,
     organization: { agency: organization.agency },
     program: { type: program.type, solicitation_id: program.solicitation_id },

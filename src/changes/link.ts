@@ -2,11 +2,11 @@
  * Links records of the same opportunity in two sources. Nothing is merged: both records stay, and one of them names the other, the
  * canonical record, in `relationships.canonical_id`.
  */
-import { and, asc, eq, sql as fragment, isNotNull } from "drizzle-orm";
+import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull, min } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { CatalogSql } from "../../db/engine.ts";
-import { pick, query, type RowsOf, select } from "../../db/query.ts";
-import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { listOf, pick, query, select } from "../../db/query.ts";
+import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { IndexedFields } from "./content.ts";
 
 type LinkRule = {
@@ -18,12 +18,29 @@ type LinkRule = {
   by: string;
   /** The value that both records have in common; `null` if the record has none. */
   keyOf: (record: IndexedFields) => string | null;
+  /** Also finds the canonical record by its upstream id, present or earlier: returns the id that the key stands for. */
+  idOf?: (key: string) => string;
 };
 
 /** Which sources are linked, and by what. */
 const linkRules: readonly LinkRule[] = [
   { canonical: "DSIP", other: "SBIR_GOV", by: "the topic code of the Department of Defense", keyOf: topicCodeOf },
   { canonical: "GRANTS_GOV", other: "SIMPLER_GRANTS_GOV", by: "the opportunity number", keyOf: ({ program }) => program.solicitation_id },
+  { canonical: "GRANTS_GOV", other: "NSF", by: "the number of the solicitation or program description", keyOf: grantsGovNumberOf },
+  {
+    canonical: "SAM_GOV",
+    other: "DARPA",
+    by: "the notice id in the address",
+    keyOf: ({ source }) => (source.code === "DARPA" ? noticeIdIn(source.url) : null),
+    idOf: (key) => key.toLowerCase(),
+  },
+  {
+    canonical: "NASA_NSPIRES",
+    other: "NASA_ROSES",
+    by: "the solicitation's GUID or number in the address",
+    keyOf: ({ source, program }) => (source.code === "NASA_ROSES" ? nspiresKeyIn(source.url) : program.solicitation_id),
+    idOf: (key) => key,
+  },
 ];
 
 /**
@@ -42,20 +59,41 @@ function topicCodeOf({ source, organization }: IndexedFields): string | null {
   return source.code === "DSIP" || organization.agency === "Department of Defense" ? source.opportunity_id : null;
 }
 
+/** NSF writes `nsf22586` and `pd161266` for what is 22-586 and PD-16-1266 at Grants.gov. */
+function grantsGovNumberOf({ source, program }: IndexedFields): string | null {
+  const number = program.solicitation_id ?? "";
+  if (source.code !== "NSF") return number;
+  const [, kind = "", year, rest] = /^(nsf|pd)(\d\d)(\w{3,4})$/i.exec(number) ?? [];
+  return kind === "" ? null : `${kind.toLowerCase() === "pd" ? "PD-" : ""}${year}-${rest}`;
+}
+
+/** The notice that an address of SAM.gov shows: `https://sam.gov/opp/<id>/view`, or `/workspace/contract/opp/<id>/view`. */
+function noticeIdIn(url: string | null): string | null {
+  return /^https:\/\/sam\.gov\/(?:workspace\/contract\/)?opp\/([0-9a-f]{32})\/view/i.exec(url ?? "")?.[1] ?? null;
+}
+
+/** The GUID or the number of the solicitation that an address of NSPIRES shows. Addresses of documents name another element's solicitation. */
+function nspiresKeyIn(url: string | null): string | null {
+  const [, guid, number] =
+    /\bsolId=(?:\{|%7b)([0-9a-f-]{36})(?:\}|%7d)/i.exec(url ?? "") ??
+    /(?:\bsolNum=|solicitation\.nasaprs\.com\/)()([\w-]+)/.exec(url ?? "") ??
+    [];
+  return guid || number || null;
+}
+
+// A key that several canonical records have, such as the number "1", links nothing.
 const recordByLinkKey = query(pick(opportunities, "link_key", "source"), ({ link_key, source }) =>
-  select({ id: opportunities.id })
+  select({ id: min(opportunities.id) })
     .from(opportunities)
     .where(and(eq(opportunities.link_key, link_key), eq(opportunities.source, source)))
-    .orderBy(asc(opportunities.seq))
-    .limit(1),
+    .having(eq(count(), 1)),
 );
 const unlinked = alias(opportunities, "unlinked");
 const unlinkedRecords = query({ canonical: opportunities.source, other: opportunities.source }, ({ canonical, other }) => {
-  const canonicalRecord = select({ id: opportunities.id })
+  const canonicalRecord = select({ id: min(opportunities.id) })
     .from(opportunities)
     .where(and(eq(opportunities.link_key, unlinked.link_key), eq(opportunities.source, canonical)))
-    .orderBy(asc(opportunities.seq))
-    .limit(1);
+    .having(eq(count(), 1));
   const found = select({ seq: unlinked.seq, canonical_id: fragment<string>`(${canonicalRecord})`.as("canonical_id") })
     .from(unlinked)
     .where(and(eq(unlinked.source, other), isNotNull(unlinked.link_key)))
@@ -66,23 +104,67 @@ const unlinkedRecords = query({ canonical: opportunities.source, other: opportun
     .orderBy(asc(found.seq));
 });
 
+const idsByUpstreamIds = query(
+  { source: upstreamIds.source, ids: listOf(upstreamIds.upstream_id) },
+  ({ source, ids }) =>
+    select({ upstream_id: upstreamIds.upstream_id, id: opportunities.id })
+      .from(upstreamIds)
+      .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
+      .where(and(eq(upstreamIds.source, source), inArray(upstreamIds.upstream_id, ids)))
+      .orderBy(desc(opportunities.seq)), // The record that was stored first comes last: it stays in the map.
+);
+const keyedOfSource = query({ source: opportunities.source }, ({ source }) =>
+  select({ seq: opportunities.seq, id: opportunities.id, link_key: fragment<string>`${opportunities.link_key}` })
+    .from(opportunities)
+    .where(and(eq(opportunities.source, source), isNotNull(opportunities.link_key)))
+    .orderBy(asc(opportunities.seq)),
+);
+
 /** The id of the record's canonical record, or `null` if there is none or it is not stored yet. */
 export async function findCanonicalId(sql: CatalogSql, record: IndexedFields): Promise<string | null> {
   const rule = linkRules.find(({ other }) => other === record.source.code);
   const key = linkKeyOf(record);
   if (rule === undefined || key === null) return null;
   const found = await sql.get(recordByLinkKey, { link_key: key, source: rule.canonical });
-  return found?.id ?? null;
+  return found?.id ?? (await idsByKey(sql, rule, [key])).get(key) ?? null;
+}
+
+/** The ids of canonical records that are found by an upstream id, by key. */
+async function idsByKey(sql: CatalogSql, { canonical, idOf }: LinkRule, keys: readonly string[]): Promise<Map<string, string>> {
+  if (idOf === undefined || keys.length === 0) return new Map();
+  const rows = await sql.all(idsByUpstreamIds, { source: canonical, ids: keys.map(idOf) });
+  const ids = new Map(rows.map(({ upstream_id, id }) => [upstream_id, id]));
+  return new Map(
+    keys.flatMap((key) => {
+      const id = ids.get(idOf(key));
+      return id === undefined ? [] : [[key, id] as const];
+    }),
+  );
 }
 
 /** A record that does not name its canonical record although that is stored: its row number and the canonical record's id. */
-type Unlinked = RowsOf<typeof unlinkedRecords>;
+type Unlinked = { seq: number; canonical_id: string };
 
 /** The unlinked records with a canonical record of one of these sources. */
 export async function listUnlinked(sql: CatalogSql, sources: ReadonlySet<string>): Promise<Unlinked[]> {
   const found: Unlinked[] = [];
-  for (const { canonical, other } of linkRules)
-    if (sources.has(canonical)) found.push(...(await sql.all(unlinkedRecords, { canonical, other })));
+  for (const rule of linkRules) {
+    if (!sources.has(rule.canonical)) continue;
+    const byKey = await sql.all(unlinkedRecords, { canonical: rule.canonical, other: rule.other });
+    found.push(...byKey);
+    if (rule.idOf === undefined) continue;
+    const linked = new Set(byKey.map(({ seq }) => seq));
+    const others = (await sql.all(keyedOfSource, { source: rule.other })).filter(({ seq }) => !linked.has(seq));
+    const ids = await idsByKey(
+      sql,
+      rule,
+      others.map(({ link_key }) => link_key),
+    );
+    for (const { seq, link_key } of others) {
+      const canonical_id = ids.get(link_key);
+      if (canonical_id !== undefined) found.push({ seq, canonical_id });
+    }
+  }
   return found;
 }
 
@@ -93,25 +175,30 @@ export function mayBeLinked({ source }: IndexedFields): boolean {
 
 type Keyed = { id: string; link_key: string };
 
-const keyedOfSource = query({ source: opportunities.source }, ({ source }) =>
-  select({ id: opportunities.id, link_key: fragment<string>`${opportunities.link_key}` })
-    .from(opportunities)
-    .where(and(eq(opportunities.source, source), isNotNull(opportunities.link_key))),
-);
-
 /** How many records `listUnlinked` would return if `incoming` were stored. Keys of `incoming` are record ids. */
 export async function countLinks(
   sql: CatalogSql,
   sources: ReadonlySet<string>,
   incoming: ReadonlyMap<string, IndexedFields>,
 ): Promise<number> {
-  let count = 0;
-  for (const { canonical, other } of linkRules) {
-    if (!sources.has(canonical)) continue;
-    const canonicalKeys = new Set((await keyedRecords(sql, canonical, incoming)).map(({ link_key }) => link_key));
-    count += (await keyedRecords(sql, other, incoming)).filter(({ link_key }) => canonicalKeys.has(link_key)).length;
+  let linked = 0;
+  for (const rule of linkRules) {
+    if (!sources.has(rule.canonical)) continue;
+    const canonicalKeys = Map.groupBy(await keyedRecords(sql, rule.canonical, incoming), ({ link_key }) => link_key);
+    const others = await keyedRecords(sql, rule.other, incoming);
+    const stored = await idsByKey(
+      sql,
+      rule,
+      others.map(({ link_key }) => link_key),
+    );
+    const arriving = new Set(
+      [...incoming.values()].flatMap(({ source }) => (source.code === rule.canonical ? [source.opportunity_id] : [])),
+    );
+    const isFound = ({ link_key }: Keyed) =>
+      canonicalKeys.get(link_key)?.length === 1 || stored.has(link_key) || (rule.idOf !== undefined && arriving.has(rule.idOf(link_key)));
+    linked += others.filter(isFound).length;
   }
-  return count;
+  return linked;
 }
 
 /** A source's records with a link key as they would be if `incoming` were stored. */
