@@ -7,6 +7,7 @@ import catalogReadings from "../migrations/postgres/catalog/0002_readings.sql" w
 import catalogLongTexts from "../migrations/postgres/catalog/0003_long_texts.sql" with { type: "text" };
 import catalogVersions from "../migrations/postgres/catalog/0004_versions.sql" with { type: "text" };
 import catalogCounts from "../migrations/postgres/catalog/0005_counts.sql" with { type: "text" };
+import catalogNasaNsfDarpa from "../migrations/postgres/catalog/0006_nasa_nsf_darpa.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/postgres/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/postgres/state/0002_revisions.sql" with { type: "text" };
@@ -20,6 +21,7 @@ export const postgresMigrations: Record<Kind, readonly Migration[]> = {
     { tag: "0003_long_texts", sql: catalogLongTexts },
     { tag: "0004_versions", sql: catalogVersions },
     { tag: "0005_counts", sql: catalogCounts },
+    { tag: "0006_nasa_nsf_darpa", sql: catalogNasaNsfDarpa },
   ],
   state: [
     { tag: "0000_initial", sql: stateInitial },

@@ -6,6 +6,7 @@ import catalogNamedSources from "../migrations/sqlite/catalog/0001_named_sources
 import catalogReadings from "../migrations/sqlite/catalog/0002_readings.sql" with { type: "text" };
 import catalogVersions from "../migrations/sqlite/catalog/0003_versions.sql" with { type: "text" };
 import catalogCounts from "../migrations/sqlite/catalog/0004_counts.sql" with { type: "text" };
+import catalogNasaNsfDarpa from "../migrations/sqlite/catalog/0005_nasa_nsf_darpa.sql" with { type: "text" };
 import stateInitial from "../migrations/sqlite/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/sqlite/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/sqlite/state/0002_revisions.sql" with { type: "text" };
@@ -17,6 +18,7 @@ export const migrations: Record<"catalog" | "state", readonly Migration[]> = {
     { tag: "0002_readings", sql: catalogReadings },
     { tag: "0003_versions", sql: catalogVersions },
     { tag: "0004_counts", sql: catalogCounts },
+    { tag: "0005_nasa_nsf_darpa", sql: catalogNasaNsfDarpa },
   ],
   state: [
     { tag: "0000_initial", sql: stateInitial },

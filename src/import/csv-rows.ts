@@ -107,7 +107,7 @@ async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): 
     if (length > ROW_MAX) throw new Error(`the row on line ${line} has more than ${ROW_MAX} characters: is a quote missing?`);
   }
 
-  for await (const piece of decoded(bytes, encoding)) {
+  for await (const piece of textOfBytes(bytes, encoding)) {
     pieces += piece;
     // An unfinished row is read again from its start. Waiting until the text has doubled keeps the time linear.
     if (pieces.length >= unfinished.length) yield* takeRows(unfinished + pieces);
@@ -118,7 +118,8 @@ async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): 
   if (!isBlank(last.cells)) yield { line, cells: last.cells };
 }
 
-async function* decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<string> {
+/** The text of a file in pieces. */
+export async function* textOfBytes(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<string> {
   const decode = decoderOf(encoding);
   for await (const chunk of bytes) yield decode(chunk);
   yield decode();

@@ -10,6 +10,7 @@ type Mark = Recognized & { mark: RegExp };
 
 const xml: readonly Mark[] = [
   { format: "grants-gov", what: "an XML extract of Grants.gov", mark: /<(\w+:)?Grants[\s>]/ },
+  { format: "nasa-roses", what: "a table of NASA's ROSES", mark: /<title>\s*ROSES-20\d\d Table 3/i },
   { what: "a page of HTML", mark: /<(!doctype )?html/i },
 ];
 
@@ -21,11 +22,14 @@ const json: readonly Mark[] = [
   { format: "grants-gov", what: "an API response of Grants.gov", mark: /"(oppHits|opportunityNumber|synopsis|forecast)"\s*:/ },
   { format: "dsip", what: "an API response of the DoD SBIR/STTR portal", mark: /"(topicId|topicCode|topic_code|questionId)"\s*:/ },
   { format: "sbir-gov", what: "an API response of SBIR.gov", mark: /"solicitation_(agency_url|topics)"\s*:/ },
+  { format: "darpa", what: "the feed of DARPA's opportunities", mark: /"field_opportunity_number"\s*:/ },
+  { format: "nasa-nspires", what: "a list of NASA NSPIRES", mark: /"aaData"\s*:/ },
   { format: "challenge-gov", what: "a list of Challenge.gov", mark: /"details_url"\s*:/ },
 ];
 
 const csv: readonly Mark[] = [
   { format: "sam-gov", what: "a CSV of SAM.gov", mark: /^"?NoticeId"?,/ },
+  { format: "nsf", what: "a CSV of NSF's funding search", mark: /^.*"?NSF\/PD Num"?,/ },
   { format: "simpler-grants-gov", what: "a CSV of Simpler.Grants.gov", mark: /^.*\bopportunity_id\b.*\bopportunity_status\b/ },
   { format: "dsip", what: "a CSV of the DoD SBIR/STTR portal's topics", mark: /^.*\btopic_number_topiccode\b/ },
   { format: "sbir-gov", what: "a CSV of SBIR.gov's topics", mark: /^.*\bSBIRTopicLink\b/ },

@@ -7,6 +7,14 @@ export function easternInstant(date: string, time: string): string | undefined {
   return instantOf(`${date}T${time}`);
 }
 
+/** The same, or null if no date is stated. Warns of a text that is not such a date. */
+export function dateInstant(date: string, time: string, warn: (message: string) => void): string | null {
+  if (date === "") return null;
+  const instant = /^\d{4}-\d\d-\d\d$/.test(date) ? easternInstant(date, time) : undefined;
+  if (instant === undefined) warn(`unreadable date "${date}" is left out`);
+  return instant ?? null;
+}
+
 /** `Intl` is slow, and an extract repeats a few thousand dates. */
 const instantOf = memoize(50_000, (wallClock) => {
   const utc = Date.parse(`${wallClock}Z`);

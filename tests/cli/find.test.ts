@@ -45,7 +45,7 @@ describe("fundfeed find", () => {
   test("has the same lines without a terminal, with brackets in place of colors", async () => {
     const { out } = await at(undefined, "find", "quantum", "--limit", "5");
     expect(out).not.toContain(ESC);
-    expect(out).toContain("[quantum]");
+    expect(out).toContain("[Quantum]");
   });
 
   test.each([80, 100, 200])("keeps every line of a terminal of %i columns to it", async (columns) => {

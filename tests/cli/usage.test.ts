@@ -46,7 +46,7 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     [
       "import record x",
       "error: command-argument value 'record' is invalid for argument 'format'. Allowed choices are records, grants-gov, " +
-        "simpler-grants-gov, sam-gov, sbir-gov, dsip, challenge-gov, events.\n(Did you mean records?)\n",
+        "simpler-grants-gov, sam-gov, sbir-gov, dsip, nsf, darpa, nasa-roses, nasa-nspires, challenge-gov, events.\n(Did you mean records?)\n",
     ],
     [
       "import records x --as-of yesterday",

@@ -329,10 +329,10 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
         await sql.each(rawSql("select code from sources"), {}, (rows) => void found.push(rows.length));
       }),
     );
-    expect(found).toEqual([2, 1, 6]);
+    expect(found).toEqual([2, 1, 10]);
     await one.each(rawSql("select code from sources where false"), {}, () => expect.unreachable());
     await expect(one.each(rawSql("select code from sources"), {}, () => Promise.reject(new Error("enough")))).rejects.toThrow("enough");
-    expect(await one.get(rawSql("select count(*) as count from sources"))).toEqual({ count: 6 });
+    expect(await one.get(rawSql("select count(*) as count from sources"))).toEqual({ count: 10 });
   });
 
   testIf("sees changes of the tables' columns", async () => {

@@ -14,7 +14,9 @@ const formatOf: Record<string, string> = { "dod-dsip": "dsip" };
 
 /** One real file of each directory and kind: their names differ by a date or a number. */
 function realFiles(): [path: string, format: string][] {
-  const paths = [...new Bun.Glob("{sam,grants,simpler-grants,sbir,challenge}-gov/**/*.{json,csv,gz}").scanSync(DATA)];
+  const paths = [
+    ...new Bun.Glob("{{sam,grants,simpler-grants,sbir,challenge}-gov,nsf,darpa,nasa-*}/**/*.{json,csv,html,gz}").scanSync(DATA),
+  ];
   paths.push(...new Bun.Glob("dod-dsip/{raw,topics}*.{json,gz}").scanSync(DATA));
   const kinds = Map.groupBy(paths, (path) => path.replaceAll(/\d+/g, ""));
   return [...kinds.values()].flatMap(([path]) => {

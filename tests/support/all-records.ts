@@ -15,6 +15,10 @@ const files: readonly (readonly [format: string, pattern: string])[] = [
   ["sbir-gov", "sbir-gov/*"],
   ["dsip", "dod-dsip/{raw_api_search_response.json,cli_enrich_complete.json.gz,topics-export-*}"],
   ["simpler-grants-gov", "simpler-grants-gov/*.csv*"],
+  ["nsf", "nsf/*.csv*"],
+  ["darpa", "darpa/*.json"],
+  ["nasa-nspires", "nasa-nspires/*.json"],
+  ["nasa-roses", "nasa-roses/*.html"],
   ["challenge-gov", "challenge-gov/challenges-202107*"],
 ];
 

@@ -51,7 +51,12 @@ const inJson: Values = {
   ...Object.fromEntries([null, true, 7, "", [], [null], [7], {}, [{}]].map((value) => [JSON.stringify(value), () => value])),
 };
 
-const all = { json: { ...inAnySyntax, ...inJson }, csv: { ...inAnySyntax, ...inText }, xml: { ...inAnySyntax, ...inText, ...inXml } };
+const all = {
+  json: { ...inAnySyntax, ...inJson },
+  csv: { ...inAnySyntax, ...inText },
+  xml: { ...inAnySyntax, ...inText, ...inXml },
+  html: { ...inAnySyntax, ...inText },
+};
 
 function hostileValues({ syntax }: UpstreamFile): Values {
   return all[syntax];
@@ -76,6 +81,7 @@ const NO_ID = new Set([
 /** Returns whether a record with this value as its id must be rejected. */
 export function mustBeRejected({ name }: UpstreamFile, value: string): boolean {
   if (name === "SAM.gov CSV" && value === "bytes that are not UTF-8") return false; // The format reads such bytes as Windows-1252.
+  if (name === "NASA ROSES page" && value === "NUL") return false; // HTML drops NUL.
   if (name === "SBIR.gov API" && value === "a control character") return false; // The format identifies topics by another number.
   return NO_ID.has(value);
 }

@@ -2,8 +2,12 @@
 import { csvRows } from "../../src/import/csv-rows.ts";
 import type { Format } from "../../src/import/format.ts";
 import { challengeGov } from "../../src/import/formats/challenge-gov.ts";
+import { darpa } from "../../src/import/formats/darpa.ts";
 import { dsip } from "../../src/import/formats/dsip.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
+import { nasaNspires } from "../../src/import/formats/nasa-nspires.ts";
+import { nasaRoses } from "../../src/import/formats/nasa-roses.ts";
+import { nsf } from "../../src/import/formats/nsf.ts";
 import { records } from "../../src/import/formats/records.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
@@ -33,7 +37,7 @@ type About = {
 };
 
 export type UpstreamFile = About & {
-  syntax: "json" | "csv" | "xml";
+  syntax: "json" | "csv" | "xml" | "html";
   records: readonly Fields[];
   /** The whole file with these records. A lone surrogate from U+DC80 to U+DCFF is written as a single byte, from 0x80 to 0xFF. */
   write: (records: readonly unknown[]) => Buffer;
@@ -113,10 +117,49 @@ function xmlFile(about: About, path: string, element: string): UpstreamFile {
   };
 }
 
+/* HTML */
+
+/** The page of ROSES, with the cells of one row in a record. */
+function rosesPage(): UpstreamFile {
+  const page = realFile("nasa-roses/roses-2025-table3.html").toString("latin1");
+  const row =
+    /<div align="Center">([A-F]\.\d+)<\/div><\/td>\s*<td><a href="([^"]*)">\s*([^<]*)<\/a><\/td>\s*<td> <div align="Center">([\d/]*)<(.*?)<\/tr>/gs;
+  const found = [...page.matchAll(row)].map(([, appendix, url, title, step1, rest = ""]) => ({
+    appendix,
+    url,
+    title,
+    step1,
+    due: /\d\d\/\d\d\/\d{4}/.exec(rest)?.[0] ?? "TBD",
+  }));
+  const cell = (value: unknown) => `<td>${value instanceof Raw ? value.text : Bun.escapeHTML(String(value ?? ""))}</td>`;
+  const rowOf = (record: unknown) => {
+    const { appendix, url, title, step1, due } = record as Fields;
+    const link = new Raw(`<a href="${Bun.escapeHTML(String(url ?? ""))}">${cell(title).slice(4, -5)}</a>`);
+    return `<tr>${[appendix, link, step1, due].map(cell).join("")}</tr>\n`;
+  };
+  return {
+    name: "NASA ROSES page",
+    format: nasaRoses,
+    id: "appendix",
+    title: "title",
+    syntax: "html",
+    records: found.slice(0, RECORDS),
+    write: (changed) => bytesOf(`${page.slice(0, page.indexOf("<!--AAAA"))}${changed.map(rowOf).join("")}</table></html>`),
+    lineOf: (_, index) => index + 1,
+  };
+}
+
 /* All files */
 
 export async function upstreamFiles(): Promise<UpstreamFile[]> {
-  return [...ownFiles(), ...grantsGovFiles(), ...(await samGovFiles()), ...(await sbirFiles()), ...(await otherFiles())];
+  return [
+    ...ownFiles(),
+    ...grantsGovFiles(),
+    ...(await samGovFiles()),
+    ...(await sbirFiles()),
+    ...(await agencyFiles()),
+    ...(await otherFiles()),
+  ];
 }
 
 /** Records that the events in the file of events belong to. */
@@ -212,6 +255,22 @@ async function sbirFiles(): Promise<UpstreamFile[]> {
       "sbir-gov/topics_search-20250714.csv",
       (rows) => rows.filter(({ Agency }) => Agency !== "DOD"), // These are known by their page, which topics of the DoD are not.
     ),
+  ];
+}
+
+async function agencyFiles(): Promise<UpstreamFile[]> {
+  const feed = realJson<{ nid: string; field_body_with_summary: string }[]>("darpa/opportunity-20260905.json");
+  const solicitations = realJson<{ aaData: Fields[] }>("nasa-nspires/solicitationsJSON-20261005.reconstructed.json");
+  return [
+    await csvFile({ name: "NSF CSV", format: nsf, id: "Program ID", title: "Title" }, "nsf/nsf_funding-20250717.csv", (rows) =>
+      rows.filter((row) => row["Program ID"]),
+    ),
+    jsonFile(
+      { name: "DARPA feed", format: darpa, id: "nid", title: "title" },
+      feed.filter(({ field_body_with_summary }) => field_body_with_summary),
+    ),
+    rosesPage(),
+    jsonFile({ name: "NASA NSPIRES list", format: nasaNspires, id: "sId", title: "title" }, solicitations.aaData, ['{"aaData":[', "]}"]),
   ];
 }
 

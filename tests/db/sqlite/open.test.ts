@@ -113,7 +113,7 @@ describe("openCatalog() and openState()", () => {
     for (const directory of [empty, inLog, marked, halfMigrated]) {
       const opened = openCatalog(directory, NOON);
       expect(tablesOf(opened.sqlite)).toContain("opportunities");
-      expect(opened.sqlite.query("select count(*) from sources").values()).toEqual([[6]]);
+      expect(opened.sqlite.query("select count(*) from sources").values()).toEqual([[10]]);
       opened.sqlite.close();
     }
   });

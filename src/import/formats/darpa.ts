@@ -1,0 +1,132 @@
+/** DARPA: the JSON feed of its opportunities page. */
+import { opportunityId } from "../../opportunities/identity.ts";
+import { dateInstant } from "../../text/eastern.ts";
+import { type JsonObject, textOf } from "../../text/json-value.ts";
+import { plainText, summaryOf } from "../../text/plain-text.ts";
+import type { Format, FormatContext, Input, Item } from "../format.ts";
+import { naming } from "../input.ts";
+import { type FoundObject, jsonObjects } from "../json-elements.ts";
+import { programType } from "../program-type.ts";
+import type { Draft } from "../record.ts";
+
+const SOURCE = "DARPA";
+const SITE = "https://www.darpa.mil";
+
+export const darpa: Format = {
+  name: "darpa",
+  source: SOURCE,
+  about: "DARPA: the JSON feed of its opportunities",
+  entry: /\.json$/i,
+  read,
+};
+
+/** What the whole feed says about its rows. */
+type Feed = {
+  /** Characters of the fullest row of each node. */
+  fullest: Map<string, number>;
+  /** The node of each opportunity number; "" if several have it. */
+  nodes: Map<string, string>;
+};
+
+/** Each node comes twice, once without its body: the full row replaces the other one. */
+async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
+  const feed = await survey(inputs);
+  const taken = new Set<string>();
+  for (const input of inputs) {
+    for await (const found of rowsIn(input)) {
+      if (found.kind === "rejected") {
+        yield { input, ...found, source: SOURCE };
+        continue;
+      }
+      const { line, raw } = found;
+      const id = textOf(raw.nid);
+      const isFullest = !taken.has(id) && bodyOf(raw).length === feed.fullest.get(id);
+      if (isFullest) taken.add(id);
+      const isSuperseded = isFullest ? {} : { isSuperseded: true as const };
+      if (id === "") yield { kind: "rejected", input, line, raw, reason: "nid must not be blank", source: SOURCE };
+      else yield { kind: "record", input, line, raw, ...isSuperseded, record: toDraft(id, raw, feed, context), partial: "omits" };
+    }
+  }
+}
+
+function rowsIn(input: Input): AsyncIterable<FoundObject> {
+  return naming(input, jsonObjects(input.bytes(), "", { faultOf: (row) => ("nid" in row ? undefined : "has no nid") }));
+}
+
+async function survey(inputs: readonly Input[]): Promise<Feed> {
+  const feed: Feed = { fullest: new Map(), nodes: new Map() };
+  for (const input of inputs) {
+    for await (const found of rowsIn(input)) {
+      if (found.kind === "rejected") continue;
+      const [id, number] = [textOf(found.raw.nid), textOf(found.raw.field_opportunity_number)];
+      feed.fullest.set(id, Math.max(feed.fullest.get(id) ?? 0, bodyOf(found.raw).length));
+      const known = feed.nodes.get(number);
+      feed.nodes.set(number, known === undefined || known === id ? id : "");
+    }
+  }
+  return feed;
+}
+
+/** The second field is the first without some links, but it is the only one with a text in some feeds. */
+function bodyOf(row: JsonObject): string {
+  return textOf(row.field_body_with_summary) || textOf(row.field_body_with_summary_1);
+}
+
+function toDraft(id: string, row: JsonObject, feed: Feed, context: FormatContext): Draft {
+  const title = plainText(textOf(row.title));
+  const number = textOf(row.field_opportunity_number);
+  const { text, link } = splitBody(bodyOf(row));
+  const parent = umbrellaOf(number, feed);
+  return {
+    source: { code: SOURCE, opportunity_id: id, url: textOf(row.field_external_url) || null },
+    title: title || number || "Untitled",
+    summary: summaryOf(text),
+    description: text || null,
+    ...(/^future program:/i.test(title) ? { status: "forecast", status_display: "Future Program" } : {}),
+    organization: {
+      agency: "Defense Advanced Research Projects Agency (DARPA)",
+      issuing_office: textOf(row.field_taxonomy_office) || null,
+    },
+    program: { type: typeOf(title), solicitation_id: number || null, solicitation_title: title || null },
+    dates: {
+      opens_at: dateInstant(textOf(row.field_open_date), "00:00:00", context.warn),
+      closes_at: dateInstant(textOf(row.field_close_date), "23:59:59", context.warn),
+    },
+    classifications: { keywords: topicsOf(textOf(row.field_research_topics)) },
+    attachments: link === undefined ? [] : [link],
+    // Left out if the feed has no umbrella: one that has closed leaves the feed before its topics.
+    ...(parent === undefined ? {} : { relationships: { parent_id: opportunityId(SOURCE, parent) } }),
+  };
+}
+
+/** The node under whose number this one was issued: DARPA-PA-25-07 for DARPA-PA-25-07-06. */
+function umbrellaOf(number: string, { nodes }: Feed): string | undefined {
+  const [, prefix = ""] = /^(.+-\d+)-\d+$/.exec(number) ?? [];
+  return (prefix && nodes.get(prefix)) || undefined;
+}
+
+/** The feed states a type only in the beginning of a title. */
+function typeOf(title: string): string | null {
+  if (/^(industry|proposers?'?) day:/i.test(title)) return "INDUSTRY_EVENT";
+  if (/^rfi:/i.test(title)) return "RFI";
+  const type = programType({ title });
+  return type === "OTHER" ? null : type;
+}
+
+/** Separates the text from the link that many end with: ` | <a href="/research/programs/shine">See Program</a>`. */
+function splitBody(body: string): { text: string; link?: { name: string; url: string } } {
+  const bar = body.lastIndexOf("|");
+  const [, before = "", address = "", name = "", after = ""] =
+    bar === -1 ? [] : (/^((?:\s|&nbsp;)*)\|\s*<a\s[^<>]*\bhref="([^"<>]*)"[^<>]*>([^<>]*)<\/a>(.*)$/s.exec(body.slice(bar)) ?? []);
+  const url = address === "" ? null : URL.parse(address, SITE);
+  const text = url === null ? body : body.slice(0, bar).replace(/(\s|&nbsp;)+$/, "") + before + after;
+  return { text: withAbsoluteLinks(text), ...(url === null ? {} : { link: { name: plainText(name) || url.href, url: url.href } }) };
+}
+
+function withAbsoluteLinks(html: string): string {
+  return html.replaceAll('href="/', `href="${SITE}/`);
+}
+
+function topicsOf(topics: string): string[] {
+  return [...new Set(topics.split("|").map((topic) => plainText(topic)))].filter((topic) => topic !== "");
+}

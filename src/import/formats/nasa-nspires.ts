@@ -1,0 +1,85 @@
+/** NASA NSPIRES: its list of open solicitations as JSON. */
+
+import { dateInstant } from "../../text/eastern.ts";
+import { type JsonObject, textOf } from "../../text/json-value.ts";
+import { plainText } from "../../text/plain-text.ts";
+import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
+import { naming } from "../input.ts";
+import { jsonObjects } from "../json-elements.ts";
+import { programType } from "../program-type.ts";
+import type { Draft } from "../record.ts";
+
+const SOURCE = "NASA_NSPIRES";
+
+export const nasaNspires: Format = {
+  name: "nasa-nspires",
+  source: SOURCE,
+  about: "NASA NSPIRES: the list of open solicitations as JSON",
+  entry: /\.json$/i,
+  read,
+};
+
+async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
+  for (const input of inputs) {
+    const faultOf = (row: JsonObject) => ("sId" in row ? undefined : "has no sId");
+    for await (const found of naming(input, jsonObjects(input.bytes(), "aaData", { faultOf }))) {
+      if (found.kind === "rejected") yield { input, ...found, source: SOURCE };
+      else yield { input, line: found.line, raw: found.raw, ...readRow(found.raw, context) };
+    }
+  }
+}
+
+function readRow(row: JsonObject, context: FormatContext): RecordItem | RejectedItem {
+  const id = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i.exec(textOf(row.sId))?.[1]?.toUpperCase();
+  if (id === undefined) return { kind: "rejected", reason: "sId must be a GUID", source: SOURCE };
+  return { kind: "record", record: toDraft(id, row, context) };
+}
+
+function toDraft(id: string, row: JsonObject, context: FormatContext): Draft {
+  const title = plainText(textOf(row.title));
+  const number = textOf(row.solicitation_number);
+  return {
+    source: {
+      code: SOURCE,
+      opportunity_id: id,
+      url: `https://nspires.nasaprs.com/external/solicitations/summary.do?method=init&solId=%7B${id}%7D&path=open`,
+    },
+    title: title || number || "Untitled",
+    ...statusOf(textOf(row.status), context),
+    organization: { agency: "National Aeronautics and Space Administration" },
+    program: {
+      ...kindOf(textOf(row.announcement_type), title, context),
+      solicitation_id: number || null,
+      solicitation_title: title || null,
+    },
+    dates: {
+      posted_at: instantOf(textOf(row.release_date), "00:00:00", context),
+      closes_at: instantOf(textOf(row.proposal_due), "23:59:59", context),
+    },
+  };
+}
+
+/** Rows stay "Open" after their due date has passed, so only "Closed" is taken as it stands. Otherwise the dates decide. */
+function statusOf(status: string, { warn }: FormatContext): Pick<Draft, "status"> {
+  if (status === "Closed") return { status: "closed" };
+  if (status !== "Open" && status !== "Due in 30 Days") warn(`unknown status "${status}": the dates decide`);
+  return {};
+}
+
+/** A NASA Research Announcement is a form of broad agency announcement (NASA FAR Supplement 1835.016-71). */
+function kindOf(
+  announcement: string,
+  title: string,
+  { warn }: FormatContext,
+): Pick<NonNullable<Draft["program"]>, "type" | "contract_class"> {
+  if (announcement === "NRA") return { type: "BAA", contract_class: "NASA Research Announcement" };
+  if (announcement === "CAN") return { type: "GRANT", contract_class: "Cooperative Agreement Notice" };
+  if (announcement !== "OTHER" && announcement !== "") warn(`unknown announcement type "${announcement}"`);
+  const type = programType({ title });
+  return { type: type === "OTHER" ? null : type, contract_class: announcement === "OTHER" ? null : announcement || null };
+}
+
+/** Two dashes mean that no date is stated. */
+function instantOf(date: string, time: string, { warn }: FormatContext): string | null {
+  return date === "--" ? null : dateInstant(date, time, warn);
+}

@@ -1,0 +1,177 @@
+/**
+ * NASA ROSES: the page of a year with its research programs and their due dates (Table 3). parse5 reads its damaged HTML as browsers do, and
+ * is loaded only here.
+ */
+import type { DefaultTreeAdapterMap } from "parse5";
+import { dateInstant } from "../../text/eastern.ts";
+import { encodingOf, textOfBytes } from "../csv-rows.ts";
+import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
+import { InvalidInput } from "../input.ts";
+import type { Draft } from "../record.ts";
+
+const SOURCE = "NASA_ROSES";
+
+export const nasaRoses: Format = {
+  name: "nasa-roses",
+  source: SOURCE,
+  about: "NASA ROSES: the page of a year's programs and due dates (Table 3) as HTML",
+  entry: /\.html?$/i,
+  read,
+};
+
+/** The real page has 34,000 characters. */
+const PAGE_MAX = 16_000_000;
+
+type Node = DefaultTreeAdapterMap["node"];
+type Element = DefaultTreeAdapterMap["element"];
+
+/** A row, as the rejects file shows it. */
+type Row = { appendix: string; title: string; url: string; step1: string; due: string };
+
+/** The page: its year, such as "2025", its rows in order, and the texts of its notes by number. */
+type Page = { year: string; rows: Row[]; notes: Map<string, string> };
+
+async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
+  for (const input of inputs) {
+    const page = await pageOf(input);
+    const seen = new Set<string>();
+    for (const [index, row] of page.rows.entries()) {
+      const id = idOf(row, page.year, seen);
+      seen.add(id);
+      yield { input, line: index + 1, raw: row, ...readRow(id, row, page, context) };
+    }
+  }
+}
+
+/* The page */
+
+async function pageOf(input: Input): Promise<Page> {
+  const text = await textOfPage(input);
+  const { parse } = await import("parse5");
+  const all = [...descendantsOf(parse(text))];
+  const words = contentOf(all);
+  const [, year] = /\bROSES-(20\d\d)\b/.exec(words) ?? [];
+  if (year === undefined) throw new InvalidInput(input.name, "it names no ROSES year, such as ROSES-2025");
+  const rows = all.filter((node) => isElement(node, "tr")).flatMap(rowOf);
+  if (rows[0] === undefined || !/^appendix$/i.test(rows[0].appendix))
+    throw new InvalidInput(input.name, "it has no table that begins with APPENDIX");
+  return { year, rows: rows.slice(1), notes: notesOf(words) };
+}
+
+async function textOfPage({ name, bytes }: Input): Promise<string> {
+  let text = "";
+  for await (const piece of textOfBytes(bytes(), await encodingOf(bytes()))) {
+    text += piece;
+    if (text.length > PAGE_MAX) throw new InvalidInput(name, `it has more than ${PAGE_MAX} characters, as no page of ROSES has`);
+  }
+  return text;
+}
+
+/** A row of the table. If its two dates are one cell, both have its text. */
+function rowOf(tr: Element): Row[] {
+  const [appendix, program, step1, due = step1] = tr.childNodes.filter((node) => isElement(node, "td") || isElement(node, "th"));
+  if (appendix === undefined || program === undefined) return [];
+  const link = [...descendantsOf(program)].find((node) => isElement(node, "a"));
+  const url = link?.attrs.find(({ name }) => name === "href")?.value.trim() ?? "";
+  return [{ appendix: textIn(appendix), title: textIn(program), url, step1: textIn(step1), due: textIn(due) }];
+}
+
+function isElement(node: Node, name: string): node is Element {
+  return node.nodeName === name;
+}
+
+/** The nodes below a node, in order. Not recursive, because damaged pages may be nested thousands deep. */
+function* descendantsOf(root: Node): Iterable<Node> {
+  const open: Node[] = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node !== root) yield node;
+    if ("childNodes" in node) for (let n = node.childNodes.length - 1; n >= 0; n--) open.push(node.childNodes[n] as Node);
+  }
+}
+
+function textIn(node: Node | undefined): string {
+  return node === undefined ? "" : contentOf(descendantsOf(node));
+}
+
+/** The text of nodes on one line. A date may be split by tags, so only line breaks separate words. */
+function contentOf(nodes: Iterable<Node>): string {
+  let text = "";
+  for (const node of nodes) {
+    if (node.nodeName === "br") text += " ";
+    else if ("value" in node && node.nodeName === "#text") text += node.value;
+  }
+  return text.replace(/\s+/g, " ").trim();
+}
+
+/** The notes below the table: `[3] Proposals for … may be submitted at any time up to …`. */
+function notesOf(words: string): Map<string, string> {
+  const notes = words.slice(words.lastIndexOf("Notes:"));
+  return new Map(notes.split(/(?=\[\d\] )/).map((note): [string, string] => [note.slice(1, 2), note.slice(4).trim()]));
+}
+
+/* The opportunity */
+
+/** An appendix that occurs twice, such as D.3C, has two programs: the later ones add their title. */
+function idOf({ appendix, title }: Row, year: string, seen: ReadonlySet<string>): string {
+  const id = `ROSES-${year}-${appendix}`;
+  return seen.has(id) ? `${id}-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}` : id;
+}
+
+function readRow(id: string, row: Row, page: Page, context: FormatContext): RecordItem | RejectedItem {
+  if (!/^[A-Z]\.\d+[A-Z]?$/.test(row.appendix)) {
+    return {
+      kind: "rejected",
+      reason: `the first cell must be an appendix such as A.2, not ${JSON.stringify(row.appendix.slice(0, 100))}`,
+      source: SOURCE,
+    };
+  }
+  if (row.title === "") return { kind: "rejected", reason: "the second cell must have a title", source: SOURCE, lineage: id };
+  return { kind: "record", record: toDraft(id, row, page, context) };
+}
+
+function toDraft(id: string, row: Row, { year, notes }: Page, context: FormatContext): Draft {
+  const note = notes.get(/\[(\d)\]/.exec(row.due)?.[1] ?? "") ?? null;
+  return {
+    source: { code: SOURCE, opportunity_id: id, url: row.url || null },
+    title: `${row.appendix} ${row.title}`,
+    summary: note,
+    description: note,
+    ...statusOf(row.due, context),
+    organization: { agency: "National Aeronautics and Space Administration" },
+    program: {
+      type: "BAA", // ROSES is a NASA Research Announcement, a form of broad agency announcement (NASA FAR Supplement 1835.016-71).
+      solicitation_id: /\bNNH[\w-]+/.exec(row.url)?.[0] ?? null,
+      solicitation_title: `ROSES-${year}`,
+      contract_class: "NASA Research Announcement",
+    },
+    dates: { closes_at: dueDate(row.due, context), response_at: dueDate(row.step1, context) },
+    eligibility: { requirements: requirementsOf(row) },
+  };
+}
+
+/** What stands in place of a due date. Where it means that proposals are accepted, the status follows from the dates. */
+function statusOf(due: string, { warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
+  if (due === "N/A" || /^not solicited/i.test(due)) return { status: "closed", status_display: due };
+  if (due === "TBD") return { status: "forecast", status_display: due };
+  if (DATE.test(due) || /^(no due date|follow link)/i.test(due)) return {};
+  warn(`unknown due date "${due}": the program counts as open`);
+  return {};
+}
+
+const DATE = /\b(\d{1,2})\/(\d{1,2})\/(\d{4})\b/;
+
+function dueDate(cell: string, { warn }: FormatContext): string | null {
+  const [, month = "", day = "", year = ""] = DATE.exec(cell) ?? [];
+  return dateInstant(year && `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`, "23:59:59", warn);
+}
+
+/** What the first step is, such as "Mandatory NOI", and how to submit: the words in brackets below the dates. */
+function requirementsOf({ step1, due }: Row): string | null {
+  const [first, proposal] = [step1, due].map((cell) => /\(([^()]*)\)/.exec(cell)?.[1]?.trim() ?? "");
+  const parts = [
+    DATE.test(step1) && `First due date: ${first || "NOI or Step-1"}`,
+    DATE.test(due) && proposal && `Proposal: ${proposal}`,
+    /^follow link/i.test(due) && due,
+  ];
+  return parts.filter(Boolean).join("\n") || null;
+}

@@ -1,0 +1,150 @@
+/** NSF: the CSV export of its funding search. Each program and each Dear Colleague Letter is an opportunity. */
+
+import { dateInstant } from "../../text/eastern.ts";
+import { parseInstantMs } from "../../text/instant.ts";
+import { plainText, summaryOf } from "../../text/plain-text.ts";
+import { type CsvRow, csvRows } from "../csv-rows.ts";
+import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
+import { naming } from "../input.ts";
+import { programType } from "../program-type.ts";
+import type { Draft } from "../record.ts";
+
+const SOURCE = "NSF";
+
+export const nsf: Format = {
+  name: "nsf",
+  source: SOURCE,
+  about: "NSF: the CSV export of its funding search",
+  entry: /\.csv$/i,
+  read,
+};
+
+/** The columns that are read. A file without one of them is refused: every opportunity would seem to have lost that field. */
+const COLUMNS = [
+  "Title",
+  "Synopsis",
+  "Award Type",
+  "Next due date (Y-m-d)",
+  "Proposals accepted anytime",
+  "Program ID",
+  "NSF/PD Num",
+  "Status",
+  "Posted date (Y-m-d)",
+  "URL",
+  "Type",
+  "Solicitation URL",
+] as const;
+
+type Column = (typeof COLUMNS)[number];
+type Text = (column: Column) => string;
+
+/** A program whose solicitation was replaced may have a row for each of both: the newest replaces the others. */
+async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
+  const newest = await newestPostings(inputs);
+  for (const input of inputs) {
+    for await (const { line, row } of naming(input, csvRows(input.bytes(), COLUMNS))) {
+      const text = textIn(row);
+      const isSuperseded = text("Posted date (Y-m-d)") < (newest.get(idOf(text)) ?? "");
+      yield { input, line, raw: row, ...(isSuperseded && { isSuperseded }), ...readRow(text, context) };
+    }
+  }
+}
+
+/** The last posting date of each id that occurs. */
+async function newestPostings(inputs: readonly Input[]): Promise<Map<string, string>> {
+  const newest = new Map<string, string>();
+  for (const input of inputs) {
+    for await (const { row } of naming(input, csvRows(input.bytes(), COLUMNS))) {
+      const text = textIn(row);
+      const [id, posted] = [idOf(text), text("Posted date (Y-m-d)")];
+      if (posted > (newest.get(id) ?? "")) newest.set(id, posted);
+    }
+  }
+  return newest;
+}
+
+function textIn(row: CsvRow): Text {
+  return (column) => (row[column] ?? "").trim();
+}
+
+/** Dear Colleague Letters have no program id. The number is shared by the programs of one solicitation, and a new solicitation changes it. */
+function idOf(text: Text): string {
+  return text("Program ID") || text("URL");
+}
+
+function readRow(text: Text, context: FormatContext): RecordItem | RejectedItem {
+  const id = idOf(text);
+  if (id === "") return { kind: "rejected", reason: "Program ID and URL must not both be blank", source: SOURCE };
+  return { kind: "record", record: toDraft(id, text, context) };
+}
+
+function toDraft(id: string, text: Text, context: FormatContext): Draft {
+  const title = plainText(text("Title"));
+  const number = /\d/.test(text("NSF/PD Num")) ? text("NSF/PD Num") : "";
+  const awardTypes = splitList(text("Award Type"));
+  const type = programType({ title, instruments: awardTypes.flatMap((word) => AWARD_TYPES[word]?.instrument ?? []) });
+  const { closes_at, response_at } = deadlinesOf(splitList(text("Next due date (Y-m-d)")), context);
+  return {
+    source: { code: SOURCE, opportunity_id: id, url: text("URL") || null },
+    // The number finds the program, too, and so does each earlier one.
+    ...(number === "" || number === id ? {} : { earlier_ids: [number] }),
+    title: title || "Untitled",
+    summary: summaryOf(text("Synopsis")),
+    description: text("Synopsis") || null,
+    ...statusOf(text("Status"), context),
+    organization: { agency: "National Science Foundation" },
+    program: {
+      type: type === "OTHER" && awardTypes.length === 0 ? null : type, // Without an award type, the type is unknown.
+      solicitation_id: number || null,
+      solicitation_title: title || null,
+      contract_class: awardTypes.map((word) => labelOf(word, context)).join("; ") || null,
+    },
+    dates: { posted_at: dateInstant(text("Posted date (Y-m-d)"), "00:00:00", context.warn), closes_at, response_at },
+    classifications: { keywords: [text("Type")].filter((word) => word !== "") },
+    eligibility: { requirements: text("Proposals accepted anytime") === "1" ? "Proposals accepted anytime" : null },
+    attachments: attachmentsOf(text("Solicitation URL")),
+  };
+}
+
+/** Award types, and the code of the same funding instrument at Grants.gov. */
+const AWARD_TYPES: Readonly<Record<string, { label: string; instrument?: string } | undefined>> = Object.assign(Object.create(null), {
+  standard: { label: "Standard Grant", instrument: "G" },
+  continuing: { label: "Continuing Grant", instrument: "G" },
+  coop: { label: "Cooperative Agreement", instrument: "CA" },
+  supplemental: { label: "Supplement", instrument: "G" },
+  fellow: { label: "Fellowship", instrument: "G" },
+  other: { label: "Other" },
+});
+
+function labelOf(word: string, { warn }: FormatContext): string {
+  const label = AWARD_TYPES[word]?.label;
+  if (label === undefined) warn(`unknown award type "${word}" is kept as it is`);
+  return label ?? word;
+}
+
+/** The words of a status in which no proposals are accepted. Otherwise the status follows from the dates. */
+const CLOSED = new Set(["Waiting for new publication", "Current but no longer receiving proposals"]);
+
+function statusOf(status: string, { warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
+  if (CLOSED.has(status)) return { status: "closed", status_display: status };
+  if (status !== "Cleared" && status !== "") warn(`unknown status "${status}": the dates decide`);
+  return {};
+}
+
+/** The next due date is `response_at`. The last one closes the record: the first would, and the next import would open it again. */
+function deadlinesOf(due: readonly string[], context: FormatContext): { closes_at: string | null; response_at: string | null } {
+  const instants = due
+    .map((date) => dateInstant(date, "23:59:59", context.warn))
+    .filter((instant) => instant !== null)
+    .sort();
+  const last = instants.at(-1) ?? null;
+  return { closes_at: last, response_at: instants.find((instant) => (parseInstantMs(instant) ?? 0) >= context.now) ?? last };
+}
+
+function attachmentsOf(url: string): NonNullable<Draft["attachments"]> {
+  return url === "" ? [] : [{ name: "Solicitation", url }];
+}
+
+function splitList(text: string): string[] {
+  return [...new Set(text.split(",").map((word) => word.trim()))].filter((word) => word !== "");
+}

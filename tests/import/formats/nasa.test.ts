@@ -1,0 +1,205 @@
+/** NASA's two sources, and their links. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { checkCatalog } from "../../../src/changes/check.ts";
+import { nasaNspires } from "../../../src/import/formats/nasa-nspires.ts";
+import { nasaRoses } from "../../../src/import/formats/nasa-roses.ts";
+import { opportunityId } from "../../../src/opportunities/identity.ts";
+import { aCatalog, documentsOf, dropScratch, eventsOf } from "../../support/imports.ts";
+import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
+import { realPath } from "../../support/real-data.ts";
+
+afterAll(dropScratch);
+
+const ROSES = "nasa-roses/roses-2025-table3.html";
+const [SEPTEMBER, OCTOBER, ROW] = ["20260921.reconstructed", "20261005.reconstructed", "row-20260915"].map(
+  (name) => `nasa-nspires/solicitationsJSON-${name}.json`,
+) as [string, string, string];
+const GUID = "{5509DEBF-B8B4-2F3D-0EFB-350EFE67DCD5}";
+
+describe("the page of ROSES-2025", () => {
+  const readReal = async () => readFormat(nasaRoses, [await realInput(ROSES)]);
+
+  test("all 70 rows of the damaged page, none rejected", async () => {
+    const { items, kept, refused, warnings } = await readReal();
+    expect([items.length, kept.size, refused, warnings]).toEqual([70, 70, [], []]);
+    expect(
+      countBy(kept.values(), ({ status, status_display, dates }) => status_display ?? status ?? (dates?.closes_at ? "dated" : "no date")),
+    ).toEqual({ dated: 43, "no date": 4, TBD: 2, "Not Solicited This Year": 14, "Not Solicited see C.2 and F.3": 1, "N/A": 6 });
+  });
+
+  test("a program, field by field", async () => {
+    const { kept } = await readReal();
+    expect(kept.get("ROSES-2025-A.7")).toEqual({
+      source: {
+        code: "NASA_ROSES",
+        opportunity_id: "ROSES-2025-A.7",
+        url: "https://nspires.nasaprs.com/external/solicitations/summary.do?solId={345E142D-1435-CDC0-E1BA-A5F7CC815049}&path=&method=init",
+      },
+      title: "A.7 Water Quality Applications",
+      summary: null,
+      description: null,
+      organization: { agency: "National Aeronautics and Space Administration" },
+      program: { type: "BAA", solicitation_id: null, solicitation_title: "ROSES-2025", contract_class: "NASA Research Announcement" },
+      dates: { closes_at: "2025-12-16T23:59:59-05:00", response_at: "2025-08-19T23:59:59-04:00" },
+      eligibility: { requirements: "First due date: Mandatory NOI" },
+    });
+  });
+
+  test.each([
+    ["C.8", "2025-09-12", "2025-12-03", "a date that a closing tag splits"],
+    ["C.10", undefined, "2025-12-15", "a date that two tags split"],
+    ["F.6", "2026-01-26", "2026-03-31", "a month without its zero"],
+    ["C.5", undefined, "2026-01-12", "a cell whose end tag is cut"],
+    ["D.3C", undefined, "2026-02-27", "the first of two programs of one appendix"],
+    ["D.3C-xrism-general-observer-type-2", undefined, "2026-02-27", "the second one"],
+    ["D.4", undefined, undefined, "TBD"],
+    ["A.4", undefined, undefined, "no due date"],
+  ])("%s: %p and %p (%s)", async (appendix, first, proposal, _) => {
+    const { kept } = await readReal();
+    const { dates } = kept.get(`ROSES-2025-${appendix}`) ?? {};
+    expect([dates?.response_at?.slice(0, 10), dates?.closes_at?.slice(0, 10)]).toEqual([first, proposal]);
+  });
+
+  test("a note says until when proposals are accepted", async () => {
+    const { kept } = await readReal();
+    expect(kept.get("ROSES-2025-A.10")?.description).toStartWith(
+      "Proposals for A.10 INNOVATE may be submitted at any time up to August 31, 2026. Proposers",
+    );
+  });
+
+  test("importing it again changes nothing", async () => {
+    const catalog = await aCatalog();
+    expect(await catalog.takeFiles([realPath(ROSES)], { format: nasaRoses })).toMatchObject({ read: 70, added: 70, rejected: 0 });
+    expect(await catalog.takeFiles([realPath(ROSES)], { format: nasaRoses })).toMatchObject({ read: 70, unchanged: 70, events: 0 });
+  });
+});
+
+describe("another page", () => {
+  const page = (rows: string) => `<title>ROSES-2026 Table 3</title><table><tr><th>APPENDIX<th>PROGRAM<th>NOI<th>Due</tr>${rows}</table>`;
+  const readPage = (rows: string) => readFormat(nasaRoses, [textInput(page(rows))]);
+
+  test("has keys of its own year", async () => {
+    const { kept } = await readPage("<tr><td>A.2<td>Ice<td>N/A<td>1/2/2027");
+    expect([...kept.keys()]).toEqual(["ROSES-2026-A.2"]);
+  });
+
+  test("a row without an appendix or a title is rejected alone", async () => {
+    const { items, refused, kept } = await readPage(
+      "<tr><td>Total<td>70</tr><tr><td>A.2<td> <td>N/A<td>TBD</tr><tr><td>A.3<td>Ice<td>N/A<td>TBD",
+    );
+    expect(refused).toEqual(['the first cell must be an appendix such as A.2, not "Total"', "the second cell must have a title"]);
+    expect(items[1]).toMatchObject({ line: 2, lineage: "ROSES-2026-A.2" });
+    expect(kept.size).toBe(1);
+  });
+
+  test("unknown words in place of a due date give a warning", async () => {
+    const { kept, warnings } = await readPage("<tr><td>A.2<td>Ice<td>N/A<td>Soon");
+    expect([kept.get("ROSES-2026-A.2")?.status, warnings]).toEqual([undefined, ['unknown due date "Soon": the program counts as open']]);
+  });
+
+  test.each([
+    ["<html><body>Down for maintenance", "it names no ROSES year, such as ROSES-2025"],
+    ["<html>ROSES-2025 <table><tr><td>News<td>x</table>", "it has no table that begins with APPENDIX"],
+    ["", "it names no ROSES year"],
+  ])("%p is refused as a whole", async (text, fault) => {
+    await expect(readFormat(nasaRoses, [textInput(text, "page.html")])).rejects.toThrow(`Cannot import page.html: ${fault}`);
+  });
+});
+
+describe("NSPIRES", () => {
+  test.each([
+    [SEPTEMBER, 8],
+    [OCTOBER, 13],
+    [ROW, 1],
+  ])("%s: %d solicitations, none rejected", async (name, rows) => {
+    const { items, kept, refused, warnings } = await readFormat(nasaNspires, [await realInput(name)]);
+    expect([items.length, kept.size, refused, warnings]).toEqual([rows, rows, [], []]);
+  });
+
+  test("a solicitation, field by field", async () => {
+    const { kept } = await readFormat(nasaNspires, [await realInput(ROW)]);
+    expect([...kept.values()]).toEqual([
+      {
+        source: {
+          code: "NASA_NSPIRES",
+          opportunity_id: "6C484060-6A93-367A-DBC6-394F5FA30B96",
+          url: "https://nspires.nasaprs.com/external/solicitations/summary.do?method=init&solId=%7B6C484060-6A93-367A-DBC6-394F5FA30B96%7D&path=open",
+        },
+        title: "Early Stage Innovations (ESI26)",
+        organization: { agency: "National Aeronautics and Space Administration" },
+        program: {
+          type: "BAA",
+          contract_class: "NASA Research Announcement",
+          solicitation_id: "NNH26ZOA001N-ESI26",
+          solicitation_title: "Early Stage Innovations (ESI26)",
+        },
+        dates: { posted_at: "2026-09-15T00:00:00-04:00", closes_at: "2026-10-13T23:59:59-04:00" },
+      },
+    ]);
+  });
+
+  test("two weeks later, what has closed is an event, and a solicitation that is open past its due date has closed by its date", async () => {
+    const catalog = await aCatalog();
+    const [first, second] = [Date.UTC(2026, 8, 21, 12), Date.UTC(2026, 9, 5, 12)];
+    await catalog.takeFiles([realPath(SEPTEMBER)], { format: nasaNspires, asOf: first });
+    expect(await catalog.takeFiles([realPath(OCTOBER)], { format: nasaNspires, asOf: second })).toMatchObject({
+      read: 13,
+      added: 5,
+      rejected: 0,
+    });
+
+    const closings = async (id: string) =>
+      (await eventsOf(catalog.db, id)).flatMap(({ type, changes, detected_at }) =>
+        type === "status_changed" ? [changes, detected_at] : [],
+      );
+    const turned = [{ field: "status", previous: "closing_soon", current: "closed" }];
+    const [closed, pastDue] = ["EB1F0846-36E5-2E9A-30B0-C1DD9BFB40E6", "AB203FB1-0B66-BF02-1A26-EBA50EE72C35"];
+    expect(await closings(closed)).toEqual([turned, "2026-10-02T03:59:59.000Z"]);
+    expect(await closings(pastDue)).toEqual([turned, "2026-09-30T03:59:59.000Z"]);
+    expect(await checkCatalog(catalog.db)).toEqual([]);
+    expect(await catalog.takeFiles([realPath(OCTOBER)], { format: nasaNspires })).toMatchObject({ unchanged: 13, events: 0 });
+  });
+
+  test("a row without a GUID is rejected alone, and other announcements are what their title says", async () => {
+    const rows = [
+      { sId: "x" },
+      { sId: GUID, title: "Prize Competition", announcement_type: "XYZ", status: "Paused", proposal_due: "soon" },
+    ];
+    const { refused, drafts, warnings } = await readFormat(nasaNspires, [textInput(JSON.stringify({ aaData: rows }))]);
+    expect(refused).toEqual(["sId must be a GUID"]);
+    expect(drafts[0]?.program).toMatchObject({ type: "PRIZE", contract_class: "XYZ" });
+    expect(warnings).toEqual([
+      'unknown status "Paused": the dates decide',
+      'unknown announcement type "XYZ"',
+      'unreadable date "soon" is left out',
+    ]);
+  });
+
+  test("an empty list is no error, and a page is", async () => {
+    expect((await readFormat(nasaNspires, [textInput('{"aaData":[]}')])).items).toEqual([]);
+    await expect(readFormat(nasaNspires, [textInput("<html>Session expired")])).rejects.toThrow("it is not JSON");
+  });
+});
+
+describe("a program of ROSES and the solicitation at NSPIRES", () => {
+  test.each([["ROSES first"], ["NSPIRES first"]])("are linked by GUID or number: %s", async (order) => {
+    const catalog = await aCatalog();
+    const imports = [
+      () => catalog.takeFiles([realPath(ROSES)], { format: nasaRoses }),
+      () => catalog.takeFiles([realPath(OCTOBER)], { format: nasaNspires }),
+    ];
+    for (const run of order === "ROSES first" ? imports : imports.toReversed()) await run();
+
+    const links = (await documentsOf(catalog.db)).flatMap(({ source, relationships }) => {
+      const { canonical_id } = relationships as { canonical_id: string | null };
+      return canonical_id === null ? [] : [[source.opportunity_id, canonical_id]];
+    });
+    expect(Object.fromEntries(links)).toEqual({
+      "ROSES-2025-A.13": opportunityId("NASA_NSPIRES", "33D1A64A-D7B2-199F-7E02-90E363FB86BC"),
+      "ROSES-2025-D.4": opportunityId("NASA_NSPIRES", "5509DEBF-B8B4-2F3D-0EFB-350EFE67DCD5"),
+      "ROSES-2025-D.8": opportunityId("NASA_NSPIRES", "7BC438A4-AB22-310E-DE69-08E348C1F294"),
+      "ROSES-2025-D.9": opportunityId("NASA_NSPIRES", "BE2AA4DC-81E7-2AF3-B465-8AA6478270A4"),
+    });
+    expect(await checkCatalog(catalog.db)).toEqual([]);
+  });
+});
