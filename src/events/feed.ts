@@ -185,7 +185,11 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
   return { entries, last: heads.at(-1), isComplete: true };
 }
 
-function isWanted({ type, severity, detected_at }: Head, { types, atLeast, since = FIRST, until = LAST }: FeedFilter): boolean {
+/** Whether an event meets the conditions on events. Those on its opportunity are not compared. */
+export function isWanted(
+  { type, severity, detected_at }: Pick<Head, "type" | "severity" | "detected_at">,
+  { types, atLeast, since = FIRST, until = LAST }: Omit<FeedFilter, "filter">,
+): boolean {
   return (
     detected_at > since &&
     detected_at <= until &&

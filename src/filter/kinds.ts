@@ -1,4 +1,5 @@
 /** The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db. */
+import { type TSchema, Type } from "@sinclair/typebox";
 import { fold } from "../opportunities/facets.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
@@ -14,6 +15,8 @@ export type Field<Value> = {
   /** The name of the value in the help, such as `<date>`. */
   value: string;
   help: string;
+  /** What `read` accepts, as JSON Schema. `read` is stricter, and also accepts lists as one text with commas. */
+  schema: TSchema;
   /** Reads a value from JSON or from the command line. Throws a sentence that says what it must be. */
   read: (given: unknown) => Value;
   /** The condition for people. */
@@ -28,12 +31,18 @@ const [ITEMS_MAX, TEXT_MAX] = [50, 200];
 /** A value that a field does not take. */
 export class BadValue extends Error {}
 
-type ListField = Omit<Field<string[]>, "read"> & { item: (text: string) => string };
+type ListField = Omit<Field<string[]>, "read" | "schema"> & {
+  item: (text: string) => string;
+  /** The values that an item can have, if there are few. */
+  known?: readonly string[];
+};
 
 /** A list: in JSON an array of texts, on the command line one text with commas. One of them must match. */
-function list({ item, ...field }: ListField): Field<string[]> {
+function list({ item, known, ...field }: ListField): Field<string[]> {
+  const itemSchema = known === undefined ? Type.String() : Type.Unsafe<string>({ type: "string", enum: known });
   return {
     ...field,
+    schema: Type.Array(itemSchema, { minItems: 1, maxItems: ITEMS_MAX, description: field.help }),
     read: (given) => {
       const texts = typeof given === "string" ? given.split(",") : given;
       if (!Array.isArray(texts) || !texts.every((text) => typeof text === "string")) throw new BadValue("must be a list of texts");
@@ -66,6 +75,7 @@ export function oneOf(
   return list({
     value: name === "status" ? "<statuses>" : "<types>",
     help: `only these: ${known.join(", ")}`,
+    known,
     item: (text) => {
       const found = known.find((each) => each.toLowerCase() === text.toLowerCase());
       if (found !== undefined) return found;
@@ -83,6 +93,7 @@ export function text(name: "agency" | "eligibility", help: string, get: (opportu
   return {
     value: "<text>",
     help,
+    schema: Type.String({ minLength: 1, maxLength: TEXT_MAX, description: help }),
     read: (given) => {
       if (typeof given !== "string" || given.trim() === "") throw new BadValue("must be a text that is not blank");
       if (/[\x00-\x1f\x7f]/.test(given)) throw new BadValue("must not contain control characters");
@@ -135,10 +146,12 @@ export function date(
   column: ColumnName,
   get: (opportunity: Opportunity) => string | null,
 ): Field<string> {
-  const { side, help, holds } = comparisons[operator];
+  const { side, help: comparison, holds } = comparisons[operator];
+  const help = `${verb} ${comparison}: 30d, -7d, 2026-12-31 or a timestamp`;
   return {
     value: "<when>",
-    help: `${verb} ${help}: 30d, -7d, 2026-12-31 or a timestamp`,
+    help,
+    schema: Type.String({ description: help }),
     read: (given) => {
       if (typeof given !== "string" || momentOf(given.trim(), 0) === undefined)
         throw new BadValue("must be a time from now such as 30d or -7d, a date such as 2026-12-31, or an RFC 3339 timestamp");
@@ -166,6 +179,7 @@ export function amount({ help, words, column, operator, read, fits }: AmountFiel
   return {
     value: "<amount>",
     help,
+    schema: Type.String({ description: `${help}: a decimal as text, such as "250000"` }),
     read: (given) => {
       const plain =
         typeof given === "string"
@@ -191,7 +205,8 @@ export function amount({ help, words, column, operator, read, fits }: AmountFiel
 const RELATIVE = /^([+-]?)(\d{1,5})([hdw])$/;
 const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-function instantOf(given: string, now: EpochMs): EpochMs {
+/** The instant of a time that a date field has read. */
+export function instantOf(given: string, now: EpochMs): EpochMs {
   return momentOf(given, now) ?? Number.NaN;
 }
 

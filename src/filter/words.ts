@@ -1,5 +1,6 @@
 /** The words of a filter: what a person types becomes a query of FTS5, whatever it is, without a syntax that could be wrong. */
 import { Database } from "bun:sqlite";
+import { Type } from "@sinclair/typebox";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { memoizeLast } from "../runtime/memoize.ts";
 import { BadValue, type Condition, type Field } from "./kinds.ts";
@@ -8,13 +9,16 @@ import { createTexts, INSERT_TEXTS, textsOf } from "./texts.ts";
 /** The most words and phrases of a filter, and the most characters. */
 const [TERMS_MAX, LENGTH_MAX] = [64, 1000];
 
+const HELP = 'words that must all occur: quantum, "a phrase", quant*, -optical';
+
 /**
  * All words must occur. In JSON a text such as `quantum "machine learning" -optical`, or a list of such texts. In a list, an item of several
  * plain words is a phrase, as the shell removes the quotes of an argument.
  */
 export const words: Field<string> = {
   value: "<words>",
-  help: 'words that must all occur: quantum, "a phrase", quant*, -optical',
+  help: HELP,
+  schema: Type.String({ maxLength: LENGTH_MAX, description: HELP }),
   read: (given) => {
     const texts = typeof given === "string" ? [given] : given;
     if (!Array.isArray(texts) || !texts.every((text) => typeof text === "string")) throw new BadValue("must be a text or a list of texts");

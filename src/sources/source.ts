@@ -53,7 +53,9 @@ const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(
 export async function requireSources(db: CatalogDb, codes: readonly string[], action: string): Promise<void> {
   const known = [...(await listSources(db)).map(({ code }) => code), ...(await db.all(sourcesOfRecords)).map(({ source }) => source)];
   for (const code of codes) {
-    if (!known.includes(code)) throw new Error(`Cannot ${action} source ${code}: no source has this code${didYouMean(code, known)}`);
+    if (known.includes(code)) continue;
+    const names = [...new Set(known)].sort().join(", ");
+    throw new Error(`Cannot ${action} source ${code}: no source has this code${didYouMean(code, known)}. There are ${names}`);
   }
 }
 
