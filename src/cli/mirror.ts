@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { messageOf, reasonOf } from "../../db/reason.ts";
+import { reasonOf } from "../../db/reason.ts";
 import { importNameOf } from "../import/formats/all.ts";
-import { type Feed, PermanentError, readSourceCodes } from "../mirror/feed.ts";
+import { type Feed, PermanentError, readSources } from "../mirror/feed.ts";
 import { openNdjsonStore } from "../mirror/ndjson-store.ts";
 import { openSqliteStore } from "../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
@@ -15,6 +14,7 @@ import { apiBaseUrl, durationAtLeast } from "./arguments.ts";
 import { type Cli, command } from "./command.ts";
 import { examples, formatCount, formatDuration, type OutputOptions } from "./output.ts";
 import { progressReporter } from "./progress.ts";
+import { isPrivate, readKey } from "./server-key.ts";
 
 type MirrorOptions = OutputOptions & {
   into: string;
@@ -72,7 +72,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
   const scope: Scope = { baseUrl, source: options.source ?? [], events: options.events === true };
   const feed: Feed = {
     baseUrl,
-    key: readKey(machine, options.keyFile),
+    key: readKey(machine, options.keyFile, "mirror"),
     fetch: (request) => fetch(request, { verbose: false }), // BUN_CONFIG_VERBOSE_FETCH would print the key.
     sleep: wait,
     random: () => Buffer.from(machine.randomBytes(4)).readUInt32BE() / 2 ** 32,
@@ -108,7 +108,7 @@ function sourceWarning(feed: Feed, sources: readonly string[], { printError }: M
   const wanted = new Set(sources).difference(new Set(["OTHER"]));
   return async () => {
     if (wanted.size === 0) return;
-    const known = await readSourceCodes(feed);
+    const known = (await readSources(feed)).map(({ code }) => code);
     for (const code of wanted.difference(new Set(known))) {
       const meant = closest(code, known);
       const advice =
@@ -155,30 +155,8 @@ function formatOf({ into, format }: MirrorOptions): Format | undefined {
   return /\.(db|sqlite3?)$/i.test(into) ? "sqlite" : undefined;
 }
 
-function readKey({ env }: Machine, file: string | undefined): string {
-  const key = (file === undefined ? (env.FUNDFEED_KEY ?? "") : readKeyFile(file)).trim();
-  const from = file ?? "FUNDFEED_KEY";
-  if (key === "") throw new Error(`Cannot mirror: put the API key into ${from}`);
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error(`Cannot mirror: ${from} does not contain an API key`);
-  return key;
-}
-
-function readKeyFile(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new Error(`Cannot read the API key: ${messageOf(error)}`);
-  }
-}
-
 function sourceCodes(text: string, earlier: string[] = []): string[] {
   const codes = text.split(",").map((code) => code.trim().toUpperCase());
   if (codes.includes("")) throw new InvalidArgumentError("It must be source codes, separated by commas.");
   return [...new Set([...earlier, ...codes])].sort();
-}
-
-/** Whether nobody on the network can read the key: over TLS, or on this machine. */
-function isPrivate(baseUrl: string): boolean {
-  const { protocol, hostname } = new URL(baseUrl);
-  return protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { codeOf, reasonOf } from "../../db/reason.ts";
-import { catchUp } from "../search/catch-up.ts";
+import { catchUp, type Report } from "../search/catch-up.ts";
 import { isDamaged, isUnwritable, openSearchFile, openTemporarySearchFile, type SearchFile } from "../search/search-file.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { progressReporter } from "./progress.ts";
@@ -25,21 +25,39 @@ export async function withSearchIndex<T>(
   const index = openIndex(options, machine.printError);
   try {
     const report = progressReporter(machine);
-    await catchUp(catalog, index, (done, total) => report({ step: "indexing", done, total, unit: "records" }));
-    machine.showProgress("");
-    return await work(index);
-  } catch (error) {
-    if (/^SQLITE_CORRUPT/.test(codeOf(error)) && isDamaged(index))
-      throw new Error(`Cannot search: ${index.sqlite.filename} is damaged; delete it, and the next search builds it again`, {
-        cause: error,
-      });
-    throw error;
+    return await useIndex(
+      index,
+      catalog,
+      (done, total) => report({ step: "indexing", done, total, unit: "records" }),
+      () => {
+        machine.showProgress("");
+        return work(index);
+      },
+    );
   } finally {
     index.close();
   }
 }
 
-function openIndex({ searchData, data, database }: SearchOptions, tell: (message: string) => void): SearchFile {
+/** Brings an open index up to date and runs `work`. Throws a DamagedIndex if the index cannot be read. */
+export async function useIndex<T>(index: SearchFile, catalog: CatalogDb, report: Report, work: () => T | Promise<T>): Promise<T> {
+  try {
+    await catchUp(catalog, index, report);
+    return await work();
+  } catch (error) {
+    if (/^SQLITE_CORRUPT/.test(codeOf(error)) && isDamaged(index)) throw new DamagedIndex(index.sqlite.filename, error);
+    throw error;
+  }
+}
+
+export class DamagedIndex extends Error {
+  constructor(path: string, cause: unknown) {
+    super(`Cannot search: ${path} is damaged; delete it, and the next search builds it again`, { cause });
+  }
+}
+
+/** Opens the search index: where the options say, or in a temporary directory if it cannot be kept there. `tell` gets the reason. */
+export function openIndex({ searchData, data, database }: SearchOptions, tell: (message: string) => void): SearchFile {
   const directory = searchData ?? (database === undefined ? data : undefined);
   if (directory === undefined) {
     tell("Built the search index in a temporary directory; --search-data DIR keeps it for the next search");

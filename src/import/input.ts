@@ -228,17 +228,17 @@ const SHOWN_BYTES = 1000;
 /** A line without its end, counted from 1. With a `fault`, `text` is only what can be shown of it. */
 export type Line = { line: number; text: string; fault?: string };
 
-/** The lines of a UTF-8 file, ending with LF or CR LF, in bounded memory. Byte-order marks are dropped. */
-export async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Line> {
+/** The lines of a UTF-8 file, ending with LF or CR LF, in bounded memory. Byte-order marks are dropped. Longer lines have a fault. */
+export async function* lines(bytes: AsyncIterable<Uint8Array>, bytesMax = LINE_BYTES_MAX): AsyncIterable<Line> {
   let line = 1;
   let pieces: Uint8Array[] = [];
   let length = 0;
   const add = (piece: Uint8Array) => {
-    if (piece.length > 0 && length <= LINE_BYTES_MAX) pieces.push(piece);
+    if (piece.length > 0 && length <= bytesMax) pieces.push(piece);
     length += piece.length;
   };
   const take = (): Line => {
-    const taken = decodeLine(line++, pieces, length);
+    const taken = decodeLine(line++, pieces, length, bytesMax);
     pieces = [];
     length = 0;
     return taken;
@@ -258,11 +258,11 @@ export async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Li
 const strict = new TextDecoder("utf-8", { fatal: true });
 const lenient = new TextDecoder("utf-8");
 
-function decodeLine(line: number, pieces: readonly Uint8Array[], length: number): Line {
+function decodeLine(line: number, pieces: readonly Uint8Array[], length: number, bytesMax: number): Line {
   const [first = new Uint8Array()] = pieces;
   const bytes = pieces.length > 1 ? Buffer.concat(pieces) : first;
-  if (length > LINE_BYTES_MAX)
-    return { line, text: lenient.decode(bytes.subarray(0, SHOWN_BYTES)), fault: `the line has more than ${LINE_BYTES_MAX} bytes` };
+  if (length > bytesMax)
+    return { line, text: lenient.decode(bytes.subarray(0, SHOWN_BYTES)), fault: `the line has more than ${bytesMax} bytes` };
   const end = bytes.at(-1) === 13 ? bytes.length - 1 : bytes.length;
   try {
     return { line, text: strict.decode(bytes.subarray(0, end)) };

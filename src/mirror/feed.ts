@@ -40,10 +40,14 @@ const ATTEMPTS_MAX = 6;
 const WAIT_MAX_MS = 25 * 3_600_000;
 
 /** One page of a list. Leaves out `filters` whose value is `null`. Throws a PermanentError if the response is not a page. */
-export async function readPage(feed: Feed, path: string, filters: Record<string, string | null>, cursor: string | null): Promise<Page> {
-  const given = Object.entries({ ...filters, limit: String(PAGE_SIZE), cursor }).filter(
-    (each): each is [string, string] => each[1] !== null,
-  );
+export async function readPage(
+  feed: Feed,
+  path: string,
+  filters: Record<string, string | null>,
+  cursor: string | null,
+  limit = PAGE_SIZE,
+): Promise<Page> {
+  const given = Object.entries({ ...filters, limit: String(limit), cursor }).filter((each): each is [string, string] => each[1] !== null);
   const { data, meta } = await request(feed, `${path}?${new URLSearchParams(given)}`);
   const next = nextOf(objectOf(meta));
   if (!Array.isArray(data) || !data.every(isObject) || next === undefined)
@@ -52,11 +56,18 @@ export async function readPage(feed: Feed, path: string, filters: Record<string,
   return { items: data, next };
 }
 
-/** The codes of the sources that the server names. Throws a PermanentError if the response is not a list of sources. */
-export async function readSourceCodes(feed: Feed): Promise<string[]> {
+/** One resource. Throws a PermanentError with the code `not_found` if there is none. */
+export async function readResource(feed: Feed, path: string): Promise<JsonObject> {
+  const { data } = await request(feed, path);
+  if (!isObject(data)) throw new PermanentError("", "its response is not a resource");
+  return data;
+}
+
+/** The sources that the server names. Throws a PermanentError if the response is not a list of sources. */
+export async function readSources(feed: Feed): Promise<{ code: string; name: string }[]> {
   const { data } = await request(feed, "/sources");
   if (!Array.isArray(data) || !data.every(isObject)) throw new PermanentError("", "its response is not a list of sources");
-  return data.map((source) => memberOf(source, "code"));
+  return data.map((source) => ({ code: memberOf(source, "code"), name: memberOf(source, "name") }));
 }
 
 function nextOf({ has_more, next_cursor }: JsonObject): string | null | undefined {
