@@ -43,6 +43,8 @@ const machine: Machine = {
     progress?.clear();
     write(1, text);
   },
+  readInput: () => Bun.stdin.stream(),
+  writeOutput: (text) => writeAll(1, Buffer.from(text)),
   terminal: () =>
     process.stdout.isTTY
       ? { columns: process.stdout.columns, hasColors: styleText("bold", "x", { stream: process.stdout }) !== "x" }
@@ -91,23 +93,25 @@ function writeLog(text: string): void {
   logWritten = logWritten
     .then(() => {
       progress?.clear();
-      return writeAll(Buffer.from(safeLines(text)));
+      return writeAll(2, Buffer.from(safeLines(text)));
     })
+    .catch(() => undefined) // A full disk, or a log reader that died, must not stop the server.
     .finally(() => {
       logPending -= text.length;
     });
 }
 
-async function writeAll(bytes: Buffer): Promise<void> {
+/** Throws the error of the operating system. */
+async function writeAll(descriptor: 1 | 2, bytes: Buffer): Promise<void> {
   let rest = bytes;
   while (rest.length > 0) {
     const { promise, resolve } = Promise.withResolvers<number | NodeJS.ErrnoException>();
-    writeAsync(2, rest, (error, written) => resolve(error ?? written));
+    writeAsync(descriptor, rest, (error, written) => resolve(error ?? written));
     const written = await promise;
     if (typeof written === "number") rest = rest.subarray(written);
     else if (written.code === "EAGAIN")
       await Bun.sleep(1); // The pipe is full.
-    else return; // A full disk, or a log reader that died, must not stop the server.
+    else throw written;
   }
 }
 

@@ -18,6 +18,7 @@ import { healthCommand } from "./health.ts";
 import { importCommand } from "./import.ts";
 import { importsCommand } from "./imports.ts";
 import { keysCommand } from "./keys.ts";
+import { mcpCommand } from "./mcp.ts";
 import { mirrorCommand } from "./mirror.ts";
 import { openapiCommand } from "./openapi.ts";
 import { plansCommand } from "./plans.ts";
@@ -35,7 +36,7 @@ const MAINTENANCE = "Maintenance:";
 const commands = {
   "Serve:": [demoCommand, serveCommand, healthCommand, openapiCommand],
   "Import:": [importCommand, pullCommand, refreshCommand, redactCommand],
-  "Search:": [findCommand, showCommand],
+  "Search:": [findCommand, showCommand, mcpCommand],
   "Export:": [exportCommand, mirrorCommand],
   "Provenance:": [importsCommand, explainCommand, sourcesCommand],
   "Access:": [plansCommand, accountsCommand, keysCommand],

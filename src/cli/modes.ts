@@ -25,6 +25,7 @@ export const modes: Readonly<Record<string, Mode | "nothing">> = {
   explain: "read",
   find: "read",
   show: "read",
+  mcp: "read",
   copy: "read",
   "imports list": "read",
   "sources list": "read",

@@ -10,6 +10,10 @@ export type Machine = {
   printLine: (text: string) => void;
   /** Prints results on standard output as they are. The caller escapes control characters. */
   printText: (text: string) => void;
+  /** Standard input, read as fast as it is iterated. */
+  readInput: () => AsyncIterable<Uint8Array>;
+  /** Writes to standard output without making the program wait. Resolves when it is written; rejects if the reader has gone. */
+  writeOutput: (text: string) => Promise<void>;
   /** The terminal that standard output is; `undefined` if it is none. */
   terminal: () => { columns: number; hasColors: boolean } | undefined;
   /** Prints one message on standard error as one line, with control characters escaped. */

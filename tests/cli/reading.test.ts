@@ -38,6 +38,7 @@ const arguments_: Record<string, () => string[]> = {
   explain: () => [eventId],
   find: () => ["one"],
   show: () => ["1"],
+  mcp: () => [], // Its input ends at once. What it does with requests: tests/mcp.
   copy: () => ["postgres://127.0.0.1:1/nowhere"],
   "imports list": () => [],
   "sources list": () => [],

@@ -54,6 +54,8 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^cd "\$\(mktemp -d\)" && bun add |^gzip .*node_modules/, () => undefined], // How a bundled file was downloaded, once.
   [/^(sudo|docker|systemctl|journalctl) /, checkNames], // Would change the machine that runs the tests.
   [/^alias fundfeed=/, () => undefined],
+  [/^claude mcp add fundfeed -- fundfeed mcp /, checkNames], // A program of others.
+  [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
   [/^([A-Z_]+=\S+ )*fundfeed (serve|demo)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
   [/^curl /, run],
   [/^([A-Z_]+=\S+ )*fundfeed /, run],

@@ -23,6 +23,8 @@ const machine = (printLine: (text: string) => void): Machine => ({
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
   printLine,
   printText: () => undefined,
+  readInput: async function* () {},
+  writeOutput: async () => undefined,
   terminal: () => undefined,
   printError: () => undefined,
   showProgress: () => undefined,

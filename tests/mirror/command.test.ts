@@ -41,6 +41,8 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
     randomBytes: (count) => new Uint8Array(count),
     printLine: (text) => void printed.push(text),
     printText: () => undefined,
+    readInput: async function* () {},
+    writeOutput: async () => undefined,
     terminal: () => undefined,
     printError: (text) => void told.push(text),
     showProgress: (line) => void shown.push(line),

@@ -30,6 +30,8 @@ function aCommand(env: Record<string, string> = {}) {
     randomBytes: (count) => new Uint8Array(count),
     printLine: (text) => void printed.push(text),
     printText: () => undefined,
+    readInput: async function* () {},
+    writeOutput: async () => undefined,
     terminal: () => undefined,
     printError: (text) => void told.push(text),
     showProgress: () => undefined,

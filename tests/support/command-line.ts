@@ -24,6 +24,8 @@ export async function fundfeed(args: readonly string[], env: Record<string, stri
 export function machineOf(env: Record<string, string>, output: Pick<Machine, "printLine" | "printError"> & Partial<Machine>): Machine {
   return {
     printText: output.printLine,
+    readInput: async function* () {},
+    writeOutput: async (text) => output.printLine(text.replace(/\n$/, "")),
     terminal: () => undefined,
     ...output,
     env,

@@ -1,0 +1,93 @@
+import type { Command } from "commander";
+import { locationName } from "../../db/open.ts";
+import type { Databases } from "../mcp/local.ts";
+import type { Reader } from "../mcp/reader.ts";
+import { sleep } from "../runtime/run-every.ts";
+import type { SearchFile } from "../search/search-file.ts";
+import { apiBaseUrl } from "./arguments.ts";
+import { type Cli, command, withCatalog } from "./command.ts";
+import { examples } from "./output.ts";
+import { addSearchOptions, DamagedIndex, openIndex, type SearchOptions, useIndex } from "./search-options.ts";
+import { isPrivate, readKey } from "./server-key.ts";
+
+type McpOptions = SearchOptions & { server?: string; keyFile?: string; allowHttp?: true };
+
+/** A request to a server may take so long. Clients wait for about a minute. */
+const TIMEOUT_MS = 20_000;
+
+export function mcpCommand(cli: Cli): Command {
+  const mcp = command("mcp", "Serve the data to AI agents on standard input and output, as an MCP server")
+    .option("--server <url>", "read from a server through its API instead; base URL ending in /v1", apiBaseUrl)
+    .option("--key-file <file>", "read the server's API key from this file instead of from FUNDFEED_KEY")
+    .option("--allow-http", "allow sending the key to another machine without TLS")
+    .addHelpText(
+      "after",
+      `
+An MCP client starts this command: docs/mcp.md has the lines for its configuration.
+${examples("fundfeed mcp --data /var/lib/fundfeed", "fundfeed mcp --server https://api.example.org/v1 --key-file key.txt")}`,
+    );
+  return addSearchOptions(mcp).action(async (options: McpOptions) => {
+    requireOnePlace(mcp, options);
+    const { machine } = cli;
+    if (machine.terminal() !== undefined)
+      machine.printError("This is an MCP server: it reads JSON-RPC from standard input. Ctrl-D ends it");
+    const stop = new AbortController();
+    machine.onStopSignal(() => stop.abort());
+    const reader = await openReader(cli, options);
+    try {
+      const { serveMcp } = await import("../mcp/server.ts");
+      const log = (message: string) => machine.writeLog(`${message}\n`);
+      await serveMcp({ reader, now: machine.now, log, stop: stop.signal, input: machine.readInput(), write: machine.writeOutput });
+    } finally {
+      await reader.close();
+    }
+  });
+}
+
+function requireOnePlace(mcp: Command, { server, allowHttp }: McpOptions): void {
+  const given = ["data", "database", "searchData"].filter((name) => mcp.getOptionValueSource(name) === "cli");
+  if (server !== undefined && given.length > 0) mcp.error("error: --server excludes --data, --database and --search-data");
+  if (server !== undefined && !isPrivate(server) && !allowHttp)
+    mcp.error(`error: ${server} is not https; use --allow-http to send the key without TLS`);
+}
+
+async function openReader(cli: Cli, options: McpOptions): Promise<Reader> {
+  const { machine } = cli;
+  if (options.server !== undefined) {
+    const { remoteReader } = await import("../mcp/remote.ts");
+    return remoteReader({
+      baseUrl: options.server,
+      key: readKey(machine, options.keyFile, "read from the server"),
+      fetch: (request) => fetch(request, { verbose: false }), // BUN_CONFIG_VERBOSE_FETCH would print the key.
+      sleep,
+      random: () => Buffer.from(machine.randomBytes(4)).readUInt32BE() / 2 ** 32,
+      timeoutMs: TIMEOUT_MS,
+    });
+  }
+  await withCatalog(cli, options, async () => undefined); // A client shows why a server does not start, but not why each call fails.
+  const { localReader } = await import("../mcp/local.ts");
+  return localReader(databasesOf(cli, options));
+}
+
+function databasesOf(cli: Cli, options: SearchOptions): Databases {
+  let index: SearchFile | undefined;
+  return {
+    place: locationName(options),
+    withCatalog: (work) => withCatalog(cli, options, work),
+    withIndex: async (catalog, { signal, progress }, work) => {
+      index ??= openIndex(options, (message) => cli.machine.writeLog(`${message}\n`));
+      const opened = index;
+      const report = (done: number, total: number) => {
+        signal.throwIfAborted(); // What was indexed so far is kept.
+        progress(done, total, "indexing");
+      };
+      try {
+        return await useIndex(opened, catalog, report, () => work(opened));
+      } catch (error) {
+        if (error instanceof DamagedIndex) index = undefined; // The next call opens the file that has replaced it.
+        throw error;
+      }
+    },
+    close: async () => index?.close(),
+  };
+}

@@ -1,0 +1,163 @@
+/** The arguments of the tools: how each is described, read and refused. */
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
+import { BadValue, instantOf } from "../filter/kinds.ts";
+import { didYouMean } from "../text/closest.ts";
+import type { EpochMs } from "../text/instant.ts";
+import type { JsonObject } from "../text/json-value.ts";
+
+export type Argument<T> = {
+  schema: TSchema;
+  isRequired?: boolean;
+  /** Throws a BadValue that says what the value must be. */
+  read: (given: unknown) => T;
+};
+
+export type Arguments = Readonly<Record<string, Argument<unknown>>>;
+
+/** The values that were given; `undefined` for the others. */
+export type Values<T extends Arguments> = { [Name in keyof T]: T[Name] extends Argument<infer V> ? V | undefined : never };
+
+/** Arguments for these filters, by the table that the command line uses. */
+export function filterArguments(names: readonly FieldName[]): Record<FieldName, Argument<unknown>> {
+  return Object.fromEntries(names.map((name) => [name, { schema: fields[name].schema, read: fields[name].read }])) as Record<
+    FieldName,
+    Argument<unknown>
+  >;
+}
+
+/** The filter among the values. */
+export function filterOf(values: Readonly<Record<string, unknown>>): Filter {
+  return Object.fromEntries(fieldNames.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])));
+}
+
+export function requiredText(description: string): Argument<string> & { isRequired: true } {
+  return { ...optionalText(description), isRequired: true };
+}
+
+const TEXT_MAX = 500;
+
+export function optionalText(description: string): Argument<string> {
+  return {
+    schema: Type.String({ minLength: 1, maxLength: TEXT_MAX, description }),
+    read: (given) => {
+      if (typeof given !== "string" || given.trim() === "" || given.length > TEXT_MAX)
+        throw new BadValue(`must be a text of 1 to ${TEXT_MAX} characters`);
+      return given.trim();
+    },
+  };
+}
+
+/** The code of one source, in any letter case. */
+export const sourceCode: Argument<string> = {
+  ...optionalText("Source code, if several sources use the number."),
+  read: (given) => optionalText("").read(given).toUpperCase(),
+};
+
+export function choice<const Name extends string>(names: readonly Name[], description: string): Argument<Name> {
+  return {
+    schema: Type.Unsafe<Name>({ type: "string", enum: names, description }),
+    read: (given) => oneOf(names, given),
+  };
+}
+
+export function choices<const Name extends string>(names: readonly Name[], description: string): Argument<Name[]> {
+  return {
+    schema: Type.Array(Type.Unsafe<Name>({ type: "string", enum: names }), { minItems: 1, maxItems: names.length, description }),
+    read: (given) => {
+      if (!Array.isArray(given) || given.length === 0) throw new BadValue(`must be a list of ${names.join(", ")}`);
+      return [...new Set(given.map((each) => oneOf(names, each)))].sort();
+    },
+  };
+}
+
+function oneOf<Name extends string>(names: readonly Name[], given: unknown): Name {
+  const found = names.find((name) => name === given);
+  if (found !== undefined) return found;
+  const meant = typeof given === "string" ? didYouMean(given, names) : "";
+  throw new BadValue(`must be one of ${names.join(", ")}; not ${shown(given)}${meant}`);
+}
+
+export function limit(fallback: number, max: number): Argument<number> {
+  return {
+    schema: Type.Integer({ minimum: 1, maximum: max, default: fallback, description: "The most results to return." }),
+    read: (given) => {
+      if (typeof given !== "number" || !Number.isInteger(given) || given < 1 || given > max)
+        throw new BadValue(`must be a whole number from 1 to ${max}; not ${shown(given)}`);
+      return given;
+    },
+  };
+}
+
+export const cursor: Argument<string> = {
+  schema: Type.String({ description: "`next_cursor` of an earlier result, with the same arguments, for what follows." }),
+  read: (given) => {
+    if (typeof given !== "string" || given === "") throw new BadValue("must be a cursor that a tool returned");
+    return given;
+  },
+};
+
+/** A time in the past: `7d` is 7 days ago. */
+export function past(description: string): Argument<string> {
+  return {
+    schema: Type.String({
+      description: `${description}: 7d (7 days ago; also h and w), 2026-11-30 (its midnight in US Eastern time) or a timestamp.`,
+    }),
+    read: (given) => {
+      const text = typeof given === "string" ? given.trim() : "";
+      try {
+        return fields.updated_after.read(/^\d+[hdw]$/.test(text) ? `-${text}` : text);
+      } catch {
+        throw new BadValue("must be a time such as 7d (7 days ago), a date such as 2026-11-30, or an RFC 3339 timestamp");
+      }
+    },
+  };
+}
+
+/** The instant of such a time. */
+export function pastInstant(text: string | undefined, now: EpochMs): EpochMs | undefined {
+  return text === undefined ? undefined : instantOf(text, now);
+}
+
+/** The schema of a tool's input. */
+export function inputSchema(table: Arguments): TObject {
+  const properties = Object.entries(table).map(([name, { schema, isRequired }]) => [name, isRequired ? schema : Type.Optional(schema)]);
+  return Type.Object(Object.fromEntries(properties), { additionalProperties: false });
+}
+
+/**
+ * Reads what a client gave. Null counts as not given. Throws an Error that names the argument: `unserved` are filters that exist, but that
+ * the place to read from does not have.
+ */
+export function readArguments<T extends Arguments>(tool: string, table: T, given: JsonObject, unserved: readonly string[]): Values<T> {
+  const names = Object.keys(table);
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const argument = Object.hasOwn(table, name) ? table[name] : undefined;
+    if (argument === undefined) throw new Error(`Cannot ${tool}: ${unknownArgument(name, names, unserved)}`);
+    if (value === null) continue;
+    try {
+      values[name] = argument.read(value);
+    } catch (error) {
+      if (error instanceof BadValue) throw new Error(`Cannot ${tool}: "${name}" ${error.message}`);
+      throw error;
+    }
+  }
+  for (const name of names) {
+    if (table[name]?.isRequired && values[name] === undefined) throw new Error(`Cannot ${tool}: "${name}" is required`);
+  }
+  return values as Values<T>;
+}
+
+function unknownArgument(name: string, names: readonly string[], unserved: readonly string[]): string {
+  const list = names.join(", ");
+  if (unserved.includes(name))
+    return `the API of a server has no filter "${name}". Over a server there are ${list}. All filters work where fundfeed mcp reads the data itself`;
+  return `there is no argument ${shown(name)}${didYouMean(name, names)}. There are ${list}`;
+}
+
+/** A value for an error message, on one line and not too long. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? "undefined";
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

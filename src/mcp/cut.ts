@@ -1,0 +1,68 @@
+/** Fits a value into a result: long texts and lists are cut, and named, so that a client can ask for the rest. */
+import { isObject } from "../text/json-value.ts";
+
+/** Where a value is: names and indexes, from the outside in. */
+export type Path = readonly (string | number)[];
+
+/** A text or list that was cut: `shown` of `length` characters or items are left. */
+export type Cut = { path: Path; unit: "characters" | "items"; shown: number; length: number };
+
+/** The most characters of a text and items of a list, in each attempt. */
+const ATTEMPTS = [
+  { characters: 12_000, items: 100 },
+  { characters: 4000, items: 50 },
+  { characters: 1000, items: 20 },
+  { characters: 300, items: 10 },
+  { characters: 100, items: 5 },
+];
+
+/** The value with at most so many bytes of JSON, and what was cut. Texts of up to 100 characters stay whole. */
+export function cutTo<T>(value: T, bytesMax: number): { value: T; cuts: Cut[] } {
+  let fitting: { value: T; cuts: Cut[] } = { value, cuts: [] };
+  for (const limits of ATTEMPTS) {
+    const cuts: Cut[] = [];
+    fitting = { value: cutWithin(value, limits, [], cuts) as T, cuts };
+    if (jsonBytes(fitting.value) <= bytesMax) break;
+  }
+  return fitting;
+}
+
+/** The bytes of a value as JSON. */
+export function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? "");
+}
+
+/** The value at a path; `undefined` if there is none. */
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((inner, step) => {
+    if (Array.isArray(inner)) return typeof step === "number" ? inner[step] : undefined;
+    return isObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined;
+  }, value);
+}
+
+/** "changes[0].current" */
+export function pathInWords(path: Path): string {
+  return path.map((step, n) => (typeof step === "number" ? `[${step}]` : n === 0 ? step : `.${step}`)).join("");
+}
+
+/** The first characters, without half a surrogate pair at the end. */
+export function beginning(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
+}
+
+type Limits = { characters: number; items: number };
+
+function cutWithin(value: unknown, limits: Limits, path: Path, cuts: Cut[]): unknown {
+  if (typeof value === "string") {
+    if (value.length <= limits.characters) return value;
+    const shown = beginning(value, limits.characters);
+    cuts.push({ path, unit: "characters", shown: shown.length, length: value.length });
+    return shown;
+  }
+  if (Array.isArray(value)) {
+    if (value.length > limits.items) cuts.push({ path, unit: "items", shown: limits.items, length: value.length });
+    return value.slice(0, limits.items).map((item, index) => cutWithin(item, limits, [...path, index], cuts));
+  }
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cutWithin(member, limits, [...path, name], cuts)]));
+}

@@ -1,0 +1,184 @@
+/** Reads the catalog and the search index of this machine. */
+import { basename } from "node:path";
+import type { CatalogDb } from "../../db/engine.ts";
+import { explain } from "../changes/explain.ts";
+import type { OpportunityEvent } from "../events/event.ts";
+import { type FeedFilter, isWanted, readWindow, type WindowPosition } from "../events/feed.ts";
+import { fieldNames } from "../filter/filter.ts";
+import { resolveSources } from "../filter/sources.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { find, findByNumber, MATCH_BEGIN, MATCH_END, sorts } from "../search/find.ts";
+import { readFreshness } from "../search/freshness.ts";
+import { findByUpstreamId, readHistory, readOpportunities } from "../search/records.ts";
+import type { SearchFile } from "../search/search-file.ts";
+import { listSources, newestPostedDates, requireSources, sourceStatuses } from "../sources/source.ts";
+import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
+import type {
+  Call,
+  ChangesRequest,
+  Entry,
+  EventConditions,
+  FindRequest,
+  Freshness,
+  HistoryRequest,
+  Match,
+  Page,
+  Reader,
+  Reason,
+} from "./reader.ts";
+
+/** The databases, as a command opens them. */
+export type Databases = {
+  place: string;
+  /** Opens the catalog for one call, so that a restored or replaced one is noticed. */
+  withCatalog: <T>(work: (catalog: CatalogDb) => Promise<T>) => Promise<T>;
+  /** The search index, brought up to date. */
+  withIndex: <T>(catalog: CatalogDb, call: Call, work: (index: SearchFile) => T) => Promise<T>;
+  close: () => Promise<void>;
+};
+
+/** The most opportunities that one number stands for in an answer. */
+const SAME_NUMBER_MAX = 20;
+/** Events are counted as long as that takes no more reads of the feed. Each examines a thousand. */
+const COUNTING_READS_MAX = 20;
+
+export function localReader({ place, withCatalog, withIndex, close }: Databases): Reader {
+  return {
+    place,
+    filters: fieldNames,
+    sorts,
+    find: (request, call) =>
+      withCatalog(async (catalog) => {
+        const filter = await resolveSources(catalog, request.filter, "find opportunities of");
+        const page = await withIndex(catalog, call, (index) => findPage(index, { ...request, filter }, call));
+        return withDocuments(catalog, page);
+      }),
+    get: (id, source, call) =>
+      withCatalog(async (catalog) => {
+        if (source !== undefined) await requireSources(catalog, [source], "get an opportunity of");
+        const found = await findOpportunities(catalog, id, () =>
+          withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX)),
+        );
+        return source === undefined ? found : found.filter((each) => each.source.code === source);
+      }),
+    history: (request) => withCatalog((catalog) => historyPage(catalog, request)),
+    changes: (request, call) =>
+      withCatalog(async (catalog) => {
+        const filter = await resolveSources(catalog, request.filter, "read changes of");
+        return changesPage(catalog, { ...request, filter }, call);
+      }),
+    explain: (eventId) => withCatalog((catalog) => reasonOf(catalog, eventId)),
+    sources: ({ now }) => withCatalog((catalog) => sourceFacts(catalog, now)),
+    freshness: ({ now }) => withCatalog((catalog) => freshnessOf(catalog, now)),
+    close,
+  };
+}
+
+type FoundIds = Page<{ id: string; match: string | null }>;
+
+function findPage(index: SearchFile, { filter, sort, limit, cursor }: FindRequest, { now }: Call): FoundIds {
+  const { found, total, next } = find(index, { filter, sort, limit, after: cursor }, now);
+  const inBrackets = (snippet: string) => snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
+  return { items: found.map(({ id, snippet }) => ({ id, match: snippet && inBrackets(snippet) })), total, next };
+}
+
+async function withDocuments(catalog: CatalogDb, { items, ...page }: FoundIds): Promise<Page<Match>> {
+  const matches = new Map(items.map(({ id, match }) => [id, match]));
+  const opportunities = await readOpportunities(catalog, [...matches.keys()]);
+  return { ...page, items: opportunities.map((opportunity) => ({ opportunity, match: matches.get(opportunity.id) ?? null })) };
+}
+
+/** By id or upstream id from the catalog alone; only a number needs the search index. */
+async function findOpportunities(catalog: CatalogDb, id: string, findNumber: () => Promise<string[]>): Promise<Opportunity[]> {
+  const byId = await readOpportunities(catalog, [id.toLowerCase()]);
+  if (byId.length > 0) return byId;
+  const ids = await findByUpstreamId(catalog, id);
+  return readOpportunities(catalog, (ids.length > 0 ? ids : await findNumber()).slice(0, SAME_NUMBER_MAX));
+}
+
+async function historyPage(catalog: CatalogDb, { id, limit, cursor, ...conditions }: HistoryRequest): Promise<Page<OpportunityEvent>> {
+  const history = (await readHistory(catalog, id)).reverse().filter((event) => meets(event, conditions));
+  const start = cursor === undefined ? 0 : history.findIndex((event) => event.id === cursor) + 1;
+  if (cursor !== undefined && start === 0) throw new Error("Cannot continue: the event at the cursor is gone. Start again without it");
+  const items = history.slice(start, start + limit);
+  return { items, total: history.length, next: start + items.length < history.length ? (items.at(-1)?.id ?? null) : null };
+}
+
+/** Whether an event meets conditions, as the feed compares them. */
+export function meets({ type, severity, detected_at }: OpportunityEvent, conditions: EventConditions): boolean {
+  return isWanted({ type, severity, detected_at: parseStoredMs(detected_at) ?? Number.NaN }, conditions);
+}
+
+/** `until` is fixed by the caller, so events that are detected meanwhile do not move the pages. */
+async function changesPage(catalog: CatalogDb, { limit, cursor, ...filter }: ChangesRequest, { now, signal }: Call): Promise<Page<Entry>> {
+  const items: Entry[] = [];
+  let [position, isLast]: [WindowPosition, boolean] = [cursor === undefined ? null : positionOf(cursor), false];
+  while (!isLast && items.length < limit) {
+    signal.throwIfAborted();
+    const page = await readWindow(catalog, position, filter, now, limit - items.length, "newest");
+    items.push(...page.entries);
+    [position, isLast] = [page.position, page.atEnd];
+  }
+  const total = cursor === undefined && isLast ? items.length : await count(catalog, filter, now, signal);
+  return { items, total, next: isLast || position === null ? null : `${position.detected_at}~${position.seq}` };
+}
+
+async function count(catalog: CatalogDb, filter: FeedFilter, now: EpochMs, signal: AbortSignal): Promise<number | null> {
+  let [total, position]: [number, WindowPosition] = [0, null];
+  for (let reads = 0; reads < COUNTING_READS_MAX; reads++) {
+    signal.throwIfAborted();
+    const page = await readWindow(catalog, position, filter, now, Number.MAX_SAFE_INTEGER, "newest");
+    total += page.entries.length;
+    if (page.atEnd) return total;
+    position = page.position;
+  }
+  return null;
+}
+
+function positionOf(cursor: string): WindowPosition {
+  const [, time, seq] = /^(-?\d{1,16})~(\d{1,16})$/.exec(cursor) ?? [];
+  if (time === undefined) throw new Error("Cannot continue: the cursor is damaged. Start again without it");
+  return { detected_at: Number(time), seq: Number(seq) };
+}
+
+async function reasonOf(catalog: CatalogDb, eventId: string): Promise<Reason | undefined> {
+  const explanation = await explain(catalog, eventId);
+  if (explanation === undefined) return undefined;
+  const { event, rules, origin, import: brought } = explanation;
+  const [opportunity] = await readOpportunities(catalog, [event.opportunity_id]);
+  if (opportunity === undefined) return undefined;
+  return { event, opportunity, rules, origin, import: brought === null ? null : importOf(brought) };
+}
+
+function importOf({
+  id,
+  format,
+  files,
+  started_at,
+  as_of,
+}: NonNullable<Awaited<ReturnType<typeof explain>>>["import"] & object): Reason["import"] {
+  const names = (JSON.parse(files) as { name: string }[]).map(({ name }) => basename(name)); // Directories of this machine are nobody's business.
+  return { id, format, files: names, started_at: formatInstant(started_at), as_of: as_of === null ? null : formatInstant(as_of) };
+}
+
+async function sourceFacts(catalog: CatalogDb, now: EpochMs) {
+  const today = formatInstant(now).slice(0, 10);
+  const [named, statuses, newest] = [await listSources(catalog), await sourceStatuses(catalog), await newestPostedDates(catalog, today)];
+  const codes = new Set([...named.map(({ code }) => code), ...statuses.map(({ source }) => source)]);
+  return [...codes].sort().map((code) => {
+    const status = statuses.find(({ source }) => source === code);
+    return {
+      code,
+      name: named.find((each) => each.code === code)?.name ?? null,
+      records: status?.records ?? 0,
+      open: status?.open ?? 0,
+      not_archived: status?.live ?? 0,
+      newest_posted_on: newest.get(code) ?? null,
+    };
+  });
+}
+
+async function freshnessOf(catalog: CatalogDb, now: EpochMs): Promise<Freshness[]> {
+  const freshness = await readFreshness(catalog, now);
+  return freshness.map(({ source, last_import_at, age_seconds }) => ({ source, as_of: last_import_at, age_seconds, basis: "last_import" }));
+}

@@ -1,0 +1,48 @@
+/** The rest of a text or list that was cut, piece by piece. */
+import { type Static, Type } from "@sinclair/typebox";
+import { beginning, type Cut, type Path, pathInWords, valueAt } from "./cut.ts";
+import { jsonTextOf } from "./rows.ts";
+import { object } from "./schema.ts";
+
+const PIECE_MAX = 20_000;
+
+export const CutMember = object({
+  path: Type.String({ description: "The member that was cut." }),
+  unit: Type.Union([Type.Literal("characters"), Type.Literal("items")]),
+  shown: Type.Integer(),
+  length: Type.Integer({ description: "Its whole length." }),
+  cursor: Type.String({ description: "Send it as `cursor`, with the same arguments, for the whole member, piece by piece." }),
+});
+
+/** A piece of a long member. */
+export const LongText = object({
+  path: Type.String(),
+  from: Type.Integer(),
+  to: Type.Integer(),
+  length: Type.Integer({ description: "The whole length in characters, for a list that of its JSON." }),
+  text: Type.String(),
+});
+export type LongText = Static<typeof LongText>;
+
+/** The place of the first piece of a member that was cut. `version` has letters and digits only. */
+export function beginOf({ path }: Cut, version: string): string {
+  return placeOf(path, 0, version);
+}
+
+/** The piece at a place, and the place of the next one; null if there is none. Throws if the document has another version now. */
+export function readLongText(document: unknown, version: string, place: string): { piece: LongText; next: string | null } {
+  const [, offset, before, steps = ""] = /^(\d{1,12})~(\w+)~([\w.]+)$/.exec(place) ?? [];
+  if (offset === undefined) throw new Error("Cannot continue: the cursor is damaged. Start again without it");
+  if (before !== version) throw new Error("Cannot continue: it has changed since. Start again without the cursor");
+  const path = steps.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+  const whole = jsonTextOf(valueAt(document, path) ?? "");
+  const from = Number(offset);
+  const text = beginning(whole.slice(from), PIECE_MAX);
+  const to = from + text.length;
+  const piece = { path: pathInWords(path), from, to, length: whole.length, text };
+  return { piece, next: to >= whole.length || text === "" ? null : placeOf(path, to, version) };
+}
+
+function placeOf(path: Path, from: number, version: string): string {
+  return `${from}~${version}~${path.join(".")}`;
+}

@@ -1,0 +1,78 @@
+/** What the tools read from: the databases of this machine (local.ts), or a server (remote.ts). */
+import { type Static, Type } from "@sinclair/typebox";
+import type { OpportunityEvent, Severity } from "../events/event.ts";
+import type { FieldName, Filter } from "../filter/filter.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { Sort } from "../search/find.ts";
+import type { EpochMs } from "../text/instant.ts";
+
+/** Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. */
+export type Page<Item> = { items: Item[]; total: number | null; next: string | null };
+
+export type Match = { opportunity: Opportunity /** The words around a match. */; match: string | null };
+export type Entry = { event: OpportunityEvent; opportunity: Opportunity };
+
+/** `cursor` is the `next` of an earlier page of the same request at the same `now`. */
+type Paging = { limit: number; cursor: string | undefined };
+export type FindRequest = Paging & { filter: Filter; sort: Sort };
+/** `since` is exclusive and `until` inclusive, as in the feed of events. */
+export type EventConditions = { types: string[] | undefined; atLeast: Severity; since: EpochMs | undefined; until: EpochMs | undefined };
+export type HistoryRequest = Paging & EventConditions & { id: string };
+export type ChangesRequest = Paging & EventConditions & { filter: Filter; since: EpochMs; until: EpochMs };
+
+export const Freshness = Type.Object({
+  source: Type.String({ description: "Source code." }),
+  as_of: Type.Union([Type.String({ format: "date-time" }), Type.Null()], {
+    description: "How old the data are; null if that is not known.",
+  }),
+  age_seconds: Type.Union([Type.Integer(), Type.Null()]),
+  basis: Type.Union([Type.Literal("last_import"), Type.Literal("newest_change")], {
+    description:
+      "What `as_of` is: when an import of the source last finished, or, over a server, when a record of it last changed. The data can be newer than the newest change.",
+  }),
+});
+export type Freshness = Static<typeof Freshness>;
+
+/** What is stored of one source. Null is what a server does not say. */
+export type SourceFacts = {
+  code: string;
+  name: string | null;
+  records: number | null;
+  open: number | null;
+  not_archived: number | null;
+  newest_posted_on: string | null;
+};
+
+/** Why an event has its type and severity, and what brought it. */
+export type Reason = {
+  event: OpportunityEvent;
+  opportunity: Opportunity;
+  rules: { field: string | null; type: string; severity: string; when: string }[];
+  /** `detected` here, or `imported` from a history that another system kept. */
+  origin: "detected" | "imported";
+  import: { id: number; format: string; files: string[]; started_at: string; as_of: string | null } | null;
+};
+
+/** The time of a request, how to stop it, and whom to tell how far it is. */
+export type Call = { now: EpochMs; signal: AbortSignal; progress: (done: number, total: number, message: string) => void };
+
+/** Every function throws an Error with one sentence about what failed and what to do. */
+export type Reader = {
+  /** Where the data are, for people. */
+  place: string;
+  /** The filters and sort orders that it serves. */
+  filters: readonly FieldName[];
+  sorts: readonly Sort[];
+  find: (request: FindRequest, call: Call) => Promise<Page<Match>>;
+  /** The opportunities with this id or number; of one source, if it is given. */
+  get: (id: string, source: string | undefined, call: Call) => Promise<Opportunity[]>;
+  /** The events of one opportunity, newest first. */
+  history: (request: HistoryRequest, call: Call) => Promise<Page<OpportunityEvent>>;
+  /** The events of all opportunities, newest first. `null` if it does not serve them. */
+  changes: ((request: ChangesRequest, call: Call) => Promise<Page<Entry>>) | null;
+  /** `undefined` if there is no such event. `null` if it does not serve explanations. */
+  explain: ((eventId: string, call: Call) => Promise<Reason | undefined>) | null;
+  sources: (call: Call) => Promise<SourceFacts[]>;
+  freshness: (call: Call) => Promise<Freshness[]>;
+  close: () => Promise<void>;
+};

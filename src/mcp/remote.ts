@@ -1,0 +1,134 @@
+/** Reads through the API of a server: what it does not serve is refused, never ignored. */
+import { Value } from "@sinclair/typebox/value";
+import { OpportunityEvent } from "../events/event.ts";
+import type { Filter } from "../filter/filter.ts";
+import { instantOf } from "../filter/kinds.ts";
+import { type Feed, memberOf, PermanentError, readPage, readResource, readSources } from "../mirror/feed.ts";
+import { Opportunity } from "../opportunities/opportunity.ts";
+import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
+import type { JsonObject } from "../text/json-value.ts";
+import { meets } from "./local.ts";
+import type { Call, FindRequest, Freshness, HistoryRequest, Match, Page, Reader } from "./reader.ts";
+
+/** Requests that one call may send for events which are then left out: the API cannot filter by severity. */
+const HISTORY_REQUESTS_MAX = 5;
+/** How long it is not asked again how fresh each source is: that takes a request for each. */
+const FRESH_FOR_MS = 10 * 60_000;
+/** A longer wait is reported instead. */
+const WAIT_MAX_MS = 10_000;
+
+type Server = Omit<Feed, "stop" | "sleep"> & { sleep: Feed["sleep"] };
+
+export function remoteReader(server: Server): Reader {
+  const feedOf = ({ signal }: Call): Feed => ({ ...server, stop: signal, sleep: (ms, stop) => shortSleep(server, ms, stop) });
+  let kept: { at: EpochMs; freshness: Freshness[] } | undefined;
+  return {
+    place: server.baseUrl,
+    filters: ["status", "source", "agency", "program_type", "updated_after"],
+    sorts: ["updated"],
+    find: (request, call) => named(server, "find opportunities", () => findPage(feedOf(call), request, call.now)),
+    get: (id, source, call) => named(server, `get ${id}`, () => opportunitiesOf(feedOf(call), id, source)),
+    history: (request, call) => named(server, "read the history", () => historyPage(feedOf(call), request)),
+    changes: null,
+    explain: null,
+    sources: (call) =>
+      named(server, "read the sources", async () => {
+        const unknown = { records: null, open: null, not_archived: null, newest_posted_on: null };
+        return (await readSources(feedOf(call))).map((source) => ({ ...source, ...unknown }));
+      }),
+    freshness: (call) =>
+      named(server, "read how fresh the sources are", async () => {
+        if (kept === undefined || call.now >= kept.at + FRESH_FOR_MS) kept = { at: call.now, freshness: await newestChanges(feedOf(call)) };
+        return kept.freshness.map((each) => ({ ...each, age_seconds: ageOf(each.as_of, call.now) }));
+      }),
+    close: async () => undefined,
+  };
+}
+
+async function named<T>({ baseUrl }: Server, action: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Error(`Cannot ${action} over ${baseUrl}: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
+}
+
+async function shortSleep({ sleep }: Server, ms: number, stop: AbortSignal | undefined): Promise<void> {
+  if (ms > WAIT_MAX_MS) throw new Error(`it requires a wait of ${Math.ceil(ms / 1000)} seconds; the key's quota may be used up`);
+  await sleep(ms, stop);
+}
+
+async function findPage(feed: Feed, { filter, limit, cursor }: FindRequest, now: EpochMs): Promise<Page<Match>> {
+  const { items, next } = await readPage(feed, "/opportunities", parametersOf(filter, now), cursor ?? null, limit);
+  return { items: items.map((item) => ({ opportunity: opportunityOf(item), match: null })), total: null, next };
+}
+
+function parametersOf({ status, source, agency, program_type, updated_after }: Filter, now: EpochMs): Record<string, string | null> {
+  return {
+    status: status?.join(",") ?? null,
+    source: source?.join(",") ?? null,
+    agency: agency ?? null,
+    program_type: program_type?.join(",") ?? null,
+    updated_since: updated_after === undefined ? null : formatInstant(instantOf(updated_after, now)),
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+async function opportunitiesOf(feed: Feed, id: string, source: string | undefined): Promise<Opportunity[]> {
+  if (UUID.test(id)) {
+    const found = await readResource(feed, `/opportunities/${id.toLowerCase()}`).catch((error) => {
+      if (error instanceof PermanentError && error.code === "not_found") return undefined;
+      throw error;
+    });
+    return found === undefined ? [] : [opportunityOf(found)].filter((each) => source === undefined || each.source.code === source);
+  }
+  if (source === undefined)
+    throw new Error("the API finds an upstream id only within one source; give the source too, or the id of the opportunity");
+  const { items } = await readPage(feed, "/opportunities", { source, source_opportunity_id: id }, null);
+  return items.map(opportunityOf);
+}
+
+async function historyPage(feed: Feed, { id, limit, cursor, ...conditions }: HistoryRequest): Promise<Page<OpportunityEvent>> {
+  const { types, atLeast, since } = conditions;
+  const parameters = {
+    type: types?.join(",") ?? null,
+    since: since === undefined ? null : formatInstant(since),
+    include_insignificant: String(atLeast === "noise" || atLeast === "cosmetic"),
+  };
+  const items: OpportunityEvent[] = [];
+  let next: string | null = cursor ?? null;
+  for (let requests = 0; requests < HISTORY_REQUESTS_MAX && items.length < limit; requests++) {
+    const page = await readPage(feed, `/opportunities/${id}/events`, parameters, next, limit - items.length);
+    items.push(...page.items.map(eventOf).filter((event) => meets(event, conditions)));
+    next = page.next;
+    if (next === null) break;
+  }
+  return { items, total: null, next };
+}
+
+/** When a record of each source last changed: what the API says of its age. */
+async function newestChanges(feed: Feed): Promise<Freshness[]> {
+  const freshness: Freshness[] = [];
+  for (const { code } of await readSources(feed)) {
+    const { items } = await readPage(feed, "/opportunities", { source: code }, null, 1);
+    const [newest] = items;
+    if (newest !== undefined)
+      freshness.push({ source: code, as_of: memberOf(newest, "updated_at"), age_seconds: null, basis: "newest_change" });
+  }
+  return freshness;
+}
+
+function ageOf(instant: string | null, now: EpochMs): number | null {
+  const at = parseStoredMs(instant ?? "");
+  return at === undefined ? null : Math.max(0, Math.floor((now - at) / 1000));
+}
+
+/** Without members that this version does not know: clients check results against the schema. */
+function opportunityOf(item: JsonObject): Opportunity {
+  return Value.Clean(Opportunity, item) as Opportunity;
+}
+
+function eventOf(item: JsonObject): OpportunityEvent {
+  return Value.Clean(OpportunityEvent, item) as OpportunityEvent;
+}

@@ -1,0 +1,100 @@
+/** Opportunities and events in lists: short rows, whose long texts are cut. */
+import { type Static, Type } from "@sinclair/typebox";
+import { Change, OpportunityEvent } from "../events/event.ts";
+import { changesInWords } from "../events/in-words.ts";
+import { Opportunity } from "../opportunities/opportunity.ts";
+import { numberOf } from "../search/number.ts";
+import { beginning } from "./cut.ts";
+import { object } from "./schema.ts";
+
+/** Titles and the like are cut to this length in lists. */
+const ROW_TEXT_MAX = 300;
+
+const { dates, organization, program, source } = Opportunity.properties;
+const amount = Type.Union([Type.String({ pattern: "^-?[0-9]+(\\.[0-9]+)?$" }), Type.Null()]);
+
+/** One opportunity in a list. */
+export const Row = object({
+  id: Opportunity.properties.id,
+  number: Type.String({ description: "The number that people call it by." }),
+  source: source.properties.code,
+  title: Opportunity.properties.title,
+  status: Opportunity.properties.status,
+  program_type: program.properties.type,
+  agency: organization.properties.agency,
+  sub_agency: organization.properties.sub_agency,
+  posted_at: dates.properties.posted_at,
+  opens_at: dates.properties.opens_at,
+  closes_at: dates.properties.closes_at,
+  amount_min: amount,
+  amount_max: amount,
+  set_aside_types: Opportunity.properties.classifications.properties.set_aside_types,
+  url: source.properties.url,
+  updated_at: Opportunity.properties.updated_at,
+});
+
+export function rowOf(opportunity: Opportunity): Static<typeof Row> {
+  const { id, title, status, dates, funding, classifications, updated_at } = opportunity;
+  return {
+    id,
+    number: shortened(numberOf(opportunity)),
+    source: opportunity.source.code,
+    title: shortened(title),
+    status: shortened(status),
+    program_type: shortened(opportunity.program.type),
+    agency: shortened(opportunity.organization.agency),
+    sub_agency: shortened(opportunity.organization.sub_agency),
+    posted_at: dates.posted_at,
+    opens_at: dates.opens_at,
+    closes_at: dates.closes_at,
+    amount_min: funding?.amount_min ?? null,
+    amount_max: funding?.amount_max ?? null,
+    set_aside_types: classifications.set_aside_types.slice(0, 10).map((code) => shortened(code)),
+    url: shortened(opportunity.source.url),
+    updated_at,
+  };
+}
+
+/** Cuts a text to the length that lists have. */
+export function shortened<Text extends string | null>(text: Text): Text | string {
+  return text === null || text.length <= ROW_TEXT_MAX ? text : `${beginning(text, ROW_TEXT_MAX)}…`;
+}
+
+/** The most characters of a value of a change in a list of events, and the most changes. */
+const [VALUE_MAX, CHANGES_MAX] = [400, 30];
+
+/** An event in a list. */
+export const EventRow = object({
+  event_id: OpportunityEvent.properties.id,
+  detected_at: OpportunityEvent.properties.detected_at,
+  type: OpportunityEvent.properties.type,
+  severity: OpportunityEvent.properties.severity,
+  in_words: Type.String({ description: "What changed, for people. It repeats upstream text." }),
+  changes: Type.Array(Change),
+  cut: Type.Array(Type.String(), { description: "Values that were cut. A long value that is no text becomes the beginning of its JSON." }),
+});
+
+export function eventRowOf(event: OpportunityEvent, valueMax = VALUE_MAX): Static<typeof EventRow> {
+  const { id, detected_at, type, severity, changes } = event;
+  const cut = changes.length > CHANGES_MAX ? [`changes, after ${CHANGES_MAX} of ${changes.length}`] : [];
+  const rows = changes.slice(0, CHANGES_MAX).map(({ field, ...values }, n) => {
+    const [previous, current] = (["previous", "current"] as const).map((name) => {
+      const text = jsonTextOf(values[name]);
+      if (text.length <= valueMax) return values[name];
+      cut.push(`changes[${n}].${name}`);
+      return `${beginning(text, valueMax)}…`;
+    });
+    return { field: shortened(field), previous, current };
+  });
+  const in_words = shortened(
+    changesInWords(event)
+      .map(({ words }) => words)
+      .join("; "),
+  );
+  return { event_id: id, detected_at, type: shortened(type), severity: shortened(severity), in_words, changes: rows, cut };
+}
+
+/** A text as it is, another value as JSON. */
+export function jsonTextOf(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
+}

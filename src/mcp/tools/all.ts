@@ -1,0 +1,29 @@
+/** The tools. None of them can write, fetch or run anything. */
+import { fieldNames } from "../../filter/filter.ts";
+import { type Arguments, inputSchema, readArguments } from "../arguments.ts";
+import type { Reader } from "../reader.ts";
+import { statement } from "../results.ts";
+import { object } from "../schema.ts";
+import { explainTool } from "./explain.ts";
+import { findTool } from "./find.ts";
+import { getTool } from "./get.ts";
+import { historyTool } from "./history.ts";
+import { sourcesTool } from "./sources.ts";
+import type { Context, Definition, Tool } from "./tool.ts";
+import { changesTool } from "./what-changed.ts";
+
+/** The tools that a reader can serve. */
+export function toolsOf(reader: Reader): Tool[] {
+  const unserved = fieldNames.filter((name) => !reader.filters.includes(name));
+  const tool = <T extends Arguments>({ arguments: table, data, run, ...about }: Definition<T>): Tool => ({
+    ...about,
+    inputSchema: inputSchema(table),
+    outputSchema: object({ ...statement, ...data }),
+    call: (given, call) => run(readArguments(about.name, table, given, unserved), call),
+  });
+  const context: Context = { reader, tool };
+  return [findTool, getTool, historyTool, changesTool, explainTool, sourcesTool].flatMap((make) => make(context) ?? []);
+}
+
+/** The tools that there are over local data. */
+export const toolNames = ["find", "get", "history", "what_changed", "explain", "sources"] as const;

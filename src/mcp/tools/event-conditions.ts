@@ -1,0 +1,39 @@
+/** The conditions on events that history and what_changed share. */
+import { eventTypes, type Severity, severities } from "../../events/event.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { choice, choices, cursor, limit, pastInstant } from "../arguments.ts";
+import type { EventConditions } from "../reader.ts";
+import { knownOrQuoted, quoted } from "../upstream-text.ts";
+
+export const [EVENTS_DEFAULT, EVENTS_MAX] = [20, 100];
+
+export const eventArguments = {
+  types: choices(eventTypes, "Only events of these types."),
+  at_least: choice(
+    severities,
+    "Only events of this severity or a higher one. Without it: informational, which leaves out changes of wording and order.",
+  ),
+  limit: limit(EVENTS_DEFAULT, EVENTS_MAX),
+  cursor,
+};
+export const AT_LEAST_DEFAULT: Severity = "informational";
+
+/** Conditions on events as they were given: a time such as `-7d` is resolved when it is used. */
+export type GivenConditions = { types?: string[]; at_least: Severity; since?: string; until?: string };
+
+export function conditionsOf({ types, at_least, since, until }: GivenConditions, now: EpochMs): EventConditions {
+  return { types, atLeast: at_least, since: pastInstant(since, now), until: pastInstant(until, now) };
+}
+
+export function describeEvents({ types, atLeast, since, until }: EventConditions): string[] {
+  return [
+    `severity ${severities.slice(severities.indexOf(atLeast)).join(" or ")}`,
+    ...(types === undefined ? [] : [`type ${types.join(" or ")}`]),
+    ...(since === undefined ? [] : [`detected after ${formatInstant(since)}`]),
+    ...(until === undefined ? [] : [`detected up to ${formatInstant(until)}`]),
+  ];
+}
+
+export function eventInWords({ detected_at, severity, in_words }: { detected_at: string; severity: string; in_words: string }): string {
+  return `${detected_at.slice(0, 10)} ${knownOrQuoted(severity, severities)}: ${quoted(in_words)}`;
+}

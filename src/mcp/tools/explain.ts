@@ -1,0 +1,115 @@
+import { Type } from "@sinclair/typebox";
+import { eventTypes, type OpportunityEvent, severities } from "../../events/event.ts";
+import { numberOf } from "../../search/number.ts";
+import { cursor, requiredText } from "../arguments.ts";
+import { type Cut, jsonBytes } from "../cut.ts";
+import { CutMember, LongText } from "../long-text.ts";
+import type { Reason } from "../reader.ts";
+import { DATA_BYTES_MAX } from "../results.ts";
+import { EventRow, eventRowOf, jsonTextOf, Row, rowOf } from "../rows.ts";
+import { nullable, object } from "../schema.ts";
+import { knownOrQuoted, quoted, upstreamTexts } from "../upstream-text.ts";
+import { longResult, versionOf, type WholeResult } from "./long-result.ts";
+import type { Context, Tool } from "./tool.ts";
+
+/** The most characters of a value, in each attempt to stay within the size of a result. */
+const EXPLAINED_VALUE_MAX = [4000, 1000];
+
+export function explainTool({ reader, tool }: Context): Tool | undefined {
+  const { explain } = reader;
+  if (explain === null) return undefined;
+  const rule = object({ field: nullable(Type.String()), type: Type.String(), severity: Type.String(), when: Type.String() });
+  const brought = object({
+    id: Type.Integer(),
+    format: Type.String(),
+    files: Type.Array(Type.String()),
+    started_at: Type.String({ format: "date-time" }),
+    as_of: nullable(Type.String({ format: "date-time" }), "The day to which older files were imported as history."),
+  });
+  return tool({
+    name: "explain",
+    title: "Explain one event",
+    description:
+      "Says why an event has its type and severity: the rule for each changed field, the values before and after, and the import that brought them. Takes an `event_id` from history or what_changed.",
+    arguments: { event_id: requiredText("Id of the event."), cursor },
+    data: {
+      event: nullable(EventRow),
+      opportunity: nullable(Row),
+      because: Type.Array(Type.String(), { description: "The explanation in sentences." }),
+      rules: Type.Array(rule, { description: "The rule for each changed field; `field` is null for a rule about the whole opportunity." }),
+      origin: Type.Union([Type.Literal("detected"), Type.Literal("imported"), Type.Null()]),
+      import: nullable(brought, "Null if no import brought the change, as when a date passed."),
+      cut: Type.Array(CutMember),
+      piece: nullable(LongText),
+    },
+    run: async ({ event_id = "", cursor }, call) => {
+      const reason = await explain(event_id, call);
+      if (reason === undefined)
+        throw new Error(
+          `Cannot explain: no event has the id ${quoted(event_id)}. Ids of events are in the results of history and what_changed`,
+        );
+      const request = { tool: "explain", event_id };
+      const document = { event: reason.event };
+      return longResult(
+        { reader, call, request, filters: { event_id }, document, version: versionOf(reason.event.detected_at), cursor },
+        () => explained(reason),
+      );
+    },
+  });
+}
+
+function explained(reason: Reason): WholeResult {
+  const { event, opportunity, rules, origin, import: brought } = reason;
+  const row =
+    EXPLAINED_VALUE_MAX.map((valueMax) => eventRowOf(event, valueMax)).find((each) => jsonBytes(each) <= DATA_BYTES_MAX) ??
+    eventRowOf(event);
+  const because = reasonInSentences(reason);
+  const lines = [
+    `${knownOrQuoted(event.severity, severities)} ${knownOrQuoted(event.type, eventTypes)} of ${quoted(opportunity.title)}, number ${quoted(numberOf(opportunity))}: ${quoted(row.in_words)}`,
+    ...because,
+  ];
+  const upstream = [...upstreamTexts(EventRow, "event"), ...upstreamTexts(Row, "opportunity")];
+  const data = {
+    event: row,
+    opportunity: rowOf(opportunity),
+    because,
+    rules: rules.slice(0, row.changes.length + 1),
+    origin,
+    import: brought,
+  };
+  const empty = { event: null, opportunity: null, because: [], rules: [], origin: null, import: null };
+  return { data, cuts: cutsOf(event, row), lines, upstream, empty };
+}
+
+/** The values that were cut, and the changes that were left out. */
+function cutsOf({ changes }: OpportunityEvent, { changes: shown }: { changes: OpportunityEvent["changes"] }): Cut[] {
+  const values = shown.flatMap(({ previous, current }, n) =>
+    Object.entries({ previous, current }).flatMap(([name, value]): Cut[] => {
+      const text = jsonTextOf(changes[n]?.[name as "previous" | "current"]);
+      const length = jsonTextOf(value).length;
+      return text.length <= length
+        ? []
+        : [{ path: ["event", "changes", n, name], unit: "characters", shown: length - 1, length: text.length }];
+    }),
+  );
+  const all: Cut = { path: ["event", "changes"], unit: "items", shown: shown.length, length: changes.length };
+  return shown.length < changes.length ? [...values, all] : values;
+}
+
+function reasonInSentences({ event, rules, origin, import: brought }: Reason): string[] {
+  const ofRules = rules
+    .slice(0, RULES_IN_WORDS)
+    .map(({ field, type, severity, when }) => `${field ?? "The opportunity"}: ${when}. That makes it ${type}, ${severity}.`);
+  const ofOrigin = origin === "imported" ? ["Type and severity come from an imported history: another system chose them."] : [];
+  return [...ofRules, ...ofOrigin, causeInWords(event, brought)];
+}
+
+const RULES_IN_WORDS = 20;
+
+function causeInWords({ type }: OpportunityEvent, brought: Reason["import"]): string {
+  if (brought !== null) {
+    const history = brought.as_of === null ? "" : `, as history of ${brought.as_of}`;
+    return `Import ${brought.id} (${brought.format}, ${brought.files.join(", ")}), started ${brought.started_at}${history}, brought it.`;
+  }
+  return type === "status_changed" ? "No import brought it: a date has passed." : "No import brought it: contacts were erased.";
+}

@@ -1,0 +1,56 @@
+import { Type } from "@sinclair/typebox";
+import { describeFilter } from "../../filter/filter.ts";
+import { choice, cursor, filterArguments, filterOf, limit } from "../arguments.ts";
+import { readFitting, resultOf } from "../results.ts";
+import { Row, rowOf } from "../rows.ts";
+import { nullable, object } from "../schema.ts";
+import { quoted, stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { type Context, listStatement, readPaged, type Tool } from "./tool.ts";
+
+const [FOUND_DEFAULT, FOUND_MAX] = [10, 50];
+
+const FoundRow = Type.Composite([Row, object({ match: nullable(Type.String(), "The words around the match, which is in brackets.") })], {
+  additionalProperties: false,
+});
+
+export function findTool({ reader, tool }: Context): Tool {
+  return tool({
+    name: "find",
+    title: "Find opportunities",
+    description:
+      "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes) by words and filters. All filters must hold; of a list, one value. " +
+      "Opportunities of every status are found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +
+      '`closes_after: "0d"` and `closes_before: "60d"`. An opportunity that does not state a date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.',
+    arguments: {
+      ...filterArguments(reader.filters),
+      sort: choice(reader.sorts, "Order of the results. Without it: relevance with words, else updated."),
+      limit: limit(FOUND_DEFAULT, FOUND_MAX),
+      cursor,
+    },
+    data: { results: Type.Array(FoundRow) },
+    run: async (values, call) => {
+      const filter = filterOf(values);
+      const sort = values.sort ?? (filter.words !== undefined && reader.sorts.includes("relevance") ? "relevance" : "updated");
+      const applied = { ...filter, sort, limit: values.limit ?? FOUND_DEFAULT };
+      const paged = await readPaged({ tool: "find", filter, sort }, applied.limit, values.cursor, call, (limit, cursor, call) =>
+        readFitting(
+          limit,
+          (limit) => reader.find({ filter, sort, limit, cursor }, call),
+          ({ opportunity, match }) => ({ ...rowOf(opportunity), match }),
+        ),
+      );
+      const { items, now } = paged;
+      const said = listStatement(
+        paged,
+        applied,
+        [...describeFilter(filter, now), `sorted by ${sort}`],
+        upstreamTexts(FoundRow, "results[]"),
+      );
+      const lines = items.map(
+        ({ title, number, agency, id, ...row }, n) =>
+          `${n + 1}. ${quoted(title)}; number ${quoted(number)}; ${agency === null ? "no agency stated" : quoted(agency)}; ${stateInWords(row, call.now)}; id ${id}`,
+      );
+      return resultOf({ data: { results: items }, lines }, said, await reader.freshness(call), call.now);
+    },
+  });
+}

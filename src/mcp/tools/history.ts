@@ -1,0 +1,52 @@
+import { Type } from "@sinclair/typebox";
+import type { OpportunityEvent } from "../../events/event.ts";
+import { past, requiredText, sourceCode } from "../arguments.ts";
+import { readFitting, resultOf } from "../results.ts";
+import { EventRow, eventRowOf, Row, rowOf } from "../rows.ts";
+import { quoted, stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords } from "./event-conditions.ts";
+import { ID, theOpportunity } from "./the-opportunity.ts";
+import { type Context, listStatement, onlyGiven, readPaged, type Tool } from "./tool.ts";
+
+export function historyTool({ reader, tool }: Context): Tool {
+  return tool({
+    name: "history",
+    title: "History of one opportunity",
+    description:
+      "Returns what changed in one opportunity, newest first: each change with its severity, the values before and after, and the id of its event. Long values are cut and listed in `cut`.",
+    arguments: {
+      id: requiredText(ID),
+      source: sourceCode,
+      since: past("Only events detected after this"),
+      until: past("Only events detected up to this"),
+      ...eventArguments,
+    },
+    data: { opportunity: Row, events: Type.Array(EventRow) },
+    run: async ({ id = "", source, cursor, ...values }, call) => {
+      const opportunity = await theOpportunity(reader, "read the history", id, source, call);
+      const { limit = EVENTS_DEFAULT, since, until } = values;
+      const given = {
+        id,
+        ...(source !== undefined && { source }),
+        ...onlyGiven({ since, until, types: values.types }),
+        at_least: values.at_least ?? AT_LEAST_DEFAULT,
+      };
+      const paged = await readPaged({ tool: "history", ...given }, limit, cursor, call, (limit, cursor, call) => {
+        const conditions = conditionsOf(given, call.now);
+        return readFitting(
+          limit,
+          (limit) => reader.history({ ...conditions, id: opportunity.id, limit, cursor }, call),
+          (event: OpportunityEvent) => eventRowOf(event),
+        );
+      });
+      const upstream = [...upstreamTexts(Row, "opportunity"), ...upstreamTexts(EventRow, "events[]")];
+      const row = rowOf(opportunity);
+      const said = listStatement(paged, { ...given, limit }, describeEvents(conditionsOf(given, paged.now)), upstream);
+      const lines = [
+        `${quoted(row.title)}; number ${quoted(row.number)}; ${stateInWords(row, call.now)}; id ${row.id}`,
+        ...paged.items.map((event) => `${eventInWords(event)}; event ${event.event_id}`),
+      ];
+      return resultOf({ data: { opportunity: row, events: paged.items }, lines }, said, await reader.freshness(call), call.now);
+    },
+  });
+}

@@ -1,0 +1,45 @@
+import { Type } from "@sinclair/typebox";
+import type { SourceFacts } from "../reader.ts";
+import { resultOf } from "../results.ts";
+import { nullable, object } from "../schema.ts";
+import { codeInWords } from "../upstream-text.ts";
+import type { Context, Tool } from "./tool.ts";
+
+export function sourcesTool({ reader, tool }: Context): Tool {
+  const facts = object({
+    code: Type.String(),
+    name: nullable(Type.String()),
+    records: nullable(Type.Integer()),
+    open: nullable(Type.Integer(), "With status open or closing_soon."),
+    not_archived: nullable(Type.Integer()),
+    newest_posted_on: nullable(Type.String(), "When the source posted its newest record."),
+  });
+  return tool({
+    name: "sources",
+    title: "Sources",
+    description:
+      "Lists the sources: how many opportunities each has, and in `freshness` how old its data are. Null is what a server does not say.",
+    arguments: {},
+    data: { sources: Type.Array(facts) },
+    run: async (_, call) => {
+      const sources = await reader.sources(call);
+      const said = {
+        filters: {},
+        filters_in_words: [],
+        returned: sources.length,
+        total: sources.length,
+        complete: true,
+        next_cursor: null,
+        upstream_text: [],
+      };
+      const lines = sources.map((source) => `${codeInWords(source.code)}${factsInWords(source)}`);
+      return resultOf({ data: { sources }, lines }, said, await reader.freshness(call), call.now);
+    },
+  });
+}
+
+function factsInWords({ records, open, newest_posted_on }: SourceFacts): string {
+  if (records === null) return "";
+  if (records === 0) return ": no opportunities yet";
+  return `: ${records.toLocaleString("en-US")} opportunities, ${(open ?? 0).toLocaleString("en-US")} open; newest posted ${newest_posted_on ?? "at an unknown date"}`;
+}

@@ -1,0 +1,25 @@
+/** The one opportunity that a tool is asked for. */
+import type { Opportunity } from "../../opportunities/opportunity.ts";
+import type { Call, Reader } from "../reader.ts";
+import { codeInWords, quoted } from "../upstream-text.ts";
+
+export const ID = "Its id, or the number that people call it by, or an id that its source has or had for it.";
+
+/** The one opportunity with this id or number. Throws if there is none, or if there are several. */
+export async function theOpportunity(
+  reader: Reader,
+  tool: string,
+  id: string,
+  source: string | undefined,
+  call: Call,
+): Promise<Opportunity> {
+  const found = await reader.get(id, source, call);
+  const [opportunity] = found;
+  if (opportunity === undefined)
+    throw new Error(
+      `Cannot ${tool}: no opportunity${source === undefined ? "" : ` of ${source}`} has the id or number ${quoted(id)}. Look for it with find`,
+    );
+  if (found.length === 1) return opportunity;
+  const list = found.map((each) => `${each.id} (${codeInWords(each.source.code)}, ${quoted(each.title)})`).join("; ");
+  throw new Error(`Cannot ${tool}: several opportunities have the number ${quoted(id)}. Give the id of one: ${list}`);
+}

@@ -1,0 +1,55 @@
+import { Type } from "@sinclair/typebox";
+import { describeFilter } from "../../filter/filter.ts";
+import type { EpochMs } from "../../text/instant.ts";
+import { filterArguments, filterOf, past } from "../arguments.ts";
+import { readFitting, resultOf } from "../results.ts";
+import { EventRow, eventRowOf, Row, rowOf } from "../rows.ts";
+import { object } from "../schema.ts";
+import { quoted, upstreamTexts } from "../upstream-text.ts";
+import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords } from "./event-conditions.ts";
+import { type Context, listStatement, onlyGiven, readPaged, type Tool } from "./tool.ts";
+
+const ChangeRow = Type.Composite([EventRow, object({ opportunity: Row })], { additionalProperties: false });
+const SINCE_DEFAULT = "-7d";
+
+export function changesTool({ reader, tool }: Context): Tool | undefined {
+  const { changes } = reader;
+  if (changes === null) return undefined;
+  return tool({
+    name: "what_changed",
+    title: "What changed",
+    description:
+      "Returns what changed in all opportunities that meet the filters now, newest first: new opportunities, moved deadlines, cancellations and so on. " +
+      '`at_least: "material"` leaves out new opportunities and small changes.',
+    arguments: {
+      since: past("Only events detected after this. Without it: 7d"),
+      until: past("Only events detected up to this. Without it: now"),
+      ...eventArguments,
+      ...filterArguments(reader.filters),
+    },
+    data: { events: Type.Array(ChangeRow) },
+    run: async (values, call) => {
+      const filter = filterOf(values);
+      const { limit = EVENTS_DEFAULT, since = SINCE_DEFAULT, until, types } = values;
+      const given = { ...filter, since, ...onlyGiven({ until, types }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
+      const windowAt = (now: EpochMs) => {
+        const conditions = conditionsOf(given, now);
+        return { ...conditions, since: conditions.since ?? now, until: conditions.until ?? now };
+      };
+      const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, (limit, cursor, call) =>
+        readFitting(
+          limit,
+          (limit) => changes({ ...windowAt(call.now), filter, limit, cursor }, call),
+          ({ event, opportunity }) => ({ ...eventRowOf(event), opportunity: rowOf(opportunity) }),
+        ),
+      );
+      const words = [...describeFilter(filter, paged.now), ...describeEvents(windowAt(paged.now))];
+      const said = listStatement(paged, { ...given, limit }, words, upstreamTexts(ChangeRow, "events[]"));
+      const lines = paged.items.map(
+        ({ opportunity, ...event }) =>
+          `${eventInWords(event)} in ${quoted(opportunity.title)}, number ${quoted(opportunity.number)}; id ${opportunity.id}; event ${event.event_id}`,
+      );
+      return resultOf({ data: { events: paged.items }, lines }, said, await reader.freshness(call), call.now);
+    },
+  });
+}

@@ -1,0 +1,112 @@
+/**
+ * MCP over standard input and output: one JSON-RPC message a line. The SDK's own transport reads as fast as it can and ends at a line that is
+ * too long. This one reads no faster than its responses are taken, so its memory is bounded whatever the client sends.
+ */
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import { type Line, lines } from "../import/input.ts";
+import { objectOf, parseJson } from "../text/json-value.ts";
+
+/** The longest message that a client may send. The longest arguments of any tool have some 30 kB. */
+const MESSAGE_BYTES_MAX = 1024 * 1024;
+
+/** With more requests running, or more characters waiting to be written, no further message is read. */
+const [RUNNING_MAX, UNWRITTEN_MAX] = [8, 1024 * 1024];
+
+/** Standard input and output. `write` rejects when the reader has gone. */
+export type Streams = { input: AsyncIterable<Uint8Array>; write: (text: string) => Promise<void> };
+
+export type StdioTransport = Transport & {
+  /** Does the work of a request, and counts it as running meanwhile. */
+  run: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Resolves when the input has ended and every response is written, when the output is gone, or when the transport was closed. */
+  finished: Promise<void>;
+};
+
+/** A transport that is not started yet. */
+export function createStdioTransport({ input, write }: Streams): StdioTransport {
+  const end = Promise.withResolvers<void>();
+  let [running, unwritten, isClosed] = [0, 0, false];
+  let written = Promise.resolve();
+  let changed = Promise.withResolvers<void>();
+  const notifyChange = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  const until = async (holds: () => boolean) => {
+    while (!isClosed && !holds()) await changed.promise;
+  };
+
+  const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
+    notifyChange();
+    transport.onclose?.();
+    end.resolve();
+  };
+  const send = async (message: object) => {
+    if (isClosed) return;
+    const text = `${JSON.stringify(message)}\n`;
+    unwritten += text.length;
+    written = written.then(() => (isClosed ? undefined : write(text))).catch(close);
+    await written;
+    unwritten -= text.length;
+    notifyChange();
+  };
+  const refuse: Refuse = (code, message, id) => {
+    transport.onerror?.(new Error(message));
+    void send({ jsonrpc: "2.0", ...(id !== undefined && { id }), error: { code, message } });
+  };
+  const read = async () => {
+    for await (const line of lines(input, MESSAGE_BYTES_MAX)) {
+      await until(() => running < RUNNING_MAX && unwritten < UNWRITTEN_MAX);
+      if (isClosed) return;
+      receive(line, transport, refuse);
+      await nextTurn(); // The protocol starts its handlers after some microtasks.
+    }
+    await until(() => running === 0);
+    await nextTurn();
+    await until(() => unwritten === 0);
+    await close();
+  };
+
+  const transport: StdioTransport = {
+    start: async () => void read().catch(close),
+    send: (message) => send(message),
+    close,
+    run: async (work) => {
+      running++;
+      try {
+        return await work();
+      } finally {
+        setImmediate(() => {
+          running--; // Not before the response is in `unwritten`.
+          notifyChange();
+        });
+      }
+    },
+    finished: end.promise,
+  };
+  return transport;
+}
+
+type Refuse = (code: ErrorCode, message: string, id?: string | number) => void;
+
+function receive({ text, fault }: Line, { onmessage }: Transport, refuse: Refuse): void {
+  if (fault === undefined && text.trim() === "") return;
+  const value = fault === undefined ? parseJson(text) : undefined;
+  const message = JSONRPCMessageSchema.safeParse(value);
+  if (message.success) onmessage?.(message.data as JSONRPCMessage);
+  else if (value === undefined) refuse(ErrorCode.ParseError, `Cannot read the message: ${fault ?? "it is not JSON"}`);
+  else refuse(ErrorCode.InvalidRequest, "Cannot read the message: it is not a JSON-RPC 2.0 message", idOf(value));
+}
+
+/** The id of a message that is not valid otherwise, if it has one. */
+function idOf(message: unknown): string | number | undefined {
+  const { id } = objectOf(message);
+  return typeof id === "string" || Number.isSafeInteger(id) ? (id as string | number) : undefined;
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,45 @@
+/** Text that upstreams wrote: where it is in a result, and how a line of text quotes it. */
+import type { TSchema } from "@sinclair/typebox";
+import { statuses } from "../opportunities/opportunity.ts";
+import { type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { relativeTime } from "../text/relative-time.ts";
+import { oneLine } from "../text/terminal-text.ts";
+import { beginning } from "./cut.ts";
+
+/** The paths of all texts of a schema that have no fixed form: upstreams wrote them. */
+export function upstreamTexts({ type, anyOf, items, properties, format, pattern, const: fixed }: TSchema, path: string): string[] {
+  if (anyOf !== undefined) return [...new Set((anyOf as TSchema[]).flatMap((each) => upstreamTexts(each, path)))];
+  if (type === "array") return upstreamTexts(items, `${path}[]`);
+  if (type === "object")
+    return Object.entries(properties as Record<string, TSchema>).flatMap(([name, each]) => upstreamTexts(each, `${path}.${name}`));
+  const isFree = type === undefined || (type === "string" && format === undefined && pattern === undefined && fixed === undefined);
+  return isFree ? [path] : [];
+}
+
+/** Invisible characters, with which text for a model can be hidden from people. */
+const INVISIBLE = /[\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu;
+const QUOTED_MAX = 160;
+
+/** Upstream text in quotes, on one line, without characters that hide or reorder text. */
+export function quoted(text: string): string {
+  const visible = oneLine(text.replace(INVISIBLE, ""));
+  return JSON.stringify(visible.length > QUOTED_MAX ? `${beginning(visible, QUOTED_MAX)}…` : visible);
+}
+
+/** A value of a list of our own as it is; any other text in quotes. */
+export function knownOrQuoted(text: string, known: readonly string[]): string {
+  return known.includes(text) ? text : quoted(text);
+}
+
+/** A source code, in quotes if it does not look like one. */
+export function codeInWords(code: string): string {
+  return /^[A-Z0-9_.-]{1,64}$/.test(code) ? code : quoted(code);
+}
+
+/** "open; closes in 12 days (2026-12-04T17:00:00-05:00)" */
+export function stateInWords({ status, closes_at }: { status: string; closes_at: string | null }, now: EpochMs): string {
+  const state = knownOrQuoted(status, statuses);
+  const at = parseStoredMs(closes_at ?? "");
+  if (at === undefined) return `${state}; no closing date is stated`;
+  return `${state}; ${at < now ? "closed" : "closes"} ${relativeTime(at, now)} (${closes_at})`;
+}

@@ -1,0 +1,20 @@
+/** Times relative to now, for people. */
+import type { EpochMs } from "./instant.ts";
+
+const units = [
+  { unit: "minute", ms: 60_000, below: 60 },
+  { unit: "hour", ms: 3_600_000, below: 48 },
+  { unit: "day", ms: 86_400_000, below: 60 },
+  { unit: "month", ms: 30.44 * 86_400_000, below: 24 },
+  { unit: "year", ms: 365.25 * 86_400_000, below: Number.POSITIVE_INFINITY },
+] as const;
+
+/** "in 12 days", "3 hours ago", "now". Rounds down, so nothing seems later than it is. */
+export function relativeTime(at: EpochMs, now: EpochMs): string {
+  const distance = Math.abs(at - now);
+  const fitting = units.find(({ ms, below }) => distance < ms * below);
+  const count = Math.floor(distance / (fitting?.ms ?? 1));
+  if (fitting === undefined || count === 0) return "now";
+  const duration = `${count.toLocaleString("en-US")} ${fitting.unit}${count === 1 ? "" : "s"}`;
+  return at >= now ? `in ${duration}` : `${duration} ago`;
+}
