@@ -14,10 +14,10 @@ export type Cli = { machine: Machine; exitCode: number };
 /** The options of a command that opens a database. */
 export type CommonOptions = DatabaseLocation & OutputOptions;
 
-/** A command with --json and, unless the table of modes says that it opens no database, --data and --database. */
-export function command(name: string, description: string): Command {
+/** A command with --json and, unless the table of modes says that it opens no database, --data and --database. `group` is as in `keys list`. */
+export function command(name: string, description: string, group?: string): Command {
   const made = new Command(name).description(description).option("--json", "print one JSON document instead of text");
-  if (modes[name] === "nothing") return made;
+  if (modes[group === undefined ? name : `${group} ${name}`] === "nothing") return made;
   return made
     .addOption(new Option("--data <dir>", "data directory").env("FUNDFEED_DATA").default("fundfeed-data").argParser(nonBlank))
     .addOption(

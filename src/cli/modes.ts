@@ -42,6 +42,7 @@ export const modes: Readonly<Record<string, Mode | "nothing">> = {
   health: "nothing",
   openapi: "nothing",
   mirror: "nothing",
+  "sources probe": "nothing",
   completion: "nothing",
   version: "nothing",
 };

@@ -66,6 +66,11 @@ export function formatDuration(ms: number): string {
   return "0 seconds";
 }
 
+/** A number of whole days in words. */
+export function daysAgo(days: number): string {
+  return days === 0 ? "today" : days === 1 ? "1 day ago" : `${days.toLocaleString("en-US")} days ago`;
+}
+
 /** Fits a terminal of 80 columns. */
 export const TERMINAL_WIDTH = 79;
 

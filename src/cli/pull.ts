@@ -58,7 +58,7 @@ export function pullCommand(cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, w
 }
 
 /** The first signal aborts `stop`, which ends the work in job. The second ends the program at once. */
-function untilStopped(machine: Machine, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
+export function untilStopped(machine: Machine, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const cutOff = Promise.withResolvers<void>();
   machine.onStopSignal(() => {
@@ -101,14 +101,29 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: 
 
 function jobOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull {
   const { from, keep, force, allowRemovals, database } = options;
-  const { name, base, keyFrom } = upstream;
+  const { name } = upstream;
   const rejects = options.rejects ?? (database === undefined ? undefined : `${name}.rejects.ndjson`);
-  const key = keyFrom === undefined ? undefined : (env[keyFrom] ?? "").trim();
-  if (key === "") throw new Error(`Cannot pull ${name}: put its key into the environment variable ${keyFrom}`);
+  const key = keyOf(env, upstream);
+  if (key === "") throw new Error(`Cannot pull ${name}: ${needsKey(upstream)}`);
+  const base = baseOf(env, upstream, from);
+  return { upstream, base, key, keep, force: force === true, allowRemovals: allowRemovals === true, rejects };
+}
+
+/** The key from the environment; "" if it is missing, `undefined` if the upstream needs none. */
+export function keyOf(env: Machine["env"], { keyFrom }: Upstream): string | undefined {
+  return keyFrom === undefined ? undefined : (env[keyFrom] ?? "").trim();
+}
+
+export function needsKey({ keyFrom }: Upstream): string {
+  return `put its key into the environment variable ${keyFrom}`;
+}
+
+/** The base URL by option, environment or table. Throws if the one in the environment is not valid. */
+export function baseOf(env: Machine["env"], { name, base }: Upstream, from: URL | undefined): URL {
   const variable = `FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`;
   const url = from ?? parseBaseUrl(env[variable] ?? base);
   if (url === undefined) throw new Error(`Cannot pull ${name}: ${variable} must be ${BASE_URL}`);
-  return { upstream, base: url, key, keep, force: force === true, allowRemovals: allowRemovals === true, rejects };
+  return url;
 }
 
 /** `fetched` is false if there was nothing new. */
@@ -130,13 +145,14 @@ function downloadProgress(cli: Cli): Net["progress"] {
   };
 }
 
-function randomFraction({ randomBytes }: Machine): number {
+export function randomFraction({ randomBytes }: Machine): number {
   return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
 }
 
 const BASE_URL = "an http or https URL without query and password, such as https://mirror.example.org/extracts/";
 
-function baseUrl(text: string): URL {
+/** A base URL, ending in "/". */
+export function baseUrl(text: string): URL {
   const url = parseBaseUrl(text);
   if (url === undefined) throw new InvalidArgumentError(`It must be ${BASE_URL}.`);
   return url;

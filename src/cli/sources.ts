@@ -5,9 +5,10 @@ import { didYouMean } from "../text/closest.ts";
 import { formatInstant } from "../text/instant.ts";
 import { durationMs } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, commandGroup, withCatalog } from "./command.ts";
-import { formatDuration, instantOrNull, printResult, table } from "./output.ts";
+import { daysAgo, formatDuration, instantOrNull, printResult, table } from "./output.ts";
+import { probeCommand, type Waiting } from "./probe.ts";
 
-export function sourcesCommand(cli: Cli): Command {
+export function sourcesCommand(cli: Cli, waiting?: Waiting): Command {
   const list = command("list", "List the named sources").action(async (options: CommonOptions) => {
     const sources = await withCatalog(cli, options, listSources);
     const lines = sources.map(({ code, ...about }) => ({ code, import_as: importNameOf(code) ?? null, ...about }));
@@ -67,7 +68,13 @@ export function sourcesCommand(cli: Cli): Command {
       if (options.maxAge !== undefined) reportStale(cli, statuses, options.maxAge);
     });
 
-  return commandGroup("sources", "Manage named sources, and show how fresh each source is", [list, status, add, remove]);
+  return commandGroup("sources", "Manage named sources, and show how fresh each source is", [
+    list,
+    status,
+    probeCommand(cli, waiting),
+    add,
+    remove,
+  ]);
 }
 
 const DAY_MS = 86_400_000;
@@ -79,10 +86,6 @@ newest data   when the source posted its newest record
 last import   when an import of the source last finished, even without new data`;
 
 const NOTHING_IMPORTED = "Nothing has been imported yet";
-
-function daysAgo(days: number): string {
-  return days === 0 ? "today" : days === 1 ? "1 day ago" : `${days.toLocaleString("en-US")} days ago`;
-}
 
 function reportStale(cli: Cli, statuses: readonly SourceStatus[], maxAge: number): void {
   const earliest = cli.machine.now() - maxAge;

@@ -14,6 +14,8 @@ export type DownloadRequest = {
   /** Media types that the response may have. */
   types: readonly string[];
   bytesMax: number;
+  /** Only so many bytes from the beginning are wanted. A longer response is cut off. */
+  headBytes?: number;
   /** JSON to post; without it the request is a GET. */
   body?: object;
   /** The key in `url`, if it has one: no message repeats it. */
@@ -34,6 +36,21 @@ export type Net = {
   stop: AbortSignal;
   /** Called for each piece of a response. `response` counts the responses of one visit from 1; `planned` is how many it will be. */
   progress: (bytes: number, total: number | undefined, response?: number, planned?: number) => void;
+  /** How often a request is made at most, if it fails for a time. Five times unless given. */
+  attempts?: number;
+  /** Called for each request that was sent, redirected ones too, when its response begins or fails. */
+  onExchange?: (exchange: Exchange) => void;
+};
+
+/** A request as it was sent, without keys, and the head of its response; `status` is null if there was none. */
+export type Exchange = {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: object | null;
+  status: number | null;
+  content_type: string | null;
+  ms: number;
 };
 
 /** The longest wait for the start of a response, between two pieces of it, and for all of it. */
@@ -89,9 +106,9 @@ async function downloadWithRetries(
     } catch (error) {
       if (!(error instanceof TemporaryError)) throw error;
       const { message, retryAfterMs } = error;
-      if (attempt === ATTEMPTS_MAX) throw new Error(`${message} (tried ${attempt} times)`);
       if (retryAfterMs !== undefined && retryAfterMs > RETRY_AFTER_MAX_MS)
         throw new Error(`${message} and asked to wait ${Math.round(retryAfterMs / 1000)} s`);
+      if (attempt === (net.attempts ?? ATTEMPTS_MAX)) throw new Error(attempt === 1 ? message : `${message} (tried ${attempt} times)`);
       await net.wait(retryDelayMs(retryAfterMs, attempt, net.random), net.stop);
     }
   }
@@ -107,11 +124,11 @@ async function downloadOnce(
   try {
     const tag = partial.bytes > 0 ? partial.etag : undefined;
     const resumed = tag !== undefined;
-    const conditions = resumed ? { range: `bytes=${partial.bytes}-`, "if-range": tag } : conditionsOf(known);
+    const conditions = resumed ? { range: `bytes=${partial.bytes}-`, "if-range": tag } : { ...conditionsOf(known), ...rangeOf(request) };
     const response = await fetchFollowingRedirects(net, request, conditions, timer);
     if (response.status === 304 && known !== undefined && !resumed) return { outcome: "unchanged" };
     if (response.status === 404) return { outcome: "missing" };
-    requireStatus(response, resumed, partial, net.now());
+    requireStatus(response, resumed || request.headBytes !== undefined, partial, net.now());
     requireType(response, request);
     await prepareFile(partial, response, request);
     await saveBody(net, request, partial, response, timer);
@@ -129,7 +146,7 @@ async function downloadOnce(
  */
 async function fetchFollowingRedirects(
   net: Net,
-  { url, types, body }: DownloadRequest,
+  { url, types, body, key }: DownloadRequest,
   conditions: Record<string, string>,
   timer: Timer,
 ): Promise<Response> {
@@ -139,11 +156,28 @@ async function fetchFollowingRedirects(
   let address = url;
   for (let hops = 0; ; hops++) {
     requireAllowed(address, net);
-    const response = await withTimer(timer, fetch(address.href, request));
+    const shown = hops === 0 ? withoutKey(address.href, key) : publicUrl(address); // The query of a redirect may be a signature.
+    const response = await observed(net, { url: shown, request, body }, () => withTimer(timer, fetch(address.href, request)));
     if (!REDIRECTS.includes(response.status)) return response;
     if (hops === REDIRECTS_MAX) throw new Error(`it redirects more than ${REDIRECTS_MAX} times`);
     if (body !== undefined) throw new Error("it redirects a POST request");
     address = redirectTarget(response, address, net);
+  }
+}
+
+type Sent = { url: string; request: { method?: string; headers: Record<string, string> }; body: object | undefined };
+
+/** Reports the exchange to `onExchange`. */
+async function observed({ onExchange, now }: Net, { url, request, body }: Sent, send: () => Promise<Response>): Promise<Response> {
+  const startedAt = now();
+  let response: Response | undefined;
+  try {
+    response = await send();
+    return response;
+  } finally {
+    const { method = "GET", headers } = request;
+    const [status, content_type] = [response?.status ?? null, response?.headers.get("content-type") ?? null];
+    onExchange?.({ method, url, headers, body: body ?? null, status, content_type, ms: now() - startedAt });
   }
 }
 
@@ -159,6 +193,10 @@ function redirectTarget(response: Response, from: URL, { hosts }: Net): URL {
   if (from.protocol === "https:" && to.protocol !== "https:") throw new Error(`it redirects from https to ${to.protocol}//${to.host}`);
   if (!hosts.includes(to.host)) throw new Error(`it redirects to ${to.host}, which is not one of its hosts: ${hosts.join(", ")}`);
   return to;
+}
+
+function rangeOf({ headBytes }: DownloadRequest): Record<string, string> {
+  return headBytes === undefined ? {} : { range: `bytes=0-${headBytes - 1}` };
 }
 
 function conditionsOf(known: Validators | undefined): Record<string, string> {
@@ -190,10 +228,10 @@ function requireType({ headers }: Response, { types }: DownloadRequest): void {
 }
 
 /** Keeps what is saved if the response continues it, else empties the file. */
-async function prepareFile(partial: PartialFile, { status, headers }: Response, { bytesMax }: DownloadRequest): Promise<void> {
+async function prepareFile(partial: PartialFile, { status, headers }: Response, { bytesMax, headBytes }: DownloadRequest): Promise<void> {
   const etag = headers.get("etag") ?? undefined;
   const encoded = headers.has("content-encoding"); // Although we asked for none. Content-Length then is not the length that we read.
-  if (status === 206) {
+  if (status === 206 && headBytes === undefined) {
     const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get("content-range") ?? "") ?? [];
     if (encoded || Number(start) !== partial.bytes || Number(total) !== partial.total || etag !== partial.etag)
       throw restarting(partial, "it changed during the download");
@@ -204,18 +242,27 @@ async function prepareFile(partial: PartialFile, { status, headers }: Response, 
   const length = headers.get("content-length");
   partial.total = encoded || length === null ? undefined : Number(length);
   partial.etag = partial.total !== undefined && headers.get("accept-ranges") === "bytes" && etag?.startsWith('"') ? etag : undefined;
-  if (partial.total !== undefined && partial.total > bytesMax) throw new Error(`it has ${partial.total} bytes, more than ${bytesMax}`);
+  if (headBytes === undefined && partial.total !== undefined && partial.total > bytesMax)
+    throw new Error(`it has ${partial.total} bytes, more than ${bytesMax}`);
 }
 
-async function saveBody(net: Net, { bytesMax }: DownloadRequest, partial: PartialFile, { body }: Response, timer: Timer): Promise<void> {
+async function saveBody(
+  net: Net,
+  { bytesMax, headBytes }: DownloadRequest,
+  partial: PartialFile,
+  { body }: Response,
+  timer: Timer,
+): Promise<void> {
   const reader = body?.getReader();
   while (reader !== undefined) {
     const { done, value } = await withTimer(timer, reader.read());
     if (done) break;
-    if (partial.bytes + value.length > bytesMax) throw new Error(`it has more than ${bytesMax} bytes`);
-    await partial.file.appendFile(value);
-    partial.bytes += value.length;
+    if (headBytes === undefined && partial.bytes + value.length > bytesMax) throw new Error(`it has more than ${bytesMax} bytes`);
+    const wanted = headBytes === undefined ? value : value.subarray(0, headBytes - partial.bytes);
+    await partial.file.appendFile(wanted);
+    partial.bytes += wanted.length;
     net.progress(partial.bytes, partial.total);
+    if (headBytes !== undefined && partial.bytes >= headBytes) return;
   }
   if (partial.total !== undefined && partial.bytes !== partial.total)
     throw new TemporaryError(`it ended after ${partial.bytes} of ${partial.total} bytes`);

@@ -1,16 +1,18 @@
 /** The DoD SBIR/STTR portal: open and pre-release topics, each with its details and published questions. */
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
+import type { DownloadRequest } from "./download.ts";
 import { savePages } from "./pages.ts";
-import { type Fetched, jsonAt, readJson, saveArray, type Visit } from "./visit.ts";
+import { countOf, type Fetched, fileOf, jsonAt, readJson, type Sample, saveArray, type Visit } from "./visit.ts";
 
 const PAGE_SIZE = 50;
+const SAMPLE_SIZE = 10;
 const STATUSES = ["Open", "Pre-Release"];
 const NO_STATUSES = "INACTIVE,READY_FOR_RELEASE,READY_TO_CERTIFY,READY_TO_REVIEW,REVISION_REQUESTED";
 
 export async function fetchDsip(visit: Visit): Promise<Fetched> {
   const statuses = await releaseStatuses(visit);
   const { files, records } = await savePages(visit, "topics", {
-    request: (_, page) => jsonAt(visit, `topics/api/public/topics/search?${searchQuery(statuses, page)}`),
+    request: (_, page) => topicsAt(visit, statuses, PAGE_SIZE, page),
     read: (response) => {
       const { data, total } = objectOf(response);
       return { records: arrayOf(data), total };
@@ -18,6 +20,21 @@ export async function fetchDsip(visit: Visit): Promise<Fetched> {
     id: ({ topicId }) => topicId,
   });
   return { files: [...files, await saveArray(visit, "details.json", detailsOf(visit, [...records]))] };
+}
+
+/** A few topics, and the details and questions of one of them. */
+export async function sampleDsip(visit: Visit): Promise<Sample> {
+  const statuses = await releaseStatuses(visit);
+  const { text, value } = await readJson(visit, topicsAt(visit, statuses, SAMPLE_SIZE, 0));
+  const { data, total } = objectOf(value);
+  if (!Array.isArray(data)) throw new Error(`Cannot use the response of ${visit.base.host}: it is not a list of topics`);
+  const topics = data.map(objectOf);
+  const topic = topics.find(hasQuestions) ?? topics[0];
+  const files = [fileOf("topics.json", text)];
+  if (topic === undefined) return { files, total: countOf(total) };
+  const { details, questions } = await readDetails(visit, textOf(topic.topicId), topic);
+  files.push(fileOf("details.json", JSON.stringify([{ ...details, questions }])));
+  return { files, total: countOf(total), parts: { details: [details], questions } };
 }
 
 /** Asks the portal for the ids of the statuses, because they change over the years. */
@@ -32,8 +49,12 @@ async function releaseStatuses(visit: Visit): Promise<number[]> {
   return wanted.map((status) => Number(textOf(status.value)));
 }
 
+function topicsAt(visit: Visit, statuses: readonly number[], size: number, page: number): DownloadRequest {
+  return jsonAt(visit, `topics/api/public/topics/search?${searchQuery(statuses, size, page)}`);
+}
+
 /** Every key is required, or the portal fails. It ignores other queries and then returns all topics since 1983. */
-function searchQuery(topicReleaseStatus: readonly number[], page: number): URLSearchParams {
+function searchQuery(topicReleaseStatus: readonly number[], size: number, page: number): URLSearchParams {
   const searchParam = {
     searchText: null,
     components: null,
@@ -47,22 +68,26 @@ function searchQuery(topicReleaseStatus: readonly number[], page: number): URLSe
     component: null,
     program: null,
   };
-  return new URLSearchParams({ searchParam: JSON.stringify(searchParam), size: `${PAGE_SIZE}`, page: `${page}` });
+  return new URLSearchParams({ searchParam: JSON.stringify(searchParam), size: `${size}`, page: `${page}` });
 }
 
 /** Adds the questions to the details of their topic, because a response of questions does not name the topic. */
 async function* detailsOf(visit: Visit, topics: readonly (readonly [string, JsonObject])[]): AsyncIterable<string> {
   visit.planned = visit.requests + topics.length + topics.filter(([, topic]) => hasQuestions(topic)).length;
   for (const [id, topic] of topics) {
-    const path = `topics/api/public/topics/${encodeURIComponent(id)}`;
-    const { value: details } = await readJson(visit, jsonAt(visit, `${path}/details`));
-    if (textOf(objectOf(details).topicId) !== id)
-      throw new Error(`Cannot use the response of ${visit.base.host}: it is not the topic ${id}`);
-    const { value: questions } = hasQuestions(topic) ? await readJson(visit, jsonAt(visit, `${path}/questions`)) : { value: [] };
-    if (!Array.isArray(questions))
-      throw new Error(`Cannot use the response of ${visit.base.host}: it has no list of questions for topic ${id}`);
-    yield JSON.stringify({ ...objectOf(details), questions });
+    const { details, questions } = await readDetails(visit, id, topic);
+    yield JSON.stringify({ ...details, questions });
   }
+}
+
+async function readDetails(visit: Visit, id: string, topic: JsonObject): Promise<{ details: JsonObject; questions: unknown[] }> {
+  const path = `topics/api/public/topics/${encodeURIComponent(id)}`;
+  const { value: details } = await readJson(visit, jsonAt(visit, `${path}/details`));
+  if (textOf(objectOf(details).topicId) !== id) throw new Error(`Cannot use the response of ${visit.base.host}: it is not the topic ${id}`);
+  const { value: questions } = hasQuestions(topic) ? await readJson(visit, jsonAt(visit, `${path}/questions`)) : { value: [] };
+  if (!Array.isArray(questions))
+    throw new Error(`Cannot use the response of ${visit.base.host}: it has no list of questions for topic ${id}`);
+  return { details: objectOf(details), questions };
 }
 
 function hasQuestions({ noOfPublishedQuestions }: JsonObject): boolean {

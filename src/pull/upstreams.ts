@@ -4,11 +4,18 @@ import { dsip } from "../import/formats/dsip.ts";
 import { grantsGov } from "../import/formats/grants-gov/extract.ts";
 import { samGov } from "../import/formats/sam-gov.ts";
 import { sbirGov } from "../import/formats/sbir-gov.ts";
-import { fetchDsip } from "./dsip.ts";
-import { fetchGrantsGovDetails, fetchGrantsGovExtract, fetchGrantsGovSearch } from "./grants-gov.ts";
-import { fetchSamGovApi, fetchSamGovCsv } from "./sam-gov.ts";
-import { fetchSbirGov } from "./sbir-gov.ts";
-import type { Fetched, Visit } from "./visit.ts";
+import { fetchDsip, sampleDsip } from "./dsip.ts";
+import {
+  fetchGrantsGovDetails,
+  fetchGrantsGovExtract,
+  fetchGrantsGovSearch,
+  sampleGrantsGovDetails,
+  sampleGrantsGovExtract,
+  sampleGrantsGovSearch,
+} from "./grants-gov.ts";
+import { fetchSamGovApi, fetchSamGovCsv, sampleSamGovApi, sampleSamGovCsv } from "./sam-gov.ts";
+import { fetchSbirGov, sampleSbirGov } from "./sbir-gov.ts";
+import type { Fetched, Sample, Visit } from "./visit.ts";
 
 export type Upstream = {
   /** The name on the command line. */
@@ -27,6 +34,8 @@ export type Upstream = {
   keyFrom?: string;
   /** Returns `undefined` if there is nothing new. */
   fetch: (visit: Visit) => Promise<Fetched | undefined>;
+  /** Takes a few records for `sources probe`, with one small request for each kind of response that `fetch` reads. Throws as `fetch` does. */
+  probe: (visit: Visit) => Promise<Sample>;
 };
 
 export const upstreams: readonly Upstream[] = [
@@ -39,6 +48,7 @@ export const upstreams: readonly Upstream[] = [
     base: "https://prod-grants-gov-chatbot.s3.amazonaws.com/extracts/",
     redirectsTo: [],
     fetch: fetchGrantsGovExtract,
+    probe: sampleGrantsGovExtract,
   },
   {
     name: "grants-gov-search",
@@ -49,6 +59,7 @@ export const upstreams: readonly Upstream[] = [
     base: "https://api.grants.gov/v1/api/",
     redirectsTo: [],
     fetch: fetchGrantsGovSearch,
+    probe: sampleGrantsGovSearch,
   },
   {
     name: "grants-gov-details",
@@ -59,6 +70,7 @@ export const upstreams: readonly Upstream[] = [
     base: "https://api.grants.gov/v1/api/",
     redirectsTo: [],
     fetch: fetchGrantsGovDetails,
+    probe: sampleGrantsGovDetails,
   },
   {
     name: "sam-gov",
@@ -69,6 +81,7 @@ export const upstreams: readonly Upstream[] = [
     base: "https://sam.gov/api/prod/fileextractservices/v1/api/download/Contract%20Opportunities/datagov/",
     redirectsTo: ["falextracts.s3.amazonaws.com", "s3.amazonaws.com"],
     fetch: fetchSamGovCsv,
+    probe: sampleSamGovCsv,
   },
   {
     name: "sam-gov-api",
@@ -80,6 +93,7 @@ export const upstreams: readonly Upstream[] = [
     redirectsTo: [],
     keyFrom: "FUNDFEED_SAM_GOV_KEY",
     fetch: fetchSamGovApi,
+    probe: sampleSamGovApi,
   },
   {
     name: "sbir-gov",
@@ -90,6 +104,7 @@ export const upstreams: readonly Upstream[] = [
     base: "https://api.www.sbir.gov/public/api/",
     redirectsTo: [],
     fetch: fetchSbirGov,
+    probe: sampleSbirGov,
   },
   {
     name: "dsip",
@@ -100,5 +115,6 @@ export const upstreams: readonly Upstream[] = [
     base: "https://www.dodsbirsttr.mil/",
     redirectsTo: [],
     fetch: fetchDsip,
+    probe: sampleDsip,
   },
 ];

@@ -1,6 +1,7 @@
 /** One visit to an upstream: saves its responses as files in a directory of its own. */
 import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { textOf } from "../text/json-value.ts";
 import { publicUrl, withoutKey } from "../text/request-failure.ts";
 import { type DownloadRequest, type DownloadResult, download, type Net, type Validators } from "./download.ts";
 
@@ -25,9 +26,23 @@ export type Known = Validators & { url: string };
 /** Paths of files to import as one unit. `known` describes the file for the next visit. */
 export type Fetched = { files: string[]; known?: Known };
 
+/** A few records as an upstream returns them now. */
+export type Sample = {
+  /** Files for the format to read. */
+  files: { name: string; bytes: Uint8Array }[];
+  /** How many records there are in all, as the upstream states it; null if it does not. */
+  total: number | null;
+  /** The day of the data, if the upstream names it: `2026-08-03`. */
+  publishedOn?: string;
+  /** Records that come in responses of their own and belong to those of the files, by kind. */
+  parts?: Readonly<Record<string, readonly unknown[]>>;
+};
+
 /** The pause between two requests, to put no load on the upstream. */
 const PACE_MS = 350;
 const JSON_BYTES_MAX = 64 * 1024 ** 2;
+/** Enough for some hundred records of an extract. */
+const HEAD_BYTES = 256 * 1024;
 
 /** Downloads a file under this name, if it differs from `known`. Throws if the download fails. */
 export async function fetchFile(
@@ -61,6 +76,26 @@ export async function fetchJson(
   const text = withoutKey(saved, visit.key);
   if (text !== saved) await writeFile(path, text);
   return { path, text, value: parse(text, request.url) };
+}
+
+/** The beginning of a file. Throws if the download fails; `undefined` if there is no such file. */
+export async function readBeginning(visit: Visit, request: Omit<DownloadRequest, "bytesMax">): Promise<Buffer | undefined> {
+  const { outcome, path } = await fetchFile(visit, "beginning", { ...request, bytesMax: HEAD_BYTES, headBytes: HEAD_BYTES });
+  if (outcome !== "saved") return undefined;
+  const bytes = await readFile(path);
+  await rm(path);
+  return bytes;
+}
+
+/** A response as a file for the format. */
+export function fileOf(name: string, text: string): Sample["files"][number] {
+  return { name, bytes: Buffer.from(text) };
+}
+
+/** A number of records as an upstream states it. */
+export function countOf(value: unknown): number | null {
+  const count = Number(textOf(value) || Number.NaN);
+  return Number.isInteger(count) ? count : null;
 }
 
 /** Like `fetchJson`, but keeps no file. */

@@ -13,9 +13,10 @@ import { zipArchive } from "../support/zip-archive.ts";
 /** 2026-08-03T12:00:00Z */
 export const NOW = Date.UTC(2026, 7, 3, 12);
 
-/** The extract of a day as Grants.gov publishes it. */
-export function extractOf(day: string): Buffer {
-  return zipArchive(`GrantsDBExtract${day}v2.xml`, realFile(`grants-gov/derived/GrantsDBExtract${day}v2.reconstructed.xml.gz`));
+/** The extract of a day as Grants.gov publishes it, with its text changed. */
+export function extractOf(day: string, change = (text: string) => text): Buffer {
+  const xml = change(realFile(`grants-gov/derived/GrantsDBExtract${day}v2.reconstructed.xml.gz`).toString());
+  return zipArchive(`GrantsDBExtract${day}v2.xml`, Buffer.from(xml));
 }
 
 const closing: (() => unknown)[] = [];
@@ -54,7 +55,7 @@ export async function playRaw(script: readonly { write: string | Uint8Array; end
     open.add(socket);
     socket.on("error", () => undefined);
     socket.once("data", (request) => {
-      const [head = "", ...lines] = request.toString("latin1").split("\r\n");
+      const [head = "", ...lines] = request.toString("latin1").split("\r\n\r\n", 1).join().split("\r\n");
       const headers = new Headers(
         lines.filter((line) => line.includes(":")).map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]),
       );

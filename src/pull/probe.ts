@@ -1,0 +1,147 @@
+/** Checks with a few small requests that an upstream can be reached and still publishes what its format reads. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../../db/reason.ts";
+import type { Format, Input } from "../import/format.ts";
+import type { Draft } from "../import/record.ts";
+import { Rejection, validateRecord } from "../import/validate.ts";
+import { easternDate } from "../text/eastern.ts";
+import { parseInstantMs } from "../text/instant.ts";
+import { isObject, type JsonObject } from "../text/json-value.ts";
+import type { Exchange, Net } from "./download.ts";
+import { compareShape, type KnownShape, type ShapeFinding } from "./shape.ts";
+import known from "./shapes.json" with { type: "json" };
+import type { Upstream } from "./upstreams.ts";
+import type { Sample } from "./visit.ts";
+
+/**
+ * - `ok`: the records are as known. New fields are named and are no fault: they are not read.
+ * - `changed`: a field is missing, empty or of another type, or records are rejected.
+ * - `empty`: the response is valid and has no record, so there was nothing to check.
+ * - `failed`: there is no response, or it is not the upstream's.
+ */
+export type ProbeResult = "ok" | "changed" | "empty" | "failed";
+
+export type Probe = {
+  source: string;
+  result: ProbeResult;
+  /** What failed, as a sentence; null unless the result is `failed`. */
+  reason: string | null;
+  /** How many records there are in all, as the upstream states it; null if it does not. */
+  total: number | null;
+  /** Records that were looked at, and those of them that an import would reject. */
+  sampled: number;
+  rejected: number;
+  /** Why records are rejected, each reason once. */
+  reasons: string[];
+  /** The day of the file, or else the newest day on which a sampled record was posted. */
+  newest_on: string | null;
+  newest_age_days: number | null;
+  /** Fields that differ from the known records. */
+  fields: ShapeFinding[];
+  requests: Exchange[];
+};
+
+/** Where to send the requests. */
+export type ProbeJob = { upstream: Upstream; base: URL; key: string | undefined };
+
+/** The shapes of known records by upstream and kind of record. */
+export const knownShapes: Readonly<Record<string, Readonly<Record<string, KnownShape>>>> = known as never; // The test of shapes checks it.
+
+const DAY_MS = 86_400_000;
+
+/** Sends the requests, one after the other and each once, and looks at the records. `directory` is for the responses. Never throws. */
+export async function probe(net: Omit<Net, "hosts">, directory: string, { upstream, base, key }: ProbeJob): Promise<Probe> {
+  const requests: Exchange[] = [];
+  const hosts = [base.host, ...upstream.redirectsTo];
+  const once = { ...net, hosts, attempts: 1, onExchange: (exchange: Exchange) => void requests.push(exchange) };
+  const about = { source: upstream.name, requests };
+  try {
+    const own = join(directory, upstream.name);
+    mkdirSync(own);
+    const sample = await upstream.probe({ net: once, directory: own, base, key, known: undefined, requests: 0 });
+    return { ...about, ...(await judge(upstream, sample, net.now())) };
+  } catch (error) {
+    return { ...about, ...nothingFound, result: "failed", reason: messageOf(error) };
+  }
+}
+
+const nothingFound = { total: null, sampled: 0, rejected: 0, reasons: [], newest_on: null, newest_age_days: null, fields: [] };
+
+type Judged = Omit<Probe, "source" | "requests">;
+
+async function judge({ name, format }: Upstream, { files, total, publishedOn, parts }: Sample, now: number): Promise<Judged> {
+  const { sampled, rejected, reasons, newest, rows } = await readSample(format, files, now);
+  const shapes = knownShapes[name] ?? {};
+  const kinds: [string, readonly unknown[]][] = [...rows, ...Object.entries(parts ?? {})];
+  const fields = kinds.flatMap(([kind, records]) => findingsOf(kind, shapes[kind], records.filter(isObject)));
+  const newest_on = publishedOn ?? newest;
+  const isChanged = rejected > 0 || fields.some(({ problem }) => problem !== "new");
+  return {
+    result: sampled === 0 ? "empty" : isChanged ? "changed" : "ok",
+    reason: null,
+    total,
+    sampled,
+    rejected,
+    reasons,
+    newest_on,
+    newest_age_days: newest_on === null ? null : Math.round((Date.parse(easternDate(now)) - Date.parse(newest_on)) / DAY_MS),
+    fields: sampled === 0 ? [] : fields,
+  };
+}
+
+function findingsOf(kind: string, shape: KnownShape | undefined, records: readonly JsonObject[]): ShapeFinding[] {
+  const name = (field: string) => (kind === RECORD ? field : `${kind}: ${field}`);
+  if (shape === undefined) return [{ field: kind, problem: "new", expected: null, found: "kind of record" }];
+  return compareShape(shape, records).map((finding) => ({ ...finding, field: name(finding.field) }));
+}
+
+/** The kind of rows of a file that has only one kind. */
+export const RECORD = "record";
+
+/** Reads files with the format as an import does. `rows` are the records as the upstream has them, by kind. */
+export async function readSample(format: Format, files: Sample["files"], now: number) {
+  const rows = new Map<string, unknown[]>();
+  const reasons = new Set<string>();
+  let [sampled, rejected] = [0, 0];
+  let newest: string | null = null;
+  const today = easternDate(now);
+  for await (const item of format.read(files.map(inputOf), { now, warn: () => undefined })) {
+    sampled++;
+    const [kind, row] = rowOf(item.raw);
+    rows.set(kind, [...(rows.get(kind) ?? []), row]);
+    try {
+      if (item.kind === "rejected") throw new Rejection(item.reason);
+      const record = item.kind === "lazy" ? item.read() : item.record;
+      validateRecord(record, new Map());
+      const posted = postedOn(record as Draft);
+      if (posted !== undefined && posted <= today && posted > (newest ?? "")) newest = posted;
+    } catch (error) {
+      if (!(error instanceof Rejection)) throw error;
+      rejected++;
+      reasons.add(error.kind);
+    }
+  }
+  return { sampled, rejected, reasons: [...reasons], newest, rows };
+}
+
+function inputOf({ name, bytes }: Sample["files"][number]): Input {
+  return {
+    name,
+    bytes: async function* () {
+      yield new Uint8Array(bytes);
+    },
+  };
+}
+
+/** Elements of XML differ by their name, and each field is the list of its texts. */
+function rowOf(raw: unknown): [kind: string, row: unknown] {
+  const { element, fields } = isObject(raw) ? raw : {};
+  return typeof element === "string" && isObject(fields) ? [element, fields] : [RECORD, raw];
+}
+
+/** The day as the upstream writes it. */
+function postedOn({ dates }: Draft): string | undefined {
+  const posted = dates?.posted_at ?? undefined;
+  return posted === undefined || parseInstantMs(posted) === undefined ? undefined : posted.slice(0, 10);
+}

@@ -1,0 +1,315 @@
+/** `sources probe` against local servers that play each upstream from real files, and each of its known faults. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { CommanderError } from "commander";
+import type { Waiting } from "../../src/cli/probe.ts";
+import { sourcesCommand } from "../../src/cli/sources.ts";
+import type { Probe } from "../../src/pull/probe.ts";
+import type { ShapeFinding } from "../../src/pull/shape.ts";
+import { upstreams } from "../../src/pull/upstreams.ts";
+import { machineOf } from "../support/command-line.ts";
+import { dropScratch } from "../support/imports.ts";
+import { realFile } from "../support/real-data.ts";
+import { zipArchive } from "../support/zip-archive.ts";
+import { type Change, players } from "./played.ts";
+import { type Asked, extractOf, NOW, PATIENT, type Played, play, playRaw, rawAnswer } from "./upstream.ts";
+
+afterAll(dropScratch);
+
+const SAM_GOV_CSV = "sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz";
+const KEY = "the-key-itself";
+const names = upstreams.map(({ name }) => name);
+const WAITING: Waiting = { timeouts: PATIENT, wait: async () => undefined };
+
+type Run = { code: number; out: string; err: string; usage?: string };
+
+/** Runs `fundfeed sources probe` with the key, at the time of the played files. */
+async function run(args: readonly string[], waiting = WAITING, env: Record<string, string> = { FUNDFEED_SAM_GOV_KEY: KEY }): Promise<Run> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const machine = {
+    ...machineOf(env, { printLine: (text) => void out.push(text), printError: (text) => void err.push(text) }),
+    now: () => NOW,
+  };
+  const cli = { machine, exitCode: 0 };
+  const command = sourcesCommand(cli, waiting);
+  for (const each of [command, ...command.commands]) each.exitOverride().configureOutput({ writeErr: () => undefined });
+  const result = () => ({ code: cli.exitCode, out: out.join("\n"), err: err.join("\n") });
+  try {
+    await command.parseAsync(["probe", ...args], { from: "user" });
+    return result();
+  } catch (error) {
+    return { ...result(), code: error instanceof CommanderError ? 2 : 1, err: (error as Error).message };
+  }
+}
+
+async function probed(name: string, { base }: { base: string }, waiting = WAITING): Promise<Probe & { code: number; err: string }> {
+  const { code, out, err } = await run([name, "--from", base, "--allow-http", "--json"], waiting);
+  const [row] = JSON.parse(out);
+  return { ...row, code, err };
+}
+
+/** An upstream; `answer` comes before its own response, and `change` changes the records. */
+function playing(
+  name: string,
+  { answer, change = (text) => text }: { answer?: (asked: Asked) => Response | undefined; change?: Change } = {},
+): Played {
+  const player = players[name];
+  if (player === undefined) throw new Error(`Nothing plays ${name}: add it to tests/pull/played.ts`);
+  return play((asked) => answer?.(asked) ?? player(asked, change));
+}
+
+describe.each(names)("sources probe %s", (name) => {
+  test("finds the upstream as known", async () => {
+    const upstream = playing(name);
+    const { result, sampled, rejected, fields, code, err, newest_age_days } = await probed(name, upstream);
+    expect({ result, rejected, fields, code, err }).toEqual({ result: "ok", rejected: 0, fields: [], code: 0, err: "" });
+    expect(sampled).toBeGreaterThan(0);
+    expect(newest_age_days).toBeGreaterThanOrEqual(0);
+    expect(upstream.asked.length).toBeLessThanOrEqual(4);
+  });
+
+  test("says exactly what it sent, without the key", async () => {
+    const upstream = playing(name);
+    const { requests } = await probed(name, upstream);
+    const sent = requests.map(({ method, url, body }) => [method, new URL(url).pathname, [...new URL(url).searchParams], body]);
+    const shown = ([name, value]: [string, string]) => [name, name === "api_key" ? "…" : value];
+    expect(sent).toEqual(upstream.asked.map(({ method, path, query, body }) => [method, path, [...query].map(shown), body ?? null]));
+    for (const [index, { headers }] of requests.entries()) {
+      expect(Object.fromEntries(upstream.asked[index]?.headers ?? [])).toMatchObject(headers);
+      expect(headers["user-agent"]).toMatch(/^Mozilla\/5\.0 \(compatible; fundfeed\/\d/);
+    }
+  });
+
+  const failures: [string, (asked: Asked) => Response, RegExp][] = [
+    [
+      "a maintenance page with 200",
+      () => new Response("<h1>Maintenance</h1>", { headers: { "content-type": "text/html" } }),
+      /content type text\/html/,
+    ],
+    ["a maintenance page that says it is the file", ({ path }) => maintenance(path), /not JSON|not a ZIP archive|has no column/],
+    [
+      "an error with 200",
+      () => Response.json({ errorcode: 1, msg: "Service unavailable", message: "maintenance" }),
+      /errorcode|error code|content type|is not a list|no statuses/,
+    ],
+    ["a refusal", () => new Response("", { status: 403 }), /it returned 403/],
+    [
+      "a rate limit",
+      () => new Response("", { status: 429, headers: { "retry-after": "3600" } }),
+      /it returned 429 and asked to wait 3600 s/,
+    ],
+    ["an outage", () => new Response("", { status: 503 }), /it returned 503/],
+    [
+      "a redirect elsewhere",
+      () => new Response(null, { status: 302, headers: { location: `https://elsewhere.example/?${KEY}` } }),
+      /redirect/,
+    ],
+  ];
+  test.each(failures)("fails for %s, and asks once", async (_, answer, reason) => {
+    const upstream = playing(name, { answer });
+    const { result, reason: found, code, err, requests } = await probed(name, upstream);
+    expect([result, code, err]).toEqual(["failed", 1, `Not as known: ${name} (failed)`]);
+    expect(found).toMatch(reason);
+    expect([upstream.asked.length, requests.length]).toEqual([1, 1]);
+    expect(JSON.stringify(requests)).not.toContain(KEY);
+  });
+
+  test("fails for a response that is cut off", async () => {
+    const body = Buffer.from('[{"solicitation_id": 1');
+    const head = { "content-type": typeOf(name), "content-length": "100000" };
+    const upstream = await playRaw([{ write: rawAnswer("200 OK", head, body), ending: "end" }]);
+    expect(await probed(name, upstream)).toMatchObject({
+      result: "failed",
+      code: 1,
+      reason: expect.stringMatching(/ended after|closed before|not JSON/),
+    });
+  });
+
+  test("fails for silence", async () => {
+    const upstream = await playRaw([{ write: "", ending: "silence" }]);
+    const waiting = { ...WAITING, timeouts: { responseMs: 50, silenceMs: 50, totalMs: 60_000 } };
+    expect(await probed(name, upstream, waiting)).toMatchObject({
+      result: "failed",
+      code: 1,
+      reason: expect.stringContaining("it did not respond within 0.05 s"),
+    });
+  });
+
+  test("fails for an upstream that is not there", async () => {
+    expect(await probed(name, { base: "http://127.0.0.1:1/" })).toMatchObject({
+      result: "failed",
+      code: 1,
+      reason: expect.stringContaining("refused"),
+    });
+  });
+
+  test.each(Object.entries(shapeFaults(name)))("finds %s", async (_, { change, found, result = "changed" }) => {
+    const { code, err, ...probe } = await probed(name, playing(name, { change }));
+    expect(probe).toMatchObject({ result, reason: null });
+    expect(probe.fields).toContainEqual(found);
+    expect([code, err]).toEqual(result === "ok" ? [0, ""] : [1, `Not as known: ${name} (${result})`]);
+  });
+
+  test("finds a list without records", async () => {
+    expect(await probed(name, playing(name, { answer: emptyOf(name) }))).toMatchObject({ result: "empty", sampled: 0, code: 1 });
+  });
+});
+
+describe("fundfeed sources probe", () => {
+  const ENV = Object.fromEntries(names.map((name) => [`FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`, "http://127.0.0.1:1/"]));
+
+  test("probes each upstream in turn, and prints what it found within 80 columns", async () => {
+    const bases = names.map((name) => [`FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`, playing(name).base]);
+    const { code, out, err } = await run(["--allow-http"], WAITING, Object.fromEntries(bases));
+    expect([code, err]).toEqual([0, ""]);
+    const [head, ...rows] = out.split("\n\n", 1).join().split("\n");
+    expect(head).toMatch(/^source +result +records +read +newest$/);
+    expect(rows.map((row) => row.split(/ +/).slice(0, 2).join(" "))).toEqual(
+      names.map((name) => `${name} ${name === "sam-gov-api" ? "skipped" : "ok"}`),
+    );
+    const long = out.split("\n").filter((line) => line.length >= 80 && line.trim().includes(" "));
+    expect(long).toEqual([]);
+  });
+
+  test("names all that is off", async () => {
+    const { code, out, err } = await run(["--allow-http", "--json"], WAITING, { ...ENV, FUNDFEED_SAM_GOV_KEY: KEY });
+    expect(JSON.parse(out).map(({ source, result }: Probe) => [source, result])).toEqual(names.map((name) => [name, "failed"]));
+    expect([code, err]).toEqual([1, `Not as known: ${names.map((name) => `${name} (failed)`).join(", ")}`]);
+  });
+
+  test("requires https without --allow-http", async () => {
+    expect((await run(["sbir-gov"], WAITING, ENV)).out.replaceAll(/\s+/g, " ")).toContain("is not https; use --allow-http");
+  });
+
+  test("requires the key of an upstream that is asked for by name", async () => {
+    expect(await run(["sam-gov-api"], WAITING, ENV)).toMatchObject({
+      code: 1,
+      err: "Cannot probe sam-gov-api: put its key into the environment variable FUNDFEED_SAM_GOV_KEY",
+    });
+  });
+
+  test.each([[["challenge-gov"]], [["--from", "https://example.org/"]], [["dsip", "--from", "file:///etc/"]]])(
+    "fails with a usage error for %j",
+    async (args) => {
+      expect((await run(args)).code).toBe(2);
+    },
+  );
+
+  test("counts records that an import would reject", async () => {
+    const change: Change = (text) => text.replaceAll(/("solicitation_title":)"/g, '$1"\\u0000');
+    const probe = await probed("sbir-gov", playing("sbir-gov", { change }));
+    expect(probe).toMatchObject({ result: "changed", code: 1, reasons: [expect.stringContaining("NUL")] });
+    expect(probe.rejected).toBe(probe.sampled);
+  });
+
+  test("reads only the beginning of a file whose server ignores ranges", async () => {
+    const once = realFile(SAM_GOV_CSV);
+    const csv = Buffer.concat([once, ...Array.from({ length: 20 }, () => once.subarray(once.indexOf("\n") + 1))]);
+    const upstream = play(() => new Response(csv, { headers: { "content-type": "text/csv" } }));
+    const { result, sampled } = await probed("sam-gov", upstream);
+    expect(result).toBe("ok");
+    expect(sampled).toBeLessThan(400);
+  });
+
+  test("walks back to the newest extract", async () => {
+    const upstream = play(({ path }) =>
+      path.includes("20260730") ? new Response(extractOf("20260730"), { headers: { "content-type": "application/zip" } }) : undefined,
+    );
+    expect(await probed("grants-gov", upstream)).toMatchObject({ result: "ok", newest_on: "2026-07-30", newest_age_days: 4 });
+    expect(upstream.asked).toHaveLength(5);
+  });
+});
+
+function maintenance(path: string): Response {
+  const type = /\.(zip|csv)$/.test(path) ? "application/octet-stream" : "application/json";
+  return new Response("<h1>Maintenance</h1>", { headers: { "content-type": type } });
+}
+
+function typeOf(name: string): string {
+  return ["grants-gov", "sam-gov"].includes(name) ? "application/octet-stream" : "application/json";
+}
+
+type ShapeFault = { change: Change; found: ShapeFinding; result?: "ok" | "changed" };
+
+/** A field of each upstream's records, the same field with a value of another type, and that type. */
+const FIELDS: Readonly<
+  Record<string, { field: string; path?: string; value: RegExp; other: string; type: [expected: string, found: string] }>
+> = {
+  "grants-gov": {
+    field: "PostDate",
+    path: "OpportunitySynopsisDetail_1_0: PostDate",
+    value: />(\d\d)(\d\d)(\d{4})</g,
+    other: ">$3-$1-$2<",
+    type: ["digits", "date 9999-99-99"],
+  },
+  "grants-gov-search": {
+    field: "openDate",
+    value: /"(\d\d)\/(\d\d)\/(\d{4})"/g,
+    other: '"$3-$1-$2"',
+    type: ["date 99/99/9999", "date 9999-99-99"],
+  },
+  "grants-gov-details": {
+    field: "synopsisDesc",
+    path: "synopsis.synopsisDesc",
+    value: /("synopsisDesc":)"(?:[^"\\]|\\.)*"/g,
+    other: "$1 7",
+    type: ["text", "number"],
+  },
+  "sam-gov": { field: "PostedDate", value: /"(\d{4})-(\d\d)-(\d\d) /g, other: '"$2/$3/$1 ', type: ["date 9999-99-99", "date 99/99/9999"] },
+  "sam-gov-api": { field: "title", value: /("title":)"[^"]*"/g, other: "$1 [7]", type: ["text", "number"] },
+  "sbir-gov": { field: "solicitation_id", value: /("solicitation_id":)(\d+)/g, other: '$1"S-$2"', type: ["number", "text"] },
+  dsip: { field: "topicStartDate", value: /("topicStartDate":)\d+/g, other: '$1"2026-08-01"', type: ["number", "date 9999-99-99"] },
+};
+
+function shapeFaults(name: string): Record<string, ShapeFault> {
+  const fact = FIELDS[name];
+  if (fact === undefined) throw new Error(`Nothing changes ${name}: add a field to FIELDS`);
+  const { field, path = field, value, other, type } = fact;
+  const [expected, found] = type;
+  const isXml = name === "grants-gov";
+  const isCsv = name === "sam-gov";
+  const renamed: Change = (text) =>
+    isXml
+      ? text.replaceAll(new RegExp(`(</?)${field}>`, "g"), `$1${field}New>`)
+      : isCsv
+        ? text.replace(`"PostedOn"`, "").replace(`"${field}"`, '"PostedOn"')
+        : text.replaceAll(`"${field}":`, `"${field}New":`);
+  const added: Change = (text) =>
+    isXml
+      ? text.replaceAll(`<${field}>`, `<Brand_new>x</Brand_new><${field}>`)
+      : isCsv
+        ? text.replace(/^/, '"brand_new",').replaceAll(/("\r?\n)(?="[^"])/g, '$1"x",')
+        : text.replaceAll(`"${field}":`, `"brand_new":"x","${field}":`);
+  const newField = isXml ? path.replace(field, "Brand_new") : path.replace(field, "brand_new");
+  return {
+    "a field of another type": {
+      change: (text) => text.replaceAll(value, other),
+      found: { field: path, problem: "type", expected, found },
+    },
+    "a new field, which is no fault": {
+      change: added,
+      found: { field: newField, problem: "new", expected: null, found: "text" },
+      result: "ok",
+    },
+    ...(isCsv
+      ? {}
+      : { "a renamed field": { change: renamed, found: { field: path, problem: "missing", expected: expect.any(String), found: null } } }),
+  };
+}
+
+function emptyOf(name: string): (asked: Asked) => Response | undefined {
+  if (name === "grants-gov")
+    return () => new Response(zipArchive("extract.xml", Buffer.from("<Grants/>")), { headers: { "content-type": "application/zip" } });
+  if (name === "sam-gov")
+    return () => new Response(realFile(SAM_GOV_CSV).toString().split("\n", 1)[0], { headers: { "content-type": "text/csv" } });
+  const empty: Record<string, (asked: Asked) => unknown> = {
+    "grants-gov-search": () => ({ errorcode: 0, data: { hitCount: 0, oppHits: [] } }),
+    "grants-gov-details": () => ({ errorcode: 0, data: { hitCount: 0, oppHits: [] } }),
+    "sam-gov-api": () => ({ totalRecords: 0, opportunitiesData: [] }),
+    "sbir-gov": () => [],
+    dsip: ({ path }) => (path.endsWith("/search") ? { total: 0, data: [] } : undefined),
+  };
+  return (asked) => {
+    const value = empty[name]?.(asked);
+    return value === undefined ? undefined : Response.json(value);
+  };
+}
