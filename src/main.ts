@@ -1,5 +1,5 @@
 /** The program: runs the command of argv and exits. Builds the `Machine` through which commands use process, clock and randomness. */
-import { write as writeAsync, writeSync } from "node:fs";
+import { fsyncSync, write as writeAsync, writeSync } from "node:fs";
 import { styleText } from "node:util";
 import { codeOf, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
@@ -45,6 +45,7 @@ const machine: Machine = {
   },
   readInput: () => Bun.stdin.stream(),
   writeOutput: (text) => writeAll(1, Buffer.from(text)),
+  syncOutput,
   terminal: () =>
     process.stdout.isTTY
       ? { columns: process.stdout.columns, hasColors: styleText("bold", "x", { stream: process.stdout }) !== "x" }
@@ -133,5 +134,15 @@ function write(descriptor: 1 | 2, text: string): void {
       if (code !== "EAGAIN") throw new Error(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
       Bun.sleepSync(1); // The pipe is full.
     }
+  }
+}
+
+/** A pipe or terminal cannot be synced: what it has taken is the reader's. */
+function syncOutput(): void {
+  try {
+    fsyncSync(1);
+  } catch (error) {
+    if (!["EINVAL", "ENOTSUP", "EROFS"].includes(codeOf(error)))
+      throw new Error(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
   }
 }

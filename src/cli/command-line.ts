@@ -6,6 +6,7 @@ import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { accountsCommand } from "./accounts.ts";
 import { backupCommand, restoreCommand } from "./backup.ts";
+import { changesCommand } from "./changes.ts";
 import { checkCommand } from "./check.ts";
 import type { Cli } from "./command.ts";
 import { completionCommand } from "./completion.ts";
@@ -37,6 +38,7 @@ const commands = {
   "Serve:": [demoCommand, serveCommand, healthCommand, openapiCommand],
   "Import:": [importCommand, pullCommand, refreshCommand, redactCommand],
   "Search:": [findCommand, showCommand, mcpCommand],
+  "Search:": [findCommand, showCommand, changesCommand],
   "Export:": [exportCommand, mirrorCommand],
   "Provenance:": [importsCommand, explainCommand, sourcesCommand],
   "Access:": [plansCommand, accountsCommand, keysCommand],

@@ -8,12 +8,11 @@ import { find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.t
 import { type Freshness, readFreshness } from "../search/freshness.ts";
 import { readOpportunities } from "../search/records.ts";
 import { closest } from "../text/closest.ts";
-import { oneLine } from "../text/terminal-text.ts";
 import { wholeNumber } from "./arguments.ts";
 import { type Cli, command, withCatalog } from "./command.ts";
 import { addFilterOptions, type FilterOptions, filterOf } from "./filter-options.ts";
-import { examples, formatCount, formatDuration } from "./output.ts";
-import { colorStyle, markdownTable, plainStyle, type Result, resultTable } from "./results.ts";
+import { examples, formatCount } from "./output.ts";
+import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, type Result, resultTable } from "./results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
 import { wrapped } from "./wrap.ts";
 
@@ -21,9 +20,6 @@ const formats = ["table", "json", "ndjson", "csv", "md"] as const;
 type Format = (typeof formats)[number];
 
 type FindOptions = SearchOptions & FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format };
-
-/** The width of a table that does not go to a terminal. */
-const PLAIN_WIDTH = 80;
 
 export function findCommand(cli: Cli): Command {
   const finding = command("find", "Find opportunities by words and filters")
@@ -126,11 +122,4 @@ function print({ machine }: Cli, format: Format, { filter, total, next, results,
 
 function plainSnippet(snippet: string): string {
   return snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
-}
-
-function freshnessInWords(freshness: readonly Freshness[]): string {
-  const sources = freshness.map(({ source, age_seconds }) => {
-    return `${oneLine(source)} ${age_seconds === null ? "at an unknown time" : `${formatDuration(age_seconds * 1000)} ago`}`;
-  });
-  return sources.length === 0 ? "Nothing has been imported yet" : `Imported: ${sources.join(", ")}`;
 }

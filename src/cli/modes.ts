@@ -26,6 +26,7 @@ export const modes: Readonly<Record<string, Mode | "nothing">> = {
   find: "read",
   show: "read",
   mcp: "read",
+  changes: "read",
   copy: "read",
   "imports list": "read",
   "sources list": "read",

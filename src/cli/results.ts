@@ -1,12 +1,17 @@
 /** Found opportunities for a terminal of some width, and for Markdown. */
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/find.ts";
+import type { Freshness } from "../search/freshness.ts";
 import { numberOf } from "../search/number.ts";
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
+import { formatDuration } from "./output.ts";
 import { cut } from "./progress-line.ts";
 
 export type Result = { opportunity: Opportunity; snippet: string | null };
+
+/** The width of a table that does not go to a terminal. */
+export const PLAIN_WIDTH = 80;
 
 /** How text is emphasized: not at all where there are no colors. */
 export type Style = { due: (text: string, isSoon: boolean) => string; match: (text: string) => string; header: (text: string) => string };
@@ -61,6 +66,14 @@ export function markdownTable(results: readonly Result[]): string {
     return `| ${dates.closes_at?.slice(0, 10) ?? ""} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${link} | ${cell(title)} |`;
   });
   return ["| Closes | Status | Agency | Number | Title |", "|---|---|---|---|---|", ...rows].join("\n");
+}
+
+/** When each source was last imported. */
+export function freshnessInWords(freshness: readonly Freshness[]): string {
+  const sources = freshness.map(({ source, age_seconds }) => {
+    return `${oneLine(source)} ${age_seconds === null ? "at an unknown time" : `${formatDuration(age_seconds * 1000)} ago`}`;
+  });
+  return sources.length === 0 ? "Nothing has been imported yet" : `Imported: ${sources.join(", ")}`;
 }
 
 /** "in 12 days", "today", "3 years ago". */

@@ -4,7 +4,7 @@
  * The feed is in the order in which events were stored: there is one writer at a time, so the row numbers of events follow the order of
  * commits (D-31). `detected_at` does not: an imported history brings events from long ago.
  */
-import { and, asc, desc, eq, gt, inArray, lte, min, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, lte, min, type SQL, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
@@ -80,9 +80,10 @@ const windowHeads = {
   ),
 };
 const idAt = query(pick(events, "seq"), ({ seq }) => select(pick(events, "id")).from(events).where(eq(events.seq, seq)));
-const newestEvent = query({}, () =>
+const newestBefore = query(pick(events, "seq"), ({ seq }) =>
   select(pick(events, "seq", "id"))
     .from(events)
+    .where(lt(events.seq, seq))
     .orderBy(desc(events.seq))
     .limit(1),
 );
@@ -127,7 +128,15 @@ export async function readFeed(
 
 /** The position after the newest event: what is stored later comes after it. */
 export async function latestPosition(db: CatalogDb): Promise<FeedPosition> {
-  return (await db.get(newestEvent)) ?? null;
+  return (await db.get(newestBefore, { seq: LAST_SEQ })) ?? null;
+}
+
+/** The position before the first stored event that was detected after `since`; the latest one if there is none. */
+export async function positionAt(db: CatalogDb, since: EpochMs): Promise<FeedPosition> {
+  return db.readTransaction(async (sql) => {
+    const first = (await sql.get(firstSince, { since }))?.seq ?? LAST_SEQ;
+    return (await sql.get(newestBefore, { seq: first })) ?? null;
+  });
 }
 
 /**

@@ -14,7 +14,7 @@ export type ChangeInWords = {
   label: string;
   before: string | null | undefined;
   after: string | null | undefined;
-  /** "deadline moved from Mar 3, 2026 to Feb 20, 2026 (11 days earlier)" */
+  /** "deadline moved from Mar 3 to Feb 20, 2026 (11 days earlier)" */
   words: string;
 };
 
@@ -145,14 +145,16 @@ const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
 
 type Moment = { ms: EpochMs; day: string; time: string; zone: string };
 
-/** With days alone if the day changed, else with times. `undefined` if one of the values is no timestamp. */
+/** With days alone if the day changed, else with times; the year once if it is the same. `undefined` if one of the values is no timestamp. */
 function moveInWords({ previous, current }: Change, zone: string | undefined): Omit<ChangeInWords, "field" | "label"> | undefined {
   const [before, after] = [previous, current].map((value) => (typeof value === "string" ? momentOf(value, zone) : undefined));
   if (before === undefined || after === undefined) return undefined;
   if (before.day !== after.day) {
     const days = Math.round((Date.parse(`${after.day} UTC`) - Date.parse(`${before.day} UTC`)) / DAY_MS);
     const distance = `${counted(Math.abs(days), "day")} ${days > 0 ? "later" : "earlier"}`;
-    return { words: `moved from ${before.day} to ${after.day} (${distance})`, before: before.day, after: after.day };
+    const [, year] = /(, \d+)$/.exec(after.day) ?? [];
+    const start = year !== undefined && before.day.endsWith(year) ? before.day.slice(0, -year.length) : before.day;
+    return { words: `moved from ${start} to ${after.day} (${distance})`, before: before.day, after: after.day };
   }
   const distance = `${durationInWords(Math.abs(after.ms - before.ms))} ${after.ms > before.ms ? "later" : "earlier"}`;
   const times = before.zone === after.zone ? `${before.time} to ${after.time}` : `${before.time} ${before.zone} to ${after.time}`;

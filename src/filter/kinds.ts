@@ -210,8 +210,11 @@ export function instantOf(given: string, now: EpochMs): EpochMs {
   return momentOf(given, now) ?? Number.NaN;
 }
 
-/** A date begins at midnight US Eastern time, as it does for the federal sources. `undefined` if the text is no time. */
-function momentOf(given: string, now: EpochMs): EpochMs | undefined {
+/**
+ * The instant of "30d" (from now) or "-30d", a date, or a timestamp; `undefined` if the text is none. A date begins at midnight US Eastern
+ * time, as it does for the federal sources.
+ */
+export function momentOf(given: string, now: EpochMs): EpochMs | undefined {
   const [, sign, count, unit] = RELATIVE.exec(given) ?? [];
   if (unit !== undefined) return now + (sign === "-" ? -1 : 1) * Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
   const midnight = /^\d{4}-\d\d-\d\d$/.test(given) ? easternInstant(given, "00:00:00") : given;

@@ -192,6 +192,11 @@ export async function readCursorSecret(db: CatalogDb): Promise<Uint8Array> {
   return secret;
 }
 
+/** The identity of the catalog, in hexadecimal: no two catalogs have the same cursor secret, and copies have the same. */
+export async function catalogIdentity(db: CatalogDb): Promise<string> {
+  return new Bun.CryptoHasher("sha256").update(await readCursorSecret(db)).digest("hex");
+}
+
 /** The catalog's cursor secret, or `undefined` if there is none. It is made with the catalog; copies and replicas have the same. */
 export async function findCursorSecret(db: CatalogDb): Promise<Uint8Array | undefined> {
   return (await db.get(settingByName, { name: "cursor_secret" }))?.value;

@@ -14,6 +14,8 @@ export type Machine = {
   readInput: () => AsyncIterable<Uint8Array>;
   /** Writes to standard output without making the program wait. Resolves when it is written; rejects if the reader has gone. */
   writeOutput: (text: string) => Promise<void>;
+  /** Returns once everything printed on standard output is on disk, if it goes into a file. Throws if the disk fails. */
+  syncOutput: () => void;
   /** The terminal that standard output is; `undefined` if it is none. */
   terminal: () => { columns: number; hasColors: boolean } | undefined;
   /** Prints one message on standard error as one line, with control characters escaped. */

@@ -11,7 +11,7 @@ import { columns } from "../filter/columns.ts";
 import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
-import { readCursorSecret } from "../opportunities/read-model.ts";
+import { catalogIdentity } from "../opportunities/read-model.ts";
 import { numberOf } from "./number.ts";
 import { createTables, type SearchFile } from "./search-file.ts";
 
@@ -54,7 +54,7 @@ export type Report = (done: number, total: number) => void;
 
 /** Returns the number of records that were written. */
 export async function catchUp(catalog: CatalogDb, { sqlite }: SearchFile, report: Report = () => undefined): Promise<number> {
-  const identity = await identityOf(catalog);
+  const identity = await catalogIdentity(catalog);
   let done = 0;
   let total: number | undefined;
   for (;;) {
@@ -86,11 +86,6 @@ async function readStep(
   if (rows.length > 0) return { rows };
   if (state.is_checked === 1) return "current";
   return { checksum: (await catalog.get(checksum)) ?? { records: 0, sum: 0 } };
-}
-
-/** The catalog's identity: no two catalogs have the same cursor secret, and copies have the same. */
-async function identityOf(catalog: CatalogDb): Promise<string> {
-  return new Bun.CryptoHasher("sha256").update(await readCursorSecret(catalog)).digest("hex");
 }
 
 /** Whether a backup was restored: the catalog ends before the position. */

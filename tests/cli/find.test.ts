@@ -239,7 +239,7 @@ describe("fundfeed show", () => {
     const { out } = await fundfeed(["show", "A-1", "--data", directory]);
     const history = out.slice(out.indexOf("History\n")).replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "DAY");
     expect(history.replaceAll(/ +/g, " ")).toContain("title changed from “Solar sail” to “Solar sails”");
-    expect(history.replaceAll(/\s+/g, " ")).toContain("deadline moved from Dec 18, 2026 to Dec 24, 2026 (6 days later)");
+    expect(history.replaceAll(/\s+/g, " ")).toContain("deadline moved from Dec 18 to Dec 24, 2026 (6 days later)");
     expect(history).toContain("agency set to NASA");
   });
 });

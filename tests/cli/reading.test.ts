@@ -39,6 +39,7 @@ const arguments_: Record<string, () => string[]> = {
   find: () => ["one"],
   show: () => ["1"],
   mcp: () => [], // Its input ends at once. What it does with requests: tests/mcp.
+  changes: () => ["--since", "all"],
   copy: () => ["postgres://127.0.0.1:1/nowhere"],
   "imports list": () => [],
   "sources list": () => [],

@@ -57,6 +57,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^claude mcp add fundfeed -- fundfeed mcp /, checkNames], // A program of others.
   [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
   [/^([A-Z_]+=\S+ )*fundfeed (serve|demo)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
+  [/^fundfeed changes .*(--cursor-file|-o) /, runQuietly],
   [/^curl /, run],
   [/^([A-Z_]+=\S+ )*fundfeed /, run],
 ];
@@ -119,6 +120,7 @@ function createSandbox({ base, key, id }: { base: string; key: string; id: strin
   const directory = aDirectory();
   for (const [name, content] of Object.entries(exampleFiles)) writeFileSync(join(directory, name), content());
   for (const open of [openCatalog, openState]) open(join(directory, "fundfeed-data"), Date.now()).sqlite.close();
+  mkdirSync(join(directory, "var/www"), { recursive: true });
   const bin = join(directory, "bin");
   mkdirSync(bin);
   const program = join(bin, "fundfeed");
@@ -150,11 +152,16 @@ function start(line: string, { directory, base, env }: Sandbox) {
   return Bun.spawn(["sh", "-c", `exec env ${command}`], { cwd: directory, env, stdout: "pipe", stderr: "pipe" });
 }
 
-async function run(line: string, sandbox: Sandbox): Promise<void> {
+/** A command that prints nothing if there is nothing, or writes into a file. */
+async function runQuietly(line: string, sandbox: Sandbox): Promise<void> {
+  await run(line, sandbox, true);
+}
+
+async function run(line: string, sandbox: Sandbox, isQuiet = false): Promise<void> {
   checkNames(line);
   const child = start(line, sandbox);
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  if (code !== 0 || out === "") throw new Error(`it exited with ${code} and printed: ${out}${err}`);
+  if (code !== 0 || (out === "" && !isQuiet)) throw new Error(`it exited with ${code} and printed: ${out}${err}`);
 }
 
 async function startAndStop(line: string, sandbox: Sandbox): Promise<void> {

@@ -21,14 +21,20 @@ describe("changesInWords()", () => {
       "dates.closes_at",
       "2026-03-03T17:00:00-05:00",
       "2026-02-20T17:00:00-05:00",
-      "deadline moved from Mar 3, 2026 to Feb 20, 2026 (11 days earlier)",
+      "deadline moved from Mar 3 to Feb 20, 2026 (11 days earlier)",
+    ],
+    [
+      "dates.closes_at",
+      "2026-12-18T17:00:00-05:00",
+      "2027-01-05T17:00:00-05:00",
+      "deadline moved from Dec 18, 2026 to Jan 5, 2027 (18 days later)",
     ],
     // Across the change to daylight saving time: days are counted on the calendar.
     [
       "dates.closes_at",
       "2026-03-07T23:59:00-05:00",
       "2026-03-09T00:01:00-04:00",
-      "deadline moved from Mar 7, 2026 to Mar 9, 2026 (2 days later)",
+      "deadline moved from Mar 7 to Mar 9, 2026 (2 days later)",
     ],
     [
       "dates.closes_at",

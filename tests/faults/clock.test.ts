@@ -25,6 +25,7 @@ const machine = (printLine: (text: string) => void): Machine => ({
   printText: () => undefined,
   readInput: async function* () {},
   writeOutput: async () => undefined,
+  syncOutput: () => undefined,
   terminal: () => undefined,
   printError: () => undefined,
   showProgress: () => undefined,

@@ -43,6 +43,7 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
     printText: () => undefined,
     readInput: async function* () {},
     writeOutput: async () => undefined,
+    syncOutput: () => undefined,
     terminal: () => undefined,
     printError: (text) => void told.push(text),
     showProgress: (line) => void shown.push(line),

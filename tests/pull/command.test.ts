@@ -32,6 +32,7 @@ function aCommand(env: Record<string, string> = {}) {
     printText: () => undefined,
     readInput: async function* () {},
     writeOutput: async () => undefined,
+    syncOutput: () => undefined,
     terminal: () => undefined,
     printError: (text) => void told.push(text),
     showProgress: () => undefined,

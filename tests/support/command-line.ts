@@ -26,6 +26,7 @@ export function machineOf(env: Record<string, string>, output: Pick<Machine, "pr
     printText: output.printLine,
     readInput: async function* () {},
     writeOutput: async (text) => output.printLine(text.replace(/\n$/, "")),
+    syncOutput: () => undefined,
     terminal: () => undefined,
     ...output,
     env,

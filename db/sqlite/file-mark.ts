@@ -1,0 +1,17 @@
+/** Notices commits without opening the database. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { fileNames } from "./open.ts";
+
+/**
+ * A text that changes when the catalog of a data directory is written to or replaced. File systems keep times to a few milliseconds, so
+ * two commits within them can leave the same text: read once more after it has stayed the same.
+ */
+export function catalogMark(directory: string): string {
+  const path = join(directory, fileNames.catalog);
+  const marks = [path, `${path}-wal`].map((each) => {
+    const file = statSync(each, { bigint: true, throwIfNoEntry: false });
+    return file === undefined ? "" : [file.ino, file.size, file.mtimeNs].join();
+  });
+  return marks.join(" ");
+}

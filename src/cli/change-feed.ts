@@ -1,0 +1,136 @@
+/** The change feed from a position on: continued by a cursor file, or followed as events are stored. */
+import type { CatalogDb } from "../../db/engine.ts";
+import { catalogMark } from "../../db/sqlite/file-mark.ts";
+import { type FeedFilter, type FeedPosition, LostPositionError, latestPosition, positionAt, readFeed } from "../events/feed.ts";
+import { readCursorFile, saveCursorFile } from "../feed/cursor-file.ts";
+import type { Printer } from "../feed/printers.ts";
+import { resolveSources } from "../filter/sources.ts";
+import { catalogIdentity } from "../opportunities/read-model.ts";
+import { runEvery, sleep } from "../runtime/run-every.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { type Output, type OutputChoice, openOutput, printerFor } from "./change-output.ts";
+import { type Cli, type CommonOptions, withCatalog } from "./command.ts";
+
+/** Entries printed at a time. With a cursor file, a killed run prints at most these again. */
+const BATCH = 200;
+/** How often `--follow` looks for commits. */
+const LOOK_EVERY_MS = 1000;
+
+export type FeedRun = CommonOptions &
+  OutputChoice & {
+    chosen: FeedFilter;
+    cursorFile?: string | undefined;
+    limit?: number | undefined;
+    /** Where a run without a position begins: after this instant, at the first event ("all"), or with what is stored from now on. */
+    since: EpochMs | "all" | "now";
+  };
+
+/** A run under way: where it is in which catalog, and where its output goes. */
+type Reading = { catalog: string; position: FeedPosition; printed: number; printer: Printer; output: Output };
+
+/** Prints the events after the position. The cursor file moves only when the output is on disk, so no event is lost by a kill. */
+export async function printFeed(cli: Cli, run: FeedRun): Promise<void> {
+  await withOutput(cli, run, async (output) => {
+    await withCatalog(cli, run, async (db) => {
+      const reading = await begin(cli, db, run, output);
+      const isMore = await printNew(cli, db, run, reading);
+      const { filter, types, atLeast } = run.chosen;
+      output.print(reading.printer.end({ at_least: atLeast, types: types ?? null, filter, has_more: isMore }));
+      output.finish();
+      save(run, reading);
+    });
+  });
+}
+
+/** Prints the events after the position, and then new ones as they are stored, until the program is told to stop. */
+export async function followFeed(cli: Cli, run: FeedRun): Promise<void> {
+  const { machine } = cli;
+  const stop = new AbortController();
+  machine.onStopSignal(() => stop.abort());
+  const clock = { now: machine.now, wait: sleep, stop: stop.signal };
+  await withOutput(cli, run, async (output) => {
+    let reading: Reading | undefined;
+    const look = async (db: CatalogDb) => {
+      reading ??= await begin(cli, db, run, output);
+      if ((await catalogIdentity(db)) !== reading.catalog) throw lostPosition(run);
+      await printNew(cli, db, run, reading, stop.signal);
+    };
+    if (run.database !== undefined) await withCatalog(cli, run, (db) => runEvery(LOOK_EVERY_MS, clock, () => look(db)));
+    else {
+      // Opened for each look: a reader of files that were not in use does not see new commits, and a restore replaces the file.
+      const hasNews = commitNotice(run.data);
+      await runEvery(LOOK_EVERY_MS, clock, async () => {
+        if (hasNews()) await withCatalog(cli, run, look);
+      });
+    }
+  });
+}
+
+async function withOutput(cli: Cli, run: FeedRun, work: (output: Output) => Promise<void>): Promise<void> {
+  const output = openOutput(cli, run);
+  try {
+    await work(output);
+  } catch (error) {
+    output.abandon();
+    throw error instanceof LostPositionError ? lostPosition(run) : error;
+  }
+}
+
+/** The start of a first run is saved at once, so that what comes later begins there even if this run is killed. */
+async function begin(cli: Cli, db: CatalogDb, run: FeedRun, output: Output): Promise<Reading> {
+  const { cursorFile, since } = run;
+  const catalog = await catalogIdentity(db);
+  const stored = cursorFile === undefined ? undefined : readCursorFile(cursorFile, catalog);
+  const start = () => (since === "now" ? latestPosition(db) : since === "all" ? null : positionAt(db, since));
+  const position = stored === undefined ? await start() : stored;
+  const reading = { catalog, position, printed: 0, printer: await printerFor(cli, db, run, run.chosen), output };
+  if (stored === undefined) save(run, reading);
+  output.print(reading.printer.begin());
+  return reading;
+}
+
+/** Prints until the end of the feed, the limit, or the stop. Returns whether there may be more. */
+async function printNew({ machine }: Cli, db: CatalogDb, run: FeedRun, reading: Reading, stop?: AbortSignal): Promise<boolean> {
+  const { output, printer } = reading;
+  const filter = await resolveSources(db, run.chosen.filter, "show changes of");
+  const isStreamed = run.output === undefined && run.format !== "json";
+  while (stop?.aborted !== true) {
+    const most = Math.min(BATCH, (run.limit ?? Number.POSITIVE_INFINITY) - reading.printed);
+    if (most === 0) return true;
+    const { entries, position, atEnd } = await readFeed(db, reading.position, { ...run.chosen, filter }, machine.now(), most);
+    if (entries.length > 0) output.print(printer.entries(entries));
+    const isNew = reading.position?.seq !== position?.seq;
+    Object.assign(reading, { position, printed: reading.printed + entries.length });
+    if (isNew && isStreamed) {
+      output.sync();
+      save(run, reading);
+    }
+    if (atEnd) return false;
+  }
+  return true;
+}
+
+function save({ cursorFile }: FeedRun, { catalog, position }: Reading): void {
+  if (cursorFile !== undefined) saveCursorFile(cursorFile, catalog, position);
+}
+
+function lostPosition({ cursorFile }: FeedRun): Error {
+  const reason = "the catalog does not have the event there: it was replaced by another one, or by a backup";
+  return cursorFile === undefined
+    ? new Error(`Cannot follow the changes: ${reason}. Run the command again, with --since for what came between`)
+    : new Error(`Cannot continue from ${cursorFile}: ${reason}. Delete the file to start again from --since`);
+}
+
+/** Returns a function that says whether there may have been a commit since its last call. */
+function commitNotice(directory: string): () => boolean {
+  let mark = "";
+  let isSettled = false;
+  return () => {
+    const before = mark;
+    mark = catalogMark(directory);
+    const isSame = mark === before;
+    const isDue = !isSame || !isSettled;
+    isSettled = isSame;
+    return isDue;
+  };
+}

@@ -1,0 +1,90 @@
+/** Where the change feed goes: standard output or a file, in one of the formats. */
+import type { CatalogDb } from "../../db/engine.ts";
+import { reasonOf } from "../../db/reason.ts";
+import { type FeedFilter, readWindow } from "../events/feed.ts";
+import { atomPrinter } from "../feed/atom.ts";
+import { csvPrinter, jsonPrinter, markdownPrinter, ndjsonPrinter, type Printer } from "../feed/printers.ts";
+import { uuid5 } from "../opportunities/identity.ts";
+import { catalogIdentity } from "../opportunities/read-model.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { type Replacement, replaceFile } from "../runtime/replace-file.ts";
+import { BYTE_ORDER_MARK } from "../text/csv.ts";
+import { tablePrinter } from "./change-table.ts";
+import type { Cli } from "./command.ts";
+import { PLAIN_WIDTH } from "./results.ts";
+
+export const changeFormats = ["table", "json", "ndjson", "csv", "md", "atom"] as const;
+export type ChangeFormat = (typeof changeFormats)[number];
+
+export type OutputChoice = { format: ChangeFormat; output?: string | undefined; bom?: true | undefined; feedUrl?: string | undefined };
+
+export type Output = {
+  print: (text: string) => void;
+  /** Returns once what was printed is on disk. A file is on disk only after `finish`. */
+  sync: () => void;
+  /** Puts the file into its place. */
+  finish: () => void;
+  abandon: () => void;
+};
+
+/** A feed is for a web server to publish and names no contacts. All else may be personal data. */
+const [PUBLIC, PRIVATE] = [0o644, 0o600];
+
+/** Throws if the file cannot be written. */
+export function openOutput({ machine }: Cli, { output: path, format }: OutputChoice): Output {
+  if (path === undefined)
+    return { print: machine.printText, sync: machine.syncOutput, finish: machine.syncOutput, abandon: () => undefined };
+  const naming = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw new Error(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+    }
+  };
+  const file: Replacement = naming(() => replaceFile(path, format === "atom" ? PUBLIC : PRIVATE));
+  return {
+    print: (text) => naming(() => file.write(text)),
+    sync: () => undefined,
+    finish: () => naming(file.finish),
+    abandon: file.abandon,
+  };
+}
+
+export async function printerFor({ machine }: Cli, db: CatalogDb, choice: OutputChoice, chosen: FeedFilter): Promise<Printer> {
+  switch (choice.format) {
+    case "table":
+      return tablePrinterFor(machine, choice);
+    case "json":
+      return jsonPrinter();
+    case "ndjson":
+      return ndjsonPrinter();
+    case "csv":
+      return csvPrinter(choice.bom ? BYTE_ORDER_MARK : "");
+    case "md":
+      return markdownPrinter();
+    case "atom":
+      return atomPrinterFor(db, choice, chosen);
+  }
+}
+
+function tablePrinterFor(machine: Machine, { output }: OutputChoice): Printer {
+  const terminal = output === undefined ? machine.terminal() : undefined;
+  return tablePrinter(terminal?.columns ?? PLAIN_WIDTH, terminal?.hasColors ?? false);
+}
+
+/** The id of the feed depends on the catalog and on what was chosen, not on the period: tomorrow's feed is the same feed. */
+async function atomPrinterFor(db: CatalogDb, { feedUrl }: OutputChoice, { filter, types, atLeast }: FeedFilter): Promise<Printer> {
+  const subtitle = [
+    `severity: ${atLeast} or more`,
+    ...(types === undefined ? [] : [`type: ${types.join(", ")}`]),
+    ...Object.entries(filter).map(([name, value]) => `${name.replaceAll("_", " ")}: ${[value].flat().join(", ")}`),
+  ].join("; ");
+  const { entries } = await readWindow(db, null, { filter: {} }, 0, 1, "newest");
+  return atomPrinter({
+    id: uuid5(`feed\n${await catalogIdentity(db)}\n${subtitle}`),
+    title: "Changes of US federal funding opportunities",
+    subtitle,
+    updated: entries[0]?.event.detected_at ?? "1970-01-01T00:00:00Z",
+    url: feedUrl,
+  });
+}

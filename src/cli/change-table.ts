@@ -1,0 +1,78 @@
+/** The change feed for people at a terminal: by day, and by opportunity, each change in words. */
+import type { FeedEntry } from "../events/feed.ts";
+import { changesInWords } from "../events/in-words.ts";
+import { factsOf, grouping, type Printer } from "../feed/printers.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { numberOf } from "../search/number.ts";
+import { oneLine } from "../text/terminal-text.ts";
+import { cut } from "./progress-line.ts";
+import { wrapped } from "./wrap.ts";
+
+/** The most columns of a number, and the fewest of a title and an agency. */
+const [NUMBER_MAX, TITLE_MIN, AGENCY_MIN] = [20, 10, 8];
+/** Columns of the time, and of the longest severity. */
+const [TIME, SEVERITY] = [7, 15];
+
+/** Of ANSI terminals: the codes that begin and end it. */
+type Color = readonly [begin: number, end: number];
+const [BOLD, DIM, GREEN]: Color[] = [
+  [1, 22],
+  [2, 22],
+  [32, 39],
+];
+const colors: Readonly<Record<string, Color>> = { critical: [31, 39], material: [33, 39] };
+
+/** In front of the facts of an opportunity that was added. */
+const NEW = "new · ";
+
+export function tablePrinter(width: number, hasColors: boolean): Printer {
+  const groups = grouping();
+  const painted = (text: string, color: Color | undefined) =>
+    hasColors && color !== undefined ? `\u001b[${color[0]}m${text}\u001b[${color[1]}m` : text;
+
+  const headOf = ({ event, opportunity }: FeedEntry): string[] => {
+    const number = cut(oneLine(numberOf(opportunity)), NUMBER_MAX);
+    const title = cut(oneLine(opportunity.title), Math.max(TITLE_MIN, width - TIME - Bun.stringWidth(number) - 2));
+    const isNew = event.type === "opportunity_added";
+    const facts = factsLine(opportunity, width - TIME - (isNew ? NEW.length : 0));
+    return [
+      `${event.detected_at.slice(11, 16)}  ${painted(number, BOLD)}  ${title}`,
+      " ".repeat(TIME) + (isNew ? painted(NEW, GREEN) : "") + painted(facts, DIM),
+    ];
+  };
+  const changesOf = ({ event }: FeedEntry): string[] => {
+    const severity = cut(oneLine(event.severity), SEVERITY - 2);
+    const tag = painted(severity, colors[event.severity]) + " ".repeat(SEVERITY - Bun.stringWidth(severity));
+    const lines = changesInWords(event).flatMap(({ words }) => broken(oneLine(words), width - TIME - SEVERITY));
+    return lines.map((line, n) => " ".repeat(TIME) + (n === 0 ? tag : " ".repeat(SEVERITY)) + line);
+  };
+  const linesOf = (entry: FeedEntry): string[] => {
+    const { isFirst, isNewDay, isNewSet } = groups.next(entry);
+    const day = isNewDay ? [...(isFirst ? [] : [""]), `${dayFormat.format(Date.parse(entry.event.detected_at))} (UTC)`, ""] : [];
+    const head = isNewSet ? headOf(entry) : [];
+    return [...day, ...head, ...(isNewSet && entry.event.type === "opportunity_added" ? [] : changesOf(entry))];
+  };
+  return {
+    begin: () => "",
+    entries: (batch) =>
+      batch
+        .flatMap(linesOf)
+        .map((line) => `${line}\n`)
+        .join(""),
+    end: () => "",
+  };
+}
+
+const dayFormat = new Intl.DateTimeFormat("en-US", { dateStyle: "full", timeZone: "UTC" });
+
+/** If they do not fit, the name of the agency is cut: the deadline matters more. */
+function factsLine(opportunity: Opportunity, width: number): string {
+  const [first = "", ...others] = factsOf(opportunity).map(oneLine);
+  const rest = others.map((fact) => ` · ${fact}`).join("");
+  return cut(cut(first, Math.max(AGENCY_MIN, width - Bun.stringWidth(rest))) + rest, width);
+}
+
+/** Wrapped lines. A word that is longer than a line is cut. */
+function broken(text: string, width: number): string[] {
+  return wrapped(text, width).map((line) => cut(line, width));
+}

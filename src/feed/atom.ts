@@ -1,0 +1,89 @@
+/** The change feed as Atom (RFC 4287). The same entries always give the same document. */
+import type { FeedEntry } from "../events/feed.ts";
+import { changesInWords } from "../events/in-words.ts";
+import { numberOf } from "../search/number.ts";
+import { oneLine } from "../text/terminal-text.ts";
+import { factsOf, type Printer } from "./printers.ts";
+
+export type AtomFeed = {
+  /** A UUID that stays the same for the same catalog and the same choice of events. */
+  id: string;
+  title: string;
+  /** Which events the feed is about; null for all. */
+  subtitle: string | null;
+  /** RFC 3339: when the feed last changed. */
+  updated: string;
+  /** Where the feed is published, if that is known. */
+  url: string | undefined;
+};
+
+/** For entries with the newest first, which gives `updated` if there is one. Prints the document at the end. */
+export function atomPrinter(feed: AtomFeed): Printer {
+  const all: FeedEntry[] = [];
+  return {
+    begin: () => "",
+    entries: (batch) => {
+      all.push(...batch);
+      return "";
+    },
+    end: () => atomDocument({ ...feed, updated: all[0]?.event.detected_at ?? feed.updated }, all),
+  };
+}
+
+/** The document, with the entries in the order given. */
+function atomDocument({ id, title, subtitle, updated, url }: AtomFeed, entries: readonly FeedEntry[]): string {
+  return `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">
+  <id>urn:uuid:${xml(id)}</id>
+  <title>${xml(title)}</title>
+${subtitle === null ? "" : `  <subtitle>${xml(subtitle)}</subtitle>\n`}  <updated>${xml(updated)}</updated>
+  <author><name>fundfeed</name></author>
+${url === undefined ? "" : `  <link rel="self" type="application/atom+xml" href="${xml(url)}"/>\n`}${entries.map(atomEntry).join("")}</feed>
+`;
+}
+
+function atomEntry({ event, opportunity }: FeedEntry): string {
+  const { title, source, organization } = opportunity;
+  const changes = changesInWords(event).map(({ words }) => words);
+  const [first = event.type] = changes;
+  const more = changes.length > 1 ? `, and ${changes.length - 1} more` : "";
+  const facts = [numberOf(opportunity), ...factsOf(opportunity)].join(", ");
+  const url = webUrl(source.url);
+  return `  <entry>
+    <id>urn:uuid:${xml(event.id)}</id>
+    <title>${xml(`${capitalized(first)}${more}: ${title}`)}</title>
+    <updated>${xml(event.detected_at)}</updated>
+    <author><name>${xml(organization.agency ?? source.name)}</name></author>
+    <category term="${xml(event.severity)}" label="Severity: ${xml(event.severity)}"/>
+    <category term="${xml(event.type)}" label="Type: ${xml(event.type.replaceAll("_", " "))}"/>
+${url === undefined ? "" : `    <link rel="alternate" href="${xml(url)}"/>\n`}    <summary>${xml(`${capitalized(changes.join("; "))}. ${facts}.`)}</summary>
+    <content type="html">${xml(htmlOf(title, changes, facts, url))}</content>
+  </entry>
+`;
+}
+
+function htmlOf(title: string, changes: readonly string[], facts: string, url: string | undefined): string {
+  const heading = url === undefined ? html(title) : `<a href="${html(url)}">${html(title)}</a>`;
+  return `<p>${heading}</p><ul>${changes.map((words) => `<li>${html(words)}</li>`).join("")}</ul><p>${html(facts)}</p>`;
+}
+
+/** An address of the web in its normal form, which has no characters that an IRI must not have; `undefined` for anything else. */
+function webUrl(text: string | null): string | undefined {
+  const url = URL.parse(text ?? "");
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined;
+}
+
+/** XML has no way to write most control characters. They are shown as \uXXXX, and so are those that reorder text. */
+function xml(text: string): string {
+  return html(oneLine(text.toWellFormed()).replace(/[\ufffe\uffff]/g, "\ufffd"));
+}
+
+function html(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+}
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

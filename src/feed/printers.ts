@@ -1,0 +1,146 @@
+/** The change feed as JSON, CSV and Markdown. */
+import type { FeedEntry } from "../events/feed.ts";
+import { changesInWords, dateInWords, statusInWords } from "../events/in-words.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { numberOf } from "../search/number.ts";
+import { csvLine } from "../text/csv.ts";
+import { oneLine, safeLines } from "../text/terminal-text.ts";
+
+/**
+ * Turns entries into text, batch by batch. `end` gets what a reader must know about the whole. The text may be printed as it is: control
+ * characters are escaped.
+ */
+export type Printer = {
+  begin: () => string;
+  entries: (batch: readonly FeedEntry[]) => string;
+  end: (summary: Readonly<Record<string, unknown>>) => string;
+};
+
+const nothing = () => "";
+
+/** One line for each event. */
+export function ndjsonPrinter(): Printer {
+  return { begin: nothing, entries: (batch) => batch.map((entry) => `${jsonOf(changeOf(entry))}\n`).join(""), end: nothing };
+}
+
+/** One document: the events as `data`, and the members of the summary. */
+export function jsonPrinter(): Printer {
+  let isFirst = true;
+  return {
+    begin: () => '{\n  "data": [',
+    entries: (batch) =>
+      batch
+        .map((entry) => {
+          const separator = isFirst ? "\n    " : ",\n    ";
+          isFirst = false;
+          return separator + jsonOf(changeOf(entry));
+        })
+        .join(""),
+    end: (summary) => {
+      const members = Object.entries(summary).map(([name, value]) => `,\n  ${JSON.stringify(name)}: ${jsonOf(value)}`);
+      return `${isFirst ? "" : "\n  "}]${members.join("")}\n}\n`;
+    },
+  };
+}
+
+/** An event with its changes in words, and what people need to recognize its opportunity. Contacts and long texts are left out. */
+export function changeOf({ event, opportunity }: FeedEntry) {
+  const { id, title, status, source, organization, program, funding, dates } = opportunity;
+  return {
+    ...event,
+    words: changesInWords(event).map(({ words }) => words),
+    opportunity: { id, number: numberOf(opportunity), title, status, source, organization, program, funding, dates },
+  };
+}
+
+function jsonOf(value: unknown): string {
+  return safeLines(JSON.stringify(value ?? null));
+}
+
+/** The columns, in this order. New ones are added at the end: docs/changes.md promises that none moves or disappears. */
+const csvColumns: Readonly<Record<string, (entry: FeedEntry) => string | null>> = {
+  detected_at: ({ event }) => event.detected_at,
+  severity: ({ event }) => event.severity,
+  type: ({ event }) => event.type,
+  change: ({ event }) => inWords(event),
+  changed_fields: ({ event }) => event.changed_fields.join("; "),
+  number: ({ opportunity }) => numberOf(opportunity),
+  title: ({ opportunity }) => opportunity.title,
+  status: ({ opportunity }) => opportunity.status,
+  source: ({ opportunity }) => opportunity.source.code,
+  upstream_id: ({ opportunity }) => opportunity.source.opportunity_id,
+  agency: ({ opportunity }) => opportunity.organization.agency,
+  sub_agency: ({ opportunity }) => opportunity.organization.sub_agency,
+  posted_at: ({ opportunity }) => opportunity.dates.posted_at,
+  opens_at: ({ opportunity }) => opportunity.dates.opens_at,
+  closes_at: ({ opportunity }) => opportunity.dates.closes_at,
+  response_at: ({ opportunity }) => opportunity.dates.response_at,
+  url: ({ opportunity }) => opportunity.source.url,
+  opportunity_id: ({ opportunity }) => opportunity.id,
+  event_id: ({ event }) => event.id,
+};
+
+/** One row for each event. */
+export function csvPrinter(begin: string): Printer {
+  return {
+    begin: () => begin + csvLine(Object.keys(csvColumns)),
+    entries: (batch) => batch.map((entry) => csvLine(Object.values(csvColumns).map((cell) => cell(entry)))).join(""),
+    end: nothing,
+  };
+}
+
+/** A heading for each day, and an item for each change set. */
+export function markdownPrinter(): Printer {
+  const groups = grouping();
+  return {
+    begin: nothing,
+    entries: (batch) =>
+      batch
+        .map((entry) => {
+          const { isNewDay, isFirst, isNewSet } = groups.next(entry);
+          const heading = isNewDay ? `${isFirst ? "" : "\n"}## ${dateInWords(entry.event.detected_at)}\n\n` : "";
+          const item = isNewSet ? `- ${markdownHead(entry.opportunity)}\n` : "";
+          return `${heading}${item}  - ${markdownText(entry.event.severity)}: ${markdownText(inWords(entry.event))}\n`;
+        })
+        .join(""),
+    end: nothing,
+  };
+}
+
+function markdownHead(opportunity: Opportunity): string {
+  const { title, source } = opportunity;
+  const number = markdownText(numberOf(opportunity));
+  const link = source.url !== null && /^https?:\/\/[^\s()<>]+$/.test(source.url) ? `[${number}](${source.url})` : number;
+  return `${link} ${markdownText(title)} (${factsOf(opportunity).map(markdownText).join(", ")})`;
+}
+
+function markdownText(text: string): string {
+  return oneLine(text).replace(/([\\|`*_<>[\]#])/g, "\\$1");
+}
+
+/** Who offers it, and how it stands: agency, source, status, deadline. */
+export function factsOf({ organization, source, status, dates }: Opportunity): string[] {
+  const due = dates.closes_at === null ? [] : [`due ${dateInWords(dates.closes_at)}`];
+  return [...(organization.agency === null ? [] : [organization.agency]), source.code, statusInWords(status), ...due];
+}
+
+/** What an event changed, in one line. */
+export function inWords(event: FeedEntry["event"]): string {
+  return changesInWords(event)
+    .map(({ words }) => words)
+    .join("; ");
+}
+
+/** Where days and change sets begin: the events of one opportunity at one instant are of one change set. */
+export function grouping() {
+  let last: FeedEntry["event"] | undefined;
+  return {
+    next: ({ event }: FeedEntry) => {
+      const isFirst = last === undefined;
+      const isNewDay = last?.detected_at.slice(0, 10) !== event.detected_at.slice(0, 10);
+      const isNewSet = isNewDay || last?.detected_at !== event.detected_at || last.opportunity_id !== event.opportunity_id;
+      last = event;
+      return { isFirst, isNewDay, isNewSet };
+    },
+  };
+}
