@@ -37,8 +37,7 @@ const MAINTENANCE = "Maintenance:";
 const commands = {
   "Serve:": [demoCommand, serveCommand, healthCommand, openapiCommand],
   "Import:": [importCommand, pullCommand, refreshCommand, redactCommand],
-  "Search:": [findCommand, showCommand, mcpCommand],
-  "Search:": [findCommand, showCommand, changesCommand],
+  "Search:": [findCommand, showCommand, changesCommand, mcpCommand],
   "Export:": [exportCommand, mirrorCommand],
   "Provenance:": [importsCommand, explainCommand, sourcesCommand],
   "Access:": [plansCommand, accountsCommand, keysCommand],
