@@ -11,9 +11,9 @@ import { oneLine } from "../text/terminal-text.ts";
 import { oneOf } from "./arguments.ts";
 import { type Cli, command } from "./command.ts";
 import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table, wrapped } from "./output.ts";
-import { baseOf, baseUrl, keyOf, needsKey, randomFraction, untilStopped } from "./pull.ts";
+import { baseOf, baseUrl, contactOption, keyOf, needsKey, randomFraction, untilStopped } from "./pull.ts";
 
-type ProbeOptions = OutputOptions & { from?: URL; allowHttp?: true };
+type ProbeOptions = OutputOptions & { from?: URL; allowHttp?: true; contact?: string };
 
 /** What tests replace, so that they need not wait. */
 export type Waiting = Pick<Net, "timeouts" | "wait">;
@@ -47,6 +47,7 @@ export function probeCommand(cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, 
     .addArgument(oneOf(new Argument("[source]", "the upstream (default: all)"), names))
     .option("--from <url>", "base URL of the upstream (FUNDFEED_<SOURCE>_URL)", baseUrl)
     .option("--allow-http", "allow a base URL without TLS")
+    .addOption(contactOption())
     .addHelpText("after", HELP)
     .action(async (name: string | undefined, options: ProbeOptions, self: Command) => {
       if (options.from !== undefined && name === undefined) self.error("error: --from needs a source");
@@ -69,6 +70,7 @@ async function probeAll(
   const net = {
     ...waiting,
     allowHttp: options.allowHttp === true,
+    contact: options.contact,
     now,
     random: () => randomFraction(cli.machine),
     progress: () => undefined,

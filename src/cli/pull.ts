@@ -1,4 +1,4 @@
-import { Argument, type Command, InvalidArgumentError } from "commander";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../../db/reason.ts";
 import type { Outcome } from "../import/context.ts";
 import { emptySummary, type Summary } from "../import/import-log.ts";
@@ -23,6 +23,7 @@ type PullOptions = CommonOptions & {
   allowRemovals?: true;
   force?: true;
   rejects?: string;
+  contact?: string;
   redactContacts?: true;
 };
 
@@ -46,6 +47,7 @@ export function pullCommand(cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, w
       "--rejects <file>",
       "file for rejected records (default: <source>.rejects.ndjson in the data directory, or here with --database)",
     )
+    .addOption(contactOption())
     .addOption(redactContactsOption())
     .addHelpText(
       "after",
@@ -74,6 +76,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: 
   const net = {
     ...waiting,
     allowHttp: options.allowHttp === true,
+    contact: options.contact,
     now: machine.now,
     random: () => randomFraction(machine),
     progress: downloadProgress(cli),
@@ -147,6 +150,21 @@ function downloadProgress(cli: Cli): Net["progress"] {
 
 export function randomFraction({ randomBytes }: Machine): number {
   return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
+}
+
+/** `--contact`, which tells the upstreams how to reach the operator. */
+export function contactOption(): Option {
+  return new Option("--contact <address>", "e-mail address or page by which the upstreams can reach you, sent with each request")
+    .env("FUNDFEED_CONTACT")
+    .argParser(contactAddress);
+}
+
+/** An address that can stand in the comment of a User-Agent header. */
+function contactAddress(text: string): string {
+  const isEmail = /^[^\s@()<>]+@[^\s@()<>]+\.[a-z]{2,}$/i.test(text);
+  if (text.length > 200 || /[^!-~]|[()\\;]/.test(text) || !(isEmail || /^https?:\/\/./.test(text)))
+    throw new InvalidArgumentError("It must be an e-mail address or an http or https URL.");
+  return text;
 }
 
 const BASE_URL = "an http or https URL without query and password, such as https://mirror.example.org/extracts/";

@@ -18,6 +18,10 @@ export type DownloadRequest = {
   headBytes?: number;
   /** JSON to post; without it the request is a GET. */
   body?: object;
+  /** The session's cookies, as the `Cookie` header has them. */
+  cookies?: string;
+  /** Whether there is nothing at the address; without it, that is 404. */
+  isMissing?: (response: Response) => boolean;
   /** The key in `url`, if it has one: no message repeats it. */
   key?: string | undefined;
 };
@@ -27,6 +31,10 @@ export type Net = {
   /** Requests and redirects go to these hosts only. With a port, unless it is the default port of the scheme. */
   hosts: readonly string[];
   allowHttp: boolean;
+  /** How the operator can be reached: an e-mail address or the address of a page. The upstream sees it. */
+  contact?: string | undefined;
+  /** Throws if the host does not allow programs to fetch this address. Called for each address, redirects included. */
+  requirePermission?: (url: URL) => Promise<void>;
   timeouts: Timeouts;
   now: () => EpochMs;
   /** Returns a number from 0 to 1. */
@@ -59,8 +67,8 @@ export type Timeouts = { responseMs: number; silenceMs: number; totalMs: number 
 /** The response headers that show later whether a file has changed (RFC 9110 §8.8). */
 export type Validators = { etag: string | null; last_modified: string | null };
 
-/** `missing` means 404. */
-export type DownloadResult = { outcome: "saved"; validators: Validators } | { outcome: "unchanged" | "missing" };
+/** `missing` means 404. `cookies` are those that the response sets, as a `Cookie` header has them. */
+export type DownloadResult = { outcome: "saved"; validators: Validators; cookies: string } | { outcome: "unchanged" | "missing" };
 
 const ATTEMPTS_MAX = 5;
 /** If an upstream asks for a longer wait, the pull fails. */
@@ -69,7 +77,9 @@ const REDIRECTS_MAX = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const TEMPORARY: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
 /** The DoD portal rejects clients that do not look like a browser. */
-const USER_AGENT = `Mozilla/5.0 (compatible; fundfeed/${version})`;
+function userAgentOf({ contact }: Net): string {
+  return `Mozilla/5.0 (compatible; fundfeed/${version}${contact === undefined ? "" : `; ${contact}`})`;
+}
 
 /**
  * Downloads to a new file at `path`. The file remains only if the outcome is "saved". `known` makes the request conditional. Throws an Error
@@ -127,12 +137,12 @@ async function downloadOnce(
     const conditions = resumed ? { range: `bytes=${partial.bytes}-`, "if-range": tag } : { ...conditionsOf(known), ...rangeOf(request) };
     const response = await fetchFollowingRedirects(net, request, conditions, timer);
     if (response.status === 304 && known !== undefined && !resumed) return { outcome: "unchanged" };
-    if (response.status === 404) return { outcome: "missing" };
+    if (request.isMissing?.(response) ?? response.status === 404) return { outcome: "missing" };
     requireStatus(response, resumed || request.headBytes !== undefined, partial, net.now());
     requireType(response, request);
     await prepareFile(partial, response, request);
     await saveBody(net, request, partial, response, timer);
-    return { outcome: "saved", validators: validatorsOf(response) };
+    return { outcome: "saved", validators: validatorsOf(response), cookies: cookiesOf(response) };
   } finally {
     timer.end();
   }
@@ -146,16 +156,23 @@ async function downloadOnce(
  */
 async function fetchFollowingRedirects(
   net: Net,
-  { url, types, body, key }: DownloadRequest,
+  { url, types, body, cookies, key }: DownloadRequest,
   conditions: Record<string, string>,
   timer: Timer,
 ): Promise<Response> {
-  const headers = { accept: types.join(", "), "accept-encoding": "identity", "user-agent": USER_AGENT, ...conditions };
+  const headers = {
+    accept: types.join(", "),
+    "accept-encoding": "identity",
+    "user-agent": userAgentOf(net),
+    ...conditions,
+    ...(cookies && { cookie: cookies }),
+  };
   const post = { method: "POST", body: JSON.stringify(body), headers: { ...headers, "content-type": "application/json" } };
   const request = { ...(body === undefined ? { headers } : post), redirect: "manual", signal: timer.signal, verbose: false } as const;
   let address = url;
   for (let hops = 0; ; hops++) {
     requireAllowed(address, net);
+    await net.requirePermission?.(address);
     const shown = hops === 0 ? withoutKey(address.href, key) : publicUrl(address); // The query of a redirect may be a signature.
     const response = await observed(net, { url: shown, request, body }, () => withTimer(timer, fetch(address.href, request)));
     if (!REDIRECTS.includes(response.status)) return response;
@@ -270,6 +287,13 @@ async function saveBody(
 
 function validatorsOf({ headers }: Response): Validators {
   return { etag: headers.get("etag"), last_modified: headers.get("last-modified") };
+}
+
+function cookiesOf({ headers }: Response): string {
+  return headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(";", 1)[0]?.trim())
+    .join("; ");
 }
 
 /* Time */

@@ -9,6 +9,7 @@ import { easternDate } from "../text/eastern.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { isObject, type JsonObject } from "../text/json-value.ts";
 import type { Exchange, Net } from "./download.ts";
+import { permitted } from "./robots.ts";
 import { compareShape, type KnownShape, type ShapeFinding } from "./shape.ts";
 import known from "./shapes.json" with { type: "json" };
 import type { Upstream } from "./upstreams.ts";
@@ -59,7 +60,7 @@ export async function probe(net: Omit<Net, "hosts">, directory: string, { upstre
   try {
     const own = join(directory, upstream.name);
     mkdirSync(own);
-    const sample = await upstream.probe({ net: once, directory: own, base, key, known: undefined, requests: 0 });
+    const sample = await upstream.probe({ net: permitted(once, upstream, own), directory: own, base, key, known: undefined, requests: 0 });
     return { ...about, ...(await judge(upstream, sample, net.now())) };
   } catch (error) {
     return { ...about, ...nothingFound, result: "failed", reason: messageOf(error) };

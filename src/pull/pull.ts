@@ -9,6 +9,7 @@ import { importFiles } from "../import/run.ts";
 import { version } from "../runtime/version.ts";
 import { formatInstant } from "../text/instant.ts";
 import type { Net } from "./download.ts";
+import { permitted } from "./robots.ts";
 import type { Upstream } from "./upstreams.ts";
 import type { Fetched, Known } from "./visit.ts";
 
@@ -58,7 +59,8 @@ async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, j
   try {
     const known = job.force ? undefined : await readKnown(context.db, upstream);
     const hosts = [base.host, ...upstream.redirectsTo];
-    fetched = await upstream.fetch({ net: { ...net, hosts }, directory, base, key, known, requests: 0 });
+    const allowed = permitted({ ...net, hosts }, upstream, directory);
+    fetched = await upstream.fetch({ net: allowed, directory, base, key, known, requests: 0 });
     return fetched === undefined ? undefined : await importFetched(context, job, fetched);
   } finally {
     if (fetched === undefined || keep === undefined) rmSync(directory, { recursive: true });

@@ -1,9 +1,16 @@
-/** The upstreams that `pull` can download from. Challenge.gov is missing because it no longer publishes a list. */
+/**
+ * The upstreams that `pull` can download from. Challenge.gov no longer publishes a list, NSF's robots.txt asks programs not to fetch its export,
+ * and SAM.gov's page backend is not meant for programs.
+ */
 import type { Format } from "../import/format.ts";
+import { darpa } from "../import/formats/darpa.ts";
 import { dsip } from "../import/formats/dsip.ts";
 import { grantsGov } from "../import/formats/grants-gov/extract.ts";
+import { nasaNspires } from "../import/formats/nasa-nspires.ts";
+import { nasaRoses } from "../import/formats/nasa-roses.ts";
 import { samGov } from "../import/formats/sam-gov.ts";
 import { sbirGov } from "../import/formats/sbir-gov.ts";
+import { fetchDarpa, sampleDarpa } from "./darpa.ts";
 import { fetchDsip, sampleDsip } from "./dsip.ts";
 import {
   fetchGrantsGovDetails,
@@ -13,6 +20,7 @@ import {
   sampleGrantsGovExtract,
   sampleGrantsGovSearch,
 } from "./grants-gov.ts";
+import { fetchNspires, fetchRoses, sampleNspires, sampleRoses } from "./nasa.ts";
 import { fetchSamGovApi, fetchSamGovCsv, sampleSamGovApi, sampleSamGovCsv } from "./sam-gov.ts";
 import { fetchSbirGov, sampleSbirGov } from "./sbir-gov.ts";
 import type { Fetched, Sample, Visit } from "./visit.ts";
@@ -30,6 +38,8 @@ export type Upstream = {
   base: string;
   /** Other hosts that it may redirect to. */
   redirectsTo: readonly string[];
+  /** It serves pages and feeds for people, so its robots.txt is respected. */
+  asksRobots?: true;
   /** The environment variable with the API key that the upstream requires. */
   keyFrom?: string;
   /** Returns `undefined` if there is nothing new. */
@@ -116,5 +126,41 @@ export const upstreams: readonly Upstream[] = [
     redirectsTo: [],
     fetch: fetchDsip,
     probe: sampleDsip,
+  },
+  {
+    name: "darpa",
+    about: "the feed of opportunities",
+    format: darpa,
+    snapshot: false, // Opportunities leave the feed when they have closed.
+    neverEmpty: true,
+    base: "https://www.darpa.mil/json/",
+    redirectsTo: [],
+    asksRobots: true,
+    fetch: fetchDarpa,
+    probe: sampleDarpa,
+  },
+  {
+    name: "nasa-nspires",
+    about: "open solicitations",
+    format: nasaNspires,
+    snapshot: false, // It has open solicitations, and some that have closed lately.
+    neverEmpty: true,
+    base: "https://nspires.nasaprs.com/external/solicitations/",
+    redirectsTo: [],
+    asksRobots: true,
+    fetch: fetchNspires,
+    probe: sampleNspires,
+  },
+  {
+    name: "nasa-roses",
+    about: "the programs of the newest ROSES, with due dates",
+    format: nasaRoses,
+    snapshot: false, // A program that is not solicited stays in the table.
+    neverEmpty: true,
+    base: "https://solicitation.nasaprs.com/",
+    redirectsTo: ["nspires.nasaprs.com"],
+    asksRobots: true,
+    fetch: fetchRoses,
+    probe: sampleRoses,
   },
 ];

@@ -39,7 +39,7 @@ export type Sample = {
 };
 
 /** The pause between two requests, to put no load on the upstream. */
-const PACE_MS = 350;
+export const PACE_MS = 350;
 const JSON_BYTES_MAX = 64 * 1024 ** 2;
 /** Enough for some hundred records of an extract. */
 const HEAD_BYTES = 256 * 1024;
@@ -57,6 +57,17 @@ export async function fetchFile(
   const path = join(directory, name);
   const counted = { ...net, progress: (bytes: number, total: number | undefined) => net.progress(bytes, total, response, visit.planned) };
   return { ...(await download(counted, request, path, known)), path };
+}
+
+/**
+ * Downloads a file and returns it with its validators for the next visit, or `undefined` if it is the one that was imported last. "missing"
+ * means that there is none.
+ */
+export async function fetchKnownFile(visit: Visit, name: string, request: DownloadRequest): Promise<Fetched | undefined | "missing"> {
+  const { href } = request.url;
+  const result = await fetchFile(visit, name, request, visit.known?.url === href ? visit.known : undefined);
+  if (result.outcome === "missing") return "missing";
+  return result.outcome === "saved" ? { files: [result.path], known: { url: href, ...result.validators } } : undefined;
 }
 
 /** A request for JSON at a path below the base URL: a POST with a body, else a GET. */

@@ -102,6 +102,21 @@ describe("fundfeed pull", () => {
     expect(existsSync(file)).toBe(true);
   });
 
+  test.each([
+    [["--contact", "https://example.org/contact"], {}, "https://example.org/contact"],
+    [[], { FUNDFEED_CONTACT: "a@example.org" }, "a@example.org"],
+  ])("sends the contact of %j and %j to the upstream", async (args, env, contact) => {
+    const upstream = publishing();
+    const before = process.env.FUNDFEED_CONTACT;
+    Object.assign(process.env, env);
+    try {
+      await aCommand().run(upstream, "sbir-gov", ...args);
+    } finally {
+      if (before === undefined) delete process.env.FUNDFEED_CONTACT;
+    }
+    expect(upstream.asked[0]?.headers.get("user-agent")).toEndWith(`; ${contact})`);
+  });
+
   test("prints what failed, and where", async () => {
     const upstream = play(() => new Response("", { status: 403 }));
     expect(await aCommand().run(upstream, "sbir-gov")).toBe(`Cannot fetch ${upstream.base}solicitations: it returned 403`);
@@ -125,6 +140,8 @@ describe("fundfeed pull", () => {
     [["challenge-gov"], "Allowed choices are"],
     [["sbir-gov", "--every", "30s"], "It must be at least 1m."],
     [["sbir-gov", "--every", "often"], "It must be a number with a unit"],
+    [["sbir-gov", "--contact", "someone"], "It must be an e-mail address or an http or https URL."],
+    [["sbir-gov", "--contact", "a@example.org)\r\nX-Other: 1"], "It must be an e-mail address or an http or https URL."],
     [["sbir-gov", "--from", "file:///etc/"], "It must be an http or https URL"],
     [["sbir-gov", "--from", "https://user:word@example.org/"], "It must be an http or https URL"],
   ])("fails with a usage error for %j", async (args, reason) => {

@@ -31,7 +31,11 @@ describe("download()", () => {
       () => new Response(BYTES, { headers: { ...HEADERS, etag: 'W/"1"', "last-modified": "Mon, 03 Aug 2026 00:00:00 GMT" } }),
     );
     const { result, saved } = await fetched(upstream.base);
-    expect(result).toEqual({ outcome: "saved", validators: { etag: 'W/"1"', last_modified: "Mon, 03 Aug 2026 00:00:00 GMT" } });
+    expect(result).toEqual({
+      outcome: "saved",
+      validators: { etag: 'W/"1"', last_modified: "Mon, 03 Aug 2026 00:00:00 GMT" },
+      cookies: "",
+    });
     expect(saved).toBe(BYTES.toString());
     expect(Object.fromEntries(upstream.asked[0]?.headers ?? [])).toMatchObject({
       accept: "text/csv",

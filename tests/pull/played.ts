@@ -41,6 +41,13 @@ function search2({ body }: Asked, change: Change): Response {
   );
 }
 
+const feed = realJson<object[]>("darpa/opportunity-20260905.json");
+const open = realJson<object>("nasa-nspires/solicitationsJSON-20261005.reconstructed.json");
+const table = realFile("nasa-roses/roses-2025-table3.html").toString("latin1");
+
+const page = (text: string, headers: Record<string, string> = {}) =>
+  new Response(Buffer.from(text, "latin1"), { headers: { "content-type": "text/html", ...headers } });
+
 export const players: Readonly<Record<string, Player>> = {
   "grants-gov": (asked, change) =>
     asked.path === "/GrantsDBExtract20260803v2.zip" ? file(extractOf("20260803", change), "application/zip", asked) : undefined,
@@ -62,4 +69,10 @@ export const players: Readonly<Record<string, Player>> = {
     if (path.endsWith("/search")) return json({ total: topics.length, data: topics.slice(Number(query.get("page")) * size, size) }, change);
     return path.endsWith("/details") ? json({ ...details, topicId: path.split("/").at(-2) }, change) : json(questions, change);
   },
+  darpa: ({ path }, change) => (path === "/opportunity.json" ? json(feed, change) : undefined),
+  "nasa-nspires": ({ path }, change) => {
+    if (path === "/solicitations.do") return page("<html>Solicitations", { "set-cookie": "JSESSIONID=abc; Path=/" });
+    return path === "/solicitationsJSON.do" ? json(open, change) : undefined;
+  },
+  "nasa-roses": ({ path }, change) => (path === "/ROSES2025table3" ? page(change(table)) : undefined),
 };

@@ -63,7 +63,8 @@ describe.each(names)("sources probe %s", (name) => {
     const { result, sampled, rejected, fields, code, err, newest_age_days } = await probed(name, upstream);
     expect({ result, rejected, fields, code, err }).toEqual({ result: "ok", rejected: 0, fields: [], code: 0, err: "" });
     expect(sampled).toBeGreaterThan(0);
-    expect(newest_age_days).toBeGreaterThanOrEqual(0);
+    expect(newest_age_days ?? 0).toBeGreaterThanOrEqual(0);
+    expect(newest_age_days === null).toBe(name === "nasa-roses"); // Its table names no day.
     expect(upstream.asked.length).toBeLessThanOrEqual(4);
   });
 
@@ -83,9 +84,13 @@ describe.each(names)("sources probe %s", (name) => {
     [
       "a maintenance page with 200",
       () => new Response("<h1>Maintenance</h1>", { headers: { "content-type": "text/html" } }),
-      /content type text\/html/,
+      /content type text\/html|not JSON|Cannot find a table/,
     ],
-    ["a maintenance page that says it is the file", ({ path }) => maintenance(path), /not JSON|not a ZIP archive|has no column/],
+    [
+      "a maintenance page that says it is the file",
+      ({ path }) => maintenance(path),
+      /not JSON|not a ZIP archive|has no column|Cannot find a table/,
+    ],
     [
       "an error with 200",
       () => Response.json({ errorcode: 1, msg: "Service unavailable", message: "maintenance" }),
@@ -109,14 +114,16 @@ describe.each(names)("sources probe %s", (name) => {
     const { result, reason: found, code, err, requests } = await probed(name, upstream);
     expect([result, code, err]).toEqual(["failed", 1, `Not as known: ${name} (failed)`]);
     expect(found).toMatch(reason);
-    expect([upstream.asked.length, requests.length]).toEqual([1, 1]);
+    expect(upstream.asked.length).toBe(requests.length);
+    expect(new Set(requests.map(({ url }) => url)).size).toBe(requests.length);
     expect(JSON.stringify(requests)).not.toContain(KEY);
   });
 
   test("fails for a response that is cut off", async () => {
     const body = Buffer.from('[{"solicitation_id": 1');
     const head = { "content-type": typeOf(name), "content-length": "100000" };
-    const upstream = await playRaw([{ write: rawAnswer("200 OK", head, body), ending: "end" }]);
+    const cut = { write: rawAnswer("200 OK", head, body), ending: "end" } as const;
+    const upstream = await playRaw([cut, cut]); // The first may be taken for a missing robots.txt.
     expect(await probed(name, upstream)).toMatchObject({
       result: "failed",
       code: 1,
@@ -220,11 +227,12 @@ describe("fundfeed sources probe", () => {
 });
 
 function maintenance(path: string): Response {
-  const type = /\.(zip|csv)$/.test(path) ? "application/octet-stream" : "application/json";
+  const type = /\.(zip|csv)$/.test(path) ? "application/octet-stream" : /table3|\.do$/.test(path) ? "text/html" : "application/json";
   return new Response("<h1>Maintenance</h1>", { headers: { "content-type": type } });
 }
 
 function typeOf(name: string): string {
+  if (name.startsWith("nasa-")) return "text/html";
   return ["grants-gov", "sam-gov"].includes(name) ? "application/octet-stream" : "application/json";
 }
 
@@ -257,10 +265,26 @@ const FIELDS: Readonly<
   "sam-gov": { field: "PostedDate", value: /"(\d{4})-(\d\d)-(\d\d) /g, other: '"$2/$3/$1 ', type: ["date 9999-99-99", "date 99/99/9999"] },
   "sam-gov-api": { field: "title", value: /("title":)"[^"]*"/g, other: "$1 [7]", type: ["text", "number"] },
   "sbir-gov": { field: "solicitation_id", value: /("solicitation_id":)(\d+)/g, other: '$1"S-$2"', type: ["number", "text"] },
+  darpa: {
+    field: "field_close_date",
+    value: /("field_close_date":)"(\d{4})-(\d\d)-(\d\d)"/g,
+    other: '$1"$3/$4/$2"',
+    type: ["date 9999-99-99", "date 99/99/9999"],
+  },
+  "nasa-nspires": {
+    field: "release_date",
+    value: /("release_date":)"(\d{4})-(\d\d)-(\d\d)"/g,
+    other: '$1"$3/$4/$2"',
+    type: ["date 9999-99-99", "date 99/99/9999"],
+  },
   dsip: { field: "topicStartDate", value: /("topicStartDate":)\d+/g, other: '$1"2026-08-01"', type: ["number", "date 9999-99-99"] },
 };
 
 function shapeFaults(name: string): Record<string, ShapeFault> {
+  if (name === "nasa-roses") {
+    const found: ShapeFinding = { field: "url", problem: "empty", expected: "always", found: null };
+    return { "programs without links": { change: (text) => text.replaceAll(/ href="[^"]*"/g, ""), found } };
+  }
   const fact = FIELDS[name];
   if (fact === undefined) throw new Error(`Nothing changes ${name}: add a field to FIELDS`);
   const { field, path = field, value, other, type } = fact;
@@ -301,7 +325,13 @@ function emptyOf(name: string): (asked: Asked) => Response | undefined {
     return () => new Response(zipArchive("extract.xml", Buffer.from("<Grants/>")), { headers: { "content-type": "application/zip" } });
   if (name === "sam-gov")
     return () => new Response(realFile(SAM_GOV_CSV).toString().split("\n", 1)[0], { headers: { "content-type": "text/csv" } });
+  if (name === "nasa-roses") {
+    const head = "<title>ROSES-2025 Table 3</title><table><tr><th>APPENDIX<th>PROGRAM<th>NOI<th>Due</table>";
+    return ({ path }) => (path === "/ROSES2025table3" ? new Response(head, { headers: { "content-type": "text/html" } }) : undefined);
+  }
   const empty: Record<string, (asked: Asked) => unknown> = {
+    darpa: ({ path }) => (path === "/opportunity.json" ? [] : undefined),
+    "nasa-nspires": ({ path }) => (path === "/solicitationsJSON.do" ? { aaData: [] } : undefined),
     "grants-gov-search": () => ({ errorcode: 0, data: { hitCount: 0, oppHits: [] } }),
     "grants-gov-details": () => ({ errorcode: 0, data: { hitCount: 0, oppHits: [] } }),
     "sam-gov-api": () => ({ totalRecords: 0, opportunitiesData: [] }),

@@ -17,6 +17,9 @@ const files: Readonly<Record<string, readonly string[]>> = {
   "sam-gov-api": ["sam-gov/v2-search-*.json"],
   "sbir-gov": ["sbir-gov/solicitations-*"],
   dsip: ["dod-dsip/raw_api_search_*.json"],
+  darpa: ["darpa/opportunity-*.json"],
+  "nasa-nspires": ["nasa-nspires/solicitationsJSON-*.json"],
+  "nasa-roses": ["nasa-roses/*.html"],
 };
 
 /** Responses that are a part of the upstream's records. */

@@ -1,0 +1,58 @@
+/** NASA: the list of open solicitations of NSPIRES, and the table of the newest ROSES. */
+import { readFile, rm } from "node:fs/promises";
+import { basename } from "node:path";
+import { easternDate } from "../text/eastern.ts";
+import { objectOf } from "../text/json-value.ts";
+import { publicUrl } from "../text/request-failure.ts";
+import type { DownloadRequest } from "./download.ts";
+import { type Fetched, fetchFile, fetchKnownFile, fileOf, jsonAt, readJson, type Sample, type Visit } from "./visit.ts";
+
+/** The import refuses what is not JSON, whatever its type. */
+const JSON_TYPES = ["application/json", "text/json", "text/plain", "text/html"];
+const PAGE_BYTES_MAX = 16 * 1024 ** 2;
+
+/** The open solicitations, or `undefined` if the list is unchanged. */
+export async function fetchNspires(visit: Visit): Promise<Fetched | undefined> {
+  const list = await solicitationsAt(visit);
+  const fetched = await fetchKnownFile(visit, "solicitations.json", list);
+  if (fetched === "missing") throw new Error(`Cannot find the list of solicitations at ${publicUrl(list.url)}`);
+  return fetched;
+}
+
+/** The whole list, because it has no pages. */
+export async function sampleNspires(visit: Visit): Promise<Sample> {
+  const { text, value } = await readJson(visit, await solicitationsAt(visit));
+  if (!Array.isArray(objectOf(value).aaData))
+    throw new Error(`Cannot use the response of ${visit.base.host}: it is not a list of solicitations`);
+  return { files: [fileOf("solicitations.json", text)], total: null };
+}
+
+/** The request for the list. Its page is visited first, because the list needs a session. */
+async function solicitationsAt(visit: Visit): Promise<DownloadRequest> {
+  const page = { url: new URL("solicitations.do?method=init", visit.base), types: ["text/html"], bytesMax: PAGE_BYTES_MAX };
+  const session = await fetchFile(visit, "solicitations.html", page);
+  if (session.outcome === "saved") await rm(session.path);
+  const cookies = session.outcome === "saved" ? session.cookies : "";
+  return { ...jsonAt(visit, "solicitationsJSON.do?path=open"), types: JSON_TYPES, cookies };
+}
+
+/** The table of the newest year that has one, or `undefined` if it is unchanged. A year's ROSES opens in its course, and stays open after it. */
+export async function fetchRoses(visit: Visit): Promise<Fetched | undefined> {
+  const thisYear = Number(easternDate(visit.net.now()).slice(0, 4));
+  for (const year of [thisYear, thisYear - 1]) {
+    const url = new URL(`ROSES${year}table3`, visit.base);
+    const fetched = await fetchKnownFile(visit, `ROSES${year}table3.html`, { url, types: ["text/html"], bytesMax: PAGE_BYTES_MAX });
+    if (fetched === undefined) return undefined;
+    if (fetched === "missing") continue;
+    const [path = ""] = fetched.files;
+    if (/\bROSES-20\d\d\b/.test(await readFile(path, "latin1"))) return fetched;
+    await rm(path); // The page of a short link that does not exist yet.
+  }
+  throw new Error(`Cannot find a table of ROSES-${thisYear} or ROSES-${thisYear - 1} at ${publicUrl(visit.base)}`);
+}
+
+/** The whole table. */
+export async function sampleRoses(visit: Visit): Promise<Sample> {
+  const [path = ""] = (await fetchRoses(visit))?.files ?? [];
+  return { files: [{ name: basename(path), bytes: await readFile(path) }], total: null };
+}

@@ -1,0 +1,50 @@
+/** robots.txt (RFC 9309) of the hosts that serve pages and feeds. Bulk files and APIs are published for programs, so it is not asked for them. */
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { publicUrl } from "../text/request-failure.ts";
+import { download, type Net } from "./download.ts";
+import type { Upstream } from "./upstreams.ts";
+import { PACE_MS } from "./visit.ts";
+
+/** What a crawler must read at least, and so the most that is read. */
+const ROBOTS_BYTES_MAX = 512 * 1024;
+
+/** The name by which robots.txt can address this program. */
+const AGENT = "fundfeed";
+
+/** What a visit to this upstream may fetch: nothing that robots.txt disallows, if the upstream has one for its pages. */
+export function permitted(net: Net, { asksRobots }: Pick<Upstream, "asksRobots">, directory: string): Net {
+  return asksRobots ? { ...net, requirePermission: createRobots(net, directory) } : net;
+}
+
+/**
+ * A function that throws if a host's robots.txt disallows an address, or cannot be fetched for a reason other than that there is none. Each
+ * host is asked once.
+ */
+function createRobots(net: Net, directory: string): (url: URL) => Promise<void> {
+  const hosts = new Map<string, Promise<(url: URL) => boolean>>();
+  return async (url) => {
+    const known = hosts.get(url.host) ?? readRules(net, new URL("/robots.txt", url), join(directory, `robots-${hosts.size + 1}.txt`));
+    hosts.set(url.host, known);
+    const isAllowed = await known;
+    if (!isAllowed(url)) throw new Error(`the robots.txt of ${url.host} does not allow programs to fetch ${publicUrl(url)}`);
+  };
+}
+
+async function readRules(net: Net, url: URL, path: string): Promise<(url: URL) => boolean> {
+  // Without a robots.txt, or with a page in its place, nothing is disallowed (RFC 9309 §2.3.1.3).
+  const request = { url, types: ["text/plain"], bytesMax: ROBOTS_BYTES_MAX, isMissing: isUnavailable };
+  const { outcome } = await download({ ...net, progress: () => undefined }, request, path);
+  await net.wait(PACE_MS, net.stop);
+  if (outcome !== "saved") return () => true;
+  const text = await readFile(path, "utf8");
+  await rm(path);
+  const { default: parse } = await import("robots-parser");
+  const rules = parse(url.href, text);
+  return ({ href }) => rules.isAllowed(href, AGENT) !== false;
+}
+
+function isUnavailable({ status, headers }: Response): boolean {
+  const isPage = status === 200 && !(headers.get("content-type") ?? "text/plain").startsWith("text/plain");
+  return isPage || (status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429);
+}
