@@ -2,29 +2,37 @@ import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { reasonOf } from "../../db/reason.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { matches } from "../filter/filter.ts";
+import { type Filter, matches } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
 import { commonGrantsOf } from "../opportunities/common-grants.ts";
 import { csvHeader, csvLineOf } from "../opportunities/csv.ts";
 import { exportHistories, exportLines, exportOpportunities, type Selection } from "../opportunities/export.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
+import { createExportFile } from "../sql/export-file.ts";
 import { BYTE_ORDER_MARK } from "../text/csv.ts";
+import { formatInstant } from "../text/instant.ts";
 import { sourceCodes } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
 import { addFilterOptions, type FilterOptions, filterOf } from "./filter-options.ts";
-import { examples, formatCount } from "./output.ts";
+import { examples, formatCount, printResult } from "./output.ts";
+import { progressReporter } from "./progress.ts";
 
-const formats = ["ndjson", "csv", "commongrants"] as const;
+const formats = ["ndjson", "csv", "sqlite", "commongrants"] as const;
+type Format = (typeof formats)[number];
 
-type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: (typeof formats)[number]; bom?: true; events?: true };
+type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: Format; bom?: true; events?: true };
 
 export function exportCommand(cli: Cli): Command {
   const exporting = command(
     "export",
     "Print all records as NDJSON; `import records` turns it into the same opportunities in an empty data directory",
   )
+    .argument("[file]", "with sqlite: the file to write")
     .addOption(
-      new Option("--format <format>", "ndjson with everything, csv for spreadsheets, or commongrants: NDJSON in HHS's protocol")
+      new Option(
+        "--format <format>",
+        "ndjson with everything, csv for spreadsheets, sqlite for SQL, or commongrants: NDJSON in HHS's protocol",
+      )
         .choices(formats)
         .default("ndjson"),
     )
@@ -36,10 +44,15 @@ export function exportCommand(cli: Cli): Command {
       examples(
         "fundfeed export --status open,closing_soon --format csv --bom",
         "fundfeed export --source SAM_GOV --psc AC",
+        "fundfeed export --format sqlite opportunities.sqlite",
         "fundfeed export --source GRANTS_GOV --format commongrants --events",
       ),
     );
-  return addFilterOptions(exporting).action(async (options: ExportOptions) => {
+  return addFilterOptions(exporting).action(async (file: string | undefined, options: ExportOptions) => {
+    const { format } = options;
+    if (format === "sqlite" && file === undefined)
+      exporting.error("error: --format sqlite needs a file: fundfeed export --format sqlite FILE");
+    if (format !== "sqlite" && file !== undefined) exporting.error(`error: ${format} is printed; write it with > ${file}`);
     if (options.bom && options.format !== "csv") exporting.error("error: --bom needs --format csv");
     if (options.events && options.format !== "commongrants") exporting.error("error: --events needs --format commongrants");
     const filter = filterOf({ ...options, source: sourceCodes(options.source) });
@@ -48,13 +61,50 @@ export function exportCommand(cli: Cli): Command {
       const isFiltered = Object.keys(others).length > 0;
       const now = cli.machine.now();
       const isIncluded = isFiltered ? (opportunity: Opportunity) => matches(others, opportunity, now) : undefined;
-      await printAll(cli, db, options, { codes: source, isIncluded });
+      const selection = { codes: source, isIncluded };
+      if (format !== "sqlite") await printAll(cli, db, { ...options, format }, selection);
+      else await writeFile(cli, db, options, file ?? "", selection, filter);
     });
   });
 }
 
+/** Writes opportunities with their events into an SQLite file. */
+async function writeFile(
+  cli: Cli,
+  db: CatalogDb,
+  options: ExportOptions,
+  path: string,
+  selection: Selection,
+  filter: Filter,
+): Promise<void> {
+  const written = { records: 0, events: 0 };
+  const reportProgress = progressReporter(cli.machine);
+  const file = createExportFile(path, { filter: JSON.stringify(filter), madeAt: formatInstant(cli.machine.now()) });
+  try {
+    await exportHistories(db, selection, (opportunity, history) => {
+      file.put(
+        { id: opportunity.id, at: opportunity.updated_at, text: JSON.stringify(opportunity) },
+        history.map((event) => ({ id: event.id, at: event.detected_at, text: JSON.stringify(event) })),
+      );
+      written.records++;
+      written.events += history.length;
+      reportProgress({ step: "exporting", done: written.records, unit: "records" });
+    });
+    file.finish();
+  } catch (error) {
+    throw new Error(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    file.abandon();
+    cli.machine.showProgress("");
+  }
+  const text = `${formatCount(written.records, "record")} and ${formatCount(written.events, "event")} in ${path}`;
+  printResult(cli, options, { file: path, ...written }, text);
+}
+
+type Printed = { format: Exclude<Format, "sqlite">; bom?: true; events?: true };
+
 /** Record by record, so that memory does not grow with the catalog. */
-async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: ExportOptions, selection: Selection): Promise<void> {
+async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: Printed, selection: Selection): Promise<void> {
   if (format === "csv") machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader);
   let printed = 0;
   const printLine = (line: string) => {

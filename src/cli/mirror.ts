@@ -52,7 +52,7 @@ The API key is read from FUNDFEED_KEY or --key-file, never from the command line
 An interrupted copy continues when the same command is run again.
 
   .ndjson, .jsonl          one document per line, newest first, each record followed by its events
-  .db, .sqlite, .sqlite3   tables "opportunities" and "events", each with a JSON column "document"
+  .db, .sqlite, .sqlite3   views "opportunity", "event" and others with one column a field, and full-text search (docs/sql.md)
 ${examples("fundfeed mirror https://api.example.org/v1 --into opportunities.sqlite --every 5m", "fundfeed mirror https://api.example.org/v1 --source SAM_GOV | jq .title")}`,
     );
   return mirror.action(async (baseUrl: string, options: MirrorOptions) => {
@@ -146,7 +146,8 @@ function report({ machine }: Cli, { json, into }: MirrorOptions, summary: Summar
 
 function openStore(machine: Machine, format: Format, into: string, scope: Scope): Store {
   if (into === "-") return openPrintingStore(machine.printLine);
-  return format === "sqlite" ? openSqliteStore(into, scope) : openNdjsonStore(into, scope);
+  if (format === "ndjson") return openNdjsonStore(into, scope);
+  return openSqliteStore(into, scope, () => machine.printError(`Upgrading ${into} to the tables of this version`));
 }
 
 function formatOf({ into, format }: MirrorOptions): Format | undefined {

@@ -1,37 +1,25 @@
 /** A copy in an SQLite file. Each page is saved with the state of the walk in one transaction, so an interrupted walk continues at the next page. */
 import { Database } from "bun:sqlite";
 import { reasonOf } from "../../db/reason.ts";
+import { prepareTables, putInto } from "../sql/file.ts";
 import { type Entry, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
 
 /** "ffmr" in ASCII. */
 const APPLICATION_ID = 0x66666d72;
 const WAIT_MS = 30_000;
 
-const TABLES = `
-create table if not exists opportunities (id text primary key, updated_at text not null, document text not null) strict;
-create table if not exists events (
-  id text primary key, opportunity_id text not null references opportunities, detected_at text not null, document text not null
-) strict;
-create index if not exists events_by_opportunity on events (opportunity_id, detected_at);
+const MIRROR_TABLE = `
 create table if not exists mirror (only integer primary key check (only = 1), scope text not null, since text, newest text, cursor text) strict;
 `;
 
-/** Opens or creates a copy in an SQLite file. Throws if the file is not a copy of this scope. */
-export function openSqliteStore(path: string, scope: Scope): Store {
-  const sqlite = open(path, scope);
+/** Opens or creates a copy in an SQLite file. Throws if the file is not a copy of this scope. `onUpgrade` is called before an older file is rebuilt. */
+export function openSqliteStore(path: string, scope: Scope, onUpgrade?: () => void): Store {
+  const sqlite = open(path, scope, onUpgrade);
   const walk = sqlite.query<Walk, []>("select since, newest, cursor from mirror");
   const putWalk = sqlite.query("update mirror set since = $since, newest = $newest, cursor = $cursor");
-  const putOpportunity = sqlite.query(
-    "insert into opportunities values ($id, $at, $text) on conflict (id) do update set updated_at = $at, document = $text",
-  );
-  const putEvent = sqlite.query(
-    "insert into events values ($id, $of, $at, $text) on conflict (id) do update set opportunity_id = $of, detected_at = $at, document = $text",
-  );
+  const put = putInto(sqlite);
   const saveAll = sqlite.transaction((entries: readonly Entry[], next: Walk) => {
-    for (const { id, at, text, history } of entries) {
-      putOpportunity.run({ id, at, text });
-      for (const event of history) putEvent.run({ ...event, of: id });
-    }
+    for (const { history, ...opportunity } of entries) put(opportunity, history);
     putWalk.run(next);
   });
   return {
@@ -54,18 +42,18 @@ function emptyLog(sqlite: Database): void {
   sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
 }
 
-function open(path: string, scope: Scope): Database {
+function open(path: string, scope: Scope, onUpgrade?: () => void): Database {
   let sqlite: Database | undefined;
   try {
     sqlite = new Database(path, { create: true, strict: true });
     sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
     refuseForeignFile(sqlite);
-    sqlite.run("pragma page_size = 16384"); // Documents have a few KB, and would leave smaller pages half empty.
     sqlite.run("pragma secure_delete = on"); // Replaced documents must not remain in unused parts of the file.
     sqlite.run("pragma journal_mode = wal"); // Readers of the copy need not wait.
     sqlite.run("pragma synchronous = normal"); // After a power failure, the last pages may be missing, but the walk is then missing them too.
     sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
-    sqlite.run(TABLES);
+    prepareTables(sqlite, onUpgrade);
+    sqlite.run(MIRROR_TABLE);
     sqlite.query("insert into mirror (only, scope) values (1, ?) on conflict do nothing").run(scopeText(scope));
     requireScope(sqlite.query<{ scope: string }, []>("select scope from mirror").get()?.scope ?? "", scope);
     return sqlite;

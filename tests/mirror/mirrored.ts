@@ -10,6 +10,7 @@ import type { TestApi } from "../support/api.ts";
 import { aDirectory } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 import { rawSql } from "../support/sql.ts";
+import { expectInStep } from "../support/sql-file.ts";
 
 /** Any origin: the app answers in this process. */
 export const BASE = "http://localhost/v1";
@@ -30,7 +31,9 @@ export function aPlace(kind: (typeof kinds)[number]): Place {
     : { path, open: (scope = everything) => openNdjsonStore(path, scope), contents: () => contentsOfLines(readFileSync(path, "utf8")) };
 }
 
+/** Also checks that the views and the full-text index follow the documents. */
 function contentsOfDatabase(path: string): Contents {
+  expectInStep(path);
   const sqlite = new Database(path, { readonly: true });
   const all = (table: string) =>
     Object.fromEntries(sqlite.query<[string, string], []>(`select id, document from ${table} order by id`).values() as [string, string][]);

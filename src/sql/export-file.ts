@@ -1,0 +1,73 @@
+/** An SQLite file that an export writes: under another name until it is complete, so a file with the final name always is. */
+import { Database } from "bun:sqlite";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { reasonOf } from "../../db/reason.ts";
+import { type Put, prepareTables, putInto } from "./file.ts";
+
+/** "ffex" in ASCII. */
+const APPLICATION_ID = 0x66666578;
+
+const ABOUT = "create table export (made_at text not null, filter text not null) strict";
+
+/** `finish` gives the file its name. `abandon` removes it, unless it is finished. */
+export type ExportFile = { put: Put; finish: () => void; abandon: () => void };
+
+/** `filter` and `madeAt` are stored in the file. Throws if a file exists at `path` that is no export. */
+export function createExportFile(path: string, { filter, madeAt }: { filter: string; madeAt: string }): ExportFile {
+  const partialPath = `${path}.partial`;
+  try {
+    refuseOtherFile(path);
+    rmSync(partialPath, { force: true }); // Left by a killed export.
+    closeSync(openSync(partialPath, "wx", 0o600));
+    const { ino } = statSync(partialPath);
+    const sqlite = new Database(partialPath, { strict: true });
+    for (const setting of ["journal_mode = off", "synchronous = off", "cache_size = -32000"]) sqlite.run(`pragma ${setting}`); // A partial file is never read.
+    sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
+    prepareTables(sqlite);
+    sqlite.run(ABOUT);
+    sqlite.query("insert into export values (?, ?)").run(madeAt, filter);
+    sqlite.run("begin");
+    return {
+      put: putInto(sqlite),
+      finish: () => {
+        sqlite.run("commit; analyze");
+        sqlite.close();
+        sync(partialPath);
+        if (statSync(partialPath).ino !== ino) throw new Error(`another program also writes to ${path}`);
+        renameSync(partialPath, path);
+      },
+      abandon: () => {
+        sqlite.close();
+        if (existsSync(partialPath) && statSync(partialPath).ino === ino) rmSync(partialPath);
+      },
+    };
+  } catch (error) {
+    throw new Error(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** A journal of the file that is replaced would be applied to the new one. */
+function refuseOtherFile(path: string): void {
+  if (!existsSync(path)) return;
+  if (!isExport(path)) throw new Error("it exists and is not an export of this program; use another file");
+  for (const journal of [`${path}-journal`, `${path}-wal`])
+    if (existsSync(journal)) throw new Error(`${journal} exists: another program has the file open; close it there`);
+}
+
+function isExport(path: string): boolean {
+  let sqlite: Database | undefined;
+  try {
+    sqlite = new Database(path, { readonly: true });
+    return sqlite.query<{ application_id: number }, []>("pragma application_id").get()?.application_id === APPLICATION_ID;
+  } catch {
+    return false;
+  } finally {
+    sqlite?.close();
+  }
+}
+
+function sync(path: string): void {
+  const file = openSync(path, "r+");
+  fsyncSync(file);
+  closeSync(file);
+}

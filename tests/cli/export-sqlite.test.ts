@@ -1,0 +1,150 @@
+/** `export --format sqlite`: the whole file or none, and views that find what the filters find. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { matches, readFilter } from "../../src/filter/filter.ts";
+import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import { aDirectoryOfAll } from "../support/all-records.ts";
+import { fundfeed } from "../support/command-line.ts";
+import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
+import { run } from "../support/source-program.ts";
+import { expectInStep } from "../support/sql-file.ts";
+
+/** FUNDFEED_KILLS=50 for a thorough run. */
+const KILLS = Number(process.env.FUNDFEED_KILLS ?? 4);
+
+setDefaultTimeout(600_000);
+
+let data: string;
+let all: Opportunity[];
+let directory: string;
+let file: string;
+
+beforeAll(async () => {
+  ({ data, all } = await aDirectoryOfAll());
+  directory = aDirectory();
+  file = join(directory, "all.sqlite");
+  const { code, out, err } = await fundfeed(["export", "--format", "sqlite", file, "--data", data, "--json"]);
+  expect([code, err, JSON.parse(out)]).toEqual([0, "", { file, records: all.length, events: expect.any(Number) }]);
+});
+afterAll(dropScratch);
+
+const byId = (left: Opportunity, right: Opportunity) => (left.id < right.id ? -1 : 1);
+const read = <Row>(path: string, sql: string, ...values: (string | number)[]): Row[] => {
+  const sqlite = new Database(path, { readonly: true });
+  const rows = sqlite.query<Row, (string | number)[]>(sql).all(...values);
+  sqlite.close();
+  return rows;
+};
+
+test("has every document, with all views in step, and only its owner may read it", () => {
+  expect(expectInStep(file)).toEqual(all.toSorted(byId));
+  const [about] = read<{ made_at: string; filter: string }>(file, "select * from export");
+  expect(about).toEqual({ made_at: expect.stringMatching(/^20..-..-..T.*Z$/), filter: "{}" });
+  expect([readdirSync(directory), statSync(file).mode & 0o777]).toEqual([["all.sqlite"], 0o600]);
+});
+
+test("has the history that show prints", async () => {
+  const [one] = read<{ id: string; events: number }>(
+    file,
+    "select opportunity_id as id, count(*) as events from event group by 1 order by 2 desc limit 1",
+  );
+  const { history } = JSON.parse((await fundfeed(["show", one?.id ?? "", "--json", "--data", data])).out);
+  expect(history).toHaveLength(one?.events ?? 0);
+  const documents = read<{ document: string }>(
+    file,
+    "select document from events where opportunity_id = ? order by detected_at",
+    one?.id ?? "",
+  );
+  expect(documents.map(({ document }) => JSON.parse(document).id).sort()).toEqual(history.map(({ id }: { id: string }) => id).sort());
+});
+
+/** Filters, and the same condition as a person writes it in SQL. */
+const conditions: readonly (readonly [filter: object, sql: string])[] = [
+  [{ status: ["open", "closing_soon"] }, "status in ('open', 'closing_soon')"],
+  [{ source: ["SAM_GOV"] }, "source = 'SAM_GOV'"],
+  [{ agency: "navy" }, "agency like '%navy%' or sub_agency like '%navy%'"],
+  [{ program_type: ["SBIR", "BAA"] }, "program_type in ('SBIR', 'BAA')"],
+  [{ naics: ["54"] }, "id in (select opportunity_id from classification where scheme = 'naics' and code like '54%')"],
+  [{ psc: ["6"] }, "id in (select opportunity_id from classification where scheme = 'psc' and code like '6%')"],
+  [{ listing: ["47.041"] }, "id in (select opportunity_id from classification where scheme = 'aln' and code = '47.041')"],
+  [{ set_aside: ["SBA"] }, "id in (select opportunity_id from classification where scheme = 'set_aside' and code = 'SBA')"],
+  [{ eligibility: "small" }, "eligibility like '%small%'"],
+  [{ posted_after: "2026-01-01T00:00:00Z" }, "posted_at >= '2026-01-01'"],
+  [{ opens_before: "2026-01-01T00:00:00Z" }, "opens_at < '2026-01-01'"],
+  [
+    { closes_after: "2026-03-01T00:00:00Z", closes_before: "2026-09-01T00:00:00Z" },
+    "closes_at >= '2026-03-01' and closes_at < '2026-09-01'",
+  ],
+  [{ min_amount: "250000" }, "coalesce(amount_max, amount_min) >= 250000"],
+  [{ max_amount: "100000" }, "coalesce(amount_min, amount_max) <= 100000"],
+  [{ words: "quantum -optical" }, "rowid in (select rowid from search where search match 'quantum NOT optical')"],
+  [{ words: '"natural product"' }, `rowid in (select rowid from search where search match '"natural product"')`],
+];
+
+test.each(conditions)("the view opportunity finds the records of the filter %j", (json, sql) => {
+  const filter = readFilter(json, "the filter");
+  const expected = all.filter((opportunity) => matches(filter, opportunity, Date.now())).map(({ id }) => id);
+  expect(expected.length).toBeGreaterThan(0);
+  expect(read<{ id: string }>(file, `select id from opportunity where ${sql} order by id`).map(({ id }) => id)).toEqual(expected.sort());
+});
+
+test("takes the filters, and replaces its own earlier export only", async () => {
+  const path = join(aDirectory(), "some.sqlite");
+  const exported = (...args: string[]) => fundfeed(["export", "--format", "sqlite", path, "--data", data, ...args]);
+  await exported("--status", "archived");
+  expect((await exported("--source", "DSIP,OTHER")).code).toBe(0);
+  const some = read<{ source: string }>(path, "select distinct source from opportunity order by 1").map(({ source }) => source);
+  expect(some).toEqual(["DSIP"]);
+  expect(read(path, "select filter from export")).toEqual([{ filter: '{"source":["DSIP","OTHER"]}' }]);
+
+  writeFileSync(`${path}-wal`, "");
+  expect((await exported()).err).toBe(
+    `Cannot export into ${path}: ${path}-wal exists: another program has the file open; close it there\n`,
+  );
+  for (const other of [aFile("my notes"), join(data, "catalog.db"), aDirectory()]) {
+    const before = statSync(other).isFile() ? readFileSync(other) : undefined;
+    const { code, err } = await fundfeed(["export", "--format", "sqlite", other, "--data", data]);
+    expect([code, err]).toEqual([1, `Cannot export into ${other}: it exists and is not an export of this program; use another file\n`]);
+    if (before !== undefined) expect(readFileSync(other).equals(before)).toBe(true);
+  }
+});
+
+test("needs a file, which the other formats do not take", async () => {
+  expect(await fundfeed(["export", "--format", "sqlite", "--data", data])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("error: --format sqlite needs a file: fundfeed export --format sqlite FILE"),
+  });
+  expect(await fundfeed(["export", "--format", "csv", "x.csv", "--data", data])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("error: csv is printed; write it with > x.csv"),
+  });
+});
+
+test("suggests the filter that was meant", async () => {
+  const { code, err } = await fundfeed(["export", "--close-before", "30d", "--data", data]);
+  expect([code, err]).toEqual([2, expect.stringContaining("unknown option '--close-before'\n(Did you mean --closes-before?)")]);
+  const match = aFile(JSON.stringify({ nacis: ["5417"] }), "match.json");
+  expect((await fundfeed(["export", "--match", match, "--data", data])).err).toContain(
+    'there is no filter "nacis" (did you mean "naics"?)',
+  );
+});
+
+test("a killed export leaves the earlier file as it was, and the next one completes", async () => {
+  const path = join(aDirectory(), "killed.sqlite");
+  const args = ["export", "--format", "sqlite", path, "--data", data];
+  const startedAt = performance.now();
+  expect((await run(args)).code).toBe(0);
+  const tookMs = performance.now() - startedAt;
+  for (const isThere of [true, false]) {
+    for (let kill = 0; kill < KILLS / 2; kill++) {
+      if (!isThere) rmSync(path, { force: true });
+      await run(args, { killAfterMs: Math.random() * tookMs });
+      if (isThere || existsSync(path)) expect(expectInStep(path)).toEqual(all.toSorted(byId));
+    }
+  }
+  expect((await run(args)).code).toBe(0);
+  expect(expectInStep(path)).toEqual(all.toSorted(byId));
+  expect(readdirSync(join(path, "..")).filter((name) => name !== "killed.sqlite")).toEqual([]);
+});

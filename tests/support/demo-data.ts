@@ -1,0 +1,19 @@
+/** The demo's opportunities and their history, in a data directory. */
+import { openCatalog } from "../../db/sqlite/open.ts";
+import { sample } from "../../src/cli/demo-sample.ts";
+import { formats } from "../../src/import/formats/all.ts";
+import { aCatalog, aDirectory } from "./imports.ts";
+
+/** Returns the directory. `dropScratch` removes it. */
+export async function aDirectoryOfTheDemo(): Promise<string> {
+  const data = aDirectory();
+  const catalog = openCatalog(data, Date.now());
+  const { takeFiles } = await aCatalog(catalog);
+  for (const { format: name, file, asOf, snapshot } of sample) {
+    const format = formats.find((each) => each.name === name);
+    if (format === undefined) throw new Error(`There is no format ${name}`);
+    await takeFiles([file], { format, snapshot, allowRemovals: true, asOf: Date.parse(asOf) });
+  }
+  await catalog.close();
+  return data;
+}
