@@ -6,7 +6,7 @@ import type { Opportunity } from "../opportunities/opportunity.ts";
 import { findByNumber } from "../search/find.ts";
 import { numberOf } from "../search/number.ts";
 import { findByUpstreamId, readHistory, readOpportunities } from "../search/records.ts";
-import { decodeEntities, plainText } from "../text/plain-text.ts";
+import { plainParagraphs, plainText } from "../text/plain-text.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { type Cli, command, withCatalog } from "./command.ts";
 import { formatCount, printResult } from "./output.ts";
@@ -103,13 +103,9 @@ function factLines(label: string, value: string): string[] {
   return lines.map((line, n) => (n === 0 ? label : "").padEnd(LABEL_WIDTH) + line);
 }
 
-/** Plain text, with a blank line after each paragraph. */
+/** The paragraphs as plain text, with a blank line after each. */
 function paragraphs(text: string | null): string[] {
-  const parts = decodeEntities(text ?? "").split(/<\/(?:p|div|li|h\d|tr)\s*>|<br\s*\/?>|\n\s*\n/i);
-  return parts.flatMap((part) => {
-    const plain = oneLine(plainText(part));
-    return plain === "" ? [] : [...wrapped(plain, WIDTH), ""];
-  });
+  return plainParagraphs(text ?? "").flatMap((paragraph) => [...wrapped(oneLine(paragraph), WIDTH), ""]);
 }
 
 /** What changed, on which day. Cosmetic changes are only counted. */

@@ -62,6 +62,11 @@ export function changesInWords({ type, summary, changes }: OpportunityEvent, zon
   return changes.filter((change) => !isRepetition(change, changes)).map((change) => inWords(change, zone));
 }
 
+/** What people call a field, by its path: "deadline". */
+export function fieldLabel(path: string): string {
+  return labels[path] ?? (path.split(".").at(-1) ?? path).replaceAll("_", " ");
+}
+
 /** "Mar 3, 2026", in a time zone or else in the timestamp's own offset. Other text is returned as it is. */
 export function dateInWords(text: string, zone?: string): string {
   return momentOf(text, zone)?.day ?? text;
@@ -92,7 +97,7 @@ function isRepetition({ field, previous, current }: Change, changes: readonly Ch
 
 function inWords(change: Change, zone: string | undefined): ChangeInWords {
   const { field, previous, current } = change;
-  const label = labels[field] ?? (field.split(".").at(-1) ?? field).replaceAll("_", " ");
+  const label = fieldLabel(field);
   const named = (words: string, before?: string | null, after?: string | null) => ({
     field,
     label,

@@ -53,7 +53,7 @@ const [LAST, FIRST] = [8.64e15, -8.64e15];
 
 /** One page of events as ready JSON documents, newest first; `undefined` if there is no opportunity with this id. */
 export async function listOpportunityEvents(
-  { db }: ReadModel,
+  { db }: Pick<ReadModel, "db">,
   opportunityId: string,
   filter: EventFilter,
   limit: number,

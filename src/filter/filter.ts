@@ -61,6 +61,7 @@ export const fields = {
   closes_after: date("closes", ">=", "closes_at", ({ dates }) => dates.closes_at),
   closes_before: date("closes", "<", "closes_at", ({ dates }) => dates.closes_at),
   min_amount: amount({
+    label: "Award at least",
     help: "awards of this many dollars or more are possible",
     words: "or more",
     column: "amount_high",
@@ -69,6 +70,7 @@ export const fields = {
     fits: (comparison) => comparison >= 0,
   }),
   max_amount: amount({
+    label: "Award at most",
     help: "awards of this many dollars or less are possible",
     words: "or less",
     column: "amount_low",

@@ -12,6 +12,10 @@ import { type ColumnName, codesOf } from "./columns.ts";
 export type Condition = { sql: string; values: readonly (string | number)[] };
 
 export type Field<Value> = {
+  /** The name of the field for people: "Closes before". */
+  label: string;
+  /** All values that it takes, if they are few. */
+  choices?: readonly string[];
   /** The name of the value in the help, such as `<date>`. */
   value: string;
   help: string;
@@ -57,6 +61,7 @@ function list({ item, known, ...field }: ListField): Field<string[]> {
 /** A list of upper-case texts, such as source codes. A record matches if it has one of them. */
 export function anyOf(name: "source", help: string, get: (opportunity: Opportunity) => string): Field<string[]> {
   return list({
+    label: capitalized(name),
     value: "<codes>",
     help,
     item: (text) => text.toUpperCase(),
@@ -73,6 +78,8 @@ export function oneOf(
   get: (opportunity: Opportunity) => string | null,
 ): Field<string[]> {
   return list({
+    label: capitalized(name.replace("_", " ")),
+    choices: known,
     value: name === "status" ? "<statuses>" : "<types>",
     help: `only these: ${known.join(", ")}`,
     known,
@@ -91,6 +98,7 @@ export function oneOf(
 /** A text that another one contains, in any letter case (D-12). */
 export function text(name: "agency" | "eligibility", help: string, get: (opportunity: Opportunity) => string | null): Field<string> {
   return {
+    label: capitalized(name),
     value: "<text>",
     help,
     schema: Type.String({ minLength: 1, maxLength: TEXT_MAX, description: help }),
@@ -120,6 +128,7 @@ type CodeField = {
 
 export function codes({ column, help, label, form, mustBe, fits, needle }: CodeField): Field<string[]> {
   return list({
+    label: capitalized(label),
     value: "<codes>",
     help,
     item: (text) => {
@@ -149,6 +158,7 @@ export function date(
   const { side, help: comparison, holds } = comparisons[operator];
   const help = `${verb} ${comparison}: 30d, -7d, 2026-12-31 or a timestamp`;
   return {
+    label: `${capitalized(verb)} ${side}`,
     value: "<when>",
     help,
     schema: Type.String({ description: help }),
@@ -167,6 +177,7 @@ export function date(
 }
 
 type AmountField = {
+  label: string;
   help: string;
   words: string;
   column: ColumnName;
@@ -175,8 +186,9 @@ type AmountField = {
   fits: (comparison: number) => boolean;
 };
 
-export function amount({ help, words, column, operator, read, fits }: AmountField): Field<string> {
+export function amount({ label, help, words, column, operator, read, fits }: AmountField): Field<string> {
   return {
+    label,
     value: "<amount>",
     help,
     schema: Type.String({ description: `${help}: a decimal as text, such as "250000"` }),
@@ -229,6 +241,10 @@ function whenInWords(given: string, now: EpochMs): string {
 
 function isAmong(column: ColumnName, values: readonly string[]): Condition {
   return { sql: `${column} in (${values.map(() => "?").join(", ")})`, values };
+}
+
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 function or(values: readonly string[]): string {

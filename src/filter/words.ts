@@ -16,6 +16,7 @@ const HELP = 'words that must all occur: quantum, "a phrase", quant*, -optical';
  * plain words is a phrase, as the shell removes the quotes of an argument.
  */
 export const words: Field<string> = {
+  label: "Words",
   value: "<words>",
   help: HELP,
   schema: Type.String({ maxLength: LENGTH_MAX, description: HELP }),

@@ -49,8 +49,8 @@ type Row = RowsOf<typeof recordsAfter>;
 type Checksum = RowsOf<typeof checksum>;
 type State = { identity: string; updated_at: number; id: string; is_checked: number };
 
-/** `report` is called after each batch, with the records written and those that there were to write. */
-export type Report = (done: number, total: number) => void;
+/** `report` is called after each batch, with the records written and those that there were to write. The next batch waits for it. */
+export type Report = (done: number, total: number) => unknown;
 
 /** Returns the number of records that were written. */
 export async function catchUp(catalog: CatalogDb, { sqlite }: SearchFile, report: Report = () => undefined): Promise<number> {
@@ -70,7 +70,7 @@ export async function catchUp(catalog: CatalogDb, { sqlite }: SearchFile, report
       total ??= done + ((await catalog.get(countAfter, { time: state.updated_at, last: state.id }))?.records ?? 0);
       whileAt(sqlite, state, () => writeBatch(sqlite, step.rows));
       done += step.rows.length;
-      report(done, Math.max(done, total));
+      await report(done, Math.max(done, total));
     }
   }
 }

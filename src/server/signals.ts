@@ -14,7 +14,7 @@ export const STOPPED_BY_SIGHUP = "SIGHUP: the server stops, because it has no ce
 export type StopSignals = { first: Promise<void>; second: Promise<void> };
 
 /** Starts to watch for SIGTERM and SIGINT. SIGHUP counts too if there is no certificate to reload: usually a terminal was closed. */
-export function watchStopSignals(machine: Machine, { tlsCert }: ServeOptions, log: Log): StopSignals {
+export function watchStopSignals(machine: Machine, { tlsCert }: Pick<ServeOptions, "tlsCert">, log: Log): StopSignals {
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
   let signals = 0;

@@ -13,6 +13,12 @@ export function plainText(text: string): string {
   return tidy(dropMarkup(decodeEntities(text)));
 }
 
+/** The paragraphs of a text that may hold HTML, each as plain text. */
+export function plainParagraphs(text: string): string[] {
+  const parts = decodeEntities(text).split(/<\/(?:p|div|li|h\d|tr)\s*>|<br\s*\/?>|\n\s*\n/i);
+  return parts.map(plainText).filter((paragraph) => paragraph !== "");
+}
+
 /** About the first 500 characters as plain text, cut after a whole word; null if no text is left. */
 export function summaryOf(text: string | null | undefined): string | null {
   if (!text) return null;

@@ -9,12 +9,12 @@ const units = [
   { unit: "year", ms: 365.25 * 86_400_000, below: Number.POSITIVE_INFINITY },
 ] as const;
 
-/** "in 12 days", "3 hours ago", "now". Rounds down, so nothing seems later than it is. */
+/** "in 12 days", "3 hours ago", "just now". Rounds down, so nothing seems later than it is. */
 export function relativeTime(at: EpochMs, now: EpochMs): string {
   const distance = Math.abs(at - now);
   const fitting = units.find(({ ms, below }) => distance < ms * below);
   const count = Math.floor(distance / (fitting?.ms ?? 1));
-  if (fitting === undefined || count === 0) return "now";
+  if (fitting === undefined || count === 0) return "just now";
   const duration = `${count.toLocaleString("en-US")} ${fitting.unit}${count === 1 ? "" : "s"}`;
   return at >= now ? `in ${duration}` : `${duration} ago`;
 }
