@@ -6,6 +6,7 @@ import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { accountsCommand } from "./accounts.ts";
 import { backupCommand, restoreCommand } from "./backup.ts";
+import { browseCommand } from "./browse.ts";
 import { changesCommand } from "./changes.ts";
 import { checkCommand } from "./check.ts";
 import type { Cli } from "./command.ts";
@@ -37,7 +38,7 @@ const MAINTENANCE = "Maintenance:";
 const commands = {
   "Serve:": [demoCommand, serveCommand, healthCommand, openapiCommand],
   "Import:": [importCommand, pullCommand, refreshCommand, redactCommand],
-  "Search:": [findCommand, showCommand, changesCommand, mcpCommand],
+  "Search:": [findCommand, showCommand, changesCommand, browseCommand, mcpCommand],
   "Export:": [exportCommand, mirrorCommand],
   "Provenance:": [importsCommand, explainCommand, sourcesCommand],
   "Access:": [plansCommand, accountsCommand, keysCommand],

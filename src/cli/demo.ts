@@ -6,11 +6,13 @@ import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { createKey } from "../accounts/key.ts";
 import { formats } from "../import/formats/all.ts";
 import { importFiles } from "../import/run.ts";
-import { logFormats } from "../monitoring/log.ts";
+import { createLog, logFormats } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
+import { openSearchFile } from "../search/search-file.ts";
 import type { ServeOptions } from "../server/options.ts";
 import { serve } from "../server/serve.ts";
 import { wholeNumber } from "./arguments.ts";
+import { startBrowse } from "./browse.ts";
 import { type Cli, command } from "./command.ts";
 import { sample } from "./demo-sample.ts";
 import { printResult } from "./output.ts";
@@ -18,8 +20,14 @@ import { printResult } from "./output.ts";
 export function demoCommand(cli: Cli): Command {
   return command("demo", "Serve a bundled sample of real opportunities from a temporary directory, and print a key and commands to paste")
     .addOption(new Option("--port <n>", "port to listen on; 0 takes a free one").default(8080).argParser(wholeNumber(0, 65_535)))
+    .addOption(
+      new Option(
+        "--browse-port <n>",
+        "port of the pages to browse; 0 takes a free one (default: the one after --port, or a free one)",
+      ).argParser(wholeNumber(0, 65_535)),
+    )
     .addOption(new Option("--log-format <format>", "format of the log on standard error").choices(logFormats).default("text"))
-    .action(async ({ json, ...options }: Pick<ServeOptions, "port" | "logFormat" | "json">) => {
+    .action(async ({ json, browsePort, ...options }: Pick<ServeOptions, "port" | "logFormat" | "json"> & { browsePort?: number }) => {
       const interrupted = new AbortController();
       cli.machine.onStopSignal(() => interrupted.abort()); // Before the directory is created, so that it is always removed.
       cli.machine.onReloadSignal(() => interrupted.abort()); // SIGHUP: the terminal was closed.
@@ -28,20 +36,42 @@ export function demoCommand(cli: Cli): Command {
         const records = await importSample(cli.machine, directory, interrupted.signal);
         const key = await createDemoKey(cli.machine, directory);
         if (interrupted.signal.aborted) return;
+        await using pages = await browseSample(cli.machine, directory, browsePort ?? options.port, browsePort !== undefined);
         const machine = {
           ...cli.machine,
           printLine: (line: string) => {
-            const base_url = line.replace("listening on ", "");
-            const text = `${introduction(base_url, key, records, directory)}\n${line}`;
-            printResult(cli, { json }, { base_url, key, records, directory }, text);
+            const result = { base_url: line.replace("listening on ", ""), browse_url: pages.url, key, records, directory };
+            printResult(cli, { json }, result, `${introduction(result)}\n${line}`);
           },
         };
         // Exits 0 even if requests were cut off: `bun run` may pass on a signal that the terminal sent as well, and the second one cuts.
-        await serve(machine, { ...options, host: "127.0.0.1", data: directory, database: undefined });
+        await serve(machine, { ...options, host: HOST, data: directory, database: undefined });
       } finally {
         rmSync(directory, { recursive: true, force: true });
       }
     });
+}
+
+const HOST = "127.0.0.1";
+
+/**
+ * Serves the pages. `port` is that of the API unless `isTheirs`: the pages then take the next one, or a free one if that is taken, as it is in
+ * a second demo.
+ */
+async function browseSample(machine: Machine, directory: string, port: number, isTheirs: boolean) {
+  const location = { data: directory, mode: "read" } as const;
+  const log = createLog("text", machine.writeLog, "failure");
+  const index = openSearchFile(directory);
+  const start = (port: number) => startBrowse(machine, { host: HOST, port }, location, index, log);
+  const starting = isTheirs || port === 0 ? start(port) : start(port + 1).catch(() => start(0));
+  const { listener, url } = await starting;
+  return {
+    url,
+    [Symbol.asyncDispose]: async () => {
+      await listener.stop(true);
+      index.close();
+    },
+  };
 }
 
 /** Imports each file as of the instant of its publication, so that the history is the real one. Returns the number of records. */
@@ -76,10 +106,16 @@ async function createDemoKey(machine: Machine, directory: string): Promise<strin
   }
 }
 
-function introduction(base: string, key: string, records: number, directory: string): string {
+type Introduced = { base_url: string; browse_url: string; key: string; records: number; directory: string };
+
+function introduction({ base_url: base, browse_url, key, records, directory }: Introduced): string {
   return `${records} real opportunities of five federal sources, with their history, in ${directory} (removed when the demo ends).
 
-Paste into another terminal:
+Open in a browser:
+
+  ${browse_url}
+
+Or paste into another terminal:
 
   export FUNDFEED_KEY=${key}
   curl -s ${base}/meta

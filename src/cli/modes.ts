@@ -21,6 +21,7 @@ export const modes: Readonly<Record<string, Mode | "nothing">> = {
   "keys rotate": "change",
   "keys revoke": "change",
 
+  browse: "read",
   export: "read",
   explain: "read",
   find: "read",

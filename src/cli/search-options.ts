@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { codeOf, reasonOf } from "../../db/reason.ts";
+import type { Machine } from "../runtime/machine.ts";
 import { catchUp, type Report } from "../search/catch-up.ts";
 import { isDamaged, isUnwritable, openSearchFile, openTemporarySearchFile, type SearchFile } from "../search/search-file.ts";
 import type { Cli, CommonOptions } from "./command.ts";
@@ -24,19 +25,19 @@ export async function withSearchIndex<T>(
 ): Promise<T> {
   const index = openIndex(options, machine.printError);
   try {
-    const report = progressReporter(machine);
-    return await useIndex(
-      index,
-      catalog,
-      (done, total) => report({ step: "indexing", done, total, unit: "records" }),
-      () => {
-        machine.showProgress("");
-        return work(index);
-      },
-    );
+    return await useIndex(index, catalog, indexProgress(machine), () => {
+      machine.showProgress("");
+      return work(index);
+    });
   } finally {
     index.close();
   }
+}
+
+/** Shows how far the index is. */
+export function indexProgress(machine: Machine): Report {
+  const report = progressReporter(machine);
+  return (done, total) => report({ step: "indexing", done, total, unit: "records" });
 }
 
 /** Brings an open index up to date and runs `work`. Throws a DamagedIndex if the index cannot be read. */

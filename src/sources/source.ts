@@ -2,8 +2,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { and, asc, desc, eq, sql as fragment, gt, inArray, lte, max, ne, type SQL, sum } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { deleteFrom, insertInto, orUpdate, query, type RowsOf, select, selectAll } from "../../db/query.ts";
-import { facets, lastImports, postedDays, sources } from "../../db/schema/sqlite/catalog.ts";
+import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
+import { facets, lastImports, opportunities, postedDays, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
 
 /** A named source as the API returns it. */
@@ -91,6 +91,33 @@ export type SourceStatus = RowsOf<typeof statuses>;
 /** Every source with records: how many it has, how many are open, how many are not archived, and when its last import finished. */
 export async function sourceStatuses(db: CatalogDb): Promise<SourceStatus[]> {
   return db.all(statuses);
+}
+
+const lastChanges = query(
+  { since: opportunities.updated_at, until: opportunities.updated_at, bucketMs: parameter<number>() },
+  ({ since, until, bucketMs }) => {
+    const bucket = fragment<number>`((${opportunities.updated_at} - ${since} - 1) / cast(${bucketMs} as bigint))`;
+    const counted = select({ facet_id: opportunities.facet_id, bucket, changed: fragment<number>`count(*)` })
+      .from(opportunities)
+      .where(fragment`${opportunities.updated_at} > ${since} and ${opportunities.updated_at} <= ${until}`)
+      .groupBy(opportunities.facet_id, fragment`2`)
+      .as("counted");
+    return select({ source: facets.source, bucket: counted.bucket, records: fragment<number>`cast(sum(${counted.changed}) as bigint)` })
+      .from(counted)
+      .innerJoin(facets, eq(facets.id, counted.facet_id))
+      .groupBy(facets.source, counted.bucket);
+  },
+);
+
+/** How many records of a source changed last in a bucket of time, counted from 0. */
+export type LastChanges = RowsOf<typeof lastChanges>;
+
+/** How many records of each source changed last in each bucket of a period: after `since`, and not after `until`. Its cost follows the period. */
+export async function recordsByLastChange(
+  db: CatalogDb,
+  period: { since: number; until: number; bucketMs: number },
+): Promise<LastChanges[]> {
+  return db.all(lastChanges, period);
 }
 
 const newestPosted = query({ source: postedDays.source, today: postedDays.posted_on }, ({ source, today }) =>

@@ -35,6 +35,7 @@ describe("--json prints one JSON document", () => {
       "demo",
       {
         base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+        browse_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/),
         key: expect.stringMatching(/^ffk_live_/),
         records: expect.any(Number),
         directory: expect.any(String),

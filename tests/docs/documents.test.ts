@@ -56,7 +56,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^alias fundfeed=/, () => undefined],
   [/^claude mcp add fundfeed -- fundfeed mcp /, checkNames], // A program of others.
   [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
-  [/^([A-Z_]+=\S+ )*fundfeed (serve|demo)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
+  [/^([A-Z_]+=\S+ )*fundfeed (serve|demo|browse)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
   [/^fundfeed changes .*(--cursor-file|-o) /, runQuietly],
   [/^curl /, run],
   [/^([A-Z_]+=\S+ )*fundfeed /, run],
@@ -134,6 +134,7 @@ function createSandbox({ base, key, id }: { base: string; key: string; id: strin
       PATH: `${bin}:${process.env.PATH}`,
       FUNDFEED_KEY: key,
       FUNDFEED_PORT: "0",
+      FUNDFEED_BROWSE_PORT: "0",
       FUNDFEED_HEALTH_URL: base,
       ID: id,
     },

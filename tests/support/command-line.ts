@@ -5,18 +5,23 @@ import type { Machine } from "../../src/runtime/machine.ts";
 /** Exit code, standard output and standard error. */
 export type CommandResult = { code: number; out: string; err: string };
 
-/** Runs `fundfeed` with these arguments and nothing but `env` as its environment. */
+/** Runs `fundfeed` with these arguments and nothing but `env` as its environment. A command that serves is stopped once it listens. */
 export async function fundfeed(args: readonly string[], env: Record<string, string> = {}): Promise<CommandResult> {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await runCommandLine(
-    args,
-    machineOf(env, {
-      printLine: (text) => void out.push(`${text}\n`),
-      printText: (text) => void out.push(text),
-      printError: (text) => void err.push(`${text}\n`),
-    }),
-  );
+  let stop = () => {};
+  const machine = machineOf(env, {
+    printLine: (text) => {
+      out.push(`${text}\n`);
+      if (text.startsWith("listening on ")) stop();
+    },
+    printText: (text) => void out.push(text),
+    printError: (text) => void err.push(`${text}\n`),
+  });
+  const onStopSignal = (handle: () => void) => {
+    stop = handle;
+  };
+  const code = await runCommandLine(args, { ...machine, onStopSignal });
   return { code, out: out.join(""), err: err.join("") };
 }
 

@@ -1,0 +1,24 @@
+/** The addresses of the pages. */
+
+export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A path with a query. Lists are joined with commas; what is empty is left out. */
+export function addressOf(path: string, query: Query): string {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    const text = typeof value === "string" ? value : (value ?? []).join(",");
+    return text === "" ? [] : [[name, text]];
+  });
+  const text = new URLSearchParams(given).toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
+  return text === "" ? path : `${path}?${text}`;
+}
+
+/** The page of one opportunity. */
+export function opportunityAddress(id: string): string {
+  return `/opportunities/${encodeURIComponent(id)}`;
+}
+
+/** An address that may be linked to: http or https. Anything else, such as `javascript:`, is undefined. */
+export function webAddress(url: string | null): string | undefined {
+  const parsed = URL.parse(url ?? "");
+  return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.href : undefined;
+}

@@ -1,0 +1,139 @@
+/** @jsxImportSource hono/jsx */
+/** The pages as an HTTP app: which requests it accepts, and which page each gets. */
+import { Elysia } from "elysia";
+import type { CatalogDb } from "../../db/engine.ts";
+import type { SearchFile } from "../search/search-file.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { findPage } from "./find-page.tsx";
+import { hostNameOf, isAllowedHost } from "./host.ts";
+import iconFile from "./icon.svg" with { type: "text" };
+import { htmlOf } from "./layout.tsx";
+import { opportunityPage } from "./opportunity-page.tsx";
+import type { Page, PageContext } from "./page.ts";
+import { sourcesPage } from "./sources-page.tsx";
+import styleFile from "./style.css" with { type: "text" };
+
+export type BrowseOptions = {
+  /** Opens the catalog for one page, so that a page shows what is stored now, also after the files were replaced. */
+  openCatalog: () => Promise<CatalogDb>;
+  /** Returns the search index. It may lack the newest changes. */
+  searchIndex: () => Promise<SearchFile>;
+  now: () => EpochMs;
+  /** The host that the operator named, besides the loopback names. */
+  host: string;
+  /** Called with anything unexpected that a page failed with. */
+  onFailure: (error: unknown) => void;
+};
+
+/** The pages load nothing but their style and icon, run no script, and send their forms only to themselves. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const SECURITY_HEADERS = {
+  "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+};
+
+/** `fetch` returns a response to every request, and never throws. */
+export function createBrowseApp(options: BrowseOptions): { fetch: (request: Request) => Promise<Response> } {
+  const respond = routerOf(options);
+  return {
+    fetch: async (request) => {
+      const response = refusalOf(request, options.host) ?? (await respond(routedOf(request)));
+      for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
+      return request.method === "HEAD" ? new Response(null, response) : response;
+    },
+  };
+}
+
+/** A page of another site whose name was made to lead here (DNS rebinding) sends that name as the host. */
+function refusalOf(request: Request, host: string): Response | undefined {
+  const name = hostNameOf(request.headers.get("host"));
+  if (name === undefined || !isAllowedHost(name, host))
+    return plainResponse(
+      421,
+      "This address is not served here. Open http://127.0.0.1 with the port, or start fundfeed browse with --host.",
+    );
+  if (request.method === "GET" || request.method === "HEAD") return undefined;
+  const response = plainResponse(405, "These pages only read: send GET or HEAD.");
+  response.headers.set("Allow", "GET, HEAD");
+  return response;
+}
+
+function plainResponse(status: number, text: string): Response {
+  return new Response(`${text}\n`, { status, headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" } });
+}
+
+/** Elysia looks for the path at a fixed place of the URL, which a short or missing host would move. */
+function routedOf({ url }: Request): Request {
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+  return new Request(`http://fundfeed.internal${start < 0 ? "/" : url.slice(start)}`);
+}
+
+const style = hashedFile("style", "css", "text/css; charset=utf-8", styleFile);
+const icon = hashedFile("icon", "svg", "image/svg+xml", iconFile);
+
+function hashedFile(name: string, extension: string, contentType: string, text: string) {
+  const hash = Bun.CryptoHasher.hash("sha256", text, "hex").slice(0, 12);
+  return { path: `/${name}-${hash}.${extension}`, contentType, text };
+}
+
+function routerOf(options: BrowseOptions): (request: Request) => Promise<Response> {
+  const router = new Elysia({ strictPath: true, normalize: false })
+    .onError(({ code, error }) => (code === "NOT_FOUND" ? pageResponse(notFound("There is no such page.")) : failed(error)))
+    .get("/", ({ request }) => pageOf(request, findPage))
+    .get("/opportunities/:id", ({ request, params: { id } }) =>
+      pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound(`There is no opportunity with the id ${id}.`)),
+    )
+    .get("/sources", ({ request }) => pageOf(request, sourcesPage));
+  for (const { path, contentType, text } of [style, icon]) {
+    const headers = { "Content-Type": contentType, "Cache-Control": "public, max-age=31536000, immutable" };
+    router.get(path, () => new Response(text, { headers }));
+  }
+  return async (request) => router.fetch(request);
+
+  async function pageOf({ url }: Request, make: (context: PageContext) => Promise<Page>): Promise<Response> {
+    const { openCatalog, searchIndex, now } = options;
+    const index = await searchIndex();
+    const catalog = await openCatalog();
+    try {
+      return pageResponse(await make({ catalog, index, now: now(), query: new URL(url).searchParams }));
+    } finally {
+      await catalog.close();
+    }
+  }
+
+  function failed(error: unknown): Response {
+    options.onFailure(error);
+    const body = (
+      <>
+        <h1>This page cannot be shown</h1>
+        <p>The terminal in which these pages were started says why.</p>
+      </>
+    );
+    return pageResponse({ title: "Cannot be shown", status: 500, body });
+  }
+}
+
+function notFound(reason: string): Page {
+  const body = (
+    <>
+      <h1>Not found</h1>
+      <p>
+        {reason} <a href="/">Find opportunities</a>
+      </p>
+    </>
+  );
+  return { title: "Not found", status: 404, body };
+}
+
+function pageResponse(page: Page): Response {
+  if ("location" in page) return new Response(null, { status: 303, headers: { Location: page.location, "Cache-Control": "no-store" } });
+  const headers = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "private, no-cache" };
+  return new Response(htmlOf(page, { style: style.path, icon: icon.path }), { status: page.status ?? 200, headers });
+}

@@ -1,0 +1,191 @@
+/** @jsxImportSource hono/jsx */
+/** The page of search results. */
+import type { CatalogDb } from "../../db/engine.ts";
+import type { OpportunityEvent } from "../events/event.ts";
+import { listOpportunityEvents } from "../events/list.ts";
+import { queriesOf } from "../filter/words.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { BadCursor } from "../search/cursor.ts";
+import { type Found, type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
+import { numberOf } from "../search/number.ts";
+import { readOpportunities } from "../search/records.ts";
+import type { SearchFile } from "../search/search-file.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { addressOf, opportunityAddress } from "./addresses.ts";
+import { changeInShort } from "./history.tsx";
+import { awardsInWords, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
+import type { Page, PageContext } from "./page.ts";
+import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
+import { Due, Relative } from "./times.tsx";
+
+const PAGE_SIZE = 20;
+export const TITLE_MAX = 600;
+
+type Result = { opportunity: Opportunity; snippet: string | null; lastChange: OpportunityEvent | undefined };
+
+export async function findPage({ catalog, index, now, query }: PageContext): Promise<Page> {
+  const location = tidyAddress("/", query);
+  if (location !== undefined) return { location };
+  const form = await readSearchForm(catalog, query, { sort: isSort, after: () => true });
+  const { given, errors } = form;
+  const title = given.words === undefined ? "Find opportunities" : `${cutText(given.words, 80)} – Find`;
+  const page = errors.size > 0 ? undefined : findFor(index, form, now);
+  if (page === undefined) return { title, section: "find", status: 400, body: <FindBody form={form} now={now} /> };
+  if (page === "bad cursor") return { location: addressOf("/", omit(given, "after")) };
+  const results = await readResults(catalog, page.found);
+  return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} /> };
+}
+
+function isSort(text: string): boolean {
+  return sorts.some((sort) => sort === text);
+}
+
+/** A cursor of another search is no mistake that a person can correct: the search begins again. */
+function findFor(index: SearchFile, { given, resolved }: SearchForm, now: EpochMs): FoundPage | "bad cursor" {
+  try {
+    return find(index, { filter: resolved, sort: given.sort as Sort | undefined, limit: PAGE_SIZE, after: given.after }, now);
+  } catch (error) {
+    if (error instanceof BadCursor) return "bad cursor";
+    throw error;
+  }
+}
+
+function defaultSort({ filter }: SearchForm): Sort {
+  return queriesOf(filter.words ?? "").include === undefined ? "updated" : "relevance";
+}
+
+async function readResults(catalog: CatalogDb, found: readonly Found[]): Promise<Result[]> {
+  const snippets = new Map(found.map(({ id, snippet }) => [id, snippet]));
+  const opportunities = await readOpportunities(
+    catalog,
+    found.map(({ id }) => id),
+  );
+  const changes = await Promise.all(opportunities.map(({ id }) => lastChangeOf(catalog, id)));
+  return opportunities.map((opportunity, n) => ({
+    opportunity,
+    snippet: snippets.get(opportunity.id) ?? null,
+    lastChange: changes[n],
+  }));
+}
+
+/** The newest change of some significance. */
+async function lastChangeOf(catalog: CatalogDb, id: string): Promise<OpportunityEvent | undefined> {
+  const page = await listOpportunityEvents({ db: catalog }, id, { include_insignificant: false }, 1, null);
+  const [document] = page?.documents ?? [];
+  return document === undefined ? undefined : JSON.parse(new TextDecoder().decode(document));
+}
+
+type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly Result[]; page?: FoundPage };
+
+function FindBody({ form, now, results, page: { total, next } = { total: 0, found: [], next: null } }: BodyProps) {
+  return (
+    <>
+      <h1>Find funding opportunities</h1>
+      <SearchFields action="/" form={form} now={now}>
+        <SortField form={form} />
+      </SearchFields>
+      {results === undefined ? (
+        <p class="empty">Correct the marked values to see results.</p>
+      ) : (
+        <section aria-labelledby="found">
+          <h2 id="found" class="count">
+            {total === 0 ? "Nothing found" : `${total.toLocaleString("en-US")} ${total === 1 ? "opportunity" : "opportunities"}`}
+          </h2>
+          <ol class="results">
+            {results.map((result) => (
+              <ResultItem key={result.opportunity.id} result={result} now={now} />
+            ))}
+          </ol>
+          <Paging form={form} next={next} />
+        </section>
+      )}
+    </>
+  );
+}
+
+function Paging({ form: { given }, next }: { form: SearchForm; next: string | null }) {
+  if (next === null && given.after === undefined) return null;
+  return (
+    <nav class="paging" aria-label="Pages of results">
+      {given.after !== undefined && <a href={addressOf("/", omit(given, "after"))}>First page</a>}
+      {next !== null && (
+        <a class="button" href={addressOf("/", { ...given, after: next })} rel="next">
+          More results
+        </a>
+      )}
+    </nav>
+  );
+}
+
+const sortNames: Readonly<Record<Sort, string>> = {
+  relevance: "best match",
+  closes: "next deadline",
+  posted: "newest posting",
+  updated: "last change",
+  amount: "largest award",
+};
+
+function SortField({ form }: { form: SearchForm }) {
+  const chosen = form.given.sort ?? "";
+  return (
+    <div class="field">
+      <label for="sort">Sort by</label>
+      <select id="sort" name="sort" {...describedBy("sort", form)}>
+        <option value="">{sortNames[defaultSort(form)]} (default)</option>
+        {sorts
+          .filter((sort) => sort !== defaultSort(form))
+          .map((sort) => (
+            <option key={sort} value={sort} selected={sort === chosen}>
+              {sortNames[sort]}
+            </option>
+          ))}
+      </select>
+      <Hint name="sort" errors={form.errors} help="" />
+    </div>
+  );
+}
+
+function ResultItem({ result: { opportunity, snippet, lastChange }, now }: { result: Result; now: EpochMs }) {
+  const { id, title, status, dates, organization, funding, source } = opportunity;
+  const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.code];
+  return (
+    <li class="result">
+      <h3>
+        <a href={opportunityAddress(id)}>{cutText(title, TITLE_MAX)}</a>
+      </h3>
+      <p class="line">
+        <StatusBadge status={status} /> <Due at={dates.closes_at} now={now} />
+      </p>
+      <p class="facts">
+        {facts
+          .filter((fact) => fact !== null && fact !== undefined)
+          .map((fact) => (
+            <span key={fact}>{cutText(fact, 200)}</span>
+          ))}
+      </p>
+      {snippet !== null && <Snippet text={snippet} />}
+      {lastChange !== undefined && (
+        <p class="change">
+          <SeverityMark severity={lastChange.severity} /> <Relative at={lastChange.detected_at} now={now} />: {changeInShort(lastChange)}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** The words around a match, with the match marked. */
+function Snippet({ text }: { text: string }) {
+  return (
+    <p class="snippet">
+      {text.split(MATCH_BEGIN).map((part, n) => {
+        const [matched = "", rest] = n === 0 ? ["", part] : part.split(MATCH_END);
+        return (
+          <>
+            {matched !== "" && <mark>{matched}</mark>}
+            {rest}
+          </>
+        );
+      })}
+    </p>
+  );
+}

@@ -1,0 +1,20 @@
+/** Which Host headers are accepted: a defense against DNS rebinding. */
+import { isIP } from "node:net";
+
+/** The host name of a Host header, in lower case and without the port. Undefined if there is none or it is malformed. */
+export function hostNameOf(header: string | null): string | undefined {
+  const [, name] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(header ?? "") ?? [];
+  return name?.toLowerCase().replace(/\.$/, "");
+}
+
+/** Loopback names, the host that the operator named, and, if that means all addresses of the machine, any address: no name can be made to be one. */
+export function isAllowedHost(name: string, given: string): boolean {
+  const plain = withoutBrackets(name);
+  if (plain === "localhost" || plain === "127.0.0.1" || plain === "::1") return true;
+  const isEverywhere = ["0.0.0.0", "::"].includes(withoutBrackets(given));
+  return plain === withoutBrackets(given.toLowerCase()) || (isEverywhere && isIP(plain) !== 0);
+}
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, "$1");
+}

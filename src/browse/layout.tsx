@@ -1,0 +1,60 @@
+/** @jsxImportSource hono/jsx */
+/** The frame of every page. */
+import { safeLines } from "../text/terminal-text.ts";
+import type { Page, Section } from "./page.ts";
+
+const sections: readonly { section: Section; name: string; address: string }[] = [
+  { section: "find", name: "Find", address: "/" },
+  { section: "sources", name: "Sources", address: "/sources" },
+];
+
+type Files = { style: string; icon: string };
+
+/**
+ * The page as HTML. Text is escaped by the renderer. Control characters and bidirectional overrides in it become visible escapes, so that
+ * text from upstreams cannot reorder what is around it.
+ */
+export function htmlOf(page: Exclude<Page, { location: string }>, files: Files): string {
+  return `<!doctype html>\n${safeLines(String(<Document page={page} files={files} />).replace(/\r\n?/g, "\n"))}\n`;
+}
+
+function Document({ page: { title, section: current, body }, files }: { page: Exclude<Page, { location: string }>; files: Files }) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · fundfeed`}</title>
+        <link rel="stylesheet" href={files.style} />
+        <link rel="icon" href={files.icon} type="image/svg+xml" />
+      </head>
+      <body>
+        <a class="skip" href="#content">
+          Skip to the content
+        </a>
+        <header class="bar">
+          <a class="brand" href="/">
+            <img src={files.icon} alt="" width="24" height="24" />
+            fundfeed
+          </a>
+          <nav aria-label="Pages">
+            {sections.map(({ section, name, address }) => (
+              <a key={section} href={address} aria-current={section === current ? "page" : undefined}>
+                {name}
+              </a>
+            ))}
+          </nav>
+        </header>
+        <main id="content" tabindex={-1}>
+          {body}
+        </main>
+        <footer>
+          <p>
+            US federal funding opportunities as their sources publish them. These pages only read; dates without a zone are US Eastern time.
+          </p>
+        </footer>
+      </body>
+    </html>
+  );
+}

@@ -1,0 +1,53 @@
+/** @jsxImportSource hono/jsx */
+/** Small signs that several pages show: severity, status, amounts. */
+import { type Severity, severities } from "../events/event.ts";
+import { amountInWords, statusInWords } from "../events/in-words.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+
+/** Severities by shape as well as by color: the shape fits a box of 16. */
+const shapes: Readonly<Record<Severity, string>> = {
+  critical: "M8 1 15 8 8 15 1 8z",
+  material: "M8 2 15 14 1 14z",
+  informational: "M8 3a5 5 0 1 0 .01 0z",
+  cosmetic: "M8 5a3 3 0 1 0 .01 0z",
+  noise: "M3 7h10v2H3z",
+  unknown: "M3 3h10v10H3z",
+};
+
+/** A severity as the API shows it. */
+export function severityOf(text: string): Severity {
+  return severities.find((each) => each === text) ?? "unknown";
+}
+
+/** The sign of a severity, with its name. */
+export function SeverityMark({ severity }: { severity: string }) {
+  const known = severityOf(severity);
+  return (
+    <span class={`severity ${known}`}>
+      <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">
+        <path d={shapes[known]} />
+      </svg>
+      {known}
+    </span>
+  );
+}
+
+export function StatusBadge({ status }: { status: string }) {
+  const kind = { open: "open", closing_soon: "soon", forecast: "coming", pre_release: "coming" }[status] ?? "over";
+  return <span class={`status ${kind}`}>{statusInWords(status)}</span>;
+}
+
+/** "$50,000 to $1,250,000"; undefined if nothing is stated. */
+export function awardsInWords(funding: Opportunity["funding"]): string | undefined {
+  const [min, max] = [funding?.amount_min, funding?.amount_max].map((amount) => (amount ? amountInWords(amount) : undefined));
+  if (min !== undefined && max !== undefined && min !== max) return `${min} to ${max}`;
+  if (min !== undefined && max === undefined) return `from ${min}`;
+  if (max !== undefined && min === undefined) return `up to ${max}`;
+  return max ?? funding?.display ?? undefined;
+}
+
+/** Cuts what is too long to be read on a page, and says so. */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  return `${text.slice(0, max).toWellFormed()} … (${(text.length - max).toLocaleString("en-US")} more characters)`;
+}

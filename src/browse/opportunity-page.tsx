@@ -1,0 +1,279 @@
+/** @jsxImportSource hono/jsx */
+/** The page of one opportunity: all its fields, and its history. */
+import type { Child } from "hono/jsx";
+import type { CatalogDb } from "../../db/engine.ts";
+import type { OpportunityEvent } from "../events/event.ts";
+import { listOpportunityEvents } from "../events/list.ts";
+import { listLinked } from "../opportunities/linked.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { Position } from "../opportunities/page.ts";
+import { numberOf } from "../search/number.ts";
+import { readOpportunities } from "../search/records.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { plainParagraphs, plainText } from "../text/plain-text.ts";
+import { addressOf, opportunityAddress, webAddress } from "./addresses.ts";
+import { TITLE_MAX } from "./find-page.tsx";
+import { TimelineEntry } from "./history.tsx";
+import { awardsInWords, cutText, StatusBadge } from "./marks.tsx";
+import type { Page, PageContext } from "./page.ts";
+import { Due, Exact, Relative } from "./times.tsx";
+
+/** Events on a page of the history. */
+const EVENTS = 50;
+/** Characters of a text: longer ones are cut, so that no page is too heavy for a phone. */
+const [TEXT_MAX, FACT_MAX] = [100_000, 3000];
+
+/** The page, or undefined if there is no such opportunity. */
+export async function opportunityPage({ catalog, now, query }: PageContext, id: string): Promise<Page | undefined> {
+  const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()]);
+  if (opportunity === undefined) return undefined;
+  const history = await readHistoryPage(catalog, opportunity.id, query.get("before"));
+  const linked = await readLinked(catalog, opportunity);
+  return {
+    title: cutText(opportunity.title, 120),
+    section: "find",
+    body: <OpportunityBody opportunity={opportunity} linked={linked} history={history} now={now} />,
+  };
+}
+
+type History = { events: OpportunityEvent[]; next: string | undefined; isFirst: boolean };
+
+/** `before` is the position that the last page ended with: `<milliseconds>.<event id>`. Anything else shows the first page. */
+async function readHistoryPage(catalog: CatalogDb, id: string, before: string | null): Promise<History> {
+  const [, time, event = ""] = /^(-?\d{1,16})\.([0-9a-f-]{36})$/.exec(before ?? "") ?? [];
+  const after: Position | null = time === undefined ? null : { time: Number(time), id: event };
+  const page = await listOpportunityEvents({ db: catalog }, id, { include_insignificant: true }, EVENTS, after);
+  const events = (page?.documents ?? []).map((document) => JSON.parse(new TextDecoder().decode(document)) as OpportunityEvent);
+  const next = page?.next ?? undefined;
+  return { events, next: next === undefined ? undefined : `${next.time}.${next.id}`, isFirst: after === null };
+}
+
+type Linked = { opportunity: Opportunity; relation: string };
+
+/** The same opportunity in other sources, and the one that it follows from. */
+async function readLinked(catalog: CatalogDb, { id, relationships }: Opportunity): Promise<Linked[]> {
+  const { canonical_id, parent_id } = relationships;
+  const same = [...new Set([...(canonical_id === null ? [] : [canonical_id]), ...(await listLinked(catalog, id))])];
+  const ids = [...same.filter((each) => each !== id && each !== parent_id), ...(parent_id === null ? [] : [parent_id])];
+  const opportunities = await readOpportunities(catalog, ids);
+  return opportunities.map((opportunity) => ({
+    opportunity,
+    relation: opportunity.id === parent_id ? "Follows from" : "The same opportunity",
+  }));
+}
+
+type BodyProps = { opportunity: Opportunity; linked: readonly Linked[]; history: History; now: EpochMs };
+
+function OpportunityBody({ opportunity, linked, history, now }: BodyProps) {
+  const { title, status, status_display, dates, source, description, summary, eligibility } = opportunity;
+  const upstream = webAddress(source.url);
+  return (
+    <article class="opportunity">
+      <header>
+        <p class="kicker">
+          {cutText(numberOf(opportunity), 200)} · {cutText(source.name, 200)}
+        </p>
+        <h1>{cutText(title, TITLE_MAX)}</h1>
+        <p class="line">
+          <StatusBadge status={status} /> {status_display !== null && <span class="quiet">{cutText(status_display, 100)}</span>}{" "}
+          <Due at={dates.closes_at} now={now} />
+        </p>
+        <p class="line">
+          {upstream !== undefined && (
+            <a class="button" href={upstream} rel="noreferrer external">
+              Open at {new URL(upstream).hostname}
+            </a>
+          )}
+          <a href="#history">What changed</a>
+        </p>
+      </header>
+      {linked.length > 0 && <LinkedRecords linked={linked} />}
+      <div class="columns">
+        <div class="main">
+          <section class="prose" aria-labelledby="description">
+            <h2 id="description">Description</h2>
+            <Paragraphs text={description ?? summary} />
+          </section>
+          <section aria-labelledby="history">
+            <h2 id="history">History</h2>
+            <Timeline history={history} id={opportunity.id} now={now} />
+          </section>
+          {eligibility.requirements !== null && (
+            <section class="prose" aria-labelledby="eligibility">
+              <h2 id="eligibility">Eligibility</h2>
+              <Paragraphs text={eligibility.requirements} />
+            </section>
+          )}
+        </div>
+        <aside aria-label="Facts">
+          <Facts opportunity={opportunity} now={now} />
+        </aside>
+      </div>
+    </article>
+  );
+}
+
+function LinkedRecords({ linked }: { linked: readonly Linked[] }) {
+  return (
+    <section class="linked" aria-label="Related records">
+      <ul>
+        {linked.map(({ opportunity: { id, title, source }, relation }) => (
+          <li key={id}>
+            {relation} at {source.name}: <a href={opportunityAddress(id)}>{cutText(title, 200)}</a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Paragraphs({ text }: { text: string | null }) {
+  const paragraphs = plainParagraphs(cutText(text ?? "", TEXT_MAX));
+  if (paragraphs.length === 0) return <p class="quiet">Not stated.</p>;
+  return (
+    <>
+      {paragraphs.map((paragraph, n) => (
+        <p key={n}>{paragraph}</p>
+      ))}
+    </>
+  );
+}
+
+function Timeline({ history: { events, next, isFirst }, id, now }: { history: History; id: string; now: EpochMs }) {
+  return (
+    <>
+      {!isFirst && (
+        <p>
+          <a href={`${opportunityAddress(id)}#history`}>Newest changes</a>
+        </p>
+      )}
+      <ol class="timeline">
+        {events.map((event) => (
+          <TimelineEntry key={event.id} event={event} now={now} />
+        ))}
+      </ol>
+      {next !== undefined && (
+        <p>
+          <a href={`${addressOf(opportunityAddress(id), { before: next })}#history`}>Earlier changes</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Every field that is stated. */
+function Facts({ opportunity, now }: { opportunity: Opportunity; now: EpochMs }) {
+  const { dates, organization, program, funding, classifications, eligibility, contacts, source, id } = opportunity;
+  return (
+    <>
+      <FactList title="Dates">
+        <FactTime name="Closes" at={dates.closes_at} />
+        <FactTime name="Responses due" at={dates.response_at === dates.closes_at ? null : dates.response_at} />
+        <FactTime name="Opens" at={dates.opens_at} />
+        <FactTime name="Posted" at={dates.posted_at} />
+        <Fact name="Last change here">
+          <Relative at={opportunity.updated_at} now={now} />, <Exact at={opportunity.updated_at} />
+        </Fact>
+        <FactTime name="First stored" at={opportunity.created_at} />
+      </FactList>
+      <FactList title="Who offers it">
+        <FactText name="Agency" text={organization.agency} address={addressOf("/", { agency: organization.agency?.slice(0, 200) })} />
+        <FactText
+          name="Sub-agency"
+          text={organization.sub_agency}
+          address={addressOf("/", { agency: organization.sub_agency?.slice(0, 200) })}
+        />
+        <FactText name="Office" text={organization.issuing_office} />
+        <FactContacts contacts={contacts} />
+      </FactList>
+      <FactList title="What it offers">
+        <FactText name="Awards" text={awardsInWords(funding) ?? null} />
+        <FactText name="Funding" text={funding?.display ?? null} />
+        <FactText name="Program type" text={program.type} address={addressOf("/", { program_type: program.type ?? "" })} />
+        <FactText name="Kind" text={program.contract_class} />
+        <FactText name="Solicitation" text={program.solicitation_id} />
+        <FactText name="Solicitation title" text={program.solicitation_title} />
+      </FactList>
+      <FactList title="For whom">
+        <FactText name="Place" text={eligibility.geographic_scope} />
+        <FactCodes name="Set-aside" codes={classifications.set_aside_types} filter="set_aside" />
+        <FactCodes name="NAICS" codes={classifications.naics_codes} filter="naics" />
+        <FactCodes name="Other codes" codes={classifications.tech_taxonomy} />
+        <FactCodes name="Technology areas" codes={classifications.technology_areas} />
+        <FactCodes name="Keywords" codes={classifications.keywords} />
+      </FactList>
+      <FactList title="Record">
+        <FactText name="Source" text={`${source.name} (${source.code})`} address={addressOf("/", { source: source.code })} />
+        <FactText name="Id at the source" text={source.opportunity_id} />
+        <FactText name="Address at the source" text={source.url} />
+        <FactText name="Id" text={id} />
+      </FactList>
+    </>
+  );
+}
+
+function FactList({ title, children }: { title: string; children: Child }) {
+  return (
+    <section class="fact-list">
+      <h2>{title}</h2>
+      <dl>{children}</dl>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: Child }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function FactTime({ name, at }: { name: string; at: string | null }) {
+  return at === null ? null : (
+    <Fact name={name}>
+      <Exact at={at} />
+    </Fact>
+  );
+}
+
+/** `address` leads to the opportunities with the same value. */
+function FactText({ name, text, address }: { name: string; text: string | null; address?: string }) {
+  const plain = cutText(plainText(text ?? ""), FACT_MAX);
+  return plain === "" ? null : <Fact name={name}>{address === undefined ? plain : <a href={address}>{plain}</a>}</Fact>;
+}
+
+/** `filter` is the filter that finds other opportunities with such a code. */
+function FactCodes({ name, codes, filter }: { name: string; codes: readonly string[]; filter?: string }) {
+  if (codes.length === 0) return null;
+  const shown = codes.slice(0, CODES_MAX);
+  return (
+    <Fact name={name}>
+      <ul class="codes">
+        {shown.map((code) => (
+          <li key={code}>
+            {filter === undefined ? (
+              cutText(code, 200)
+            ) : (
+              <a href={addressOf("/", { [filter]: code.slice(0, 200) })}>{cutText(code, 200)}</a>
+            )}
+          </li>
+        ))}
+        {codes.length > shown.length && <li class="quiet">{codes.length - shown.length} more</li>}
+      </ul>
+    </Fact>
+  );
+}
+
+const CODES_MAX = 100;
+
+function FactContacts({ contacts }: { contacts: Opportunity["contacts"] }) {
+  return (
+    <>
+      {contacts.slice(0, CODES_MAX).map((contact, n) => (
+        <FactText key={n} name="Contact" text={[contact.name, contact.role, contact.email, contact.phone].filter(Boolean).join(", ")} />
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+/** What a page is made of, and what it is made from. */
+import type { Child } from "hono/jsx";
+import type { CatalogDb } from "../../db/engine.ts";
+import type { SearchFile } from "../search/search-file.ts";
+import type { EpochMs } from "../text/instant.ts";
+
+export type Section = "find" | "changes" | "deadlines" | "sources";
+
+/** `location`: the same page under a tidier address. */
+export type Page = { title: string; section?: Section; status?: number; body: Child } | { location: string };
+
+export type PageContext = {
+  catalog: CatalogDb;
+  index: SearchFile;
+  now: EpochMs;
+  query: URLSearchParams;
+};

@@ -1,0 +1,234 @@
+/** @jsxImportSource hono/jsx */
+/** The form of words and filters, built from the table of filters (`src/filter`). It is read from an address and needs no script. */
+import type { Child } from "hono/jsx";
+import type { CatalogDb } from "../../db/engine.ts";
+import { type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
+import { BadValue, type Field } from "../filter/kinds.ts";
+import { resolveSources } from "../filter/sources.ts";
+import { listSources } from "../sources/source.ts";
+import { didYouMean } from "../text/closest.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { addressOf, type Query } from "./addresses.ts";
+
+/** What an address asks for. `given` has the texts as they were given, so that a wrong one can be corrected. */
+export type SearchForm = {
+  filter: Filter;
+  /** The filter to search with: without `OTHER`, which stands for codes of the catalog. */
+  resolved: Filter;
+  given: Readonly<Record<string, string>>;
+  /** By field: why its value is refused. "" has what belongs to no field. */
+  errors: ReadonlyMap<string, string>;
+  /** The named sources. */
+  sources: readonly { code: string; name: string }[];
+};
+
+/** A field of a page's own: the values that it takes. */
+export type OwnFields = Readonly<Record<string, (text: string) => boolean>>;
+
+/** Reads the filters and the page's own fields. A value that is refused becomes an error and is left out. */
+export async function readSearchForm(catalog: CatalogDb, query: URLSearchParams, own: OwnFields): Promise<SearchForm> {
+  const given = givenIn(query);
+  const errors = new Map<string, string>();
+  const known = [...fieldNames, ...Object.keys(own)];
+  for (const [name, text] of Object.entries(given)) {
+    if (!known.includes(name)) errors.set("", `There is no filter "${name}"${didYouMean(name, known)}.`);
+    else if (own[name]?.(text) === false) errors.set(name, "This value is not one of those offered.");
+  }
+  const filter = readFilters(given, errors);
+  const resolved = await resolveSources(catalog, filter, "find").catch((error: Error) => {
+    errors.set("source", `${error.message.replace(/^Cannot .*?: n/, "N")}.`);
+    return filter;
+  });
+  return { filter, resolved, given, errors, sources: [...(await listSources(catalog)), { code: "OTHER", name: "others" }] };
+}
+
+function readFilters(given: Readonly<Record<string, string>>, errors: Map<string, string>): Filter {
+  const read = fieldNames.flatMap((name) => {
+    const text = given[name];
+    try {
+      return text === undefined ? [] : [[name, fields[name].read(text)]];
+    } catch (error) {
+      if (!(error instanceof BadValue)) throw error;
+      errors.set(name, `It ${error.message}.`);
+      return [];
+    }
+  });
+  return Object.fromEntries(read);
+}
+
+/** Values of one name are joined with commas, as a list is on the command line. */
+function givenIn(query: URLSearchParams): Record<string, string> {
+  const names = [...new Set(query.keys())];
+  const texts = names.map(
+    (name) =>
+      [
+        name,
+        query
+          .getAll(name)
+          .filter((text) => text.trim() !== "")
+          .join(","),
+      ] as const,
+  );
+  return Object.fromEntries(texts.filter(([, text]) => text !== ""));
+}
+
+/**
+ * The tidy form of an address: browsers send every field of a form, empty ones too, and a list as repeated names. Undefined if it is tidy
+ * already.
+ */
+export function tidyAddress(path: string, query: URLSearchParams): string | undefined {
+  const isUntidy = [...query.entries()].some(([name, text]) => text.trim() === "" || query.getAll(name).length > 1);
+  return isUntidy ? addressOf(path, givenIn(query)) : undefined;
+}
+
+/** The filters besides the words, which have a place of their own. */
+const filterNames = fieldNames.filter((name) => name !== "words");
+
+type FormProps = { action: string; form: SearchForm; now: EpochMs; children?: Child };
+
+/** The whole form. `children` are the page's own fields. */
+export function SearchFields({ action, form, now, children }: FormProps) {
+  const { given, errors } = form;
+  const filterCount = filterNames.filter((name) => given[name] !== undefined).length;
+  return (
+    <search>
+      <form class="search" method="get" action={action}>
+        {errors.has("") && (
+          <p class="error" role="alert">
+            {errors.get("")}
+          </p>
+        )}
+        <div class="words">
+          <div class="field">
+            <label for="words">{fields.words.label}</label>
+            <input id="words" name="words" type="search" value={given.words ?? ""} {...describedBy("words", form)} autocomplete="off" />
+            <Hint name="words" errors={errors} help={'quantum, "a phrase", quant*, -optical'} />
+          </div>
+          {children}
+          <button type="submit">Search</button>
+        </div>
+        <details class="filters" open={filterNames.some((name) => errors.has(name))}>
+          <summary>Filters{filterCount > 0 && ` (${filterCount})`}</summary>
+          <Filters form={form} />
+          <button type="submit">Apply filters</button>
+        </details>
+        <ActiveFilters action={action} form={form} now={now} />
+      </form>
+    </search>
+  );
+}
+
+/** Fields with the same kind of value stand together. */
+const groups: readonly { title: string; has: (field: Field<never>, name: FieldName) => boolean }[] = [
+  { title: "Status, source and program", has: ({ choices }, name) => choices !== undefined || name === "source" },
+  { title: "Agency and eligibility", has: ({ value }) => value === "<text>" },
+  { title: "Codes", has: ({ value }, name) => value === "<codes>" && name !== "source" },
+  { title: "Dates", has: ({ value }) => value === "<when>" },
+  { title: "Awards", has: ({ value }) => value === "<amount>" },
+];
+
+function Filters({ form }: { form: SearchForm }) {
+  return (
+    <div class="groups">
+      {groups.map(({ title, has }) => {
+        const members = filterNames.filter((name) => has(fields[name] as unknown as Field<never>, name));
+        return (
+          <section class="group" key={title}>
+            <h2>{title}</h2>
+            <div class="members">
+              {members.map((name) => (
+                <FilterField key={name} name={name} form={form} />
+              ))}
+            </div>
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+function FilterField({ name, form }: { name: FieldName; form: SearchForm }) {
+  const { label, help, choices }: Pick<Field<unknown>, "label" | "help" | "choices"> = fields[name];
+  const options = name === "source" ? form.sources : choices?.map((code) => ({ code, name: wordOf(code) }));
+  if (options !== undefined) return <Choices name={name} label={label} options={options} form={form} />;
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <input id={name} name={name} value={form.given[name] ?? ""} {...describedBy(name, form)} autocomplete="off" />
+      <Hint name={name} errors={form.errors} help={help} />
+    </div>
+  );
+}
+
+type Option = { code: string; name: string };
+
+function Choices({ name, label, options, form }: { name: string; label: string; options: readonly Option[]; form: SearchForm }) {
+  const chosen = (form.given[name] ?? "").split(",").map((text) => text.trim().toLowerCase());
+  const isKnown = (text: string) => options.some(({ code }) => code.toLowerCase() === text);
+  const unknown = chosen.filter((text) => text !== "" && !isKnown(text)).map((code) => ({ code, name: code }));
+  return (
+    <fieldset {...describedBy(name, form)}>
+      <legend>{label}</legend>
+      {[...options, ...unknown].map((option) => (
+        <label class="choice" key={option.code}>
+          <input type="checkbox" name={name} value={option.code} checked={chosen.includes(option.code.toLowerCase())} />
+          {option.name}
+        </label>
+      ))}
+      <Hint name={name} errors={form.errors} help="" />
+    </fieldset>
+  );
+}
+
+/** A value of the API for people: "closing soon". */
+export function wordOf(value: string): string {
+  return value.replaceAll("_", " ");
+}
+
+/** The help of a field, and why its value was refused. */
+export function Hint({ name, errors, help }: { name: string; errors: ReadonlyMap<string, string>; help: string }) {
+  const error = errors.get(name);
+  if (error === undefined && help === "") return null;
+  return (
+    <p class={error === undefined ? "hint" : "error"} id={`${name}-hint`}>
+      {error ?? help}
+    </p>
+  );
+}
+
+/** Attributes that connect a field with its `Hint`. */
+export function describedBy(name: string, { errors }: Pick<SearchForm, "errors">) {
+  return { "aria-describedby": `${name}-hint`, ...(errors.has(name) && { "aria-invalid": "true" as const }) };
+}
+
+/** The filters in words, each with a link to the same page without it. */
+function ActiveFilters({ action, form: { filter, given, errors }, now }: Omit<FormProps, "children">) {
+  const active = filterNames.flatMap((name) => {
+    const value = filter[name];
+    if (value === undefined || errors.has(name)) return [];
+    const field = fields[name] as unknown as Field<unknown>;
+    return [{ name, words: wordOf(field.words(value, now)), without: addressOf(action, omit(given, name)) }];
+  });
+  if (active.length === 0) return null;
+  return (
+    <ul class="active" aria-label="Filters that apply">
+      {active.map(({ name, words, without }) => (
+        <li key={name}>
+          <a href={without} aria-label={`Remove the filter: ${words}`}>
+            {words} <span aria-hidden="true">✕</span>
+          </a>
+        </li>
+      ))}
+      <li>
+        <a class="clear" href={addressOf(action, { words: given.words })}>
+          Remove all filters
+        </a>
+      </li>
+    </ul>
+  );
+}
+
+/** A query without some of its names. */
+export function omit(query: Query, ...names: readonly string[]): Query {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => !names.includes(name)));
+}

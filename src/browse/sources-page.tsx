@@ -1,0 +1,119 @@
+/** @jsxImportSource hono/jsx */
+/** The page of sources: how fresh each is, how many records it has, and how many changed. */
+import type { CatalogDb } from "../../db/engine.ts";
+import {
+  type LastChanges,
+  listSources,
+  newestPostedDates,
+  recordsByLastChange,
+  type SourceEntry,
+  type SourceStatus,
+  sourceStatuses,
+} from "../sources/source.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { formatInstant } from "../text/instant.ts";
+import { addressOf } from "./addresses.ts";
+import { Bars } from "./chart.tsx";
+import type { Page, PageContext } from "./page.ts";
+import { DAY_MS, DaysAgo, Relative } from "./times.tsx";
+
+const WEEK_MS = 7 * DAY_MS;
+/** Weeks of the small charts. */
+const WEEKS = 26;
+
+export async function sourcesPage({ catalog, now }: PageContext): Promise<Page> {
+  const rows = await readSources(catalog, now);
+  return { title: "Sources", section: "sources", body: <SourcesBody rows={rows} now={now} /> };
+}
+
+type Row = SourceStatus & {
+  name: string;
+  description: string;
+  /** A date. */
+  newestPosted: string | undefined;
+  /** Records by the week of their last change, the current week last. */
+  weeks: readonly number[];
+};
+
+async function readSources(catalog: CatalogDb, now: EpochMs): Promise<Row[]> {
+  const [statuses, named, posted, changes] = await Promise.all([
+    sourceStatuses(catalog),
+    listSources(catalog),
+    newestPostedDates(catalog, formatInstant(now).slice(0, 10)),
+    recordsByLastChange(catalog, { since: now - WEEKS * WEEK_MS, until: now, bucketMs: WEEK_MS }),
+  ]);
+  return statuses.map((status) => {
+    const entry: SourceEntry | undefined = named.find(({ code }) => code === status.source);
+    return {
+      ...status,
+      name: entry?.name ?? status.source,
+      description: entry?.description ?? "",
+      newestPosted: posted.get(status.source),
+      weeks: weeksOf(changes, status.source),
+    };
+  });
+}
+
+function weeksOf(changes: readonly LastChanges[], source: string): number[] {
+  const weeks = Array.from({ length: WEEKS }, () => 0);
+  for (const { source: each, bucket, records } of changes) if (each === source && bucket < WEEKS) weeks[bucket] = records;
+  return weeks;
+}
+
+function SourcesBody({ rows, now }: { rows: readonly Row[]; now: EpochMs }) {
+  const most = Math.max(1, ...rows.map(({ records }) => records));
+  return (
+    <>
+      <h1>Sources</h1>
+      <p class="lead">How fresh the data of each source are, how many records it has, and how many changed in the last {WEEKS} weeks.</p>
+      {rows.length === 0 && <p class="empty">Nothing has been imported yet.</p>}
+      <ul class="sources">
+        {rows.map((row) => (
+          <SourceCard key={row.source} row={row} most={most} now={now} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function SourceCard({ row, most, now }: { row: Row; most: number; now: EpochMs }) {
+  const { source, name, description, records, open, last_import_at, newestPosted: posted, weeks } = row;
+  const changed = weeks.reduce((sum, each) => sum + each, 0);
+  const weekNames = weeks.map(
+    (_, n) => `week that ended ${n === WEEKS - 1 ? "today" : formatInstant(now - (WEEKS - 1 - n) * WEEK_MS).slice(0, 10)}`,
+  );
+  return (
+    <li class="card">
+      <h2>
+        <a href={addressOf("/", { source })}>{name}</a> <small>{source}</small>
+      </h2>
+      {description !== "" && <p class="quiet">{description}</p>}
+      <dl class="figures">
+        <div>
+          <dt>Last import</dt>
+          <dd>{last_import_at === null ? "unknown" : <Relative at={formatInstant(last_import_at)} now={now} />}</dd>
+        </div>
+        <div>
+          <dt>Newest posting</dt>
+          <dd>{posted === undefined ? "none" : <DaysAgo date={posted} now={now} />}</dd>
+        </div>
+        <div>
+          <dt>Records</dt>
+          <dd>{records.toLocaleString("en-US")}</dd>
+        </div>
+        <div>
+          <dt>Open</dt>
+          <dd>
+            <a href={addressOf("/", { source, status: ["open", "closing_soon"], sort: "closes" })}>{open.toLocaleString("en-US")}</a>
+          </dd>
+        </div>
+      </dl>
+      <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+        <rect width="100" height="4" class="track" />
+        <rect width={Math.max(0.5, (100 * records) / most)} height="4" class="all" />
+        <rect width={(100 * open) / most} height="4" class="open" />
+      </svg>
+      <Bars values={weeks} names={weekNames} title={`${changed.toLocaleString("en-US")} records changed last in these ${WEEKS} weeks`} />
+    </li>
+  );
+}

@@ -1,0 +1,29 @@
+/** The values of changed fields as plain text, for people. */
+
+import { amountInWords, statusInWords } from "../events/in-words.ts";
+import { plainParagraphs, plainText } from "../text/plain-text.ts";
+import { timeInWords } from "./times.tsx";
+
+/** A value of an event's change, any JSON. "" where nothing is stated. */
+export function valueInWords(field: string, value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return textInWords(field, value);
+  if (Array.isArray(value)) return value.map((item) => valueInWords(field, item)).join(value.every(isText) ? "; " : "\n");
+  if (typeof value !== "object") return String(value);
+  const members = Object.entries(value).map(([name, member]) => [name, valueInWords(`${field}.${name}`, member)] as const);
+  return members
+    .filter(([, text]) => text !== "")
+    .map(([name, text]) => `${name.replaceAll("_", " ")}: ${text}`)
+    .join(", ");
+}
+
+function textInWords(field: string, text: string): string {
+  if (/(^|\.)amount_(min|max)$/.test(field)) return amountInWords(text);
+  if (field === "status") return statusInWords(text);
+  if (field.startsWith("dates.")) return timeInWords(text);
+  return /<|\n/.test(text) ? plainParagraphs(text).join("\n\n") : plainText(text);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}

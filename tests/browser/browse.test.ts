@@ -1,0 +1,206 @@
+/** The pages in a real browser, Debian's Chromium, without JavaScript unless a test says otherwise. `SHOTS=directory` saves screenshots. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { aSampleDirectory, type BrowsedSite, browsed, storeVersions } from "../support/browse.ts";
+import { dropScratch } from "../support/imports.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const isThere = existsSync(CHROMIUM);
+if (!isThere) process.stderr.write(`SKIPPED: the tests of browse in a browser need ${CHROMIUM} (apt-get install chromium)\n`);
+
+/** Playwright's 30 s are too short on a busy machine. */
+const TIMEOUT_MS = 240_000;
+const FLAGS =
+  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
+const sizes = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
+
+/** An opportunity of the sample whose deadline and award changed. */
+const LEGACY = "aad1016c-ae30-50c9-9f21-d86453bfc046";
+const pages: Record<string, string> = {
+  find: "/",
+  "find with words and filters": "/?words=research&status=open,closing_soon&min_amount=1000&sort=closes",
+  "find with wrong values": "/?naics=x&closes_before=soon",
+  "find without results": "/?words=xyzzyx",
+  "an opportunity": `/opportunities/${LEGACY}`,
+  sources: "/sources",
+  "no such page": "/nowhere",
+};
+
+const MEGABYTE = "x".repeat(1_000_000);
+const SCRIPT = `"><script>document.title = "hacked"</script><img src="https://example.com/x.png" onerror="document.title='hacked'">`;
+
+describe.skipIf(!isThere)("the pages in a browser", () => {
+  let browser: Browser;
+  let site: BrowsedSite;
+  let [hostile, huge]: string[] = [];
+  let untouched: Map<string, string>;
+
+  beforeAll(async () => {
+    const data = await aSampleDirectory();
+    [hostile, huge] = await storeVersions(data, [
+      [
+        { source: { code: "OWN", opportunity_id: "1" }, title: `A ${SCRIPT}` },
+        {
+          source: { code: "OWN", opportunity_id: "1", url: "javascript:document.title='hacked'" },
+          title: `B ${SCRIPT}\u202e`,
+          description: SCRIPT,
+        },
+      ],
+      [
+        { source: { code: "OWN", opportunity_id: "2" }, title: MEGABYTE, description: MEGABYTE },
+        { source: { code: "OWN", opportunity_id: "2" }, title: `${MEGABYTE}y`, description: `${MEGABYTE}y` },
+      ],
+    ]);
+    site = await browsed(data);
+    untouched = hashesOf(data);
+    // The first start after an installation reads 300 MB from a cold disk.
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: TIMEOUT_MS });
+  }, 300_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+    dropScratch();
+  });
+
+  for (const [device, viewport] of Object.entries(sizes)) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      test(`fit, log no error, load nothing from other hosts and please axe: ${device}, ${colorScheme}`, async () => {
+        const { page, errors, foreign } = await open({ viewport, colorScheme, javaScriptEnabled: true });
+        for (const [name, path] of Object.entries(pages)) {
+          await page.goto(site.origin + path);
+          await expectFits(page);
+          // All rules once, because axe is slow; then those that depend on colors and width.
+          const rules = `${device}, ${colorScheme}` === "desktop, light" ? "{}" : '{ runOnly: ["color-contrast", "target-size"] }';
+          if ((device === "desktop") === (colorScheme === "light")) expect([name, await findingsOf(page, rules)]).toEqual([name, []]);
+          await shot(page, `${name}-${device}-${colorScheme}`);
+        }
+        expect([errors, foreign]).toEqual([[], []]);
+        await page.context().close();
+      }, 300_000);
+    }
+  }
+
+  test("stay whole with a megabyte of one word, on a phone", async () => {
+    const { page, errors } = await open({ viewport: sizes.phone });
+    for (const path of [`/opportunities/${huge}`, "/?source=OTHER"]) {
+      await page.goto(site.origin + path);
+      await expectFits(page);
+      expect((await page.content()).length).toBeLessThan(400_000);
+    }
+    expect(errors).toEqual([]);
+    await page.context().close();
+  }, 300_000);
+
+  test("run no script of an upstream, and load nothing that it names", async () => {
+    const { page, foreign } = await open({ viewport: sizes.desktop, javaScriptEnabled: true });
+    for (const path of [
+      `/opportunities/${hostile}`,
+      "/?source=OTHER",
+      `/?words=${encodeURIComponent(SCRIPT)}`,
+      `/?${encodeURIComponent(SCRIPT)}=1`,
+    ]) {
+      await page.goto(site.origin + path);
+      expect(await page.title()).toEndWith("· fundfeed");
+      expect(await page.locator("script, img[onerror]").count()).toBe(0);
+    }
+    expect(foreign).toEqual([]);
+    await page.goto(`${site.origin}/opportunities/${hostile}`);
+    expect(await page.locator('a[href^="javascript"]').count()).toBe(0);
+    await page.context().close();
+  }, 300_000);
+
+  test("work by keyboard alone: skip to the content, search, filter, open a result", async () => {
+    const { page } = await open({ viewport: sizes.desktop });
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await page.goto(site.origin);
+    await press("Tab");
+    expect(await focused(page)).toBe("Skip to the content");
+    await press("Enter", "Tab");
+    await page.keyboard.type("research");
+    await Promise.all([page.waitForURL(/words=research/), press("Enter")]);
+
+    await page.getByText("Filters", { exact: true }).focus();
+    await press("Enter", "Tab", "Tab", "Tab", "Space"); // Opens the filters; forecast, pre-release, open.
+    await Promise.all([page.waitForURL(/status=open(&|$)/), press("Enter")]);
+    expect(page.url()).toBe(`${site.origin}/?words=research&status=open`);
+    expect(await page.locator(".active a").first().textContent()).toStartWith("status open");
+
+    const link = page.locator(".result a").first();
+    await link.focus();
+    await Promise.all([page.waitForURL(/\/opportunities\//), press("Enter")]);
+    expect(await page.getByRole("heading", { name: "History" }).count()).toBe(1);
+    await page.context().close();
+  }, 300_000);
+
+  test("show what changed word by word, with the same words for those who see no color", async () => {
+    const { page } = await open({ viewport: sizes.desktop });
+    await page.goto(`${site.origin}/opportunities/${LEGACY}`);
+    const entry = page.locator(".entry", { hasText: "Funding changed" }).first();
+    expect(await entry.locator("del").first().textContent()).toBe("$30,000,000");
+    expect(await entry.locator("ins").first().textContent()).toBe("$100,000,000");
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.entry del')).textDecorationLine")).toBe("line-through");
+    expect(await entry.locator(".severity").textContent()).toBe("material");
+    expect(await page.getByRole("link", { name: "Open at www.grants.gov" }).getAttribute("href")).toStartWith("https://www.grants.gov/");
+    await page.context().close();
+  }, 300_000);
+
+  test("print without navigation and forms", async () => {
+    const { page } = await open({ viewport: sizes.desktop });
+    await page.emulateMedia({ media: "print" });
+    await page.goto(site.origin);
+    expect(await page.getByRole("navigation").first().isVisible()).toBe(false);
+    expect(await page.locator("form").isVisible()).toBe(false);
+    expect(await page.locator(".result").first().isVisible()).toBe(true);
+    await page.context().close();
+  }, 300_000);
+
+  test("changed no byte of the data", () => {
+    expect(hashesOf(site.data)).toEqual(untouched);
+    expect(site.failures).toEqual([]);
+  });
+
+  /** A new page, with the errors that it logs and the requests that it sends to other hosts. A wrong address is no error of the page. */
+  async function open(options: Parameters<Browser["newContext"]>[0]) {
+    const page = await (await browser.newContext({ javaScriptEnabled: false, ...options })).newPage();
+    page.setDefaultTimeout(TIMEOUT_MS);
+    const [errors, foreign]: [string[], string[]] = [[], []];
+    const isExpected = /the server responded with a status of (400|404)/;
+    page.on("console", (message) => isExpected.test(message.text()) || errors.push(message.text()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("requestfailed", (request) => request.failure()?.errorText === "net::ERR_ABORTED" || errors.push(request.url())); // The next page was opened.
+    page.on("request", (request) => request.url().startsWith(site.origin) || foreign.push(request.url()));
+    return { page, errors, foreign };
+  }
+});
+
+/** What axe finds, as rule and element. */
+async function findingsOf(page: Page, rules: string): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(document, ${rules})`);
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}
+
+/** Expects that nothing is wider than the screen. */
+async function expectFits(page: Page): Promise<void> {
+  expect([page.url(), await page.evaluate("document.documentElement.scrollWidth - innerWidth")]).toEqual([page.url(), 0]);
+}
+
+async function focused(page: Page): Promise<unknown> {
+  return page.evaluate("document.activeElement?.textContent");
+}
+
+async function shot(page: Page, name: string): Promise<void> {
+  if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, `${name.replaceAll(" ", "-")}.png`) });
+}
+
+/** SHA-256 of each file of a data directory. */
+function hashesOf(data: string): Map<string, string> {
+  const names = readdirSync(data).filter((name) => !name.endsWith("-shm"));
+  return new Map(names.map((name) => [name, Bun.CryptoHasher.hash("sha256", readFileSync(join(data, name)), "hex")]));
+}

@@ -1,0 +1,63 @@
+/** The pages over the demo's sample and over hostile records. */
+import { openCatalog } from "../../db/sqlite/open.ts";
+import { serveBrowse } from "../../src/browse/serve.ts";
+import { sample } from "../../src/cli/demo-sample.ts";
+import type { Listener } from "../../src/http/listen.ts";
+import { formats } from "../../src/import/formats/all.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { importFiles } from "../../src/import/run.ts";
+import { catchUp } from "../../src/search/catch-up.ts";
+import { openSearchFile } from "../../src/search/search-file.ts";
+import { aDirectory } from "./imports.ts";
+import { anOpportunity, storeRecords } from "./records.ts";
+
+/** The day after the newest file of the sample. */
+export const SAMPLE_NOW = Date.parse("2026-08-04T12:00:00Z");
+
+export type BrowsedSite = { origin: string; data: string; failures: unknown[]; stop: () => Promise<void> };
+
+/** Stores the demo's sample in a directory of its own. */
+export async function aSampleDirectory(): Promise<string> {
+  const data = aDirectory();
+  const db = openCatalog(data, SAMPLE_NOW);
+  const context = { db, directory: data, now: () => SAMPLE_NOW, notify: () => undefined, progress: () => undefined };
+  for (const { format: name, file, asOf, snapshot } of sample) {
+    const format = formats.find((each) => each.name === name);
+    if (format === undefined) throw new Error(`There is no format ${name}`);
+    const options = { files: [file], snapshot, allowRemovals: true, asOf: Date.parse(asOf), dryRun: false, rejects: undefined };
+    await importFiles(context, format, options);
+  }
+  await db.close();
+  return data;
+}
+
+/** Stores each record and then its second version, so that it has a history. Returns their ids. */
+export async function storeVersions(data: string, versions: readonly (readonly [Partial<Draft>, Partial<Draft>])[]): Promise<string[]> {
+  const db = openCatalog(data, SAMPLE_NOW);
+  const [first, second] = [0, 1].map((n) => versions.map((pair) => anOpportunity(pair[n as 0 | 1])));
+  const ids = await storeRecords(db, first ?? [], SAMPLE_NOW - 1000);
+  await storeRecords(db, second ?? [], SAMPLE_NOW - 500);
+  await db.close();
+  return ids;
+}
+
+/** Serves the pages of a data directory on a free port. */
+export async function browsed(data: string, host = "127.0.0.1"): Promise<BrowsedSite> {
+  const failures: unknown[] = [];
+  const index = openSearchFile(data);
+  const openToRead = async () => openCatalog(data, SAMPLE_NOW, { mode: "read" });
+  const catalog = await openToRead();
+  await catchUp(catalog, index);
+  await catalog.close();
+  const onFailure = (error: unknown) => void failures.push(error);
+  const listener: Listener = await serveBrowse({ host, port: 0, openCatalog: openToRead, index, now: () => SAMPLE_NOW, onFailure });
+  return {
+    origin: `http://127.0.0.1:${listener.port}`,
+    data,
+    failures,
+    stop: async () => {
+      await listener.stop(true);
+      index.close();
+    },
+  };
+}
