@@ -109,7 +109,16 @@ function jobOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull
   const key = keyOf(env, upstream);
   if (key === "") throw new Error(`Cannot pull ${name}: ${needsKey(upstream)}`);
   const base = baseOf(env, upstream, from);
-  return { upstream, base, key, keep, force: force === true, allowRemovals: allowRemovals === true, rejects };
+  return {
+    upstream,
+    base,
+    fallback: fallbackOf(env, upstream, base),
+    key,
+    keep,
+    force: force === true,
+    allowRemovals: allowRemovals === true,
+    rejects,
+  };
 }
 
 /** The key from the environment; "" if it is missing, `undefined` if the upstream needs none. */
@@ -122,10 +131,24 @@ export function needsKey({ keyFrom }: Upstream): string {
 }
 
 /** The base URL by option, environment or table. Throws if the one in the environment is not valid. */
-export function baseOf(env: Machine["env"], { name, base }: Upstream, from: URL | undefined): URL {
-  const variable = `FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`;
-  const url = from ?? parseBaseUrl(env[variable] ?? base);
-  if (url === undefined) throw new Error(`Cannot pull ${name}: ${variable} must be ${BASE_URL}`);
+export function baseOf(env: Machine["env"], upstream: Upstream, from: URL | undefined): URL {
+  const variable = variableOf(upstream);
+  const url = from ?? parseBaseUrl(env[variable] ?? upstream.base);
+  if (url === undefined) throw new Error(`Cannot pull ${upstream.name}: ${variable} must be ${BASE_URL}`);
+  return url;
+}
+
+function variableOf({ name }: Upstream): string {
+  return `FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`;
+}
+
+/** The upstream's own site stands in for its own API, and for another one only if the environment says so. */
+function fallbackOf(env: Machine["env"], upstream: Upstream, base: URL): URL | undefined {
+  const { name, fallback } = upstream;
+  if (fallback === undefined) return undefined;
+  const given = env[fallback.variable] ?? (base.href === upstream.base ? fallback.base : undefined);
+  const url = given === undefined ? undefined : parseBaseUrl(given);
+  if (given !== undefined && url === undefined) throw new Error(`Cannot pull ${name}: ${fallback.variable} must be ${BASE_URL}`);
   return url;
 }
 

@@ -16,8 +16,8 @@ export type DownloadRequest = {
   bytesMax: number;
   /** Only so many bytes from the beginning are wanted. A longer response is cut off. */
   headBytes?: number;
-  /** JSON to post; without it the request is a GET. */
-  body?: object;
+  /** The fields of a form, or JSON, to post; without it the request is a GET. */
+  body?: URLSearchParams | object;
   /** The session's cookies, as the `Cookie` header has them. */
   cookies?: string;
   /** Whether there is nothing at the address; without it, that is 404. */
@@ -167,7 +167,9 @@ async function fetchFollowingRedirects(
     ...conditions,
     ...(cookies && { cookie: cookies }),
   };
-  const post = { method: "POST", body: JSON.stringify(body), headers: { ...headers, "content-type": "application/json" } };
+  const isForm = body instanceof URLSearchParams;
+  const type = isForm ? "application/x-www-form-urlencoded" : "application/json";
+  const post = { method: "POST", body: isForm ? `${body}` : JSON.stringify(body), headers: { ...headers, "content-type": type } };
   const request = { ...(body === undefined ? { headers } : post), redirect: "manual", signal: timer.signal, verbose: false } as const;
   let address = url;
   for (let hops = 0; ; hops++) {
@@ -192,9 +194,18 @@ async function observed({ onExchange, now }: Net, { url, request, body }: Sent, 
     response = await send();
     return response;
   } finally {
-    const { method = "GET", headers } = request;
+    const { method = "GET", headers: sent } = request;
+    const headers = "cookie" in sent ? { ...sent, cookie: "…" } : sent;
     const [status, content_type] = [response?.status ?? null, response?.headers.get("content-type") ?? null];
-    onExchange?.({ method, url, headers, body: body ?? null, status, content_type, ms: now() - startedAt });
+    onExchange?.({
+      method,
+      url,
+      headers,
+      body: body instanceof URLSearchParams ? Object.fromEntries(body) : (body ?? null),
+      status,
+      content_type,
+      ms: now() - startedAt,
+    });
   }
 }
 

@@ -16,6 +16,7 @@ import type { Fetched, Known } from "./visit.ts";
 export type Pull = {
   upstream: Upstream;
   base: URL;
+  fallback?: URL | undefined;
   key: string | undefined;
   /** Directory to keep the downloaded files in. */
   keep: string | undefined;
@@ -28,11 +29,14 @@ export type Pull = {
 
 const DAY_MS = 86_400_000;
 
+/** `instead_of` says what could not be downloaded, and what was imported in its place. */
+export type Pulled = Outcome & { instead_of?: string };
+
 /**
  * Returns the outcome of the import, or `undefined` if the upstream has nothing new. Throws if the download or the import fails; before the
  * import, nothing is changed.
  */
-export async function pull(context: ImportContext, net: Omit<Net, "hosts">, job: Pull): Promise<Outcome | undefined> {
+export async function pull(context: ImportContext, net: Omit<Net, "hosts">, job: Pull): Promise<Pulled | undefined> {
   const { name } = job.upstream;
   // Locked before the download: else a second pull could import its older download after this one's newer download.
   const release = await lock(context.db, name);
@@ -48,8 +52,8 @@ function lock(db: CatalogDb, name: string) {
   return db.tryLock(`pull-${name}`);
 }
 
-async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, job: Pull): Promise<Outcome | undefined> {
-  const { upstream, base, key, keep } = job;
+async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, job: Pull): Promise<Pulled | undefined> {
+  const { upstream, base, fallback, key, keep } = job;
   dropLeftovers(context);
   const name = `${upstream.name}-${stampOf(context.now())}`;
   const directory = keep === undefined ? join(context.directory, `${PREFIX}${name}`) : join(keep, name);
@@ -60,23 +64,32 @@ async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, j
     const known = job.force ? undefined : await readKnown(context.db, upstream);
     const hosts = [base.host, ...upstream.redirectsTo];
     const allowed = permitted({ ...net, hosts }, upstream, directory);
-    fetched = await upstream.fetch({ net: allowed, directory, base, key, known, requests: 0 });
+    fetched = await upstream.fetch({ net: allowed, directory, base, fallback, key, known, requests: 0 });
     return fetched === undefined ? undefined : await importFetched(context, job, fetched);
   } finally {
     if (fetched === undefined || keep === undefined) rmSync(directory, { recursive: true });
   }
 }
 
-async function importFetched(context: ImportContext, job: Pull, { files, known }: Fetched): Promise<Outcome> {
+async function importFetched(context: ImportContext, job: Pull, { files, known, insteadOf }: Fetched): Promise<Pulled> {
   const { upstream, allowRemovals, redactContacts = false, rejects = join(context.directory, `${upstream.name}.rejects.ndjson`) } = job;
-  const options = { files, snapshot: upstream.snapshot, allowRemovals, asOf: undefined, dryRun: false, rejects, redactContacts };
+  if (insteadOf !== undefined) context.notify(`${upstream.name}: ${insteadOf}`);
+  // What stands in for a failed download is never everything.
+  const options = {
+    files,
+    snapshot: upstream.snapshot && insteadOf === undefined,
+    allowRemovals,
+    asOf: undefined,
+    dryRun: false,
+    rejects,
+    redactContacts,
+  };
   const outcome = await importFiles(context, upstream.format, options);
   if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot import from ${job.base.host}: the download contains no records`);
   if (known !== undefined) await storeKnown(context.db, upstream, known);
   // The directory of the downloaded files is removed, so reasons name the file alone.
-  return outcome.reasons === undefined
-    ? outcome
-    : { ...outcome, reasons: outcome.reasons.map((reason) => ({ ...reason, file: basename(reason.file) })) };
+  const reasons = outcome.reasons?.map((reason) => ({ ...reason, file: basename(reason.file) }));
+  return { ...outcome, ...(reasons && { reasons }), ...(insteadOf !== undefined && { instead_of: insteadOf }) };
 }
 
 /* Files */

@@ -36,6 +36,8 @@ export type Upstream = {
   neverEmpty: boolean;
   /** Base URL, ending in "/". */
   base: string;
+  /** The site whose pages offer the records too, for when its API fails, and the environment variable with another address of it. */
+  fallback?: { base: string; variable: string };
   /** Other hosts that it may redirect to. */
   redirectsTo: readonly string[];
   /** It serves pages and feeds for people, so its robots.txt is respected. */
@@ -112,6 +114,7 @@ export const upstreams: readonly Upstream[] = [
     snapshot: false, // It has open solicitations only.
     neverEmpty: false,
     base: "https://api.www.sbir.gov/public/api/",
+    fallback: { base: "https://www.sbir.gov/", variable: "FUNDFEED_SBIR_GOV_SITE_URL" },
     redirectsTo: [],
     fetch: fetchSbirGov,
     probe: sampleSbirGov,

@@ -10,6 +10,8 @@ export type Visit = {
   directory: string;
   /** Base URL, ending in "/". */
   base: URL;
+  /** Base URL of the site whose pages offer the records too, for when its API fails. */
+  fallback?: URL | undefined;
   /** The API key, if the upstream requires one. */
   key: string | undefined;
   /** The file that was imported last, to download it only if it has changed. */
@@ -23,8 +25,8 @@ export type Visit = {
 /** The URL of a file and its validators, with which an unchanged file is recognized. */
 export type Known = Validators & { url: string };
 
-/** Paths of files to import as one unit. `known` describes the file for the next visit. */
-export type Fetched = { files: string[]; known?: Known };
+/** Paths of files to import as one unit. `known` describes the file for the next visit. `insteadOf` says what they stand in for, and why. */
+export type Fetched = { files: string[]; known?: Known; insteadOf?: string };
 
 /** A few records as an upstream returns them now. */
 export type Sample = {

@@ -38,7 +38,8 @@ export function play(answer: (asked: Asked, turn: number) => Response | undefine
     fetch: async (request) => {
       const { pathname, searchParams } = new URL(request.url);
       const text = await request.text();
-      const body = text === "" ? undefined : JSON.parse(text);
+      const isForm = request.headers.get("content-type") === "application/x-www-form-urlencoded";
+      const body = text === "" ? undefined : isForm ? text : JSON.parse(text);
       asked.push({ method: request.method, path: pathname, query: searchParams, headers: request.headers, body });
       return (await answer(asked[asked.length - 1] as Asked, asked.length)) ?? new Response("", { status: 404 });
     },
