@@ -1,14 +1,14 @@
 /** The engine on bun:sqlite. Statements run synchronously, and the one connection runs one transaction after the other. */
-import { Database, type Statement } from "bun:sqlite";
+import type { Database, Statement } from "bun:sqlite";
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { sqliteDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
 import { type Arguments, boundTo, type Query } from "../query.ts";
-import { codeOf } from "../reason.ts";
 import { Unavailable } from "../unavailable.ts";
 import { requireStorable, type Value } from "../value.ts";
 import { commitMark } from "./commit-counter.ts";
+import { tryLockIn } from "./lock.ts";
 import { ownFile, watchFile } from "./open-file.ts";
 
 /** The page cache of an import. Ids and hashes are spread over their indexes; with SQLite's 2 MB, their pages are read again and again. */
@@ -190,18 +190,10 @@ function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements
   };
 }
 
-/** Locks by an exclusive transaction on an empty file in the same directory. It ends with the process. The file is never written. */
 function tryLock(path: string, name: string): (() => Promise<void>) | undefined {
   if (path === "" || path === ":memory:") return async () => undefined;
-  const lock = new Database(join(dirname(path), `${name}.lock`), { create: true, strict: true });
-  try {
-    lock.run("begin exclusive");
-    return async () => lock.close();
-  } catch (error) {
-    lock.close();
-    if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
-    throw error;
-  }
+  const release = tryLockIn(dirname(path), name);
+  return release && (async () => release());
 }
 
 /** Enlarges the page cache for indexes, and keeps rollback data of statements in memory. */

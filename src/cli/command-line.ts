@@ -31,6 +31,7 @@ import { serveCommand } from "./serve.ts";
 import { showCommand } from "./show.ts";
 import { sourcesCommand } from "./sources.ts";
 import { versionCommand } from "./version.ts";
+import { watchCommand } from "./watch.ts";
 
 const MAINTENANCE = "Maintenance:";
 
@@ -38,7 +39,7 @@ const MAINTENANCE = "Maintenance:";
 const commands = {
   "Serve:": [demoCommand, serveCommand, healthCommand, openapiCommand],
   "Import:": [importCommand, pullCommand, refreshCommand, redactCommand],
-  "Search:": [findCommand, showCommand, changesCommand, browseCommand, mcpCommand],
+  "Search:": [findCommand, showCommand, changesCommand, watchCommand, browseCommand, mcpCommand],
   "Export:": [exportCommand, mirrorCommand],
   "Provenance:": [importsCommand, explainCommand, sourcesCommand],
   "Access:": [plansCommand, accountsCommand, keysCommand],

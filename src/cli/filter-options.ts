@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { codeOf, reasonOf } from "../../db/reason.ts";
 import { type FieldName, type Filter, fieldNames, fields, readFilter } from "../filter/filter.ts";
 import { BadValue } from "../filter/kinds.ts";
+import { closest } from "../text/closest.ts";
 import { parseJson } from "../text/json-value.ts";
 
 export type FilterOptions = { match?: string } & Record<string, unknown>;
@@ -25,6 +26,30 @@ export function filterOf(options: FilterOptions): Filter {
     return value === undefined ? [] : [[name, value]];
   });
   return { ...(options.match === undefined ? {} : readMatchFile(options.match)), ...Object.fromEntries(given) };
+}
+
+/** The arguments replace the words of a `--match` file. Words that are none end the command with a usage error. */
+export function withWords(command: Command, filter: Filter, words: readonly string[]): Filter {
+  const given = words.filter((word) => word.trim() !== "");
+  if (given.length === 0) return filter;
+  try {
+    return { ...filter, words: fields.words.read(given) };
+  } catch (error) {
+    if (error instanceof BadValue) command.error(`error: the words ${error.message}`);
+    throw error;
+  }
+}
+
+/** A word that begins with "--" was meant as an option. */
+export function refuseUnknownOptions(command: Command, words: readonly string[]): void {
+  const unknown = words.find((word) => word.startsWith("--"));
+  if (unknown === undefined) return;
+  const name = unknown.replace(/=.*/, "");
+  const meant = closest(
+    name,
+    command.options.map(({ long }) => long ?? ""),
+  );
+  command.error(`error: unknown option '${name}'${meant === undefined ? "" : `\n(Did you mean ${meant}?)`}`);
 }
 
 function flagOf(name: FieldName): string {

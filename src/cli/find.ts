@@ -1,16 +1,14 @@
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
-import { describeFilter, type Filter, fields } from "../filter/filter.ts";
-import { BadValue } from "../filter/kinds.ts";
+import { describeFilter, type Filter } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
 import { csvHeader, csvLineOf } from "../opportunities/csv.ts";
 import { find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
 import { type Freshness, readFreshness } from "../search/freshness.ts";
 import { readOpportunities } from "../search/records.ts";
-import { closest } from "../text/closest.ts";
 import { wholeNumber } from "./arguments.ts";
 import { type Cli, command, withCatalog } from "./command.ts";
-import { addFilterOptions, type FilterOptions, filterOf } from "./filter-options.ts";
+import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownOptions, withWords } from "./filter-options.ts";
 import { examples, formatCount } from "./output.ts";
 import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, type Result, resultTable } from "./results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
@@ -55,30 +53,6 @@ export function findCommand(cli: Cli): Command {
       print(cli, options.format ?? (options.json ? "json" : "table"), { ...page, filter, results: found, freshness });
     });
   });
-}
-
-/** The arguments replace the words of a `--match` file. Words that are none end the command with a usage error. */
-function withWords(finding: Command, filter: Filter, words: readonly string[]): Filter {
-  const given = words.filter((word) => word.trim() !== "");
-  if (given.length === 0) return filter;
-  try {
-    return { ...filter, words: fields.words.read(given) };
-  } catch (error) {
-    if (error instanceof BadValue) finding.error(`error: the words ${error.message}`);
-    throw error;
-  }
-}
-
-/** A word that begins with "--" was meant as an option. */
-function refuseUnknownOptions(finding: Command, words: readonly string[]): void {
-  const unknown = words.find((word) => word.startsWith("--"));
-  if (unknown === undefined) return;
-  const name = unknown.replace(/=.*/, "");
-  const meant = closest(
-    name,
-    finding.options.map(({ long }) => long ?? ""),
-  );
-  finding.error(`error: unknown option '${name}'${meant === undefined ? "" : `\n(Did you mean ${meant}?)`}`);
 }
 
 async function resultsOf(catalog: CatalogDb, found: readonly { id: string; snippet: string | null }[]): Promise<Result[]> {

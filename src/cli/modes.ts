@@ -20,6 +20,11 @@ export const modes: Readonly<Record<string, Mode | "nothing">> = {
   "accounts set": "change",
   "keys rotate": "change",
   "keys revoke": "change",
+  "watch add": "change",
+  "watch remove": "change",
+  "watch test": "change",
+  "watch run": "change",
+  "watch resume": "change",
 
   browse: "read",
   export: "read",
@@ -36,6 +41,9 @@ export const modes: Readonly<Record<string, Mode | "nothing">> = {
   "accounts list": "read",
   "keys list": "read",
   "keys usage": "read",
+  "watch list": "read",
+  "watch show": "read",
+  "watch deliveries": "read",
 
   backup: "inspect",
   check: "inspect",

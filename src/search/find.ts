@@ -69,6 +69,15 @@ export function find({ sqlite }: SearchFile, { filter, limit, sort: given, after
   };
 }
 
+/** The ids of all opportunities that match, the least recently updated first. */
+export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs): string[] {
+  const matching = matchingRows(filter, now, false);
+  return sqlite
+    .query<{ id: string }, Key[]>(`select id ${matching.sql} order by updated_at, id`)
+    .all(...matching.values)
+    .map(({ id }) => id);
+}
+
 type Row = [seq: number, id: string, number: string, ...keys: Key[]];
 type Clause = { sql: string; values: readonly Key[] };
 

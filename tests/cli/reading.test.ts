@@ -49,6 +49,9 @@ const arguments_: Record<string, () => string[]> = {
   "accounts list": () => [],
   "keys list": () => [],
   "keys usage": () => [],
+  "watch list": () => [],
+  "watch show": () => ["kept"],
+  "watch deliveries": () => [],
   backup: () => [join(aDirectory(), "backup")],
   check: () => [],
 };
@@ -60,6 +63,11 @@ const changing: Record<string, string[]> = {
   "accounts set": ["Acme", "--plan", "paid"],
   "keys rotate": ["key_x"],
   "keys revoke": ["key_x"],
+  "watch add": ["other", "--to", "stdout"],
+  "watch remove": ["kept"],
+  "watch test": ["kept"],
+  "watch run": [],
+  "watch resume": ["kept"],
 };
 
 const readers = Object.keys(arguments_);
@@ -90,7 +98,8 @@ beforeAll(async () => {
   sound = aDirectory();
   await fundfeed(["import", "records", aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]), "--data", sound]);
   await fundfeed(["keys", "create", "--account", "Acme", "--data", sound]);
-  rmSync(join(sound, "import.lock"));
+  await fundfeed(["watch", "add", "kept", "--to", "stdout", "--data", sound]);
+  for (const name of ["import.lock", "search.db"]) rmSync(join(sound, name));
   const db = openCatalog(sound, NOON);
   eventId = (await db.get(rawSql<{ id: string }>("select id from events")))?.id ?? "";
   await db.close();

@@ -56,6 +56,8 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^alias fundfeed=/, () => undefined],
   [/^claude mcp add fundfeed -- fundfeed mcp /, checkNames], // A program of others.
   [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
+  [/^fundfeed watch run .*--every /, (line, sandbox) => startAndStop(line, sandbox, "stderr")],
+  [/^fundfeed watch run/, runQuietly],
   [/^([A-Z_]+=\S+ )*fundfeed (serve|demo|browse)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
   [/^fundfeed changes .*(--cursor-file|-o) /, runQuietly],
   [/^curl /, run],
@@ -165,12 +167,13 @@ async function run(line: string, sandbox: Sandbox, isQuiet = false): Promise<voi
   if (code !== 0 || (out === "" && !isQuiet)) throw new Error(`it exited with ${code} and printed: ${out}${err}`);
 }
 
-async function startAndStop(line: string, sandbox: Sandbox): Promise<void> {
+async function startAndStop(line: string, sandbox: Sandbox, printsOn: "stdout" | "stderr" = "stdout"): Promise<void> {
   checkNames(line);
   const child = start(line, sandbox);
-  const errors = child.stderr.text();
+  const [printed, others] = printsOn === "stdout" ? [child.stdout, child.stderr] : [child.stderr, child.stdout];
+  const errors = others.text();
   const timer = setTimeout(() => child.kill(), STARTED_WITHIN_MS);
-  const { value } = await child.stdout.getReader().read();
+  const { value } = await printed.getReader().read();
   clearTimeout(timer);
   child.kill("SIGTERM");
   const code = await child.exited;

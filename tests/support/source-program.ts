@@ -6,7 +6,7 @@ import { inScratch } from "./imports.ts";
 const root = join(import.meta.dir, "../..");
 
 type ClockOptions = { clockShiftMs?: number };
-type RunOptions = ClockOptions & { killAfterMs?: number };
+type RunOptions = ClockOptions & { killAfterMs?: number; killWhen?: Promise<unknown> };
 
 /** A killed import leaves files in its temporary directory; `afterAll(dropScratch)` removes them. */
 function start(args: readonly string[], { clockShiftMs = 0 }: ClockOptions) {
@@ -18,13 +18,14 @@ function start(args: readonly string[], { clockShiftMs = 0 }: ClockOptions) {
   });
 }
 
-/** Runs a command to its end, or kills it with SIGKILL after `killAfterMs`. The code of a killed command is `null`. */
+/** Runs a command to its end, or kills it with SIGKILL after `killAfterMs` or `killWhen`. The code of a killed command is `null`. */
 export async function run(
   args: readonly string[],
-  { killAfterMs, ...clock }: RunOptions = {},
+  { killAfterMs, killWhen, ...clock }: RunOptions = {},
 ): Promise<Omit<CommandResult, "code"> & { code: number | null }> {
   const child = start(args, clock);
   const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+  void killWhen?.then(() => child.kill("SIGKILL"));
   const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   clearTimeout(timer);
   return { code: child.signalCode === null ? child.exitCode : null, out, err };

@@ -1,0 +1,145 @@
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { codeOf, reasonOf } from "../../db/reason.ts";
+import { type Severity, severities } from "../events/event.ts";
+import { latestPosition } from "../events/feed.ts";
+import { describeFilter } from "../filter/filter.ts";
+import { resolveSources } from "../filter/sources.ts";
+import { matchingIds } from "../watch/matching.ts";
+import { type Definition, isName, NAME_RULE, type Receiver, type SecretPlace } from "../watch/watch.ts";
+import { addWatch } from "../watch/watch-file.ts";
+import { newSigningSecret, readSigningSecrets } from "../watch/webhook.ts";
+import { plainHttpUrl } from "./arguments.ts";
+import type { Cli } from "./command.ts";
+import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownOptions, withWords } from "./filter-options.ts";
+import { examples, formatCount, printResult } from "./output.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
+import { type WatchOptions, watchSubcommand, withWatches } from "./watch-options.ts";
+
+const receivers = ["stdout", "webhook"] as const;
+
+type AddOptions = WatchOptions &
+  SearchOptions &
+  FilterOptions & {
+    to: (typeof receivers)[number];
+    atLeast: Severity;
+    url?: URL;
+    urlFile?: string;
+    secretFile?: string;
+    allowPrivate?: true;
+    allowHttp?: true;
+    fromStart?: true;
+    zone: string;
+  };
+
+/** The environment variable of signing secrets without --secret-file. */
+const SECRET_VARIABLE = "FUNDFEED_WEBHOOK_SECRET";
+
+export function watchAddCommand(cli: Cli): Command {
+  const adding = watchSubcommand("add", "Save a search, and where messages about its changes go")
+    .usage("[options] <name> [words...]")
+    .argument("<name>", "name of the watch", watchName)
+    .argument("[words...]", 'words that must all occur, as in find: quantum, "a phrase", quant*, -optical')
+    .allowUnknownOption() // -optical
+    .addOption(new Option("--to <receiver>", "what receives the messages").choices(receivers).makeOptionMandatory())
+    .addOption(
+      new Option("--at-least <severity>", "report changes of this severity or a higher one")
+        .choices(severities.filter((each) => each !== "unknown"))
+        .default("material"),
+    )
+    .option("--from-start", "report all opportunities that match already as new, in the first messages")
+    .option("--url <url>", "webhook: URL to post to; one that contains a secret belongs in a file", receiverUrl)
+    .option("--url-file <file>", "webhook: file with that URL")
+    .option("--secret-file <file>", `webhook: file of signing secrets (default: ${SECRET_VARIABLE}); created with a new one if missing`)
+    .option("--allow-private", "webhook: allow addresses of this machine and of private networks")
+    .option("--allow-http", "webhook: allow a URL without TLS")
+    .addOption(new Option("--zone <zone>", "time zone of dates in messages for people").default("America/New_York").argParser(timeZone));
+  addFilterOptions(adding);
+  return addSearchOptions(adding)
+    .addHelpText(
+      "after",
+      examples(
+        "fundfeed watch add quantum quantum --status open,closing_soon --to stdout",
+        "fundfeed watch add navy --agency navy --to webhook --url https://hooks.example.org/x --secret-file navy.secret",
+      ),
+    )
+    .action(async (name: string, words: string[], options: AddOptions) => {
+      refuseUnknownOptions(adding, words);
+      const filter = withWords(adding, filterOf(options), words);
+      await add(cli, name, { filter, ...definitionOf(cli, adding, options) }, options);
+    });
+}
+
+async function add(cli: Cli, name: string, definition: Definition, options: AddOptions): Promise<void> {
+  const { machine } = cli;
+  const members = await withWatches(cli, options, async (file, catalog) => {
+    await resolveSources(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
+    return withSearchIndex(cli, options, catalog, async (index) => {
+      const now = machine.now();
+      const matching = await matchingIds(catalog, index, definition, now);
+      const position = await latestPosition(catalog); // After the matches were read, as at every run.
+      if (!addWatch(file, { name, created_at: now, definition }, position, options.fromStart ? [] : matching))
+        throw new Error(`Cannot add watch ${name}: there is one with this name; fundfeed watch remove ${name} removes it`);
+      return matching.length;
+    });
+  });
+  const about = describeFilter(definition.filter, machine.now()).join("; ");
+  const what = about === "" ? "all opportunities" : about;
+  const text = `Added watch ${name} for ${what}; ${formatCount(members)} match now. fundfeed watch run sends its messages`;
+  printResult(cli, options, { name, ...definition, matching: members }, text);
+}
+
+function definitionOf(cli: Cli, adding: Command, options: AddOptions): Omit<Definition, "words" | "filter"> {
+  return { at_least: options.atLeast, zone: options.zone, receiver: receiverOf(cli, adding, options) };
+}
+
+function receiverOf(cli: Cli, adding: Command, options: AddOptions): Receiver {
+  const { to, url, urlFile, allowPrivate = false, allowHttp = false } = options;
+  if (to === "stdout") return { to };
+  if ((url === undefined) === (urlFile === undefined)) adding.error(`error: --to ${to} requires --url or --url-file`);
+  if (url?.protocol === "http:" && !allowHttp) adding.error(`error: ${url.href} is not https; --allow-http allows that`);
+  const place = urlFile === undefined ? { text: url?.href ?? "" } : { file: resolve(urlFile) };
+  const secret = secretPlace(cli, options.secretFile);
+  return { to, url: place, secret, allow_private: allowPrivate, allow_http: allowHttp };
+}
+
+/** Creates a file with a new secret if there is none. Throws if the secrets there cannot be used. */
+function secretPlace({ machine }: Cli, path: string | undefined): SecretPlace {
+  const place = path === undefined ? { variable: SECRET_VARIABLE } : { file: resolve(path) };
+  if (path !== undefined && writeNew(path, `${newSigningSecret(machine)}\n`))
+    machine.printError(`Wrote a new signing secret to ${path}; the receiver needs it to verify messages`);
+  readSigningSecrets(place, machine);
+  return place;
+}
+
+/** Returns false if there is a file already. */
+function writeNew(path: string, text: string): boolean {
+  try {
+    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw new Error(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function watchName(text: string): string {
+  if (!isName(text)) throw new InvalidArgumentError(NAME_RULE);
+  return text;
+}
+
+function receiverUrl(text: string): URL {
+  const url = plainHttpUrl(text);
+  if (url === undefined)
+    throw new InvalidArgumentError("It must be an https URL without query and password; put one that has them into a file: --url-file.");
+  return url;
+}
+
+function timeZone(text: string): string {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new InvalidArgumentError("It must be a time zone such as America/New_York or UTC.");
+  }
+}

@@ -1,0 +1,130 @@
+import type { Command } from "commander";
+import { messageOf } from "../../db/reason.ts";
+import { tryLockIn } from "../../db/sqlite/lock.ts";
+import { runEvery, sleep } from "../runtime/run-every.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { nextRetryAt, type Outcome, requireWatch, runWatches } from "../watch/run.ts";
+import { send } from "../watch/send.ts";
+import { listWatches, pendingOf } from "../watch/watch-file.ts";
+import { durationAtLeast } from "./arguments.ts";
+import type { Cli } from "./command.ts";
+import { examples, formatCount, formatDuration } from "./output.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
+import { type WatchOptions, watchDirectory, watchSubcommand, withWatches } from "./watch-options.ts";
+
+type RunOptions = WatchOptions & SearchOptions & { every?: number };
+
+/** The shortest wait before failed messages are sent again. */
+const RETRY_WAIT_MIN_MS = 1000;
+
+/** What tests replace, so that they need not wait. */
+type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void> };
+
+export function watchRunCommand(cli: Cli, { wait }: Waiting = { wait: sleep }): Command {
+  const running = watchSubcommand("run", "Deliver what is new, what has changed and what no longer matches")
+    .argument("[names...]", "only these watches")
+    .option("--every <duration>", "repeat, for example every 15m, until SIGTERM or SIGINT", durationAtLeast("10s"));
+  return addSearchOptions(running)
+    .addHelpText("after", examples("fundfeed watch run", "fundfeed watch run --every 15m", "fundfeed watch run quantum | jq .data.events"))
+    .action(async (names: string[], options: RunOptions) => {
+      const { machine } = cli;
+      const stop = new AbortController();
+      const cutOff = Promise.withResolvers<void>();
+      machine.onStopSignal(() => (stop.signal.aborted ? cutOff.resolve() : stop.abort()));
+      const work = () => runAll(cli, names, options, { wait, stop: stop.signal });
+      await Promise.race([work(), cutOff.promise]);
+    });
+}
+
+async function runAll(cli: Cli, names: readonly string[], options: RunOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
+  const { every } = options;
+  if (every === undefined) {
+    const { outcomes } = await runOnce(cli, names, options, waiting.stop);
+    report(cli, options, outcomes);
+    if (outcomes.some(({ failure, paused }) => failure !== null || paused !== null)) cli.exitCode = 1;
+    return;
+  }
+  const runAndReport = async (only: "all" | "failed") => {
+    const time = formatInstant(cli.machine.now());
+    try {
+      const { outcomes, retryAt } = await runOnce(cli, names, options, waiting.stop, only);
+      report(cli, options, outcomes, time);
+      return retryAt;
+    } catch (error) {
+      cli.machine.printError(`${time} ${messageOf(error)}`);
+      return undefined;
+    }
+  };
+  await runEvery(every, { now: cli.machine.now, ...waiting }, async () => {
+    let retryAt = await runAndReport("all");
+    // Messages that failed are sent again between two runs. The time left is counted by what was waited, whatever the clock does.
+    for (let left = every; retryAt !== undefined && !waiting.stop.aborted; ) {
+      const delay = Math.max(retryAt - cli.machine.now(), RETRY_WAIT_MIN_MS);
+      if (delay >= left) return;
+      await waiting.wait(delay, waiting.stop);
+      left -= delay;
+      if (!waiting.stop.aborted) retryAt = await runAndReport("failed");
+    }
+  });
+}
+
+/** One run. Only one program at a time delivers the messages of a watch.db. */
+async function runOnce(
+  cli: Cli,
+  names: readonly string[],
+  options: RunOptions,
+  stop: AbortSignal,
+  only: "all" | "failed" = "all",
+): Promise<{ outcomes: Outcome[]; retryAt: EpochMs | undefined }> {
+  const { machine } = cli;
+  return withWatches(cli, options, async (file, catalog) => {
+    const release = tryLockIn(watchDirectory(options), "watch");
+    if (release === undefined) throw new Error("Cannot run the watches: another fundfeed watch run is at work on them");
+    try {
+      const named = names.length === 0 ? listWatches(file) : names.map((name) => requireWatch(file, name));
+      const watches = only === "all" ? named : named.filter((watch) => pendingOf(file, watch) !== undefined);
+      const outcomes = await withSearchIndex(cli, options, catalog, (index) =>
+        runWatches({ machine, catalog, index, file, stop, send: (watch, message) => send(watch, message, machine) }, watches),
+      );
+      return { outcomes, retryAt: nextRetryAt(file, machine.now()) };
+    } finally {
+      release();
+    }
+  });
+}
+
+/** On standard error, because standard output is a receiver. With --json, one line on standard output. */
+function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonly Outcome[], time?: string): void {
+  const at = machine.now();
+  if (json) machine.printLine(JSON.stringify({ type: "watch.run", time: time ?? formatInstant(at), watches: outcomes.map(shown) }));
+  else if (outcomes.length === 0 && every === undefined) machine.printError("No watches yet; fundfeed watch add makes one");
+  else {
+    for (const outcome of outcomes)
+      for (const line of linesOf(outcome, at)) machine.printError(`${time === undefined ? "" : `${time} `}${outcome.watch}: ${line}`);
+  }
+}
+
+function shown({ failure, ...outcome }: Outcome) {
+  return { ...outcome, failure: failure && { reason: failure.reason, retry_at: formatInstant(failure.retry_at) } };
+}
+
+function linesOf({ messages, counts, failure, paused }: Outcome, now: EpochMs): string[] {
+  const delivered =
+    messages === 0 ? [] : [`delivered ${countsInWords(counts)}${messages === 1 ? "" : ` in ${formatCount(messages, "message")}`}`];
+  if (paused !== null) return [...delivered, `paused: ${paused}`];
+  if (failure !== null) return [...delivered, `${failure.reason}; sent again in ${formatDuration(Math.max(failure.retry_at - now, 1000))}`];
+  return messages === 0 ? ["nothing new"] : delivered;
+}
+
+/** "2 new, 3 changed, 1 no longer matching". */
+export function countsInWords(counts: Outcome["counts"]): string {
+  const parts = [
+    [counts.new, "new"],
+    [counts.changed, "changed"],
+    [counts.left, "no longer matching"],
+  ] as const;
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${formatCount(count)} ${word}`)
+    .join(", ");
+}

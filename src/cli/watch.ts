@@ -1,0 +1,226 @@
+import type { Command } from "commander";
+import { latestPosition } from "../events/feed.ts";
+import { describeFilter } from "../filter/filter.ts";
+import { readOpportunities } from "../search/records.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { dueAt } from "../watch/attempts.ts";
+import { matchingIds } from "../watch/matching.ts";
+import { type Message, messageOpportunity } from "../watch/message.ts";
+import { newMessageId, requireWatch } from "../watch/run.ts";
+import { receiverName, send } from "../watch/send.ts";
+import type { Pending, Progress, Watch } from "../watch/watch.ts";
+import {
+  beginAt,
+  type Delivery,
+  listDeliveries,
+  listWatches,
+  progressOf,
+  removeWatch,
+  resume,
+  type WatchFile,
+} from "../watch/watch-file.ts";
+import { wholeNumber } from "./arguments.ts";
+import { type Cli, commandGroup } from "./command.ts";
+import { formatCount, instantOrNull, printResult, table } from "./output.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
+import { watchAddCommand } from "./watch-add.ts";
+import { type WatchOptions, watchSubcommand, withWatches, withWatchesToRead } from "./watch-options.ts";
+import { countsInWords, watchRunCommand } from "./watch-run.ts";
+
+export function watchCommand(cli: Cli): Command {
+  return commandGroup("watch", "Saved searches whose changes are delivered: to webhooks and standard output", [
+    watchAddCommand(cli),
+    listCommand(cli),
+    showWatchCommand(cli),
+    removeCommand(cli),
+    testCommand(cli),
+    watchRunCommand(cli),
+    deliveriesCommand(cli),
+    resumeCommand(cli),
+  ]);
+}
+
+function listCommand(cli: Cli): Command {
+  return watchSubcommand("list", "List all watches and how their deliveries go").action(async (options: WatchOptions) => {
+    await withWatchesToRead(cli, options, async (file) => {
+      const watches = file === undefined ? [] : listWatches(file).map((watch) => ({ watch, progress: progressOf(file, watch) }));
+      const rows = watches.map(({ watch, progress }) => ({
+        name: watch.name,
+        to: receiverName(watch.definition.receiver),
+        matching: progress.members,
+        last_delivery: instantOrNull(progress.delivered_at),
+        state: stateOf(progress),
+      }));
+      printResult(
+        cli,
+        options,
+        watches.map(({ watch, progress }) => watchJson(watch, progress)),
+        table(rows, "No watches yet; fundfeed watch add makes one"),
+      );
+      for (const { watch, progress } of watches) tellTrouble(cli, watch, progress);
+    });
+  });
+}
+
+function showWatchCommand(cli: Cli): Command {
+  return watchSubcommand("show", "Show a watch: what it is about, and how its deliveries go")
+    .argument("<name>")
+    .action(async (name: string, options: WatchOptions) => {
+      await withWatchesToRead(cli, options, async (file) => {
+        const watch = requireWatch(file, name);
+        const progress = progressOf(file as WatchFile, watch);
+        printResult(cli, options, watchJson(watch, progress), page(watch, progress, cli.machine.now()));
+        tellTrouble(cli, watch, progress);
+      });
+    });
+}
+
+function removeCommand(cli: Cli): Command {
+  return watchSubcommand("remove", "Remove a watch and its undelivered message")
+    .argument("<name>")
+    .action(async (name: string, options: WatchOptions) => {
+      await withWatches(cli, options, async (file) => removeWatch(file, requireWatch(file, name)));
+      printResult(cli, options, { name, removed: true }, `Removed watch ${name}`);
+    });
+}
+
+/** Opportunities in a test message. */
+const SAMPLE = 3;
+
+function testCommand(cli: Cli): Command {
+  const testing = watchSubcommand("test", "Send a test message with up to three opportunities; the watch stays where it is").argument(
+    "<name>",
+  );
+  return addSearchOptions(testing).action(async (name: string, options: WatchOptions & SearchOptions) => {
+    const { machine } = cli;
+    const receiver = await withWatches(cli, options, async (file, catalog) => {
+      const watch = requireWatch(file, name);
+      const { filter } = watch.definition;
+      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, watch.definition, machine.now()));
+      const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse());
+      const events = sample.map((each) => ({ kind: "new" as const, opportunity: messageOpportunity(each) }));
+      const counts = { new: events.length, changed: 0, left: 0 };
+      const id = newMessageId(machine);
+      const timestamp = formatInstant(machine.now());
+      const message: Message = { id, type: "watch.test", timestamp, data: { watch: name, filter, counts, events } };
+      await send(watch, { id, body: JSON.stringify(message) }, machine);
+      return watch.definition.receiver;
+    });
+    const text = `${receiverName(receiver)} accepted a test message`;
+    if (options.json && receiver.to !== "stdout") machine.printLine(JSON.stringify({ name, accepted: true }, null, 2));
+    else if (!options.json) machine.printError(text);
+  });
+}
+
+function deliveriesCommand(cli: Cli): Command {
+  return watchSubcommand("deliveries", "List messages: the one on its way, and those that were accepted, the newest first")
+    .argument("[name]", "only of this watch")
+    .option("--limit <n>", "the most messages to list", wholeNumber(1, 10_000), 50)
+    .action(async (name: string | undefined, options: WatchOptions & { limit: number }) => {
+      await withWatchesToRead(cli, options, async (file) => {
+        const watch = name === undefined ? undefined : requireWatch(file, name);
+        const waiting = file === undefined ? [] : waitingOf(file, watch, cli.machine.now());
+        const accepted = file === undefined ? [] : listDeliveries(file, watch, options.limit);
+        const json = [...waiting.map(({ json }) => json), ...accepted.map(deliveryJson)].slice(0, options.limit);
+        const rows = [...waiting.map(({ row }) => row), ...accepted.map(deliveryRow)].slice(0, options.limit);
+        printResult(cli, options, json, table(rows, "No messages yet"));
+      });
+    });
+}
+
+function resumeCommand(cli: Cli): Command {
+  const resuming = watchSubcommand("resume", "End a pause, and send the message on its way at the next run")
+    .argument("<name>")
+    .option("--at-end", "continue with what changes from now on, without the message on its way and without what has changed until now");
+  return addSearchOptions(resuming).action(async (name: string, options: WatchOptions & SearchOptions & { atEnd?: true }) => {
+    await withWatches(cli, options, async (file, catalog) => {
+      const watch = requireWatch(file, name);
+      if (options.atEnd) {
+        const { now } = cli.machine;
+        await withSearchIndex(cli, options, catalog, async (index) => {
+          const matching = await matchingIds(catalog, index, watch.definition, now());
+          beginAt(file, watch, await latestPosition(catalog), matching, now());
+        });
+      } else resume(file, watch);
+    });
+    const next = options.atEnd ? "it continues with what changes from now on" : "it continues where it was";
+    printResult(cli, options, { name, resumed: true }, `Resumed watch ${name}; ${next}`);
+  });
+}
+
+// ---- How watches and messages are shown.
+
+function stateOf({ paused, pending }: Progress): string {
+  if (paused !== null) return "paused";
+  return pending !== null && pending.attempts.count > 0 ? "failing" : "ok";
+}
+
+/** Says on standard error what is wrong, so that a list in a terminal or a mail from cron shows it. */
+function tellTrouble({ machine }: Cli, { name }: Watch, { paused, pending }: Progress): void {
+  if (paused !== null) machine.printError(`Watch ${name} is paused: ${paused}. fundfeed watch resume ${name} ends the pause`);
+  else if (pending?.attempts.error) machine.printError(`Watch ${name} is failing: ${pending.attempts.error}`);
+}
+
+function watchJson({ name, created_at, definition }: Watch, { members, delivered_at, paused, pending, ...totals }: Progress) {
+  return {
+    name,
+    created_at: formatInstant(created_at),
+    ...definition,
+    matching: members,
+    last_delivery: instantOrNull(delivered_at),
+    state: stateOf({ members, delivered_at, paused, pending, ...totals }),
+    paused,
+    ...totals,
+    pending: pending && pendingJson(pending),
+  };
+}
+
+function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: Pending) {
+  return { id, created_at: formatInstant(created_at), oldest_at: formatInstant(oldest_at), attempts: count, error };
+}
+
+function page({ name, created_at, definition }: Watch, progress: Progress, now: EpochMs): string {
+  const { filter, receiver, at_least, zone } = definition;
+  const { members, delivered_at, delivered_total, failed_total, pending, paused } = progress;
+  const facts: [string, string | null][] = [
+    ["name", name],
+    ...describeFilter(filter, now).map((condition): [string, string] => ["filter", condition]),
+    ["changes", `${at_least} or more severe`],
+    ["to", receiverName(receiver)],
+    ["zone", zone],
+    ["matching", formatCount(members)],
+    ["added", formatInstant(created_at)],
+    [
+      "delivered",
+      `${formatCount(delivered_total, "message")}, the last one ${delivered_at === null ? "never" : formatInstant(delivered_at)}`,
+    ],
+    ["failed", formatCount(failed_total, "attempt")],
+    ["on its way", pending === null ? null : `${pending.id}, ${formatCount(pending.attempts.count, "failed attempt")}`],
+    ["next attempt", pending === null || paused !== null ? null : formatInstant(dueAt(pending.attempts, now))],
+    ["state", stateOf(progress)],
+  ];
+  return facts.flatMap(([label, value]) => (value === null ? [] : [label.padEnd(14) + value])).join("\n");
+}
+
+function waitingOf(file: WatchFile, only: Watch | undefined, now: EpochMs) {
+  const watches = only === undefined ? listWatches(file) : [only];
+  return watches.flatMap((watch) => {
+    const { pending, paused } = progressOf(file, watch);
+    if (pending === null) return [];
+    const { counts } = (JSON.parse(pending.body) as Message).data;
+    const { count, error } = pending.attempts;
+    const retry_at = paused === null ? formatInstant(dueAt(pending.attempts, now)) : null;
+    const json = { ...pendingJson(pending), watch: watch.name, delivered_at: null, counts, retry_at };
+    const state = paused !== null ? "paused" : count === 0 ? "planned" : "failing";
+    const row = { delivered: state, watch: watch.name, attempts: count, about: countsInWords(counts), id: pending.id };
+    return [{ json: { ...json, error }, row }];
+  });
+}
+
+function deliveryJson({ created_at, delivered_at, ...delivery }: Delivery) {
+  return { ...delivery, created_at: formatInstant(created_at), delivered_at: formatInstant(delivered_at) };
+}
+
+function deliveryRow({ id, watch, delivered_at, attempts, counts }: Delivery) {
+  return { delivered: formatInstant(delivered_at), watch, attempts, about: countsInWords(counts), id };
+}

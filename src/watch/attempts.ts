@@ -1,0 +1,42 @@
+/**
+ * When a message that failed is sent again, and when the watch is paused. The clock may be set at any time: an instant in the future counts
+ * as no instant at all, and one long leap counts as at most a day.
+ */
+import { retryDelayMs } from "../runtime/retry.ts";
+import type { EpochMs } from "../text/instant.ts";
+import type { Attempts } from "./watch.ts";
+
+const DAY_MS = 86_400_000;
+
+/** How long a message may fail until its watch is paused. */
+export const FAILING_MAX_MS = 3 * DAY_MS;
+/** The longest delay between two attempts, unless the receiver asks for more. */
+const DELAY_MAX_MS = 6 * 3_600_000;
+/** The longest delay that a receiver can ask for. */
+const ASKED_MAX_MS = DAY_MS;
+/** After so many failures, the delay no longer grows: 2^15 s is more than DELAY_MAX_MS. */
+const FAILURES_MAX = 16;
+
+/** Whether the next attempt may begin. If the clock was set back since the last one, it may. */
+export function isDue({ at, wait_ms }: Attempts, now: EpochMs): boolean {
+  return at === null || now < at || now >= at + wait_ms;
+}
+
+/** When the next attempt may begin. */
+export function dueAt({ at, wait_ms }: Attempts, now: EpochMs): EpochMs {
+  return at === null || now < at ? now : at + wait_ms;
+}
+
+/** The attempts after one more that failed. `random` returns a number from 0 to 1. */
+export function failedOnce(
+  attempts: Attempts,
+  now: EpochMs,
+  { message, retryAfterMs }: { message: string; retryAfterMs?: number | undefined },
+  random: () => number,
+): Attempts {
+  const count = attempts.count + 1;
+  const asked = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, ASKED_MAX_MS);
+  const wait_ms = Math.round(Math.min(retryDelayMs(asked, Math.min(count, FAILURES_MAX), random), asked ?? DELAY_MAX_MS));
+  const sinceLast = attempts.at === null ? 0 : Math.min(Math.max(now - attempts.at, 0), DAY_MS);
+  return { count, at: now, wait_ms, failing_ms: attempts.failing_ms + sinceLast, error: message };
+}

@@ -1,0 +1,12 @@
+/** A receiver did not accept a message. The message names the receiver and the reason, and never a secret. */
+export class DeliveryError extends Error {
+  constructor(
+    message: string,
+    /** The delay that the receiver asks for. */
+    readonly retryAfterMs?: number | undefined,
+    /** Whether the receiver wants no further messages: 410 Gone. */
+    readonly isGone = false,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Plans the next message of a watch: what matches now and did not before, what has changed since its place in the feed, and what no longer
+ * matches.
+ *
+ * The opportunities that match are read before the feed. So a change that is stored between the two is reported in any case: its
+ * opportunity counts as a member until the message that says that it left, and that message comes after the change.
+ */
+import type { CatalogDb } from "../../db/engine.ts";
+import { type FeedEntry, type FeedPosition, readFeed } from "../events/feed.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { readOpportunities } from "../search/records.ts";
+import { type EpochMs, formatInstant, parseInstantMs } from "../text/instant.ts";
+import { type Counts, type Item, type Message, messageEvent, messageOpportunity } from "./message.ts";
+import type { Watch } from "./watch.ts";
+import type { Place, Plan } from "./watch-file.ts";
+
+export const ITEMS_MAX = 100;
+
+/** What the next message is made of. */
+type Collected = {
+  counts: Counts;
+  items: Item[];
+  joining: string[];
+  leaving: string[];
+  position: FeedPosition;
+  oldestAt: EpochMs;
+};
+
+export type Planning = {
+  catalog: CatalogDb;
+  watch: Watch;
+  place: Place;
+  /** The ids of the opportunities that match, read before this call. */
+  matching: readonly string[];
+  now: EpochMs;
+  newId: () => string;
+  /** The most items of a message. */
+  itemsMax?: number | undefined;
+};
+
+/** The next message, or the place to move on to if there is nothing to report. */
+export async function planNext(planning: Planning): Promise<Plan | { nothingUntil: FeedPosition }> {
+  const { watch, now, newId } = planning;
+  const { counts, items, joining, leaving, position, oldestAt } = await collectPage(planning);
+  if (counts.new + counts.changed + counts.left === 0) return { nothingUntil: position };
+  const id = newId();
+  const { filter } = watch.definition;
+  const message: Message = {
+    id,
+    type: "watch.changes",
+    timestamp: formatInstant(now),
+    data: { watch: watch.name, filter, counts, events: items },
+  };
+  return { id, created_at: now, oldest_at: oldestAt, body: JSON.stringify(message), counts, position, joining, leaving };
+}
+
+/** A full page: first what is new, then the changes in the order of the feed, and if there is room after the last change, what has left. */
+async function collectPage({ catalog, watch, place, matching, now, itemsMax = ITEMS_MAX }: Planning): Promise<Collected> {
+  const { members } = place;
+  const matches = new Set(matching);
+  const arrivals = matching.filter((id) => !members.has(id));
+  const joining = arrivals.slice(0, itemsMax);
+  const items: Item[] = (await readOpportunities(catalog, joining)).map((each) => newItem(each));
+
+  const { entries, position } = await readChanges(
+    { catalog, watch, place, now },
+    (id) => members.has(id) || matches.has(id),
+    itemsMax - joining.length,
+  );
+  items.push(...entries.map(changedItem));
+
+  const gone = [...members].filter((id) => !matches.has(id));
+  const leaving = gone.slice(0, itemsMax - joining.length - entries.length);
+  items.push(...(await readOpportunities(catalog, leaving)).map(leftItem));
+  return {
+    counts: { new: joining.length, changed: entries.length, left: leaving.length },
+    items,
+    joining,
+    leaving,
+    position,
+    oldestAt: oldestOf(entries, place, now),
+  };
+}
+
+/** The next changes of some opportunities, at most `limit`, and the place after the last one that was examined. */
+async function readChanges(
+  { catalog, watch, place, now }: Pick<Planning, "catalog" | "watch" | "place" | "now">,
+  concerns: (id: string) => boolean,
+  limit: number,
+): Promise<{ entries: FeedEntry[]; position: FeedPosition }> {
+  const entries: FeedEntry[] = [];
+  let { position } = place;
+  while (entries.length < limit) {
+    const filter = { filter: {}, atLeast: watch.definition.at_least };
+    const page = await readFeed(catalog, position, filter, now, limit - entries.length);
+    // That it was added is what the item "new" says.
+    entries.push(...page.entries.filter(({ event, opportunity }) => event.type !== "opportunity_added" && concerns(opportunity.id)));
+    position = page.position;
+    if (page.atEnd) break;
+  }
+  return { entries, position };
+}
+
+function newItem(opportunity: Opportunity): Item {
+  return { kind: "new", opportunity: messageOpportunity(opportunity) };
+}
+
+function changedItem({ event, opportunity }: FeedEntry): Item {
+  return { kind: "changed", event: messageEvent(event), opportunity: messageOpportunity(opportunity) };
+}
+
+function leftItem(opportunity: Opportunity): Item {
+  return { kind: "left", opportunity: messageOpportunity(opportunity) };
+}
+
+/** When the oldest change was stored. Imported events have instants of long ago, but cannot have been stored before the last comparison. */
+function oldestOf(entries: readonly FeedEntry[], { checked_at }: Place, now: EpochMs): EpochMs {
+  const oldest = entries.reduce((least, { event }) => Math.min(least, parseInstantMs(event.detected_at) ?? now), now);
+  return Math.max(oldest, Math.min(checked_at, now));
+}

@@ -1,0 +1,107 @@
+/**
+ * Posts JSON to a receiver that someone else runs: no redirects, no proxy, limits on time and on the response, and only public addresses
+ * unless the watch allows others. Messages name the host and never the rest of the URL, which may be a secret.
+ */
+import { type ClientRequest, type IncomingMessage, request as requestPlainly } from "node:http";
+import { request as requestSecurely } from "node:https";
+import { isIP } from "node:net";
+import { codeOf } from "../../db/reason.ts";
+import { readRetryAfterMs } from "../runtime/retry.ts";
+import { version } from "../runtime/version.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { requestFailure } from "../text/request-failure.ts";
+import { isPublicAddress, PRIVATE_ADDRESS, publicLookup } from "./addresses.ts";
+import { DeliveryError } from "./delivery-error.ts";
+
+export type Posting = {
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  allowPrivate: boolean;
+  allowHttp: boolean;
+  now: EpochMs;
+  timeoutMs?: number | undefined;
+};
+
+/** The longest time for a whole delivery. */
+const TIMEOUT_MS = 30_000;
+/** The most bytes of a response that are read. Nothing depends on what it says. */
+const RESPONSE_BYTES_MAX = 16_384;
+
+const PRIVATE = "its address is private; fundfeed watch add --allow-private allows that";
+
+/** Returns once the receiver has accepted the message with a status of 2xx. Throws a DeliveryError if it did not. */
+export async function post(posting: Posting): Promise<void> {
+  const { url, allowPrivate, allowHttp, now } = posting;
+  const host = url.host;
+  if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:"))
+    throw new DeliveryError(`Cannot deliver to ${host}: its URL is not https; fundfeed watch add --allow-http allows that`);
+  if (!allowPrivate && isPrivateLiteral(url)) throw new DeliveryError(`Cannot deliver to ${host}: ${PRIVATE}`);
+  const { status, headers } = await send(posting).catch((error: unknown) => {
+    throw new DeliveryError(`Cannot deliver to ${host}: ${reasonOf(error, posting)}`);
+  });
+  if (status >= 200 && status <= 299) return;
+  const retryAfterMs = status === 429 || status === 503 ? readRetryAfterMs(headers, now) : undefined;
+  throw new DeliveryError(`Cannot deliver to ${host}: it returned ${status}${meaning(status)}`, retryAfterMs, status === 410);
+}
+
+/** For a host that is an address, no lookup is made. */
+function isPrivateLiteral({ hostname }: URL): boolean {
+  const address = hostname.replace(/^\[|\]$/g, "");
+  return isIP(address) !== 0 && !isPublicAddress(address);
+}
+
+async function send(posting: Posting): Promise<{ status: number; headers: Headers }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; headers: Headers }>();
+  const request = start(posting, (response) => {
+    let bytes = 0;
+    const finish = () => {
+      resolve({ status: response.statusCode ?? 0, headers: new Headers({ "retry-after": response.headers["retry-after"] ?? "" }) });
+      request.destroy();
+    };
+    response.on("data", (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes > RESPONSE_BYTES_MAX) finish();
+    });
+    response.on("end", finish);
+    response.on("error", reject);
+    response.on("close", () => reject(Object.assign(new Error("cut off"), { code: "ECONNRESET" })));
+  });
+  request.on("error", reject);
+  request.end(posting.body);
+  return promise;
+}
+
+function start(
+  { url, headers, body, allowPrivate, timeoutMs = TIMEOUT_MS }: Posting,
+  take: (response: IncomingMessage) => void,
+): ClientRequest {
+  const request = url.protocol === "https:" ? requestSecurely : requestPlainly;
+  return request(
+    url,
+    {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(body),
+        "user-agent": `fundfeed/${version}`,
+        ...headers,
+      },
+      agent: false, // A connection for this message only, without a proxy.
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(allowPrivate ? {} : { lookup: publicLookup() }),
+    },
+    take,
+  );
+}
+
+function reasonOf(error: unknown, { timeoutMs = TIMEOUT_MS }: Posting): string {
+  if (codeOf(error) === PRIVATE_ADDRESS) return PRIVATE;
+  if (error instanceof Error && /^(TimeoutError|AbortError)$/.test(error.name)) return `it did not respond within ${timeoutMs / 1000} s`;
+  return requestFailure(error).reason;
+}
+
+function meaning(status: number): string {
+  if (status >= 300 && status <= 399) return ", a redirect, which is not followed";
+  return status === 410 ? ", so it wants no more messages" : "";
+}

@@ -1,0 +1,71 @@
+/** A watch: a saved search, and where messages about its changes go. */
+import type { Severity } from "../events/event.ts";
+import type { Filter } from "../filter/filter.ts";
+import type { EpochMs } from "../text/instant.ts";
+
+/** Where a secret is. watch.db holds the name of a file or of an environment variable, never the secret. */
+export type SecretPlace = { file: string } | { variable: string };
+
+/** A receiver over HTTP. A URL that is itself a secret is in a file or a variable. */
+type HttpReceiver = {
+  url: { text: string } | SecretPlace;
+  /** Allows addresses of this machine and of private networks. */
+  allow_private: boolean;
+  /** Allows a URL without TLS. */
+  allow_http: boolean;
+};
+
+export type WebhookReceiver = HttpReceiver & { to: "webhook"; secret: SecretPlace };
+export type Receiver = { to: "stdout" } | WebhookReceiver;
+
+/** The IANA zone in which messages for people show dates. */
+export type Zone = string;
+
+/** What a person gave. Nothing of it changes later. */
+export type Definition = {
+  filter: Filter;
+  /** The least severity of the changes that are reported. */
+  at_least: Severity;
+  receiver: Receiver;
+  zone: Zone;
+};
+
+export type Watch = { key: number; name: string; created_at: EpochMs; definition: Definition };
+
+/** How far a watch is and how its deliveries go. */
+export type Progress = {
+  /** Opportunities that match, as far as the receiver knows. */
+  members: number;
+  /** When the last message was accepted. */
+  delivered_at: EpochMs | null;
+  /** Messages accepted, and attempts that failed, since the watch was added. */
+  delivered_total: number;
+  failed_total: number;
+  /** The reason why the watch is paused. */
+  paused: string | null;
+  /** The message that is to be delivered next. */
+  pending: Pending | null;
+};
+
+/** A message that was planned and not yet accepted, with its attempts so far. */
+export type Pending = { id: string; created_at: EpochMs; oldest_at: EpochMs; attempts: Attempts; body: string };
+
+/** The failed attempts of a message in a row. */
+export type Attempts = {
+  count: number;
+  /** When the last one began. */
+  at: EpochMs | null;
+  /** How long after it the next one may begin. */
+  wait_ms: number;
+  /** For how long it has failed, as far as the clock can be trusted. */
+  failing_ms: number;
+  /** Why the last one failed. */
+  error: string | null;
+};
+
+export const NAME_RULE = "It must have 1 to 64 letters, digits, dots, dashes or underscores, and begin with a letter or digit.";
+
+/** Whether a text may name a watch. Names appear in messages, metrics and file names of services. */
+export function isName(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
+}

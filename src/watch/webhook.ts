@@ -1,0 +1,62 @@
+/** Webhooks by Standard Webhooks 1.0 (standardwebhooks.com): three headers, one of them with the signatures of id, timestamp and body. */
+import { createHmac } from "node:crypto";
+import type { Machine } from "../runtime/machine.ts";
+import { DeliveryError } from "./delivery-error.ts";
+import { post } from "./post.ts";
+import { placeName, readSecret } from "./secrets.ts";
+import type { SecretPlace, WebhookReceiver } from "./watch.ts";
+
+const PREFIX = "whsec_";
+/** A secret has 24 to 64 bytes. */
+const [BYTES_MIN, BYTES_MAX] = [24, 64];
+const NEW_BYTES = 32;
+
+/** Posts a message. `id` and `body` are the same at every attempt. Throws a DeliveryError. */
+export async function sendWebhook(receiver: WebhookReceiver, { id, body }: { id: string; body: string }, machine: Machine): Promise<void> {
+  const secrets = readSigningSecrets(receiver.secret, machine);
+  const now = machine.now();
+  const timestamp = `${Math.floor(now / 1000)}`;
+  await post({
+    url: urlOf(receiver.url, machine),
+    headers: {
+      "webhook-id": id,
+      "webhook-timestamp": timestamp,
+      "webhook-signature": secrets.map((secret) => signatureOf(secret, id, timestamp, body)).join(" "),
+    },
+    body,
+    allowPrivate: receiver.allow_private,
+    allowHttp: receiver.allow_http,
+    now,
+  });
+}
+
+/** The URL of a receiver. Throws a DeliveryError that does not repeat it. */
+export function urlOf(url: { text: string } | SecretPlace, machine: Pick<Machine, "env">): URL {
+  const place = "text" in url ? "the watch" : placeName(url);
+  const parsed = URL.parse("text" in url ? url.text : readSecret(url, machine));
+  if (parsed === null || !/^https?:$/.test(parsed.protocol))
+    throw new DeliveryError(`Cannot use the URL in ${place}: it must be an https URL`);
+  return parsed;
+}
+
+function signatureOf(secret: Buffer, id: string, timestamp: string, body: string): string {
+  return `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+}
+
+/** The secrets of a place, separated by white space or commas: two while one replaces the other. Throws a DeliveryError. */
+export function readSigningSecrets(place: SecretPlace, machine: Pick<Machine, "env">): Buffer[] {
+  return readSecret(place, machine)
+    .split(/[\s,]+/)
+    .map((text) => {
+      const bytes = text.startsWith(PREFIX) ? Buffer.from(text.slice(PREFIX.length), "base64") : Buffer.alloc(0);
+      if (bytes.length >= BYTES_MIN && bytes.length <= BYTES_MAX) return bytes;
+      throw new DeliveryError(
+        `Cannot use the secret in ${placeName(place)}: it must be whsec_ and the base64 of ${BYTES_MIN} to ${BYTES_MAX} bytes`,
+      );
+    });
+}
+
+/** A new secret. */
+export function newSigningSecret({ randomBytes }: Pick<Machine, "randomBytes">): string {
+  return `${PREFIX}${Buffer.from(randomBytes(NEW_BYTES)).toString("base64")}`;
+}

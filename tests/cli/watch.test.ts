@@ -1,0 +1,250 @@
+/** The commands of `watch`, as a person uses them. */
+import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { tryLockIn } from "../../db/sqlite/lock.ts";
+import { runCommandLine } from "../../src/cli/command-line.ts";
+import { fundfeed, machineOf } from "../support/command-line.ts";
+import { aDirectory, aFile, dropScratch, inScratch } from "../support/imports.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { type Receiver, startReceiver } from "../watch/receiver.ts";
+
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
+
+const record = (id: string, fields: object = {}) => ({
+  source: { code: "OWN", opportunity_id: id },
+  title: "Quantum sensing",
+  status: "open",
+  ...fields,
+});
+
+let data: string;
+let receiver: Receiver;
+beforeEach(async () => {
+  data = aDirectory();
+  receiver = startReceiver();
+  await take(record("1"));
+});
+afterEach(() => receiver.stop());
+
+const take = (...records: object[]) => fundfeed(["import", "records", aFile(records), "--data", data]);
+const watch = (...args: string[]) => fundfeed(["watch", ...args, "--data", data]);
+/** A watch on the receiver, with its secrets in files. */
+async function addWebhook(name: string, ...args: string[]): Promise<{ url: string; secret: string }> {
+  const [url, secret] = [aFile(`${receiver.url}/T0/hunter2\n`), inScratch(`${name}.secret`)];
+  const added = await watch(
+    "add",
+    name,
+    "--to",
+    "webhook",
+    "--url-file",
+    url,
+    "--secret-file",
+    secret,
+    "--allow-http",
+    "--allow-private",
+    ...args,
+  );
+  expect(added.code).toBe(0);
+  return { url, secret };
+}
+
+describe("fundfeed watch", () => {
+  test("prints messages of --to stdout, and what it did on standard error", async () => {
+    expect(await watch("add", "q", "quantum", "--status", "open", "--to", "stdout")).toEqual({
+      code: 0,
+      out: "Added watch q for status open; words quantum; 1 match now. fundfeed watch run sends its messages\n",
+      err: "",
+    });
+    expect(await watch("run")).toEqual({ code: 0, out: "", err: "q: nothing new\n" });
+    await take(record("2"), record("1", { status: "cancelled" }));
+    const { code, out, err } = await watch("run");
+    expect([code, err]).toEqual([0, "q: delivered 1 new, 1 changed, 1 no longer matching\n"]);
+    const message = JSON.parse(out);
+    expect(message).toMatchObject({ type: "watch.changes", data: { watch: "q", filter: { words: "quantum", status: ["open"] } } });
+    expect(message.data.events.map(({ kind }: { kind: string }) => kind)).toEqual(["new", "changed", "left"]);
+    expect((await watch("run")).err).toBe("q: nothing new\n");
+    expect((await watch("deliveries")).out).toMatch(
+      /^delivered +watch +attempts +about +id\n.*Z {2}q {13}1 {2}1 new, 1 changed, 1 no longer matching {2}msg_\w+\n$/,
+    );
+  });
+
+  test("lists, shows and removes watches", async () => {
+    expect((await watch("list")).out).toBe("No watches yet; fundfeed watch add makes one\n");
+    await watch("add", "q", "quantum", "-optical", "--to", "stdout", "--closes-before", "30d", "--at-least", "critical");
+    expect((await watch("list")).out).toBe("name  to      matching  last delivery  state\nq     stdout         0  –              ok\n");
+    const { out } = await watch("show", "q");
+    expect(out).toMatch(
+      /^name +q\nfilter +closes before .* UTC \(30d\)\nfilter +words quantum -optical\nchanges +critical or more severe\nto +stdout\n/,
+    );
+    expect(JSON.parse((await watch("list", "--json")).out)).toEqual([JSON.parse((await watch("show", "q", "--json")).out)]);
+    expect((await watch("remove", "q")).out).toBe("Removed watch q\n");
+    expect(await watch("show", "q")).toEqual({
+      code: 1,
+      out: "",
+      err: "Cannot find a watch q; fundfeed watch list shows the ones that exist\n",
+    });
+  });
+
+  test("reports all matches at first with --from-start", async () => {
+    await watch("add", "q", "--to", "stdout", "--from-start");
+    expect((await watch("run")).err).toBe("q: delivered 1 new\n");
+  });
+
+  test("sends a test message that changes nothing", async () => {
+    await addWebhook("q");
+    const before = readFileSync(join(data, "watch.db"));
+    const { code, err } = await watch("test", "q");
+    expect([code, err]).toEqual([0, expect.stringMatching(/^webhook \S+ accepted a test message\n$/)]);
+    expect(JSON.parse(receiver.posted[0]?.body ?? "")).toMatchObject({ type: "watch.test", data: { counts: { new: 1 } } });
+    expect(readFileSync(join(data, "watch.db"))).toEqual(before);
+  });
+
+  test("says everywhere that a watch fails or is paused, and continues after resume", async () => {
+    await addWebhook("q");
+    await take(record("2"));
+    const { host } = new URL(receiver.url);
+    receiver.respond = () => new Response("", { status: 500 });
+    expect(await watch("run")).toEqual({
+      code: 1,
+      out: "",
+      err: `q: Cannot deliver to ${host}: it returned 500; sent again in 1 second\n`,
+    });
+    const failing = await watch("list");
+    expect([failing.out, failing.err]).toEqual([
+      expect.stringMatching(/failing\n$/),
+      `Watch q is failing: Cannot deliver to ${host}: it returned 500\n`,
+    ]);
+    expect((await watch("deliveries")).out).toMatch(/\nfailing +q +1 +1 new +msg_/);
+
+    receiver.respond = () => new Response("", { status: 410 });
+    const paused = await waitFor("410", async () => {
+      const { code, err } = await watch("run");
+      return err.includes("paused") && { code, err };
+    });
+    expect(paused).toEqual({ code: 1, err: `q: paused: Cannot deliver to ${host}: it returned 410, so it wants no more messages\n` });
+    expect((await watch("list")).err).toBe(
+      `Watch q is paused: Cannot deliver to ${host}: it returned 410, so it wants no more messages. fundfeed watch resume q ends the pause\n`,
+    );
+    expect((await watch("run")).code).toBe(1);
+
+    receiver.respond = () => new Response();
+    receiver.posted.length = 0;
+    expect((await watch("resume", "q")).out).toBe("Resumed watch q; it continues where it was\n");
+    expect((await watch("run")).err).toBe("q: delivered 1 new\n");
+    expect(receiver.posted).toHaveLength(1);
+  });
+
+  test("continues with what changes from now on after resume --at-end", async () => {
+    await addWebhook("q");
+    receiver.respond = () => new Response("", { status: 410 });
+    await take(record("2"));
+    await watch("run");
+    expect((await watch("resume", "q", "--at-end")).out).toBe("Resumed watch q; it continues with what changes from now on\n");
+    receiver.respond = () => new Response();
+    receiver.posted.length = 0;
+    await take(record("3"));
+    expect((await watch("run")).err).toBe("q: delivered 1 new\n");
+    expect(receiver.posted.map(({ body }) => JSON.parse(body).data.events[0].opportunity.source.opportunity_id)).toEqual(["3"]);
+  });
+
+  test("never prints or stores a secret, whatever happens", async () => {
+    const { secret } = await addWebhook("q");
+    const key = readFileSync(secret, "utf8").trim();
+    expect(key).toMatch(/^whsec_/);
+    expect(statSync(secret).mode & 0o777).toBe(0o600);
+    const printed: string[] = [];
+    const note = ({ out, err }: { out: string; err: string }) => printed.push(out, err);
+    await take(record("2"));
+    receiver.respond = ({ body }) => new Response(`${key} ${receiver.url}/T0/hunter2 ${body}`, { status: 500 });
+    for (const args of [["run"], ["run", "--json"], ["list"], ["list", "--json"], ["show", "q"], ["show", "q", "--json"], ["test", "q"]])
+      note(await watch(...args));
+    for (const args of [["deliveries"], ["deliveries", "--json"], ["resume", "q"], ["run"]]) note(await watch(...args));
+    const stored = readdirSync(data).map((name) => readFileSync(join(data, name), "latin1"));
+    for (const text of [...printed, ...stored]) {
+      expect(text).not.toContain(key.slice("whsec_".length));
+      expect(text).not.toContain("hunter2");
+    }
+    expect(printed.join("")).toContain("it returned 500");
+  });
+
+  test("is run by one program at a time", async () => {
+    await watch("add", "q", "--to", "stdout");
+    const release = tryLockIn(data, "watch");
+    expect(await watch("run")).toEqual({
+      code: 1,
+      out: "",
+      err: "Cannot run the watches: another fundfeed watch run is at work on them\n",
+    });
+    release?.();
+    expect((await watch("run")).code).toBe(0);
+  });
+
+  test("runs again at an interval, sends failed messages earlier, and ends at a signal", async () => {
+    await addWebhook("q");
+    await watch("add", "other", "--to", "stdout");
+    await take(record("2"));
+    receiver.respond = () => new Response("", { status: receiver.posted.length < 3 ? 503 : 204 });
+    const err: string[] = [];
+    const out: string[] = [];
+    const signal = Promise.withResolvers<() => void>();
+    const machine = machineOf({}, { printLine: (text) => void out.push(text), printError: (text) => void err.push(text) });
+    const ended = runCommandLine(["watch", "run", "--every", "1h", "--data", data], {
+      ...machine,
+      onStopSignal: (stop) => signal.resolve(stop),
+    });
+    await waitFor("the third attempt", () => err.some((line) => line.endsWith("q: delivered 1 new")));
+    (await signal.promise)();
+    expect(await ended).toBe(0);
+    expect(receiver.posted).toHaveLength(3);
+    expect(new Set(receiver.posted.map(({ headers }) => headers.get("webhook-id"))).size).toBe(1);
+    expect(err.filter((line) => line.includes(" other: "))).toHaveLength(1); // Only failed messages are sent between two runs.
+    expect(out).toHaveLength(1);
+  });
+
+  test.each([
+    ["--to webhook", "error: --to webhook requires --url or --url-file"],
+    ["--to pigeon", "error: option '--to <receiver>' argument 'pigeon' is invalid. Allowed choices are stdout, webhook"],
+    ["", "error: required option '--to <receiver>' not specified"],
+    ["--to webhook --url http://hooks.example.org/", "error: http://hooks.example.org/ is not https; --allow-http allows that"],
+    [
+      "--to webhook --url https://x/?token=hunter2",
+      "error: option '--url <url>' argument 'https://x/' is invalid. It must be an https URL without query",
+    ],
+    ["--to stdout --zone Mars/Base", "error: option '--zone <zone>' argument 'Mars/Base' is invalid. It must be a time zone such as"],
+    ["--to stdout --statuss open", "error: unknown option '--statuss'\n(Did you mean --status?)"],
+    ["--to stdout --at-least hgih", "error: option '--at-least <severity>' argument 'hgih' is invalid."],
+  ])("refuses add q %s", async (args, message) => {
+    const { code, err } = await watch("add", "q", ...args.split(" ").filter((word) => word !== ""));
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    expect(err).not.toContain("hunter2");
+    expect(existsSync(join(data, "watch.db"))).toBe(false);
+  });
+
+  test("refuses a bad name, a name that is taken, a source that no record has, and words without letters", async () => {
+    expect((await watch("add", "a b", "--to", "stdout")).code).toBe(2);
+    await watch("add", "q", "--to", "stdout");
+    expect((await watch("add", "q", "--to", "stdout")).err).toBe(
+      "Cannot add watch q: there is one with this name; fundfeed watch remove q removes it\n",
+    );
+    expect((await watch("add", "r", "--source", "OWNN", "--to", "stdout")).err).toStartWith(
+      "Cannot watch opportunities of source OWNN: no source has this code. There are ",
+    );
+    expect((await watch("add", "r", "!!", "--to", "stdout")).err).toStartWith('error: the words must have letters or digits; not "!!"\n');
+  });
+
+  test.if(hasPostgres)("works on PostgreSQL with --watch-data, and asks for it", async () => {
+    const place = ["--database", await (await postgresServer()).freshDatabase()];
+    await fundfeed(["import", "records", aFile([record("1")]), ...place]);
+    expect((await fundfeed(["watch", "list", ...place])).err).toBe(
+      "Cannot find the watches: with --database, name the directory of watch.db with --watch-data or FUNDFEED_WATCH_DATA\n",
+    );
+    place.push("--watch-data", data, "--search-data", data);
+    await fundfeed(["watch", "add", "q", "--to", "stdout", ...place]);
+    await fundfeed(["import", "records", aFile([record("1", { status: "cancelled" })]), ...place.slice(0, 2)]);
+    expect((await fundfeed(["watch", "run", ...place])).err).toBe("q: delivered 1 changed\n");
+    expect((await fundfeed(["watch", "list", ...place.slice(0, 4)])).out).toContain("q     stdout");
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "bun:test";
+import { dueAt, FAILING_MAX_MS, failedOnce, isDue } from "../../src/watch/attempts.ts";
+import type { Attempts } from "../../src/watch/watch.ts";
+
+const NONE: Attempts = { count: 0, at: null, wait_ms: 0, failing_ms: 0, error: null };
+const [HOUR, DAY] = [3_600_000, 86_400_000];
+const NOW = Date.UTC(2026, 2, 1);
+const failed = (attempts: Attempts, now: number, retryAfterMs?: number, random = 1) =>
+  failedOnce(attempts, now, { message: "why", retryAfterMs }, () => random);
+
+test("the delay doubles from a second to six hours, half of it random", () => {
+  let attempts = NONE;
+  const delays: number[] = [];
+  for (let n = 0; n < 20; n++) {
+    attempts = failed(attempts, NOW);
+    delays.push(attempts.wait_ms / 1000);
+  }
+  expect(delays).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, ...Array(5).fill(21_600)]);
+  expect(failed(NONE, NOW, undefined, 0).wait_ms).toBe(500);
+});
+
+test("a receiver's Retry-After is kept, up to a day", () => {
+  expect(failed(NONE, NOW, 2 * HOUR, 0).wait_ms).toBe(2 * HOUR);
+  expect(failed(NONE, NOW, 30 * DAY, 0).wait_ms).toBe(DAY);
+});
+
+describe("a clock that is set", () => {
+  const waiting: Attempts = { ...NONE, count: 5, at: NOW, wait_ms: HOUR };
+
+  test("back makes the next attempt due at once, and only that one", () => {
+    expect(isDue(waiting, NOW + HOUR - 1)).toBe(false);
+    expect(isDue(waiting, NOW + HOUR)).toBe(true);
+    const back = NOW - 400 * DAY;
+    expect([isDue(waiting, back), dueAt(waiting, back)]).toEqual([true, back]);
+    expect(isDue(failed(waiting, back), back + 1)).toBe(false);
+  });
+
+  test("ahead by a year counts as a day of failing, and back as none", () => {
+    expect(failed(waiting, NOW + 365 * DAY).failing_ms).toBe(DAY);
+    expect(failed(waiting, NOW + 365 * DAY).failing_ms).toBeLessThan(FAILING_MAX_MS);
+    expect(failed(waiting, NOW - 365 * DAY).failing_ms).toBe(0);
+    expect(failed(waiting, NOW + 2 * HOUR).failing_ms).toBe(2 * HOUR);
+  });
+});

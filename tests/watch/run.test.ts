@@ -1,0 +1,275 @@
+/** What a run of the watches delivers. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { DeliveryError } from "../../src/watch/delivery-error.ts";
+import { accept, beginAt, findWatch, listDeliveries, pendingOf, progressOf, removeWatch, resume } from "../../src/watch/watch-file.ts";
+import { engines } from "../support/engines.ts";
+import { DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
+import { rawSql } from "../support/sql.ts";
+import { aWatched, type Watched } from "./watched.ts";
+
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
+
+const record = (id: string, fields: object = {}) => ({
+  source: { code: "OWN", opportunity_id: id },
+  title: "Quantum sensing",
+  status: "open",
+  ...fields,
+});
+const closing = (closes_at: string) => ({ dates: { closes_at } });
+
+async function after({ clock, take, run }: Watched, ...records: object[]): Promise<void> {
+  clock.now += SECOND;
+  if (records.length > 0) await take(records);
+  await run();
+}
+
+describe.each(engines)("runWatches() on %s", (_, isThere, emptyCatalog) => {
+  test.if(isThere)("tells what is new, what has changed and what no longer matches apart, each once and in this order", async () => {
+    const watched = await aWatched(await emptyCatalog());
+    await watched.take([record("old"), record("other", { title: "Something else" })]);
+    await watched.add("q", { filter: { words: "quantum", status: ["open"] } });
+    await after(watched);
+    expect(watched.received).toEqual([]);
+    await after(watched, record("new"), record("old", closing("2026-05-01T00:00:00Z")), record("other", { title: "Quantum after all" }));
+    expect(watched.items().slice(0, 2).sort()).toEqual(["new new", "new other"]); // Stored at one instant.
+    expect(watched.items().slice(2)).toEqual(["changed old date_changed"]);
+    watched.received.length = 0;
+    await after(watched, record("old", { status: "cancelled", ...closing("2026-05-01T00:00:00Z") }));
+    expect(watched.items()).toEqual(["changed old status_changed", "left old"]);
+    await after(watched, record("old", { status: "archived", ...closing("2026-05-01T00:00:00Z") }));
+    expect(watched.items()).toHaveLength(2);
+  });
+});
+
+describe("a message", () => {
+  test("has the severities that were asked for, and never noise by default", async () => {
+    const watched = await aWatched();
+    await watched.take([record("1", { description: "One text", summary: "s" })]);
+    await watched.add("material");
+    await watched.add("all", { at_least: "noise" });
+    await after(watched, record("1", { title: "Quantum, sensing", description: "Another text", summary: "s" }));
+    expect(watched.received.map(({ data }) => data.watch)).toEqual(["all"]);
+    expect(watched.received[0]?.data.events).toMatchObject([{ kind: "changed", event: { severity: "informational" } }]);
+  });
+
+  test("has at most 100 items, and the next one follows in the same run, in the order of the feed", async () => {
+    const watched = await aWatched();
+    const many = Array.from({ length: 130 }, (_, n) => `N${n}`);
+    await watched.add("q");
+    await after(watched, ...many.map((id) => record(id)));
+    expect(watched.received.map(({ data }) => data.counts)).toEqual([
+      { new: 100, changed: 0, left: 0 },
+      { new: 30, changed: 0, left: 0 },
+    ]);
+    watched.received.length = 0;
+    await after(watched, ...many.map((id) => record(id, { status: "cancelled" })));
+    expect(watched.received.map(({ data }) => data.counts.changed)).toEqual([100, 30]);
+    const changed = watched.received.flatMap(({ data }) => data.events.map((item) => item.kind === "changed" && item.event.id));
+    const stored = await watched.db.all(rawSql<{ id: string }>("select id from events where type = 'status_changed' order by seq"));
+    expect(changed).toEqual(stored.map(({ id }) => id));
+  });
+
+  test("says that something left only after its last change, even if that is in another message", async () => {
+    const watched = await aWatched();
+    const many = Array.from({ length: 101 }, (_, n) => `N${n}`);
+    await watched.take(many.map((id) => record(id)));
+    await watched.add("q", { filter: { status: ["open"] } });
+    await after(watched, ...many.map((id) => record(id, { status: "cancelled" })));
+    expect(watched.received.map(({ data }) => data.counts)).toEqual([
+      { new: 0, changed: 100, left: 0 },
+      { new: 0, changed: 1, left: 99 },
+      { new: 0, changed: 0, left: 2 },
+    ]);
+    await after(watched);
+    expect(watched.received).toHaveLength(3);
+  });
+
+  test("follows filters that are relative to the time, although nothing was imported", async () => {
+    const watched = await aWatched();
+    await watched.take([record("soon", closing("2026-03-05T12:00:00Z")), record("later", closing("2026-04-20T12:00:00Z"))]);
+    await watched.add("q", { filter: { closes_after: "0d", closes_before: "30d" } });
+    watched.clock.now = NOON + 30 * DAY;
+    await watched.run();
+    expect(watched.items()).toEqual(["new later", "left soon"]);
+  });
+
+  test("never has values of contacts, whatever the event calls them, and no description", async () => {
+    const watched = await aWatched();
+    const contacts = [{ name: "Ann Example", email: "ann@example.gov" }];
+    await watched.take([record("1", { description: "Long text", contacts })]);
+    await watched.add("q", { at_least: "noise" });
+    await watched.takeEvents([
+      {
+        source: { code: "OWN", opportunity_id: "1" },
+        type: "field_updated",
+        severity: "material",
+        summary: "Call Ann Example, ann@example.gov",
+        changed_fields: ["poc_email"],
+        changes: [{ field: "poc_email", previous: null, current: "ann@example.gov" }],
+        detected_at: "2026-01-01T00:00:00Z",
+      },
+    ]);
+    await after(
+      watched,
+      record("1", { description: "Long text", contacts: [{ name: "Bob Example", phone: "555-0100" }] }),
+      record("2", { contacts }),
+    );
+    expect(watched.items()).toEqual(["new 2", "changed 1 field_updated", "changed 1 field_updated"]);
+    expect(JSON.stringify(watched.received)).not.toMatch(/example\.gov|Ann|Bob|555|Long text/);
+  });
+
+  test("cuts long texts", async () => {
+    const watched = await aWatched();
+    await watched.take([record("1", { eligibility: { requirements: "short" } })]);
+    await watched.add("q");
+    await after(watched, record("1", { eligibility: { requirements: "x".repeat(50_000) } }));
+    expect(watched.received[0]?.data.events).toMatchObject([
+      { event: { changes: [{ previous: "short", current: `${"x".repeat(2000)}…` }] } },
+    ]);
+  });
+});
+
+describe("a failing receiver", () => {
+  const refusing = async () => {
+    throw new DeliveryError("Cannot deliver to x: it returned 500");
+  };
+
+  test("stops no other watch, and gets the same message again, then what came later", async () => {
+    const watched = await aWatched();
+    await watched.add("down");
+    await watched.add("up");
+    const { send } = watched.receiver;
+    const bodies: string[] = [];
+    watched.receiver.send = async (watch, message) => {
+      if (watch.name === "up") return send(watch, message);
+      bodies.push(message.body);
+      return refusing();
+    };
+    await after(watched, record("1"));
+    expect(watched.items()).toEqual(["new 1"]);
+    watched.clock.now += DAY;
+    await after(watched, record("2"));
+    expect(watched.items()).toEqual(["new 1", "new 2"]);
+    expect(new Set(bodies).size).toBe(1);
+    expect(bodies.length).toBe(2);
+
+    watched.received.length = 0;
+    watched.receiver.send = send;
+    watched.clock.now += DAY;
+    await after(watched);
+    expect(watched.items()).toEqual(["new 1", "new 2"]);
+    expect(watched.received[0]).toEqual(JSON.parse(bodies[0] ?? ""));
+  });
+
+  test("is asked again with growing delays, and not before they have passed", async () => {
+    const watched = await aWatched();
+    const watch = await watched.add("q");
+    let asked = 0;
+    watched.receiver.send = () => {
+      asked++;
+      return refusing();
+    };
+    await after(watched, record("1"));
+    for (let second = 0; second < 3600; second++) {
+      watched.clock.now += SECOND;
+      await watched.run();
+    }
+    expect(asked).toBeGreaterThan(8);
+    expect(asked).toBeLessThan(20);
+    const [outcome] = await watched.run();
+    expect(outcome?.failure?.reason).toBe("Cannot deliver to x: it returned 500");
+    expect(outcome?.failure?.retry_at).toBeGreaterThan(watched.clock.now);
+    expect(progressOf(watched.file, watch)).toMatchObject({ failed_total: asked, paused: null });
+  });
+
+  test("is paused after three days, and delivers in order after resume, however long the pause was", async () => {
+    const watched = await aWatched();
+    const watch = await watched.add("q");
+    const { send } = watched.receiver;
+    watched.receiver.send = refusing;
+    await after(watched, record("1"));
+    let hours = 0;
+    for (; progressOf(watched.file, watch).paused === null && hours < 200; hours++) {
+      watched.clock.now += 3600 * SECOND;
+      await watched.run();
+    }
+    expect(hours).toBeGreaterThanOrEqual(72);
+    expect(hours).toBeLessThanOrEqual(79);
+    expect(progressOf(watched.file, watch).paused).toBe("it has failed for three days: Cannot deliver to x: it returned 500");
+
+    watched.receiver.send = send;
+    watched.clock.now += 30 * DAY;
+    await after(watched, record("2"));
+    expect(watched.received).toEqual([]);
+    resume(watched.file, watch);
+    await after(watched, record("3"));
+    expect(watched.items()).toEqual(["new 1", "new 2", "new 3"]);
+  });
+
+  test("that returned 410 is paused at once", async () => {
+    const watched = await aWatched();
+    await watched.add("q");
+    watched.receiver.send = async () => {
+      throw new DeliveryError("Cannot deliver to x: it returned 410", undefined, true);
+    };
+    await after(watched, record("1"));
+    const [outcome] = await watched.run();
+    expect(outcome?.paused).toBe("Cannot deliver to x: it returned 410");
+  });
+});
+
+describe("a watch", () => {
+  test("that was removed while its message was on its way leaves nothing behind", async () => {
+    const watched = await aWatched();
+    const watch = await watched.add("q");
+    watched.receiver.send = async () => removeWatch(watched.file, watch);
+    await after(watched, record("1"));
+    for (const table of ["watches", "members", "pending", "pending_members", "deliveries"])
+      expect(watched.file.sqlite.query(`select count(*) as rows from ${table}`).get()).toEqual({ rows: 0 });
+  });
+
+  test("of a catalog that was restored says so, is paused, and can continue with what changes from then on", async () => {
+    const watched = await aWatched();
+    const watch = await watched.add("q");
+    await after(watched, record("1"));
+    beginAt(watched.file, watch, { seq: 1, id: "another event" }, [], watched.clock.now);
+    const [outcome] = await watched.run();
+    expect(outcome?.paused).toStartWith("its place in the feed is lost: a backup was restored");
+    beginAt(watched.file, watch, null, [], watched.clock.now);
+    expect((await watched.run())[0]?.paused).toBeNull();
+  });
+
+  test("keeps its last hundred deliveries", async () => {
+    const watched = await aWatched();
+    const watch = await watched.add("q");
+    for (let n = 0; n < 102; n++) await after(watched, record(`${n}`));
+    const deliveries = listDeliveries(watched.file, watch, 1000);
+    expect(deliveries).toHaveLength(100);
+    expect(deliveries[0]).toMatchObject({ watch: "q", attempts: 1, counts: { new: 1, changed: 0, left: 0 } });
+    expect(progressOf(watched.file, watch)).toMatchObject({ delivered_total: 102, members: 102 });
+  });
+
+  test("does not continue after a message that was accepted twice by mistake", async () => {
+    const watched = await aWatched();
+    const watch = await watched.add("q");
+    watched.receiver.send = async () => {
+      throw new DeliveryError("Cannot deliver");
+    };
+    await after(watched, record("1"));
+    const pending = pendingOf(watched.file, watch);
+    accept(watched.file, watch, "msg_other", watched.clock.now);
+    expect(pendingOf(watched.file, watch)).toEqual(pending);
+    expect(findWatch(watched.file, "q")).toEqual(watch);
+  });
+
+  test("sends nothing more once the program is to stop", async () => {
+    const watched = await aWatched();
+    await watched.add("q");
+    watched.stop.abort();
+    await after(watched, record("1"));
+    expect(watched.received).toEqual([]);
+    rmSync(watched.directory, { recursive: true });
+  });
+});

@@ -1,0 +1,86 @@
+/** A catalog with its search index, watch.db and a receiver, all within the test's own process. */
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import type { CatalogDb } from "../../db/engine.ts";
+import { latestPosition } from "../../src/events/feed.ts";
+import { catchUp } from "../../src/search/catch-up.ts";
+import { openSearchFile } from "../../src/search/search-file.ts";
+import { matchingIds } from "../../src/watch/matching.ts";
+import type { Message } from "../../src/watch/message.ts";
+import { type RunContext, runWatches } from "../../src/watch/run.ts";
+import type { Definition } from "../../src/watch/watch.ts";
+import { addWatch, findWatch, openWatchFile, WATCH_FILE, type WatchFile } from "../../src/watch/watch-file.ts";
+import { aCatalog, aDirectory } from "../support/imports.ts";
+
+/** A definition of a watch of everything on standard output, with the given fields in place of its own. */
+export function aDefinition(fields: Partial<Definition> = {}): Definition {
+  return { filter: {}, at_least: "material", receiver: { to: "stdout" }, zone: "America/New_York", ...fields };
+}
+
+export type Send = RunContext["send"];
+
+/** `received` has all accepted messages in order, unless a test replaces `receiver.send`. */
+export async function aWatched(given?: CatalogDb) {
+  const catalog = await aCatalog(given);
+  const { db, clock } = catalog;
+  const directory = aDirectory();
+  const index = openSearchFile(directory);
+  const file = openWatchFile(directory);
+  const received: Message[] = [];
+  const receiver: { send: Send } = { send: async (_, { body }) => void received.push(JSON.parse(body)) };
+  const machine = { now: () => clock.now, randomBytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)), env: {} };
+  const stop = new AbortController();
+  const context = (): RunContext => ({
+    machine,
+    catalog: db,
+    index,
+    file,
+    send: (...sent) => receiver.send(...sent),
+    stop: stop.signal,
+  });
+  return {
+    ...catalog,
+    directory,
+    index,
+    file,
+    received,
+    receiver,
+    stop,
+    context,
+    add: async (name: string, fields: Partial<Definition> = {}) => {
+      await catchUp(db, index);
+      const definition = aDefinition(fields);
+      const members = await matchingIds(db, index, definition, clock.now);
+      addWatch(file, { name, created_at: clock.now, definition }, await latestPosition(db), members);
+      return requireFound(file, name);
+    },
+    run: async () => {
+      await catchUp(db, index);
+      return runWatches(context());
+    },
+    /** The items received so far, by kind and upstream id, and of changes the type. */
+    items: () => received.flatMap(({ data }) => data.events.map(itemText)),
+  };
+}
+
+export type Watched = Awaited<ReturnType<typeof aWatched>>;
+
+function itemText(item: Message["data"]["events"][number]): string {
+  const id = item.opportunity.source.opportunity_id;
+  return item.kind === "changed" ? `changed ${id} ${item.event.type}` : `${item.kind} ${id}`;
+}
+
+function requireFound(file: WatchFile, name: string) {
+  const watch = findWatch(file, name);
+  if (watch === undefined) throw new Error(`There is no watch ${name}`);
+  return watch;
+}
+
+/** Everything in watch.db as text, to look for what must not be there. */
+export function textOfWatchFile(directory: string): string {
+  const sqlite = new Database(join(directory, WATCH_FILE), { readonly: true });
+  const tables = sqlite.query<{ name: string }, []>("select name from sqlite_master where type = 'table'").all();
+  const rows = tables.flatMap(({ name }) => sqlite.query(`select * from ${name}`).all());
+  sqlite.close();
+  return JSON.stringify(rows);
+}
