@@ -4,7 +4,8 @@ import { beginning, type Cut, type Path, pathInWords, valueAt } from "./cut.ts";
 import { jsonTextOf } from "./rows.ts";
 import { object } from "./schema.ts";
 
-const PIECE_MAX = 20_000;
+/** Characters of a piece. A result has it twice: as data, and in its text. */
+const PIECE_MAX = 10_000;
 
 export const CutMember = object({
   path: Type.String({ description: "The member that was cut." }),

@@ -73,6 +73,7 @@ export type Reader = {
   /** `undefined` if there is no such event. `null` if it does not serve explanations. */
   explain: ((eventId: string, call: Call) => Promise<Reason | undefined>) | null;
   sources: (call: Call) => Promise<SourceFacts[]>;
-  freshness: (call: Call) => Promise<Freshness[]>;
+  /** How old the data of each source are; `null` if that cannot be read now. */
+  freshness: (call: Call) => Promise<Freshness[] | null>;
   close: () => Promise<void>;
 };

@@ -14,13 +14,13 @@ import type { Call, FindRequest, Freshness, HistoryRequest, Match, Page, Reader 
 const HISTORY_REQUESTS_MAX = 5;
 /** How long it is not asked again how fresh each source is: that takes a request for each. */
 const FRESH_FOR_MS = 10 * 60_000;
-/** A longer wait is reported instead. */
-const WAIT_MAX_MS = 10_000;
+/** A longer wait is reported instead: a client waits for the result meanwhile. */
+const WAIT_MAX_MS = 3000;
 
-type Server = Omit<Feed, "stop" | "sleep"> & { sleep: Feed["sleep"] };
+type Server = Omit<Feed, "stop" | "onWait">;
 
 export function remoteReader(server: Server): Reader {
-  const feedOf = ({ signal }: Call): Feed => ({ ...server, stop: signal, sleep: (ms, stop) => shortSleep(server, ms, stop) });
+  const feedOf = ({ signal }: Call): Feed => ({ ...server, stop: signal, onWait: refuseLongWait });
   let kept: { at: EpochMs; freshness: Freshness[] } | undefined;
   return {
     place: server.baseUrl,
@@ -36,11 +36,13 @@ export function remoteReader(server: Server): Reader {
         const unknown = { records: null, open: null, not_archived: null, newest_posted_on: null };
         return (await readSources(feedOf(call))).map((source) => ({ ...source, ...unknown }));
       }),
-    freshness: (call) =>
-      named(server, "read how fresh the sources are", async () => {
-        if (kept === undefined || call.now >= kept.at + FRESH_FOR_MS) kept = { at: call.now, freshness: await newestChanges(feedOf(call)) };
-        return kept.freshness.map((each) => ({ ...each, age_seconds: ageOf(each.as_of, call.now) }));
-      }),
+    freshness: async (call) => {
+      if (kept === undefined || call.now >= kept.at + FRESH_FOR_MS) {
+        const freshness = await newestChanges(feedOf(call)).catch(() => undefined); // A used-up quota takes no result away.
+        if (freshness !== undefined) kept = { at: call.now, freshness };
+      }
+      return kept?.freshness.map((each) => ({ ...each, age_seconds: ageOf(each.as_of, call.now) })) ?? null;
+    },
     close: async () => undefined,
   };
 }
@@ -53,9 +55,8 @@ async function named<T>({ baseUrl }: Server, action: string, work: () => Promise
   }
 }
 
-async function shortSleep({ sleep }: Server, ms: number, stop: AbortSignal | undefined): Promise<void> {
-  if (ms > WAIT_MAX_MS) throw new Error(`it requires a wait of ${Math.ceil(ms / 1000)} seconds; the key's quota may be used up`);
-  await sleep(ms, stop);
+function refuseLongWait(ms: number, reason: string): void {
+  if (ms > WAIT_MAX_MS) throw new Error(`${reason}; try again in ${Math.ceil(ms / 1000)} seconds`);
 }
 
 async function findPage(feed: Feed, { filter, limit, cursor }: FindRequest, now: EpochMs): Promise<Page<Match>> {

@@ -16,6 +16,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import type { Call, Reader } from "./reader.ts";
 import { toolNames, toolsOf } from "./tools/all.ts";
+import { NoOpportunity } from "./tools/the-opportunity.ts";
 import type { Tool } from "./tools/tool.ts";
 import { createStdioTransport, type Streams } from "./transport.ts";
 
@@ -136,8 +137,12 @@ async function readResource(tools: readonly Tool[], uri: string, call: Call) {
       RESOURCE_NOT_FOUND,
       `There is no resource with this address. There are ${TEMPLATE.uriTemplate}, with the id of an opportunity`,
     );
-  const { structured } = await get.call({ id }, call);
-  return { contents: [{ uri, mimeType: TEMPLATE.mimeType, text: JSON.stringify(structured) }] };
+  try {
+    const { structured } = await get.call({ id }, call);
+    return { contents: [{ uri, mimeType: TEMPLATE.mimeType, text: JSON.stringify(structured) }] };
+  } catch (error) {
+    throw error instanceof NoOpportunity ? new McpError(RESOURCE_NOT_FOUND, error.message) : error;
+  }
 }
 
 /** The code that the specification of MCP gives for resources. */

@@ -19,7 +19,10 @@ export type Streams = { input: AsyncIterable<Uint8Array>; write: (text: string) 
 export type StdioTransport = Transport & {
   /** Does the work of a request, and counts it as running meanwhile. */
   run: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Resolves when the input has ended and every response is written, when the output is gone, or when the transport was closed. */
+  /**
+   * Resolves when the input has ended and every response is written, when the output is gone, or when the transport was closed; in each case
+   * not before the requests that run have ended.
+   */
   finished: Promise<void>;
 };
 
@@ -41,7 +44,8 @@ export function createStdioTransport({ input, write }: Streams): StdioTransport 
     if (isClosed) return;
     isClosed = true;
     notifyChange();
-    transport.onclose?.();
+    transport.onclose?.(); // Aborts the requests that run.
+    while (running > 0) await changed.promise;
     end.resolve();
   };
   const send = async (message: object) => {

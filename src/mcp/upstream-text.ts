@@ -20,10 +20,10 @@ export function upstreamTexts({ type, anyOf, items, properties, format, pattern,
 const INVISIBLE = /[\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu;
 const QUOTED_MAX = 160;
 
-/** Upstream text in quotes, on one line, without characters that hide or reorder text. */
-export function quoted(text: string): string {
+/** The beginning of an upstream text in quotes, on one line, without characters that hide or reorder text. */
+export function quoted(text: string, max = QUOTED_MAX): string {
   const visible = oneLine(text.replace(INVISIBLE, ""));
-  return JSON.stringify(visible.length > QUOTED_MAX ? `${beginning(visible, QUOTED_MAX)}…` : visible);
+  return JSON.stringify(visible.length > max ? `${beginning(visible, max)}…` : visible);
 }
 
 /** A value of a list of our own as it is; any other text in quotes. */

@@ -50,13 +50,14 @@ export function explainTool({ reader, tool }: Context): Tool | undefined {
         );
       const request = { tool: "explain", event_id };
       const document = { event: reason.event };
-      return longResult(
-        { reader, call, request, filters: { event_id }, document, version: versionOf(reason.event.detected_at), cursor },
-        () => explained(reason),
-      );
+      const version = versionOf(reason.event.detected_at);
+      return longResult({ reader, call, request, filters: { event_id }, document, version, cursor }, NOTHING, () => explained(reason));
     },
   });
 }
+
+/** The data next to a piece. */
+const NOTHING = { event: null, opportunity: null, because: [], rules: [], origin: null, import: null };
 
 function explained(reason: Reason): WholeResult {
   const { event, opportunity, rules, origin, import: brought } = reason;
@@ -77,8 +78,7 @@ function explained(reason: Reason): WholeResult {
     origin,
     import: brought,
   };
-  const empty = { event: null, opportunity: null, because: [], rules: [], origin: null, import: null };
-  return { data, cuts: cutsOf(event, row), lines, upstream, empty };
+  return { data, cuts: cutsOf(event, row), lines, upstream };
 }
 
 /** The values that were cut, and the changes that were left out. */

@@ -1,10 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { Opportunity } from "../../opportunities/opportunity.ts";
+import { numberOf } from "../../search/number.ts";
+import type { EpochMs } from "../../text/instant.ts";
 import { cursor, requiredText, sourceCode } from "../arguments.ts";
 import { cutTo } from "../cut.ts";
 import { CutMember, LongText } from "../long-text.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
-import { rowOf } from "../rows.ts";
 import { nullable } from "../schema.ts";
 import { quoted, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { longResult, versionOf } from "./long-result.ts";
@@ -23,16 +24,37 @@ export function getTool({ reader, tool }: Context): Tool {
       const opportunity = await theOpportunity(reader, "get", id, source, call);
       const request = { tool: "get", id, source };
       const filters = { id, ...(source !== undefined && { source }) };
-      const document = { opportunity };
-      return longResult({ reader, call, request, filters, document, version: versionOf(opportunity.updated_at), cursor }, () => {
+      const [document, version] = [{ opportunity }, versionOf(opportunity.updated_at)];
+      return longResult({ reader, call, request, filters, document, version, cursor }, { opportunity: null }, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
-        const row = rowOf(opportunity);
-        const lines = [
-          `${quoted(opportunity.title)}; number ${quoted(row.number)}; ${stateInWords(row, call.now)}; id ${opportunity.id}`,
-          ...(opportunity.summary === null ? [] : [`Summary: ${quoted(opportunity.summary)}`]),
-        ];
-        return { data: value, cuts, lines, upstream: upstreamTexts(Opportunity, "opportunity"), empty: { opportunity: null } };
+        return { data: value, cuts, lines: linesOf(opportunity, call.now), upstream: upstreamTexts(Opportunity, "opportunity") };
       });
     },
   });
+}
+
+/** The most characters of the summary and the eligibility in the text of a result. */
+const LONG_LINE = 600;
+
+function linesOf(opportunity: Opportunity, now: EpochMs): string[] {
+  const { id, title, summary, organization, program, funding, dates, classifications, eligibility, source } = opportunity;
+  const facts: [string, (string | null)[]][] = [
+    ["Agency", [organization.agency, organization.sub_agency, organization.issuing_office]],
+    ["Program", [program.type, program.contract_class]],
+    ["Posted", [dates.posted_at]],
+    ["Opens", [dates.opens_at]],
+    ["Awards", [funding?.amount_min ?? null, funding?.amount_max ?? null, funding?.display ?? null]],
+    ["NAICS", classifications.naics_codes],
+    ["Set-aside", classifications.set_aside_types],
+    ["Eligibility", [eligibility.requirements]],
+    ["Summary", [summary]],
+    ["Source", [source.code, source.url]],
+  ];
+  return [
+    `${quoted(title)}; number ${quoted(numberOf(opportunity))}; ${stateInWords({ ...opportunity, closes_at: dates.closes_at }, now)}; id ${id}`,
+    ...facts.flatMap(([label, texts]) => {
+      const given = texts.filter((text) => text !== null && text !== "").slice(0, 10);
+      return given.length === 0 ? [] : [`${label}: ${given.map((text) => quoted(text ?? "", LONG_LINE)).join(", ")}`];
+    }),
+  ];
 }

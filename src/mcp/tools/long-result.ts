@@ -23,36 +23,39 @@ export type LongRequest = {
   version: string;
   cursor: string | undefined;
 };
-export type WholeResult = {
-  data: object;
-  cuts: Cut[];
-  lines: string[];
-  upstream: string[] /** The data of a result that is a piece. */;
-  empty: object;
-};
+export type WholeResult = { data: object; cuts: Cut[]; lines: string[]; upstream: string[] };
 
-/** The result for one document: as a whole, cut where it is too long, or with a cursor a piece of a member that was cut. */
-export async function longResult(
-  { reader, call, request, filters, document, version, cursor }: LongRequest,
-  whole: () => WholeResult,
-): Promise<Result> {
+/** The result for one document: as a whole, cut where it is too long, or with a cursor a piece of a member. `empty` is the data next to a piece. */
+export async function longResult(request: LongRequest, empty: object, whole: () => WholeResult): Promise<Result> {
+  const { reader, call, cursor, filters } = request;
   const said = { filters, filters_in_words: [], returned: 1, total: 1 };
-  const cursorOf = (after: string) => encodeCursor(request, { now: call.now, after });
-  const freshness = await reader.freshness(call);
-  const { data, cuts, lines, upstream, empty } = whole();
-  if (cursor !== undefined) {
-    const { piece, next } = readLongText(document, version, decodeCursor(request, cursor).after);
-    const statement = {
-      ...said,
-      complete: next === null,
-      next_cursor: next === null ? null : cursorOf(next),
-      upstream_text: ["piece.text"],
-    };
-    const text = `Characters ${piece.from} to ${piece.to} of ${piece.length} of ${piece.path}: ${quoted(piece.text)}`;
-    return resultOf({ data: { ...empty, cut: [], piece }, lines: [text] }, statement, freshness, call.now);
-  }
-  const cut = cuts.map((each) => ({ ...each, path: pathInWords(each.path), cursor: cursorOf(beginOf(each, version)) }));
-  const cutLines = cut.map(({ path, shown, length, unit }) => `${path} is cut: ${shown} of ${length} ${unit} are in this result`);
-  const statement = { ...said, complete: cut.length === 0, next_cursor: cut[0]?.cursor ?? null, upstream_text: upstream };
-  return resultOf({ data: { ...data, cut, piece: null }, lines: [...lines, ...cutLines] }, statement, freshness, call.now);
+  const { statement, ...body } = cursor === undefined ? wholeOf(request, whole()) : pieceOf(request, empty, cursor);
+  return resultOf(body, { ...said, ...statement }, await reader.freshness(call), call.now);
+}
+
+function wholeOf(request: LongRequest, { data, cuts, lines, upstream }: WholeResult) {
+  const cut = cuts.map((each) => ({ ...each, path: pathInWords(each.path), cursor: cursorOf(request, beginOf(each, request.version)) }));
+  const cutLines = cut.map(
+    ({ path, shown, length, unit, cursor }) =>
+      `${path} is cut: ${shown} of ${length} ${unit} are in this result; the rest has the cursor ${cursor}`,
+  );
+  return {
+    data: { ...data, cut, piece: null },
+    lines: [...lines, ...cutLines],
+    statement: { complete: cut.length === 0, next_cursor: cut[0]?.cursor ?? null, upstream_text: upstream },
+  };
+}
+
+function pieceOf(request: LongRequest, empty: object, cursor: string) {
+  const { piece, next } = readLongText(request.document, request.version, decodeCursor(request.request, cursor).after);
+  const { path, from, to, length, text } = piece;
+  return {
+    data: { ...empty, cut: [], piece },
+    lines: [`Characters ${from} to ${to} of ${length} of ${path}: ${quoted(text, Number.POSITIVE_INFINITY)}`],
+    statement: { complete: next === null, next_cursor: next === null ? null : cursorOf(request, next), upstream_text: ["piece.text"] },
+  };
+}
+
+function cursorOf({ request, call: { now } }: LongRequest, after: string): string {
+  return encodeCursor(request, { now, after });
 }

@@ -5,7 +5,10 @@ import { codeInWords, quoted } from "../upstream-text.ts";
 
 export const ID = "Its id, or the number that people call it by, or an id that its source has or had for it.";
 
-/** The one opportunity with this id or number. Throws if there is none, or if there are several. */
+/** No opportunity has the id or number. */
+export class NoOpportunity extends Error {}
+
+/** The one opportunity with this id or number. Throws a NoOpportunity if there is none, and an Error if there are several. */
 export async function theOpportunity(
   reader: Reader,
   tool: string,
@@ -16,7 +19,7 @@ export async function theOpportunity(
   const found = await reader.get(id, source, call);
   const [opportunity] = found;
   if (opportunity === undefined)
-    throw new Error(
+    throw new NoOpportunity(
       `Cannot ${tool}: no opportunity${source === undefined ? "" : ` of ${source}`} has the id or number ${quoted(id)}. Look for it with find`,
     );
   if (found.length === 1) return opportunity;
