@@ -4,12 +4,11 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
-import { sample } from "../../src/cli/demo-sample.ts";
 import { insignificant, type OpportunityEvent, type Severity, severities } from "../../src/events/event.ts";
-import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { machineOf } from "../support/command-line.ts";
 import { copyCatalog } from "../support/engines.ts";
+import { takeGrantsGovDates } from "../support/grants-gov-dates.ts";
 import { aCatalog, aDirectory, DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
@@ -29,13 +28,7 @@ let all: Row[];
 beforeAll(async () => {
   data = aDirectory();
   const db = openCatalog(data, NOON);
-  const { takeFiles, clock } = await aCatalog(db);
-  clock.now = 0; // The history begins before NOON.
-  for (const { format, file, asOf } of sample) {
-    if (format !== "grants-gov") continue;
-    const path = file.startsWith("/") ? file : join(import.meta.dir, "../../src/cli", file);
-    await takeFiles([path], { format: grantsGov, asOf: Date.parse(asOf) });
-  }
+  await takeGrantsGovDates(db);
   const rows = await db.all(
     rawSql<{ event: Uint8Array; opportunity: Uint8Array }>(
       `select events.document as event, opportunities.document as opportunity

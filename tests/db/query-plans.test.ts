@@ -4,13 +4,16 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import type { Query } from "../../db/query.ts";
 import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
+import { positionAt, readFeed, readWindow, windowOrders } from "../../src/events/feed.ts";
 import { listOpportunityEvents } from "../../src/events/list.ts";
 import { getOpportunity } from "../../src/opportunities/get.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
+import { postgresLocation } from "../support/database-locations.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
-import { textOf } from "../support/sql.ts";
+import { hasPostgres } from "../support/postgres.ts";
+import { rawSql, textOf } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -83,6 +86,47 @@ test("lists, details and histories use indexes", async () => {
   });
   expect(statements.size).toBeGreaterThan(15);
   expect(scansOf(db, statements)).toEqual([]);
+});
+
+const windows = [{ since: NOON - 1, until: NOON + DAY }, { since: NOON - 1 }, { until: NOON + DAY }];
+
+/** Every statement of the feed and its windows. */
+const readChanges = async (db: CatalogDb) => {
+  const { position } = await readFeed(db, null, { filter: {}, since: NOON - 1 }, NOON, 5);
+  await readFeed(db, position, { filter: {} }, NOON, 5);
+  await positionAt(db, NOON - 1);
+  for (const window of windows)
+    for (const order of windowOrders) await readWindow(db, { detected_at: NOON, seq: 3 }, { filter: {}, ...window }, NOON, 5, order);
+};
+
+test("the feed of changes reads its window by an index", async () => {
+  const db = openCatalog(":memory:", NOON);
+  const { take } = await aCatalog(db);
+  await take(Array.from({ length: 30 }, (_, n) => record(n)));
+  const statements = await statementsOf(db, () => readChanges(db));
+  expect(statements.size).toBeGreaterThan(6);
+  expect(scansOf(db, statements)).toEqual([]);
+  const plans = [...statements].flatMap((statement) =>
+    (db.sqlite.query(`explain query plan ${statement}`).all() as { detail: string }[]).map(({ detail }) => detail),
+  );
+  expect(plans.filter((plan) => plan.includes("INDEX events_feed (detected_at>? AND detected_at<?)"))).toHaveLength(2);
+});
+
+test.if(hasPostgres)("the feed of changes reads its window by an index on PostgreSQL", async () => {
+  const db = await (await postgresLocation()).catalog(NOON);
+  const { take } = await aCatalog(db);
+  // All at one instant, as after a restore.
+  await take(Array.from({ length: 800 }, (_, n) => record(n)));
+  await db.run(rawSql("analyze fundfeed_catalog.events"));
+  const statements = [...(await statementsOf(db, () => readChanges(db)))].filter((statement) => /detected_at.* (>|<) \(/.test(statement));
+  expect(statements).toHaveLength(2);
+  for (const statement of statements) {
+    const isNewest = statement.includes("desc");
+    const values = isNewest ? [NOON, 500, NOON - 1, 10] : [NOON, 100, NOON, 10];
+    const plan = (await db.all(rawSql<object>(`explain ${statement}`, ...values))).map((row) => Object.values(row)[0]).join("\n");
+    expect(plan).toMatch(/Index (Only )?Scan (Backward )?using events_feed/);
+    expect(plan).not.toMatch(/Sort|Seq Scan/);
+  }
 });
 
 test("status turns find due records, and imports find each record, by an index", async () => {
