@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
+import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
-import { createReadModel } from "../../src/opportunities/read-model.ts";
+import { BATCH_ROWS, createReadModel, reload } from "../../src/opportunities/read-model.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
@@ -59,4 +60,42 @@ test("every connection to a catalog has the same cursor secret", async () => {
   expect((await createReadModel(first)).cursorSecret).toEqual((await createReadModel(second)).cursorSecret);
   await first.close();
   await second.close();
+});
+
+test("loading and reloading handle other work after each batch", async () => {
+  const db = openCatalog(":memory:", NOON);
+  const numbers = `with recursive n(n) as (select 1 union all select n + 1 from n where n < ${3 * BATCH_ROWS})`;
+  db.sqlite.run(`${numbers} insert into facets (status, source, program_type, agency) select 'open', 'S' || n, '', '' from n`);
+  db.sqlite.run(
+    `${numbers} insert into opportunities (id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, hash, document, sidecar)
+     select 'id' || n, 'S' || n, n, n, 0, n / 1000, n, 'stated', '', '', '' from n`,
+  );
+  const reads: { rows: number; turn: number }[] = [];
+  let turn = 0;
+  const counting = () => {
+    turn++;
+    timer = setImmediate(counting);
+  };
+  let timer = setImmediate(counting);
+  const watched: CatalogDb = {
+    ...db,
+    async all(query, ...values) {
+      const rows = await db.all(query, ...values);
+      reads.push({ rows: rows.length, turn });
+      return rows;
+    },
+  };
+  const expectTurns = () => {
+    const full = reads.filter(({ rows }) => rows === BATCH_ROWS);
+    expect(full.length).toBe(6); // Of facets and of records.
+    expect(new Set(full.map((read) => read.turn)).size).toBe(6);
+    expect(Math.max(...reads.map(({ rows }) => rows))).toBe(BATCH_ROWS);
+    reads.length = 0;
+  };
+  const model = await createReadModel(watched);
+  expectTurns();
+  await reload(model);
+  expectTurns();
+  clearImmediate(timer);
+  await db.close();
 });
