@@ -1,5 +1,5 @@
 /** `fundfeed check`: verifies what the contract promises about stored records and their history, as far as the data alone can show. */
-import { and, asc, desc, eq, gt, inArray, isNotNull, notExists, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, max, notExists, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { BATCH_ROWS, type CatalogDb, type CatalogSql } from "../../db/engine.ts";
 import { exists, listOf, pick, query, type RowsOf, select, selectAll } from "../../db/query.ts";
@@ -35,6 +35,7 @@ const eventsOfRows = query({ seqs: listOf(events.opportunity_seq) }, ({ seqs }) 
     .where(inArray(events.opportunity_seq, seqs))
     .orderBy(desc(events.detected_at), desc(events.seq)),
 );
+const lastRow = query({}, () => select({ seq: max(opportunities.seq) }).from(opportunities));
 const cursorSecretLength = query({}, () =>
   select({ length: sql<number>`length(${settings.value})` })
     .from(settings)
@@ -70,16 +71,19 @@ const END_OF_TIME = 8.64e15;
 
 /**
  * The faults of the catalog's content: each record with its history, then what belongs to no record. Runs in one read transaction. Stops
- * soon after `atMost` faults. Reports instants later than `now`, if it is given.
+ * soon after `atMost` faults. Reports instants later than `now`, if it is given. `report` is called after each batch, with the row numbers
+ * that were checked, and the greatest one.
  */
 export async function checkCatalog(
   db: CatalogDb,
   atMost = Number.POSITIVE_INFINITY,
   now: EpochMs = Number.POSITIVE_INFINITY,
+  report: (done: number, total: number) => void = () => undefined,
 ): Promise<Fault[]> {
   return db.readTransaction(async (sql) => {
     const faults: Fault[] = [];
     const counted = noChanges();
+    const last = (await sql.get(lastRow))?.seq ?? 0;
     const facets = new Map((await sql.all(allFacets)).map((each) => [each.id, each]));
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
       const rows: OpportunityRow[] = await sql.all(opportunitiesAfter, { after });
@@ -87,6 +91,7 @@ export async function checkCatalog(
       for (const checked of await readAll(sql, rows, facets)) faults.push(...recordFaults(checked, now));
       if (faults.length >= atMost) return faults;
       after = rows.at(-1)?.seq;
+      if (after !== undefined) report(after, last);
     }
     const secret = await sql.get(cursorSecretLength);
     const catalogFaults = (await orphans(sql)).filter(({ count }) => count > 0).map(({ count, what }) => `${count} ${what}`);

@@ -1,8 +1,8 @@
 /** Erases the contacts of stored records and of their history. The erased text stays in unused pages until `Engine.vacuum`. */
-import { and, asc, eq, inArray, not, or, type Placeholder } from "drizzle-orm";
+import { and, asc, eq, exists as existsIn, gt, lte, max, not, or, type Placeholder } from "drizzle-orm";
 import type { Dialect } from "../../db/dialect.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { listOf, parameter, query, select } from "../../db/query.ts";
+import { exists, parameter, pick, query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { atNextInstant, redactEvents, updateRecord, type Writing } from "./commit.ts";
@@ -10,31 +10,44 @@ import { readContent } from "./content.ts";
 import { decideRedaction } from "./decide.ts";
 import { getStored, listEventsWithContacts, type StoredRecord } from "./stored.ts";
 
-/** Records redacted in one transaction. */
+/** Row numbers looked at in one transaction. */
 const CHUNK = 1000;
 
 /** How many records, and how many events, had contacts. */
 export type Redacted = { records: number; events: number };
 
+/** Called after each chunk, with the row numbers that were looked at, and the greatest one. */
+type Report = (done: number, total: number) => void;
+
 /** Erases the contacts of these sources' records, or of all records. Each redacted record gets an event and a new `updated_at`. */
-export async function redactStored(db: CatalogDb, sources: readonly string[] | undefined, now: EpochMs): Promise<Redacted> {
+export async function redactStored(
+  db: CatalogDb,
+  sources: readonly string[] | undefined,
+  now: EpochMs,
+  report: Report = () => undefined,
+): Promise<Redacted> {
   const redacted: Redacted = { records: 0, events: 0 };
-  const rows = await listCandidates(db, sources);
-  for (let first = 0; first < rows.length; first += CHUNK) {
+  for await (const rows of candidatesIn(db, sources, report)) {
     await atNextInstant(db, now, async (writing) => {
-      for (const seq of rows.slice(first, first + CHUNK)) await redactOne(writing, seq, redacted);
+      for (const seq of rows) await redactOne(writing, seq, redacted);
     });
   }
   return redacted;
 }
 
 /** What `redactStored` would return. Changes nothing. */
-export async function rehearseRedaction(db: CatalogDb, sources: readonly string[] | undefined): Promise<Redacted> {
+export async function rehearseRedaction(
+  db: CatalogDb,
+  sources: readonly string[] | undefined,
+  report: Report = () => undefined,
+): Promise<Redacted> {
   return db.readTransaction(async (sql) => {
     const counted: Redacted = { records: 0, events: 0 };
-    for (const seq of await listCandidates(sql, sources)) {
-      counted.events += (await listEventsWithContacts(sql, seq)).length;
-      if (hasContacts(await getStored(sql, seq))) counted.records++;
+    for await (const rows of candidatesIn(sql, sources, report)) {
+      for (const seq of rows) {
+        counted.events += (await listEventsWithContacts(sql, seq)).length;
+        if (hasContacts(await getStored(sql, seq))) counted.records++;
+      }
     }
     return counted;
   });
@@ -56,29 +69,34 @@ function hasContacts({ document, sidecar }: StoredRecord): boolean {
 
 /** Text that shows that a record's document has no contacts, and text without which a detected event has none. */
 const texts = { none: '"contacts":[]', changed: '"field":"contacts"' };
+const rowRange = { after: opportunities.seq, until: opportunities.seq };
 const textParameters = { none: parameter<string>(), changed: parameter<string>() };
 const mayHaveContacts = ({ none, changed }: { none: Placeholder; changed: Placeholder }, { containsText }: Dialect) =>
   or(
     not(containsText(opportunities.document, none)),
-    inArray(
-      opportunities.seq,
-      select({ seq: events.opportunity_seq })
+    existsIn(
+      select(exists)
         .from(events)
-        .where(or(eq(events.origin, "imported"), containsText(events.document, changed))),
+        .where(
+          and(eq(events.opportunity_seq, opportunities.seq), or(eq(events.origin, "imported"), containsText(events.document, changed))),
+        ),
     ),
   );
-const candidates = query(textParameters, (values, dialect) =>
-  select({ seq: opportunities.seq }).from(opportunities).where(mayHaveContacts(values, dialect)).orderBy(asc(opportunities.seq)),
-);
-const candidatesOfSources = query({ ...textParameters, sources: listOf(opportunities.source) }, ({ sources, ...values }, dialect) =>
-  select({ seq: opportunities.seq })
+const candidates = query({ ...textParameters, ...rowRange }, ({ after, until, ...values }, dialect) =>
+  select(pick(opportunities, "seq", "source"))
     .from(opportunities)
-    .where(and(mayHaveContacts(values, dialect), inArray(opportunities.source, sources)))
+    .where(and(gt(opportunities.seq, after), lte(opportunities.seq, until), mayHaveContacts(values, dialect)))
     .orderBy(asc(opportunities.seq)),
 );
+const lastRow = query({}, () => select({ seq: max(opportunities.seq) }).from(opportunities));
 
-/** Row numbers of all records that have contacts, or whose events may have some. */
-async function listCandidates(sql: CatalogSql, sources: readonly string[] | undefined): Promise<number[]> {
-  const rows = sources === undefined ? await sql.all(candidates, texts) : await sql.all(candidatesOfSources, { ...texts, sources });
-  return rows.map(({ seq }) => seq);
+/** Row numbers of all records that have contacts, or whose events may have some, chunk by chunk. Reads each record once. */
+async function* candidatesIn(sql: CatalogSql, sources: readonly string[] | undefined, report: Report): AsyncIterable<number[]> {
+  const last = (await sql.get(lastRow))?.seq ?? 0;
+  for (let after = 0; after < last; after += CHUNK) {
+    const rows = await sql.all(candidates, { ...texts, after, until: after + CHUNK });
+    const wanted = rows.filter(({ source }) => sources === undefined || sources.includes(source));
+    if (wanted.length > 0) yield wanted.map(({ seq }) => seq);
+    report(Math.min(after + CHUNK, last), last);
+  }
 }

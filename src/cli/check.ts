@@ -9,6 +9,7 @@ import { checkCatalog, type Fault } from "../changes/check.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { type Cli, type CommonOptions, command, withCatalog, withState } from "./command.ts";
 import { printResult } from "./output.ts";
+import { progressReporter } from "./progress.ts";
 
 /** The first faults show what happened; a million more would not. */
 const FAULTS_MAX = 100;
@@ -39,16 +40,19 @@ export function checkCommand(cli: Cli): Command {
 /** A database that cannot be opened is a fault. A missing one is not, as long as the other one exists. */
 async function findFaults(cli: Cli, options: CommonOptions): Promise<Found[]> {
   const { catalog, state } = options.database === undefined ? fileNames : schemas;
+  const report = progressReporter(cli.machine);
+  const progress = (done: number, total: number) => report({ step: "checking", done, total, unit: "records" });
   const results = await Promise.allSettled([
     faultsOf(
       catalog,
-      withCatalog(cli, options, (db) => inspect(catalog, db, () => checkCatalog(db, FAULTS_MAX, cli.machine.now()))),
+      withCatalog(cli, options, (db) => inspect(catalog, db, () => checkCatalog(db, FAULTS_MAX, cli.machine.now(), progress))),
     ),
     faultsOf(
       state,
       withState(cli, options, (db) => inspect(state, db, async () => [])),
     ),
   ]);
+  cli.machine.showProgress("");
   const found = results.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   const [missing] = results.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
   if (found.length === 0) throw missing;

@@ -15,6 +15,7 @@ import { sourceCodes } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
 import { withImportContext } from "./import-context.ts";
 import { formatCount, printResult } from "./output.ts";
+import { progressReporter } from "./progress.ts";
 
 /** How long to wait for a dump or another long read of PostgreSQL. */
 const WAIT_MS = 10 * 60_000;
@@ -34,7 +35,9 @@ export function redactCommand(cli: Cli): Command {
           throw new Error(`Cannot redact ${locationName(options)}: it rewrites tables, which requires the role of their owner`);
         // Waits for a running import, and removes what a killed one left.
         return withStaging(context, async () => {
-          const stored = { ...(await redactStored(db, codes, now())), complete: await vacuum(cli, db) };
+          const erased = await redactStored(db, codes, now(), progressOf(cli));
+          cli.machine.showProgress("");
+          const stored = { ...erased, complete: await vacuum(cli, db) };
           await redactFiles(context);
           return stored;
         });
@@ -48,11 +51,17 @@ export function redactCommand(cli: Cli): Command {
 async function rehearse(cli: Cli, options: CommonOptions, codes: readonly string[] | undefined): Promise<void> {
   const counted = await withCatalog(cli, { ...options, mode: "read" }, async (db) => {
     await requireSources(db, codes ?? [], "redact");
-    return rehearseRedaction(db, codes);
+    return rehearseRedaction(db, codes, progressOf(cli));
   });
+  cli.machine.showProgress("");
   printResult(cli, options, counted, `Contacts would be erased from ${formatRedacted(counted)}`);
   const files = options.database === undefined ? await filesWithRecords(options.data) : [];
   for (const file of files) cli.machine.printError(`${file} would keep the line and reason of each rejected record, but not the record`);
+}
+
+function progressOf({ machine }: Cli): (done: number, total: number) => void {
+  const report = progressReporter(machine);
+  return (done, total) => report({ step: "reading", done, total, unit: "records" });
 }
 
 function formatRedacted({ records, events }: Redacted): string {
