@@ -1,27 +1,34 @@
 import type { Command } from "commander";
 import { type FileDigest, listImports, type Summary } from "../import/import-log.ts";
 import { oneLine } from "../text/terminal-text.ts";
+import { wholeNumber } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, commandGroup, withCatalog } from "./command.ts";
 import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, toSecond, wrapped } from "./output.ts";
 
+const [LIMIT, LIMIT_MAX] = [100, 1_000_000];
+
 export function importsCommand(cli: Cli): Command {
-  const list = command("list", "List imports with their files, times and counts, newest first").action(async (options: CommonOptions) => {
-    const rows = await withCatalog(cli, options, listImports);
-    const imports = rows.map((row) => ({
-      id: row.id,
-      format: row.format,
-      files: JSON.parse(row.files) as FileDigest[],
-      sources: JSON.parse(row.sources) as string[],
-      snapshot: row.snapshot === 1,
-      as_of: instantOrNull(row.as_of),
-      started_at: instantOrNull(row.started_at),
-      finished_at: instantOrNull(row.finished_at),
-      counts: JSON.parse(row.counts) as Partial<Summary>,
-    }));
-    const idWidth = `${imports[0]?.id ?? ""}`.length; // The newest id is the longest.
-    const text = imports.map((each) => entryOf(each, idWidth)).join("\n");
-    printResult(cli, options, imports, text === "" ? "Nothing has been imported yet" : text);
-  });
+  const list = command("list", "List imports with their files, times and counts, newest first")
+    .option("--limit <n>", "how many imports to list", wholeNumber(1, LIMIT_MAX), LIMIT)
+    .action(async (options: CommonOptions & { limit: number }) => {
+      const { limit } = options;
+      const rows = await withCatalog(cli, options, (db) => listImports(db, limit + 1)); // One more shows whether there are others.
+      const imports = rows.slice(0, limit).map((row) => ({
+        id: row.id,
+        format: row.format,
+        files: JSON.parse(row.files) as FileDigest[],
+        sources: JSON.parse(row.sources) as string[],
+        snapshot: row.snapshot === 1,
+        as_of: instantOrNull(row.as_of),
+        started_at: instantOrNull(row.started_at),
+        finished_at: instantOrNull(row.finished_at),
+        counts: JSON.parse(row.counts) as Partial<Summary>,
+      }));
+      const idWidth = `${imports[0]?.id ?? ""}`.length; // The newest id is the longest.
+      const text = imports.map((each) => entryOf(each, idWidth)).join("\n");
+      printResult(cli, options, imports, text === "" ? "Nothing has been imported yet" : text);
+      if (rows.length > limit) cli.machine.printError("There are older imports; --limit lists more.");
+    });
   return commandGroup("imports", "Show the import log", [list]);
 }
 

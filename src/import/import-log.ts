@@ -1,7 +1,7 @@
 /** The import log: files, instants and counts of every import. It shows whether a killed import is being run again. */
 import { desc, eq, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { insertInto, orUpdate, pick, query, select, selectAll, update } from "../../db/query.ts";
+import { insertInto, orUpdate, parameter, pick, query, select, selectAll, update } from "../../db/query.ts";
 import { imports, importTotals, lastImports } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 
@@ -53,7 +53,7 @@ const addToTotal = insertInto(importTotals, {
 });
 const saveLastImport = insertInto(lastImports, { onConflict: orUpdate(lastImports.source, lastImports.finished_at) });
 const newestFirst = () => selectAll(imports).orderBy(desc(imports.id));
-const allImports = query({}, newestFirst);
+const newestImports = query({ limit: parameter<number>() }, ({ limit }) => newestFirst().limit(limit));
 const newestImport = query({}, () => newestFirst().limit(1));
 
 /** What identifies an import when it begins. */
@@ -109,7 +109,7 @@ export async function findUnfinished(sql: CatalogSql, { format, files, snapshot,
   return same ? newest : undefined;
 }
 
-/** All imports, newest first. */
-export async function listImports(sql: CatalogSql): Promise<ImportRow[]> {
-  return sql.all(allImports);
+/** The newest imports, newest first. */
+export async function listImports(sql: CatalogSql, limit: number): Promise<ImportRow[]> {
+  return sql.all(newestImports, { limit });
 }

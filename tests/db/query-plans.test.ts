@@ -3,13 +3,18 @@ import { afterAll, expect, test } from "bun:test";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import type { Query } from "../../db/query.ts";
 import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
+import { explain } from "../../src/changes/explain.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
 import { positionAt, readFeed, readWindow, windowOrders } from "../../src/events/feed.ts";
 import { listOpportunityEvents } from "../../src/events/list.ts";
+import { listImports } from "../../src/import/import-log.ts";
+import { createMetrics, metricsText } from "../../src/monitoring/metrics.ts";
 import { getOpportunity } from "../../src/opportunities/get.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
+import { readFreshness } from "../../src/search/freshness.ts";
+import { newestPostedDates, requireSources } from "../../src/sources/source.ts";
 import { postgresLocation } from "../support/database-locations.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres } from "../support/postgres.ts";
@@ -46,12 +51,12 @@ const GROWS = /^SCAN (opportunities|events|facets|upstream_ids)/;
 const SORTS = /USE TEMP B-TREE/;
 
 /** The plans that read from end to end, or sort, something that grows. The few records of one upstream id may be sorted. */
-function scansOf({ sqlite }: CatalogFile, statements: ReadonlySet<string>): string[] {
+function scansOf({ sqlite }: CatalogFile, statements: ReadonlySet<string>, grows = GROWS): string[] {
   return [...statements]
     .filter((statement) => /^\s*(select|update|insert|delete)/i.test(statement))
     .flatMap((statement) =>
       (sqlite.query(`explain query plan ${statement}`).all() as { detail: string }[])
-        .filter(({ detail }) => GROWS.test(detail) || (SORTS.test(detail) && !statement.includes(`"upstream_id" = ?`)))
+        .filter(({ detail }) => grows.test(detail) || (SORTS.test(detail) && !statement.includes(`"upstream_id" = ?`)))
         .map(({ detail }) => `${detail}: ${statement.replace(/\s+/g, " ")}`),
     );
 }
@@ -141,4 +146,24 @@ test("status turns find due records, and imports find each record, by an index",
   });
   expect(statements.size).toBeGreaterThan(15);
   expect(scansOf(db, statements)).toEqual([]);
+});
+
+test("status, metrics, explanations and the import log read neither records, events nor imports from end to end", async () => {
+  const db = openCatalog(":memory:", NOON);
+  const { take } = await aCatalog(db);
+  await take(Array.from({ length: 30 }, (_, n) => record(n)));
+  const [added] = await db.all(rawSql<{ id: string }>("select id from events"));
+  const machine = { now: () => NOON, usage: () => ({ residentBytes: 0, cpuSeconds: 0 }) };
+  const statements = await statementsOf(db, async () => {
+    await readFreshness(db, NOON);
+    await newestPostedDates(db, "2026-01-01");
+    await requireSources(db, ["A"], "find");
+    await metricsText(createMetrics(NOON), { catalog: db, machine });
+    await listImports(db, 5);
+    await explain(db, added?.id ?? "");
+  });
+  expect(statements.size).toBeGreaterThan(9);
+  const grows = /^SCAN (opportunities|events|upstream_ids|posted_days|imports)(?! USING (COVERING )?INDEX imports_unfinished)/;
+  const scans = scansOf(db, statements, grows).filter((scan) => grows.test(scan) && !scan.endsWith(" limit ?"));
+  expect(scans).toEqual([]);
 });
