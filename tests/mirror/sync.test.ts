@@ -80,6 +80,30 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     expect(place.contents()).toEqual(await served(api));
   });
 
+  test("asks for a page per hundred changed records, and once for the history of each; for unchanged ones never", async () => {
+    const api = await serving(230);
+    const place = aPlace(kind);
+    await sync(aClient(api), place);
+    const requests = async () => {
+      const client = aClient(api);
+      const { records } = await sync(client, place);
+      const histories = client.asked.filter((each) => each.includes("/events?"));
+      expect(new Set(histories).size).toBe(histories.length);
+      return { records, pages: client.asked.length - histories.length, histories: histories.length };
+    };
+    expect(await requests()).toEqual({ records: 0, pages: 1, histories: 0 });
+    await publish(api, 0, 230, "Title"); // As they are.
+    expect(await requests()).toEqual({ records: 0, pages: 1, histories: 0 });
+    await publish(api, 0, 100, "Changed");
+    expect(await requests()).toEqual({ records: 100, pages: 1, histories: 100 });
+    await publish(api, 0, 101, "Changed again");
+    expect(await requests()).toEqual({ records: 101, pages: 2, histories: 101 });
+    await publish(api, 7, 8, "Changed twice");
+    await publish(api, 7, 8, "Changed three times");
+    expect(await requests()).toEqual({ records: 1, pages: 1, histories: 1 });
+    expect(place.contents()).toEqual(await served(api));
+  });
+
   test("copies nothing from an empty catalog, and continues from there", async () => {
     const api = await testApi();
     const place = aPlace(kind);
