@@ -95,7 +95,7 @@ const LATER = [
   "drop table import_totals",
   "drop table counting",
   "alter table facets drop column records",
-  "delete from migrations where tag like '%_counts'",
+  "delete from migrations where n >= (select n from migrations where tag like '%_counts')",
 ];
 
 describe.each(locations)("a migration on %s", (_, isThere, newLocation) => {
