@@ -87,7 +87,9 @@ const stagesOfSeries = query({ source: versions.source, series: listOf(versions.
     .orderBy(asc(opportunities.seq)),
 );
 const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
-const upsertVersion = insertInto(versions, { onConflict: orUpdate([versions.source, versions.upstream_id], versions.posted_at) });
+const upsertVersion = insertInto(versions, {
+  onConflict: orUpdate([versions.source, versions.upstream_id], versions.posted_at, versions.revision_key, versions.series, versions.title),
+});
 
 /** The record that a version belongs to. */
 export type VersionRecord = {

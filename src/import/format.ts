@@ -37,7 +37,7 @@ export type RecordItem = {
   record: Draft | { [field: string]: unknown };
   /** The record has only some of the fields. Missing ones keep their stored values; with "adds", lists keep their stored items, too. */
   partial?: "omits" | "adds";
-  /** For a partial record: returns it with those stored values that say the same more exactly, as another layout may. */
+  /** For a partial record: returns it with those stored values that say the same more exactly, or that only another layout has. */
   reconcile?: (stored: Draft) => Draft;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
   revisions?: readonly Revision[];
@@ -76,11 +76,16 @@ export type Version = {
   opportunity_id?: string;
   /** If undefined, the version is known by its id alone. */
   facts?: Facts;
+  /** Ids of other versions of the same record, as far as the upstream names them. */
+  others?: readonly string[];
 };
 
 /** Facts by which a version is assigned to a known opportunity. */
 export type Facts = {
-  /** Shared by all revisions. It is the lineage of the first opportunity that has it. */
+  /**
+   * Shared by all revisions. It is the lineage of the first opportunity that has it. If it is the series, too, it is provisional: another layout
+   * of the same version may have a better one.
+   */
   key: string;
   /** Shared by all stages of one acquisition. */
   series: string;

@@ -17,8 +17,9 @@ export async function completeRecord(
   const key = partial === undefined || version?.isForeign ? undefined : readNaturalKey(withLineage(record));
   const stored = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
   if (stored === undefined) return withLineage(record);
-  const { status: _status, ...content } = readContent(stored.document, stored.sidecar);
-  return merged(withLineage(reconcile?.(content) ?? record), content, partial === "adds");
+  const all = readContent(stored.document, stored.sidecar);
+  const { status: _status, ...content } = all;
+  return merged(withLineage(reconcile?.(all) ?? record), content, partial === "adds");
 }
 
 function merged(record: object, stored: object, addsToLists: boolean): object {

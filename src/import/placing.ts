@@ -89,6 +89,10 @@ function placedOf({ source, id, lineage, revision_key, series, title, posted_at,
 async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncIterable<Version>, isFirst: boolean): Promise<void> {
   for await (const version of versions) add(table, version);
   if (!isFirst) for (const rows of table.unplaced()) await db.readTransaction((sql) => placeKnown(sql, table, rows));
+  for (const rows of table.naming()) {
+    if (!isFirst) await db.readTransaction((sql) => placeByOthers(sql, table, rows));
+    for (const row of rows) takeKeyOfOthers(table, row.id, row.source);
+  }
   table.placeByIds();
   for (const keys of table.unplacedKeys()) {
     const known = isFirst ? undefined : await db.readTransaction((sql) => threadsOf(sql, keys));
@@ -101,17 +105,21 @@ async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncItera
   if (!isFirst) for (const rows of table.others()) await db.readTransaction((sql) => compare(sql, table, rows));
 }
 
-/** A version that occurs twice keeps the facts of the first, and the more exact time. */
-function add(table: VersionTable, { source, id, opportunity_id, facts }: Version): void {
+/** A version that occurs twice keeps the facts of the first unless they are provisional, and the more exact time. */
+function add(table: VersionTable, { source, id, opportunity_id, facts, others = [] }: Version): void {
   const usable = usableKey(source, facts?.key ?? id, id);
   if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Validation will reject its record.
   const { at, hasTime } = postingOf(facts?.posted ?? null);
+  const { key = null, series = null, title = null } = facts ?? {};
   const known = table.find(source, id);
+  const named = new Set([...othersOf(known), ...others.filter((other) => other !== id && usableKey(source, undefined, other)?.upstreamId)]);
+  const all = named.size === 0 ? null : JSON.stringify([...named]);
   if (known !== undefined) {
-    if (hasTime > known.has_time) table.update({ ...known, posted_at: at, has_time: hasTime });
+    const better = facts !== undefined && isProvisional(known) && facts.key !== facts.series ? { revision_key: key, series } : {};
+    const time = hasTime > known.has_time ? { posted_at: at, has_time: hasTime } : {};
+    if (all !== known.others || Object.keys({ ...better, ...time }).length > 0) table.update({ ...known, ...better, ...time, others: all });
     return;
   }
-  const { key = null, series = null, title = null } = facts ?? {};
   const compared = title?.slice(0, TITLE_MAX).replaceAll("\0", "").toWellFormed() ?? null;
   table.add({
     source,
@@ -122,7 +130,17 @@ function add(table: VersionTable, { source, id, opportunity_id, facts }: Version
     title: compared,
     posted_at: at,
     has_time: hasTime,
+    others: all,
   });
+}
+
+function othersOf(row: Row | undefined): string[] {
+  return row?.others == null ? [] : (JSON.parse(row.others) as string[]); // Written above.
+}
+
+/** Whether another layout may have a better key (`Facts` in `format.ts`). */
+function isProvisional({ revision_key, series }: { revision_key: string | null; series: string | null }): boolean {
+  return revision_key !== null && revision_key === series;
 }
 
 function postingOf(posted: string | null): { at: number | null; hasTime: number } {
@@ -150,8 +168,36 @@ async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly R
   }
 }
 
-/** The stored facts stay, because the version was placed by them. Only a more exact time or another day replaces the stored one. */
-function asKnown(row: Row, { lineage, shown_id, facts }: VersionRecord): Row {
+/** Places versions with the record of another version that they name, and takes its key. */
+async function placeByOthers(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
+  for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
+    const records = await findVersionRecords(sql, source, [...new Set(ofSource.flatMap(othersOf))]);
+    for (const row of ofSource) {
+      const record = othersOf(row).flatMap((other) => records.get(other) ?? [])[0];
+      if (record === undefined) continue;
+      const { revision_key, series } = record.facts ?? row;
+      table.update({ ...row, revision_key, series, lineage: record.lineage, is_other: 1 });
+    }
+  }
+}
+
+/** The same for a version whose others are in the files: it goes where they go. */
+function takeKeyOfOthers(table: VersionTable, id: string, source: string): void {
+  const row = table.find(source, id);
+  if (row === undefined || row.lineage !== null || !isProvisional(row)) return;
+  const others = othersOf(row).flatMap((other) => table.find(source, other) ?? []);
+  const other = others.find(({ lineage }) => lineage !== null) ?? others.find((each) => each.revision_key !== null && !isProvisional(each));
+  if (other === undefined) return;
+  const { revision_key, series, lineage } = other;
+  table.update({ ...row, revision_key, series, lineage, is_other: lineage === null ? 0 : 1 });
+}
+
+/**
+ * The stored facts stay, because the version was placed by them, unless they were provisional. Only a more exact time or another day replaces
+ * the stored one.
+ */
+function asKnown(row: Row, { lineage, shown_id, facts: stored }: VersionRecord): Row {
+  const facts = stored !== undefined && isProvisional(stored) && row.revision_key !== null && !isProvisional(row) ? undefined : stored;
   const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;
   const known = { ...row, ...facts, posted_at, lineage };
   const isSaved = known.revision_key === null || (facts !== undefined && posted_at === facts.posted_at);
@@ -201,7 +247,10 @@ function placeByKey(table: VersionTable, rows: readonly Row[], key: string, know
   const threads = known.toSorted((one, other) => Number(other.lineage === key) - Number(one.lineage === key));
   for (const row of rows) {
     if (row.lineage !== null) continue;
-    const lineage = lineageOf({ id: row.id, title: row.title ?? "", day: dayOf(row.posted_at) }, key, threads);
+    // A provisional key is the id of the first version, so it is right whatever the titles are.
+    const [first] = isProvisional(row) ? threads : [];
+    const version = { id: row.id, title: row.title ?? "", day: dayOf(row.posted_at) };
+    const lineage = isProvisional(row) ? (first?.lineage ?? key) : lineageOf(version, key, threads);
     const begins = lineage === key && !threads.some((thread) => thread.lineage === key);
     table.place(row.n, lineage, { begins, isOther: stored.has(lineage) });
     join(threadIn(threads, lineage), row);

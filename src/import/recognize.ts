@@ -19,6 +19,11 @@ const json: readonly Mark[] = [
   { format: "events", what: "events as NDJSON", mark: /^(?=.*"detected_at":)(?=.*"severity":)/ },
   { format: "records", what: "records as NDJSON", mark: /^.*"source": ?\{ ?"code":/ },
   { format: "sam-gov", what: "JSON of SAM.gov", mark: /"(noticeId|NoticeId|opportunitiesData)"\s*:/ },
+  {
+    format: "sam-gov",
+    what: "a response of SAM.gov's page backend",
+    mark: /"(data2|cancel_notice|maxAllowedRecords)"\s*:|"_type"\s*:\s*"opportunity"/,
+  },
   { format: "grants-gov", what: "an API response of Grants.gov", mark: /"(oppHits|opportunityNumber|synopsis|forecast)"\s*:/ },
   { format: "dsip", what: "an API response of the DoD SBIR/STTR portal", mark: /"(topicId|topicCode|topic_code|questionId)"\s*:/ },
   { format: "sbir-gov", what: "an API response of SBIR.gov", mark: /"solicitation_(agency_url|topics)"\s*:/ },

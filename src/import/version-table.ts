@@ -18,6 +18,8 @@ export type Row = {
   posted_at: EpochMs | null;
   /** 0 if only the day is known; `posted_at` is its first instant. */
   has_time: number;
+  /** Ids of other versions of its record, as JSON; null if none is named. */
+  others: string | null;
   /** The lineage of its record; null until it is placed. */
   lineage: string | null;
   /** The lineage of a second record that an older program stored for this version. */
@@ -32,7 +34,7 @@ export type Row = {
   is_saved: number;
 };
 
-type New = Pick<Row, "source" | "id" | "opportunity_id" | "revision_key" | "series" | "title" | "posted_at" | "has_time">;
+type New = Pick<Row, "source" | "id" | "opportunity_id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "others">;
 
 export type Key = { source: string; revision_key: string; series: string };
 
@@ -42,7 +44,7 @@ export type VersionTable = ReturnType<typeof openVersionTable>;
 export function openVersionTable(sqlite: Database) {
   sqlite.run(
     `create table versions (n integer primary key, source text not null, id text not null, opportunity_id text, twin text, revision_key text, series text, title text,
-       posted_at integer, has_time integer not null, lineage text, is_other integer not null default 0, is_older integer not null default 0,
+       posted_at integer, has_time integer not null, others text, lineage text, is_other integer not null default 0, is_older integer not null default 0,
        is_foreign integer not null default 0, begins integer not null default 0, is_saved integer not null default 0)`,
   );
   sqlite.run("create unique index versions_id on versions (source, id)");
@@ -51,14 +53,15 @@ export function openVersionTable(sqlite: Database) {
   const rows = <Values extends (string | number)[]>(rest: string) => sqlite.prepare<Row, Values>(`select * from versions where ${rest}`);
   const find = rows<[string, string]>("source = ? and id = ?");
   const add = sqlite.prepare<unknown, (string | number | null)[]>(
-    "insert into versions (source, id, opportunity_id, revision_key, series, title, posted_at, has_time) values (?, ?, ?, ?, ?, ?, ?, ?)",
+    "insert into versions (source, id, opportunity_id, revision_key, series, title, posted_at, has_time, others) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const update = sqlite.prepare<unknown, (string | number | null)[]>(
-    `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, lineage = ?, twin = ?, is_other = ?, is_older = ?,
+    `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, others = ?, lineage = ?, twin = ?, is_other = ?, is_older = ?,
        is_foreign = ?, begins = ?, is_saved = ? where n = ?`,
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${BATCH_ROWS}`);
   const others = rows<[number]>(`n > ? and is_other order by n limit ${BATCH_ROWS}`);
+  const naming = rows<[number]>(`n > ? and lineage is null and others is not null order by n limit ${BATCH_ROWS}`);
   const unsaved = rows<[number]>(
     `n > ? and not is_saved and not exists (
        select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
@@ -80,8 +83,8 @@ export function openVersionTable(sqlite: Database) {
 
   return {
     find: (source: string, id: string): Row | undefined => find.get(source, id) ?? undefined,
-    add: ({ source, id, opportunity_id, revision_key, series, title, posted_at, has_time }: New) =>
-      void add.run(source, id, opportunity_id, revision_key, series, title, posted_at, has_time),
+    add: ({ source, id, opportunity_id, revision_key, series, title, posted_at, has_time, others }: New) =>
+      void add.run(source, id, opportunity_id, revision_key, series, title, posted_at, has_time, others),
     update: (row: Row) =>
       void update.run(
         row.revision_key,
@@ -89,6 +92,7 @@ export function openVersionTable(sqlite: Database) {
         row.title,
         row.posted_at,
         row.has_time,
+        row.others,
         row.lineage,
         row.twin,
         row.is_other,
@@ -100,6 +104,8 @@ export function openVersionTable(sqlite: Database) {
       ),
     unplaced: () => batches(unplaced),
     others: () => batches(others),
+    /** The unplaced versions that name others of their record. */
+    naming: () => batches(naming),
     twins: () => batches(twins),
     place: (n: number, lineage: string, { begins, isOther }: { begins: boolean; isOther: boolean }) =>
       void place.run(lineage, begins ? 1 : 0, isOther ? 1 : 0, n),

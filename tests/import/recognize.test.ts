@@ -10,12 +10,14 @@ import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 afterAll(dropScratch);
 
 const DATA = join(import.meta.dir, "../data");
-const formatOf: Record<string, string> = { "dod-dsip": "dsip" };
+const formatOf: Record<string, string> = { "dod-dsip": "dsip", "sam-gov-page": "sam-gov" };
 
 /** One real file of each directory and kind: their names differ by a date or a number. */
 function realFiles(): [path: string, format: string][] {
   const paths = [
-    ...new Bun.Glob("{{sam,grants,simpler-grants,sbir,challenge}-gov,nsf,darpa,nasa-*}/**/*.{json,csv,html,gz}").scanSync(DATA),
+    ...new Bun.Glob("{{sam,grants,simpler-grants,sbir,challenge}-gov,sam-gov-page,nsf,darpa,nasa-*}/**/*.{json,csv,html,gz}").scanSync(
+      DATA,
+    ),
   ];
   paths.push(...new Bun.Glob("dod-dsip/{raw,topics}*.{json,gz}").scanSync(DATA));
   const kinds = Map.groupBy(paths, (path) => path.replaceAll(/\d+/g, ""));

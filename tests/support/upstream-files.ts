@@ -225,6 +225,11 @@ function grantsGovFiles(): UpstreamFile[] {
 async function samGovFiles(): Promise<UpstreamFile[]> {
   const rows = realJson<Fields[]>("sam-gov/daily/records-20260330.json");
   const response = realJson<{ opportunitiesData: Fields[] }>("sam-gov/v2-search-20260202.json");
+  const found = realJson<{ _embedded: { results: Fields[] } }>("sam-gov-page/search-naics484110-20260923.json")._embedded.results;
+  const details = ["18011fdf-naics561720", "2e20258d-combined", "be2e3210-naics484210"].map((name) => {
+    const { id: _, ...detail } = realJson<Fields>(`sam-gov-page/detail-${name}-20260921.json`);
+    return detail;
+  });
   return [
     jsonFile({ name: "SAM.gov rows", format: samGov, id: "NoticeId", title: "Title" }, withOwnNumbers(rows)),
     await csvFile(
@@ -236,7 +241,22 @@ async function samGovFiles(): Promise<UpstreamFile[]> {
       '{"opportunitiesData":[',
       "]}",
     ]),
+    jsonFile({ name: "SAM.gov page search", format: samGov, id: "_id", title: "title" }, alone(found), [
+      '{"_embedded":{"results":[',
+      "]}}",
+    ]),
+    jsonFile({ name: "SAM.gov page details", format: samGov, id: "opportunityId", title: "data2.title" }, alone(details)),
   ];
+}
+
+/** Notices of the page backend, twice, without what makes them versions of another: each becomes a record of its own. */
+function alone(notices: readonly Fields[]): Fields[] {
+  return [...notices, ...notices].map((notice, n) => ({
+    ...notice,
+    ...("_id" in notice
+      ? { _id: `${n}`.repeat(32), solicitationNumber: `S${n}`, parentNoticeId: null }
+      : { opportunityId: `${n}`.repeat(32), parent: {}, _links: {} }),
+  }));
 }
 
 /** Notices that share no number with another: each becomes a record of its own, so a change of one cannot affect the others. */

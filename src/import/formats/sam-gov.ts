@@ -1,24 +1,26 @@
 /**
- * SAM.gov contract opportunities: the bulk CSV `ContractOpportunitiesFullCSV.csv`, its rows as JSON objects (daily extracts),
- * and responses of Get Opportunities v2. All three become `Notice`s, and a notice becomes a draft.
+ * SAM.gov contract opportunities: the bulk CSV `ContractOpportunitiesFullCSV.csv`, its rows as JSON objects (daily extracts), responses of
+ * Get Opportunities v2, and responses of the page backend (`sam-gov-page.ts`). All of them become `Notice`s, and a notice becomes a draft.
  */
 import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { summaryOf } from "../../text/plain-text.ts";
 import { csvRows, encodingOf } from "../csv-rows.ts";
-import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
+import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem, Version } from "../format.ts";
 import { naming } from "../input.ts";
-import { type Around, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
+import { type Around, beginningOf, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
+import { contactOf, type Identity, type Notice, type Organization, setAsideCodes } from "./sam-gov-notice.ts";
+import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
 
 const SOURCE = "SAM_GOV";
 
 export const samGov: Format = {
   name: "sam-gov",
   source: SOURCE,
-  about: "SAM.gov contract opportunities: the bulk CSV, daily rows as JSON, or responses of the v2 API",
+  about: "SAM.gov contract opportunities: the bulk CSV, daily rows as JSON, or responses of the v2 API or of the page backend",
   versions: { in: versionsIn, parentsOf },
   read,
 };
@@ -79,50 +81,13 @@ const KINDS: readonly Kind[] = [
   { name: "Consolidate/(Substantially) Bundle", words: /bundle/i, display: true },
 ];
 
-/** What identifies a notice and its revisions. Here and below, a blank value or the word "null" is "". */
-type Identity = {
-  id: string;
-  title: string;
-  number: string;
-  /** Activity address code of the office, within which a solicitation number is unique. */
-  officeCode: string;
-  posted: string;
-  baseType: string;
-  awardNumber: string;
-};
-
-/** A notice of any layout. */
-type Notice = Identity & {
-  organization: Organization;
-  type: string;
-  archiveDate: string;
-  active: string;
-  setAsides: string[];
-  setAsideLabel: string;
-  deadline: string;
-  naics: string[];
-  productCode: string;
-  /** City, state and country. */
-  placeOfPerformance: string[];
-  amount: string;
-  awardee: string;
-  contacts: { name: string; email: string; phone: string; role: string }[];
-  infoLink: string;
-  /** These two are undefined if the layout lacks them, so that stored values stay. */
-  resourceLinks?: string[];
-  description?: string;
-};
-
-/** A name is undefined if the layout lacks it, or only its beginning is certain. */
-type Organization = { agency?: string; subAgency?: string; office?: string };
-
 type Found = { input: Input } & FoundObject;
 
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const today = easternDate(context.now);
   let [count, total] = [0, 0];
   const around = (response: unknown) => {
-    total = Math.max(total, Number(textOf(objectOf(response).totalRecords)));
+    total = Math.max(total, Number(textOf(objectOf(response).totalRecords)), totalOfSearch(response));
   };
   for await (const found of noticesOf(inputs, around)) {
     count++;
@@ -131,18 +96,25 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
       continue;
     }
     const { input, line, raw } = found;
-    const notice = isResponseNotice(raw) ? noticeOfResponse(raw) : noticeOfRow(raw);
-    if (notice.id === "") yield { kind: "rejected", input, line, raw, reason: "NoticeId must not be blank", source: SOURCE };
-    else {
-      const record = toDraft(notice, today, context);
-      const reconcile = (stored: Draft) => reconciled(notice, record, stored);
-      yield { kind: "record", input, line, raw, record, partial: "omits", reconcile, version: { source: SOURCE, id: notice.id } };
-    }
+    yield { input, line, raw, ...readNotice(noticeOf(raw), today, context) };
   }
   if (total > count) context.warn(`the search found ${total} notices; these files contain ${count} of them`);
 }
 
-/* The three layouts */
+function readNotice(
+  notice: Notice,
+  today: string,
+  context: FormatContext,
+): RecordItem | RejectedItem | (RecordItem & { isSuperseded: true }) {
+  if (notice.id === "") return { kind: "rejected", reason: "NoticeId must not be blank", source: SOURCE };
+  if (notice.isDraft) return { kind: "rejected", reason: "the notice is a draft, which is not published", source: SOURCE };
+  const record = toDraft(notice, today, context);
+  const reconcile = (stored: Draft) => reconciled(notice, record, stored);
+  const item = { kind: "record", record, partial: "omits", reconcile, version: { source: SOURCE, id: notice.id } } as const;
+  return notice.isReplaced ? { ...item, isSuperseded: true } : item;
+}
+
+/* The layouts */
 
 async function* noticesOf(inputs: readonly Input[], around?: Around): AsyncIterable<Found> {
   for (const input of inputs) for await (const found of naming(input, noticesIn(input, around))) yield { input, ...found };
@@ -150,7 +122,9 @@ async function* noticesOf(inputs: readonly Input[], around?: Around): AsyncItera
 
 async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundObject> {
   const first = await firstCharacter(input.bytes());
-  if (first === "{") yield* jsonObjects(input.bytes(), "opportunitiesData", { around, faultOf: noticeFault });
+  const page = first === "{" ? pageLayoutOf(await beginningOf(input.bytes())) : undefined;
+  if (page !== undefined) yield* pageNotices(input, page, around);
+  else if (first === "{") yield* jsonObjects(input.bytes(), "opportunitiesData", { around, faultOf: noticeFault });
   else if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf: noticeFault });
   else {
     const encoding = await encodingOf(input.bytes());
@@ -159,7 +133,11 @@ async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundObj
 }
 
 function noticeFault(raw: JsonObject): string | undefined {
-  return "NoticeId" in raw || isResponseNotice(raw) ? undefined : "has neither noticeId nor NoticeId";
+  return "NoticeId" in raw || isResponseNotice(raw) || isPageNotice(raw) ? undefined : "has neither noticeId nor NoticeId";
+}
+
+function noticeOf(raw: JsonObject): Notice {
+  return isPageNotice(raw) ? noticeOfPage(raw) : isResponseNotice(raw) ? noticeOfResponse(raw) : noticeOfRow(raw);
 }
 
 function isResponseNotice(raw: JsonObject): boolean {
@@ -167,6 +145,7 @@ function isResponseNotice(raw: JsonObject): boolean {
 }
 
 function identityOf(raw: JsonObject): Identity {
+  if (isPageNotice(raw)) return noticeOfPage(raw);
   return isResponseNotice(raw) ? identityOfResponse(raw) : identityOfRow(raw);
 }
 
@@ -220,6 +199,7 @@ function noticeOfRow(row: JsonObject): Notice {
     contacts: [contact("Primary"), contact("Secondary")],
     infoLink: text("AdditionalInfoLink"),
     description: text("Description"),
+    statesNot: ["cancelled"],
   };
 }
 
@@ -247,6 +227,7 @@ function noticeOfResponse(response: JsonObject): Notice {
     resourceLinks: arrayOf(response.resourceLinks)
       .map(textOf)
       .filter((url) => url !== ""),
+    statesNot: ["cancelled"],
   };
 }
 
@@ -272,20 +253,6 @@ function withoutBlanks(organization: Organization): Organization {
   return Object.fromEntries(Object.entries(organization).filter(([, name]) => name !== ""));
 }
 
-function contactOf(contact: JsonObject): Notice["contacts"][number] {
-  return {
-    name: textOf(contact.fullName ?? contact.fullname),
-    email: textOf(contact.email),
-    phone: textOf(contact.phone),
-    role: textOf(contact.title) || textOf(contact.type),
-  };
-}
-
-/** Codes of `SBA` or, sometimes, the list `["SBA"]`. `NONE` is none. */
-function setAsideCodes(text: string): string[] {
-  return (text.match(/[A-Za-z0-9]+/g) ?? []).filter((code) => code !== "NONE");
-}
-
 /* Versions */
 
 /**
@@ -302,16 +269,23 @@ async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
 
 /** The version that a notice is, without facts if it has no usable solicitation number. */
 export function versionOf(notice: Identity): Version {
-  const { id, title, posted, baseType, awardNumber } = notice;
+  const { id, title, baseType, awardNumber, firstId, others = [] } = notice;
+  const posted = notice.posted || (notice.postedAfter ?? "");
   const series = seriesOf(notice);
-  if (series === undefined) return { source: SOURCE, id };
+  const named = others.length === 0 ? {} : { others };
+  if (series === undefined) {
+    // The page backend names the first version, but not always the office. Its id is the key until another layout has a better one.
+    const facts = { key: firstId ?? "", series: firstId ?? "", title, posted: postedOf(posted) };
+    return { source: SOURCE, id, ...(firstId === undefined ? {} : { facts }), ...named };
+  }
   const base = kindOf(baseType)?.name ?? baseType;
   const key = base === "Award Notice" ? `${series}|${base}|${squeezed(awardNumber)}` : `${series}|${base}`;
-  return { source: SOURCE, id, facts: { key, series, title, posted: postedOf(posted) } };
+  return { source: SOURCE, id, facts: { key, series, title, posted: postedOf(posted) }, ...named };
 }
 
-/** Number and office. Undefined if the number is blank, a placeholder or the office's own code. */
+/** Number and office. Undefined if the layout lacks the office, or the number is blank, a placeholder or the office's own code. */
 function seriesOf({ number, officeCode }: Identity): string | undefined {
+  if (officeCode === undefined) return undefined;
   const [id, office] = [squeezed(number), squeezed(officeCode)];
   return id === office || PLACEHOLDER.test(id) ? undefined : `${id}|${office}`;
 }
@@ -332,17 +306,17 @@ function parentsOf(series: string, key: string): string[] {
 /* The draft */
 
 function toDraft(notice: Notice, today: string, context: FormatContext): Draft {
-  const { description, organization } = notice;
+  const { description, organization, posted, postedAfter, contacts, infoLink, resourceLinks, others = [] } = notice;
   const kind = kindOf(notice.type);
   if (kind === undefined && notice.type !== "") context.warn(`unknown notice type "${notice.type}"`);
-  const closes = instantOf(notice.deadline, "23:59:59", context);
-  const status = statusOf(notice, kind, closes, today, context);
+  const closes = notice.deadline === undefined ? undefined : instantOf(notice.deadline, "23:59:59", context);
+  const status = statusOf(notice, kind, closes ?? null, today, context);
   return {
     source: { code: SOURCE, opportunity_id: notice.id, url: `https://sam.gov/opp/${notice.id}/view` },
     title: notice.title || notice.number || "Untitled",
     ...(description === undefined ? {} : { summary: summaryOf(description), description: description || null }),
     status,
-    status_display: kind?.display === true ? notice.type : null,
+    status_display: notice.isDeleted ? "Deleted" : kind?.display === true ? notice.type : null,
     organization: {
       ...(organization.agency === undefined ? {} : { agency: organization.agency || null }),
       ...(organization.subAgency === undefined ? {} : { sub_agency: organization.subAgency || null }),
@@ -354,23 +328,44 @@ function toDraft(notice: Notice, today: string, context: FormatContext): Draft {
       solicitation_title: notice.title || null,
       contract_class: notice.type || null,
     },
-    funding: fundingOf(notice),
-    dates: { posted_at: instantOf(notice.posted, "00:00:00", context), closes_at: closes, response_at: closes },
-    classifications: {
-      tech_taxonomy: notice.productCode === "" ? [] : [`PSC:${notice.productCode}`],
-      naics_codes: [...new Set(notice.naics)].filter((code) => code !== ""),
-      set_aside_types: notice.setAsides,
+    ...(notice.awardee === undefined ? {} : { funding: fundingOf(notice) }),
+    dates: {
+      ...(posted === "" && postedAfter !== undefined ? {} : { posted_at: instantOf(posted, "00:00:00", context) }),
+      ...(closes === undefined ? {} : { closes_at: closes, response_at: closes }),
     },
-    eligibility: { requirements: requirementsOf(notice), geographic_scope: notice.placeOfPerformance.filter(isPlace).join(", ") || null },
-    contacts: notice.contacts.filter(({ name, email, phone }) => name + email + phone !== "").map(emptyToNull),
-    attachments: [...(notice.resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)],
+    classifications: classificationsOf(notice),
+    eligibility: eligibilityOf(notice),
+    ...(contacts === undefined
+      ? {}
+      : { contacts: contacts.filter(({ name, email, phone }) => name + email + phone !== "").map(emptyToNull) }),
+    ...(infoLink === undefined && resourceLinks === undefined
+      ? {}
+      : { attachments: [...(resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)] }),
+    ...(others.length === 0 ? {} : { earlier_ids: [...others] }),
+  };
+}
+
+/** Fields that the layout lacks are left out, so that stored values stay. The same holds for each part of a record below. */
+function classificationsOf({ productCode, naics, setAsides }: Notice): NonNullable<Draft["classifications"]> {
+  return {
+    ...(productCode === undefined ? {} : { tech_taxonomy: productCode === "" ? [] : [`PSC:${productCode}`] }),
+    ...(naics === undefined ? {} : { naics_codes: [...new Set(naics)].filter((code) => code !== "") }),
+    ...(setAsides === undefined ? {} : { set_aside_types: setAsides }),
+  };
+}
+
+function eligibilityOf(notice: Notice): NonNullable<Draft["eligibility"]> {
+  const { setAsides, placeOfPerformance } = notice;
+  return {
+    ...(setAsides === undefined ? {} : { requirements: requirementsOf(notice) }),
+    ...(placeOfPerformance === undefined ? {} : { geographic_scope: placeOfPerformance.filter(isPlace).join(", ") || null }),
   };
 }
 
 const INFO_LINK = "Additional information";
 
 function infoLinkOf({ infoLink }: Notice): { name: string; url: string }[] {
-  return infoLink === "" ? [] : [{ name: INFO_LINK, url: infoLink }];
+  return infoLink === undefined || infoLink === "" ? [] : [{ name: INFO_LINK, url: infoLink }];
 }
 
 /** Keeps stored values that are more complete: the CSV has one NAICS code and no resource links, the API no times and no places of awardees. */
@@ -379,47 +374,61 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   const others = (stored.attachments ?? []).filter(({ name }) => name !== INFO_LINK);
   const withLists = {
     ...draft,
-    ...(notice.naics.length === 1 && naics_codes.includes(notice.naics[0] ?? "")
+    ...(notice.naics?.length === 1 && naics_codes.includes(notice.naics[0] ?? "")
       ? { classifications: { ...draft.classifications, naics_codes } }
       : {}),
-    ...(notice.resourceLinks === undefined ? { attachments: [...others, ...infoLinkOf(notice)] } : {}),
+    ...(notice.resourceLinks === undefined && notice.infoLink !== undefined ? { attachments: [...others, ...infoLinkOf(notice)] } : {}),
   };
   return stored.source.opportunity_id === notice.id ? reconciledWithItself(notice, withLists, stored) : withLists;
 }
 
 /** The stored values are of the same notice, from another layout. */
-function reconciledWithItself(notice: Notice, draft: Draft, { dates = {}, funding }: Draft): Draft {
+function reconciledWithItself(notice: Notice, draft: Draft, { status, dates = {}, funding, classifications, eligibility }: Draft): Draft {
   const { posted_at, closes_at, response_at } = draft.dates ?? {};
   const display = draft.funding?.display ?? "";
+  const hasSameSetAsides = notice.setAsides?.join() === classifications?.set_aside_types?.join();
+  const isSilent = status != null && notice.statesNot?.includes(status) === true;
   return {
     ...draft,
+    ...(isSilent ? { status } : {}),
+    // The page backend has only the codes of set-asides.
+    ...(notice.setAsideLabel === "" && hasSameSetAsides && eligibility?.requirements != null
+      ? { eligibility: { ...draft.eligibility, requirements: eligibility.requirements } }
+      : {}),
     dates: {
-      posted_at: moreExact(notice.posted, posted_at, dates.posted_at),
-      closes_at: moreExact(notice.deadline, closes_at, dates.closes_at),
-      response_at: moreExact(notice.deadline, response_at, dates.response_at),
+      ...(posted_at === undefined ? {} : { posted_at: moreExact(notice.posted, posted_at, dates.posted_at) }),
+      ...(notice.deadline === undefined
+        ? {}
+        : {
+            closes_at: moreExact(notice.deadline, closes_at, dates.closes_at),
+            response_at: moreExact(notice.deadline, response_at, dates.response_at),
+          }),
     },
     ...(display !== "" && funding?.display?.startsWith(`${display} `) ? { funding } : {}),
   };
 }
 
-/** The stored instant if the notice has only a date, and it is the same day. */
+/** The stored instant if it is the same day and the notice has only a date, or the same second and the notice has no fraction. */
 function moreExact(text: string, given: string | null = null, stored: string | null = null): string | null {
-  if (!isDate(text) || stored === null) return given;
-  const at = parseInstantMs(stored);
-  return stored.startsWith(text) || (at !== undefined && easternDate(at) === text) ? stored : given;
+  const at = parseInstantMs(stored ?? "");
+  if (stored === null || at === undefined) return given;
+  if (isDate(text)) return stored.startsWith(text) || easternDate(at) === text ? stored : given;
+  const isSameSecond = Math.floor(at / 1000) === Math.floor((parseInstantMs(given ?? "") ?? 0) / 1000);
+  return isSameSecond && !/\.\d/.test(text) ? stored : given;
 }
 
 /** The status, or null if it follows from the dates. A presolicitation is not open before its deadline. */
 function statusOf(notice: Notice, kind: Kind | undefined, closes: string | null, today: string, { now }: FormatContext): string | null {
-  if (notice.active === "No" || (notice.archiveDate !== "" && notice.archiveDate < today)) return "archived";
-  if (kind?.name === "Award Notice" || notice.awardNumber !== "" || notice.awardee !== "") return "awarded";
+  if (notice.isCancelled) return "cancelled";
+  if (notice.isDeleted || notice.active === "No" || (notice.archiveDate !== "" && notice.archiveDate < today)) return "archived";
+  if (kind?.name === "Award Notice" || notice.awardNumber !== "" || (notice.awardee ?? "") !== "") return "awarded";
   if (kind?.name === "Justification") return "closed";
   const past = closes !== null && (parseInstantMs(closes) ?? 0) <= now;
   return kind?.name === "Presolicitation" && !past ? "pre_release" : null;
 }
 
 /** An awarded amount is not a range to apply for, so it is only text. */
-function fundingOf({ amount, awardee }: Notice): { display: string } | null {
+function fundingOf({ amount = "", awardee = "" }: Notice): { display: string } | null {
   const dollars = dollarsOf(amount);
   if (dollars === undefined && awardee === "") return null;
   return { display: ["Awarded", dollars, awardee && `to ${awardee}`].filter(Boolean).join(" ") };
@@ -433,7 +442,7 @@ function dollarsOf(amount: string): string | undefined {
   return /[1-9]/.test(shown) ? `$${shown}` : undefined;
 }
 
-function requirementsOf({ setAsides, setAsideLabel }: Notice): string | null {
+function requirementsOf({ setAsides = [], setAsideLabel }: Notice): string | null {
   return setAsides.length === 0 ? null : `Set-aside: ${setAsideLabel || setAsides.join(", ")}`;
 }
 
@@ -474,7 +483,7 @@ function squeezed(text: string): string {
   return text.toUpperCase().replace(/\s+/g, "");
 }
 
-function emptyToNull(contact: Notice["contacts"][number]) {
+function emptyToNull(contact: NonNullable<Notice["contacts"]>[number]) {
   const { name, email, phone, role } = contact;
   return { name: name || null, email: email || null, phone: phone || null, role: role || null };
 }

@@ -1,0 +1,66 @@
+/** A notice of SAM.gov with the fields of all layouts. */
+import { type JsonObject, textOf } from "../../text/json-value.ts";
+
+/** What identifies a notice and its revisions. Here and below, a blank value or the word "null" is "". */
+export type Identity = {
+  id: string;
+  title: string;
+  number: string;
+  /** Activity address code of the office, within which a solicitation number is unique. Undefined if the layout lacks it. */
+  officeCode?: string;
+  posted: string;
+  /** An instant before it was posted, for the order of versions, if the layout does not state when it was. */
+  postedAfter?: string;
+  baseType: string;
+  awardNumber: string;
+  /** The id of the first version of the notice, and ids of others, as far as the layout names them. */
+  firstId?: string;
+  others?: readonly string[];
+};
+
+/** A notice of any layout. What may be undefined is missing in some layouts, so that stored values stay. */
+export type Notice = Identity & {
+  organization: Organization;
+  type: string;
+  archiveDate: string;
+  active: string;
+  setAsides?: string[];
+  setAsideLabel: string;
+  deadline?: string;
+  naics?: string[];
+  productCode?: string;
+  /** City, state and country. */
+  placeOfPerformance?: string[];
+  amount?: string;
+  awardee?: string;
+  contacts?: { name: string; email: string; phone: string; role: string }[];
+  infoLink?: string;
+  resourceLinks?: string[];
+  description?: string;
+  isCancelled?: boolean;
+  isDeleted?: boolean;
+  /** It is not published. */
+  isDraft?: boolean;
+  /** A newer version is in the same response. */
+  isReplaced?: boolean;
+  /** Statuses that the layout cannot state. A stored one of the same version stays. */
+  statesNot?: readonly string[];
+};
+
+/** A name is undefined if the layout lacks it, or only its beginning is certain. */
+export type Organization = { agency?: string; subAgency?: string; office?: string };
+
+/** A point of contact, as the v2 API and the page backend have it. */
+export function contactOf(contact: JsonObject): NonNullable<Notice["contacts"]>[number] {
+  return {
+    name: textOf(contact.fullName ?? contact.fullname),
+    email: textOf(contact.email),
+    phone: textOf(contact.phone),
+    role: textOf(contact.title) || textOf(contact.type),
+  };
+}
+
+/** Codes of `SBA` or, sometimes, the list `["SBA"]`. `NONE` is none. */
+export function setAsideCodes(text: string): string[] {
+  return (text.match(/[A-Za-z0-9]+/g) ?? []).filter((code) => code !== "NONE");
+}

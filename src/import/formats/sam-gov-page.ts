@@ -1,0 +1,209 @@
+/**
+ * Responses of the backend of SAM.gov's pages, which is undocumented: the details of a notice (`/opps/v2/opportunities/<id>`), its history
+ * (`…/history`) and searches (`/sgs/v1/search`). Only files that an operator brings are read. It alone says that a notice was cancelled, and
+ * names the first version of an amended one. What its status means is from GSA's description of the Opportunity Management API.
+ */
+import { formatInstant, parseInstantMs } from "../../text/instant.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
+import type { Input } from "../format.ts";
+import { utf8Text } from "../input.ts";
+import { type Around, type FoundObject, jsonObjects } from "../json-elements.ts";
+import { contactOf, type Notice, setAsideCodes } from "./sam-gov-notice.ts";
+
+export type PageLayout = "details" | "history" | "search" | "empty search";
+
+/** Details of one notice have some ten thousand characters, and those with the longest texts some hundred thousand. */
+const DETAILS_MAX = 16_000_000;
+
+/** Types of notices by letter. */
+const TYPES: Readonly<Record<string, string>> = {
+  a: "Award Notice",
+  g: "Sale of Surplus Property",
+  i: "Consolidate/(Substantially) Bundle",
+  k: "Combined Synopsis/Solicitation",
+  o: "Solicitation",
+  p: "Presolicitation",
+  r: "Sources Sought",
+  s: "Special Notice",
+  u: "Justification",
+};
+
+/** The layout of a document that begins like this; undefined if it is none of the page backend. */
+export function pageLayoutOf(beginning: string): PageLayout | undefined {
+  if (/^\s*\{\s*"content"\s*:\s*\{\s*"history"\s*:/.test(beginning)) return "history";
+  if (/"_embedded"\s*:\s*\{\s*"results"\s*:/.test(beginning)) return "search";
+  if (/"data2"\s*:\s*\{/.test(beginning)) return "details";
+  return /"totalElements"\s*:\s*0\b/.test(beginning) && !beginning.includes('"_embedded"') ? "empty search" : undefined;
+}
+
+/** The notices of a document. A search that found nothing has no list of results. */
+export async function* pageNotices(input: Input, layout: PageLayout, around?: Around): AsyncIterable<FoundObject> {
+  if (layout === "search")
+    yield* jsonObjects(input.bytes(), "_embedded.results", { around, faultOf: (row) => ("_id" in row ? undefined : "has no _id") });
+  else if (layout === "details") yield { kind: "object", line: 1, raw: await document(input) };
+  else if (layout === "history") yield* revisionsOf(await document(input));
+}
+
+async function document({ bytes }: Input): Promise<JsonObject> {
+  let text = "";
+  for await (const piece of utf8Text(bytes())) {
+    text += piece;
+    if (text.length > DETAILS_MAX) throw new Error(`it has more than ${DETAILS_MAX} characters, as no notice has`);
+  }
+  try {
+    return objectOf(JSON.parse(text));
+  } catch {
+    throw new Error("it is not JSON");
+  }
+}
+
+/** The number of notices that a search found; 0 in any other document. */
+export function totalOfSearch(response: unknown): number {
+  return Number(textOf(objectOf(objectOf(response).page).totalElements));
+}
+
+/** Whether an element is a notice as the page backend has it. */
+export function isPageNotice(raw: JsonObject): boolean {
+  return isObject(raw.data2) || raw._type === "opportunity" || REVISION in raw;
+}
+
+/** Reads a notice of any layout of the page backend. */
+export function noticeOfPage(raw: JsonObject): Notice {
+  const { [REVISION]: revision } = raw as Row;
+  if (revision !== undefined) return noticeOfHistory(raw, revision);
+  return isObject(raw.data2) ? noticeOfDetails(raw) : noticeOfSearch(raw);
+}
+
+/** What all layouts lack is undefined or "". */
+const nothing = { awardNumber: "", baseType: "", setAsideLabel: "", active: "", archiveDate: "", organization: {} };
+
+/* Details */
+
+function noticeOfDetails(details: JsonObject): Notice {
+  const data = objectOf(details.data2);
+  const [award, place, links] = [data.award, data.placeOfPerformance, details._links].map(objectOf);
+  const id = textOf(details.opportunityId) || textOf(details.id);
+  const previous = /\/opportunities\/(\w+)$/.exec(textOf(objectOf(links?.["opportunity:previous"]).href))?.[1] ?? "";
+  return {
+    ...nothing,
+    ...identified(id, textOf(objectOf(details.parent).opportunityId), [previous]),
+    ...stateOf(textOf(objectOf(details.status).code), details),
+    title: textOf(data.title),
+    number: textOf(data.solicitationNumber),
+    posted: textOf(details.postedDate),
+    type: TYPES[textOf(data.type)] ?? textOf(data.type),
+    archiveDate: textOf(objectOf(data.archive).date),
+    setAsides: setAsideCodes(textOf(objectOf(data.solicitation).setAside)),
+    deadline: textOf(objectOf(objectOf(data.solicitation).deadlines).response),
+    naics: arrayOf(data.naics)
+      .flatMap((each) => arrayOf(objectOf(each).code))
+      .map(textOf),
+    productCode: textOf(data.classificationCode),
+    placeOfPerformance: [textOf(objectOf(place?.city).name), textOf(objectOf(place?.state).code), textOf(objectOf(place?.country).code)],
+    awardNumber: textOf(award?.number),
+    amount: textOf(award?.amount),
+    awardee: textOf(objectOf(award?.awardee).name),
+    contacts: arrayOf(data.pointOfContact).map(objectOf).map(contactOf),
+    description: arrayOf(details.description)
+      .map((each) => textOf(objectOf(each).body))
+      .filter((body) => body !== "")
+      .join("\n"),
+  };
+}
+
+/** The first version stays the same across amendments. A notice that is the first itself names none. */
+function identified(id: string, first: string, others: readonly string[]): Pick<Notice, "id" | "firstId" | "others"> {
+  const named = [...new Set([first, ...others])].filter((other) => other !== "" && other !== id);
+  return { id, firstId: first || id, others: named };
+}
+
+/** `inactive` and `archived` are archived; a notice may be cancelled before and after that. */
+function stateOf(
+  code: string,
+  { cancelled, archived, deleted }: JsonObject,
+): Pick<Notice, "isCancelled" | "isDeleted" | "isDraft" | "active"> {
+  return {
+    isCancelled: isTrue(cancelled) || /_cancelled$/.test(code),
+    isDeleted: isTrue(deleted),
+    isDraft: code === "draft",
+    active: isTrue(archived) || code === "archived" || code.startsWith("inactive") ? "No" : "Yes",
+  };
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || value === 1 || value === "1" || value === "true";
+}
+
+/* Searches */
+
+/** A row has the beginning of the text only. `isCanceled` is always false, and `isActive` stays true after the deadline. */
+function noticeOfSearch(row: JsonObject): Notice {
+  const organizations = arrayOf(row.organizationHierarchy).map(objectOf);
+  const office = organizations.find(({ type }) => type === "OFFICE");
+  const type = objectOf(row.type);
+  const kind = textOf(type.value) || (TYPES[textOf(type.code)] ?? "");
+  const name = (level: number) => textOf(organizations[level]?.name);
+  return {
+    ...nothing,
+    ...identified(textOf(row._id), textOf(row.parentNoticeId), []),
+    title: textOf(row.title),
+    number: textOf(row.solicitationNumber),
+    ...(office === undefined ? {} : { officeCode: textOf(office.code) }),
+    posted: textOf(row.publishDate),
+    type: kind,
+    baseType: kind, // The original type is not here; it seldom changes.
+    active: row.isActive === false ? "No" : "Yes",
+    organization: {
+      ...(name(0) === "" ? {} : { agency: name(0) }),
+      ...(name(1) === "" ? {} : { subAgency: name(1) }),
+      ...(office === undefined ? {} : { office: textOf(office.name) }),
+    },
+    // The other one is in UTC, where the day may be another.
+    deadline: textOf(row.responseDateActual) || textOf(row.responseDate),
+    statesNot: ["cancelled", "archived", "awarded"],
+  };
+}
+
+/* History */
+
+/** Added to a row of a history. A symbol, so that no upstream can write it, and no rejects file shows it. */
+const REVISION = Symbol("revision");
+
+type Revision = { ids: string[]; isLast: boolean; postedAfter: string };
+type Row = JsonObject & { [REVISION]?: Revision };
+
+/** The rows of a history. The last one is the notice as it is now; the others only name its earlier versions. */
+function* revisionsOf(response: JsonObject): Iterable<FoundObject> {
+  const rows = arrayOf(objectOf(response.content).history).map(objectOf);
+  const ids = rows.map(({ opportunityId }) => textOf(opportunityId));
+  const last = rows.find(({ latest }) => isTrue(latest)) ?? rows.toSorted((one, other) => indexOf(one) - indexOf(other)).at(-1);
+  for (const [index, row] of rows.entries()) {
+    const raw: Row = { ...row, [REVISION]: { ids, isLast: row === last, postedAfter: newestIn(rows) } };
+    yield { kind: "object", line: index + 1, raw };
+  }
+}
+
+function indexOf({ index }: JsonObject): number {
+  return Number(textOf(index));
+}
+
+/** The newest instant in a history, plus a second: the last row may have none. */
+function newestIn(rows: readonly JsonObject[]): string {
+  const instants = rows.flatMap(({ action_date }) => parseInstantMs(textOf(action_date).replace(/([+-]\d\d)$/, "$1:00")) ?? []);
+  return instants.length === 0 ? "" : formatInstant(instants.reduce((one, other) => Math.max(one, other)) + 1000);
+}
+
+function noticeOfHistory(row: Row, { ids, isLast, postedAfter }: Revision): Notice {
+  return {
+    ...nothing,
+    ...identified(textOf(row.opportunityId), textOf(row.parentOpportunityId), ids),
+    ...stateOf("", { cancelled: row.cancel_notice, archived: row.archive_notice, deleted: row.deleted }),
+    title: textOf(row.title),
+    number: textOf(row.solicitation_number),
+    posted: textOf(row.posted_date),
+    postedAfter,
+    type: TYPES[textOf(row.procurement_type)] ?? textOf(row.procurement_type),
+    isReplaced: !isLast,
+    statesNot: ["awarded", "archived"],
+  };
+}

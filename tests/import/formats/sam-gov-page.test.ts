@@ -1,0 +1,334 @@
+/** SAM.gov's page backend: its notices are the same records as those of the CSV and the v2 API, and it alone says that one was cancelled. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { checkCatalog } from "../../../src/changes/check.ts";
+import { samGov } from "../../../src/import/formats/sam-gov.ts";
+import { aCatalog, aFile, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../../support/imports.ts";
+import { readFormat, realInput, textInput } from "../../support/read-format.ts";
+import { realJson, realPath } from "../../support/real-data.ts";
+import { type Row, responseNoticeOf } from "../../support/sam-gov-layouts.ts";
+import { rawSql } from "../../support/sql.ts";
+
+afterAll(dropScratch);
+
+const DETAIL = "sam-gov-page/detail-18011fdf-naics561720-20260921.json";
+const SEARCH = "sam-gov-page/search-naics561720-trimmed-20260921.json";
+const [FIRST, PREVIOUS, PRESENT] = [
+  "7a176367f4944d2a91f948411bba07c1",
+  "f5f9871e147e43f5a28bfbd2633e6326",
+  "18011fdf88c84e35a15ee186f0b5c29f",
+];
+const NOW = Date.UTC(2026, 8, 22, 12);
+
+const detail = realJson<Row & { data2: Row; description: Row[] }>(DETAIL);
+
+/** A version of the notice as the CSV has it. */
+const row = (NoticeId: string, PostedDate: string, fields: Row = {}): Row => ({
+  NoticeId,
+  Title: "Housekeeping Services – Fermilab",
+  "Sol#": "DH-377725",
+  "Department/Ind.Agency": "ENERGY, DEPARTMENT OF",
+  "Sub-Tier": "ENERGY, DEPARTMENT OF",
+  Office: "FERMILAB - DOE CONTRACTOR",
+  "AAC Code": "899034",
+  OrganizationType: "OFFICE",
+  PostedDate,
+  Type: "Solicitation",
+  BaseType: "Solicitation",
+  ArchiveDate: "2026-10-24",
+  SetASideCode: "SBA",
+  SetASide: "Total Small Business Set-Aside (FAR 19.5)",
+  ResponseDeadLine: "2026-10-09T17:00:00-05:00",
+  NaicsCode: "561720",
+  ClassificationCode: "S201",
+  PopState: "IL",
+  PopCountry: "USA",
+  Active: "Yes",
+  PrimaryContactFullname: "Dustin Hansrote",
+  PrimaryContactEmail: "hansrote@fnal.gov",
+  Description: detail.description[0]?.body,
+  ...fields,
+});
+const present = row(PRESENT, "2026-09-21 16:10:23.206-04");
+
+async function atNow(): Promise<TestCatalog> {
+  const catalog = await aCatalog();
+  catalog.clock.now = NOW;
+  return catalog;
+}
+
+const take = (catalog: TestCatalog, document: unknown) => catalog.takeFiles([aFile(JSON.stringify(document))], { format: samGov });
+const takeReal = (catalog: TestCatalog, name: string) => catalog.takeFiles([realPath(name)], { format: samGov });
+
+const layouts = {
+  CSV: (catalog: TestCatalog) => take(catalog, [present]),
+  "v2 API": (catalog: TestCatalog) => take(catalog, { opportunitiesData: [responseNoticeOf(present)] }),
+  details: (catalog: TestCatalog) => takeReal(catalog, DETAIL),
+  search: (catalog: TestCatalog) => takeReal(catalog, SEARCH),
+};
+type Layout = keyof typeof layouts;
+
+/** The only record of the notice, with all ids that find it. */
+async function theNotice({ db }: TestCatalog) {
+  const [found, ...others] = (await documentsOf(db)).filter(({ title }) => String(title).includes("Fermilab"));
+  if (found === undefined || others.length > 0) throw new Error(`There are ${others.length + 1} records of the notice`);
+  const ids = await db.all(
+    rawSql<{ upstream_id: string }>(
+      "select upstream_id from upstream_ids join opportunities on seq = opportunity_seq where id = ?",
+      found.id,
+    ),
+  );
+  return { ...found, ids: ids.map(({ upstream_id }) => upstream_id).sort() };
+}
+
+describe("real files", () => {
+  test.each([
+    [DETAIL, 1],
+    ["sam-gov-page/detail-2e20258d-combined-20260921.json", 1],
+    ["sam-gov-page/detail-be2e3210-naics484210-20260921.json", 1],
+    ["sam-gov-page/search-naics484110-20260923.json", 3],
+    ["sam-gov-page/search-naics484121-empty-20260923.json", 0],
+    ["sam-gov-page/search-naics484122-20260923.json", 1],
+    [SEARCH, 3],
+  ])("%s: %d notices, none rejected, and again is a no-op", async (name, notices) => {
+    const catalog = await atNow();
+    expect(await takeReal(catalog, name)).toMatchObject({ read: notices, added: notices, rejected: 0, events: notices });
+    expect(await takeReal(catalog, name)).toMatchObject({ read: notices, unchanged: notices, events: 0 });
+    expect(await checkCatalog(catalog.db)).toEqual([]);
+  });
+
+  test("an amended notice, field by field", async () => {
+    const { drafts, items } = await readFormat(samGov, [await realInput(DETAIL)], "2026-09-22T12:00:00Z");
+    expect({ ...drafts[0], summary: null, description: drafts[0]?.description?.slice(0, 40) }).toEqual({
+      source: { code: "SAM_GOV", opportunity_id: PRESENT, url: `https://sam.gov/opp/${PRESENT}/view` },
+      title: "Housekeeping Services – Fermilab",
+      summary: null,
+      description: "<p>Amendment 2 is being issued to provid",
+      status: null,
+      status_display: null,
+      organization: {},
+      program: {
+        type: "RFP",
+        solicitation_id: "DH-377725",
+        solicitation_title: "Housekeeping Services – Fermilab",
+        contract_class: "Solicitation",
+      },
+      funding: null,
+      dates: {
+        posted_at: "2026-09-21T20:10:23.206+00:00",
+        closes_at: "2026-10-09T17:00:00-05:00",
+        response_at: "2026-10-09T17:00:00-05:00",
+      },
+      classifications: { tech_taxonomy: ["PSC:S201"], naics_codes: ["561720"], set_aside_types: ["SBA"] },
+      eligibility: { requirements: "Set-aside: SBA", geographic_scope: "IL, USA" },
+      contacts: [{ name: "Dustin Hansrote", email: "hansrote@fnal.gov", phone: null, role: "primary" }],
+      earlier_ids: [FIRST, PREVIOUS],
+    });
+    expect(items[0]).toMatchObject({ kind: "record", version: { id: PRESENT } });
+  });
+
+  test("a search that is cut off says so, and a list of codes is no list of notices", async () => {
+    expect((await readFormat(samGov, [await realInput(SEARCH)])).warnings).toEqual([
+      "the search found 253 notices; these files contain 3 of them",
+    ]);
+    const codes = textInput('{"_embedded":{"setAsideList":[{"setAsideCode":"SBA"}]}}');
+    await expect(readFormat(samGov, [codes])).rejects.toThrow('it has no array "opportunitiesData"');
+  });
+});
+
+describe("one notice in several layouts is one record", () => {
+  const names = Object.keys(layouts) as Layout[];
+  const pairs = names.flatMap((one) => names.filter((other) => other !== one).map((other): [Layout, Layout] => [one, other]));
+
+  test.each(pairs)("%s, then %s", async (one, other) => {
+    const catalog = await atNow();
+    await layouts[one](catalog);
+    const outcome = await layouts[other](catalog);
+    expect(outcome.rejected).toBe(0);
+    const { ids } = await theNotice(catalog);
+    expect(ids).toContain(PRESENT);
+    for (const again of [one, other]) expect(await layouts[again](catalog)).toMatchObject({ added: 0, changed: 0, events: 0 });
+    expect(await checkCatalog(catalog.db)).toEqual([]);
+  });
+
+  test("all four give each other what they lack", async () => {
+    const catalog = await atNow();
+    for (const name of ["details", "search", "CSV", "v2 API"] as const) await layouts[name](catalog);
+    expect(await theNotice(catalog)).toMatchObject({
+      organization: { agency: "ENERGY, DEPARTMENT OF", issuing_office: "FERMILAB - DOE CONTRACTOR" },
+      description: String(detail.description[0]?.body).trim(),
+      eligibility: { requirements: "Set-aside: Total Small Business Set-Aside (FAR 19.5)" },
+      contacts: [{ email: "hansrote@fnal.gov" }],
+      ids: [PRESENT, FIRST, PREVIOUS].sort(),
+    });
+  });
+});
+
+describe("an amendment", () => {
+  const first = row(FIRST, "2026-09-10 10:00:00-04", { ResponseDeadLine: "2026-10-01T17:00:00-05:00", Description: "<p>Housekeeping</p>" });
+  const previous = row(PREVIOUS, "2026-09-16 10:00:00-04", { Description: "<p>Housekeeping</p>" });
+
+  test.each([
+    ["the first version", [first]],
+    ["the previous version", [previous]],
+    ["both", [first, previous]],
+  ])("in the details continues the record of the CSV that has %s", async (_, rows) => {
+    const catalog = await atNow();
+    for (const each of rows) await take(catalog, [each]);
+    expect(await takeReal(catalog, DETAIL)).toMatchObject({ added: 0, changed: 1 });
+    const { source, ids } = await theNotice(catalog);
+    expect([source.opportunity_id, ids]).toEqual([PRESENT, [PRESENT, FIRST, PREVIOUS].sort()]);
+    expect(await layouts.CSV(catalog)).toMatchObject({ added: 0 });
+    for (const each of [...rows, present]) expect(await take(catalog, [each])).toMatchObject({ added: 0, changed: 0, events: 0 });
+    expect(await checkCatalog(catalog.db)).toEqual([]);
+  });
+
+  test("in the CSV continues the record of the details", async () => {
+    const catalog = await atNow();
+    await takeReal(catalog, DETAIL);
+    await layouts.search(catalog); // It names the office, so that the CSV's next version is recognized by its number.
+    const next = row("99990000999900009999000099990000", "2026-09-25 09:00:00-04", { ResponseDeadLine: "2026-10-16T17:00:00-05:00" });
+    expect(await take(catalog, [next])).toMatchObject({ added: 0, changed: 1 });
+    const events = await eventsOf(catalog.db, next.NoticeId as string);
+    expect(events.map(({ type, severity }) => [type, severity])).toContainEqual(["date_changed", "material"]);
+    expect(await takeReal(catalog, DETAIL)).toMatchObject({ added: 0, changed: 0, events: 0 }); // An older version.
+  });
+
+  test("of versions in one import, the newest is shown", async () => {
+    const older = { ...detail, opportunityId: PREVIOUS, id: PREVIOUS, _links: {}, postedDate: "2026-09-16T14:00:00.000+00:00" };
+    for (const order of [
+      [older, detail],
+      [detail, older],
+    ]) {
+      const catalog = await atNow();
+      expect(await take(catalog, order)).toMatchObject({ read: 2, added: 1, merged: 1 });
+      expect((await theNotice(catalog)).source.opportunity_id).toBe(PRESENT);
+    }
+  });
+});
+
+describe("a cancellation", () => {
+  const cancelled = { ...detail, cancelled: true };
+  const statusEvents = async (catalog: TestCatalog) =>
+    (await eventsOf(catalog.db, PRESENT))
+      .filter(({ type }) => type === "status_changed")
+      .map(({ severity, changes }) => [severity, changes]);
+
+  test("is a critical event, on a record of any layout", async () => {
+    for (const name of Object.keys(layouts) as Layout[]) {
+      const catalog = await atNow();
+      await layouts[name](catalog);
+      await take(catalog, cancelled);
+      expect(await statusEvents(catalog)).toEqual([["critical", [{ field: "status", previous: "open", current: "cancelled" }]]]);
+      expect(await take(catalog, cancelled)).toMatchObject({ changed: 0, events: 0 });
+    }
+  });
+
+  test("of an amended notice is one, too", async () => {
+    const catalog = await atNow();
+    await take(catalog, [row(PREVIOUS, "2026-09-16 10:00:00-04")]);
+    await take(catalog, cancelled);
+    expect(await statusEvents(catalog)).toEqual([["critical", [{ field: "status", previous: "open", current: "cancelled" }]]]);
+  });
+
+  test("stays when a layout comes that cannot say so, and ends when the details say so", async () => {
+    const catalog = await atNow();
+    await take(catalog, cancelled);
+    for (const name of ["CSV", "v2 API", "search"] as const) await layouts[name](catalog);
+    expect(await theNotice(catalog)).toMatchObject({ status: "cancelled" });
+    expect(await statusEvents(catalog)).toEqual([]);
+    await layouts.details(catalog);
+    expect(await statusEvents(catalog)).toEqual([["critical", [{ field: "status", previous: "cancelled", current: "open" }]]]);
+  });
+
+  test("ends with a newer version of the notice", async () => {
+    const catalog = await atNow();
+    await layouts.CSV(catalog);
+    await take(catalog, cancelled);
+    await take(catalog, [row("99990000999900009999000099990000", "2026-09-25 09:00:00-04")]);
+    expect(await theNotice(catalog)).toMatchObject({ status: "open", source: { opportunity_id: "99990000999900009999000099990000" } });
+  });
+});
+
+test.each([
+  [{ status: { code: "active" } }, null],
+  [{ status: { code: "published" } }, null],
+  [{ status: { code: "active_cancelled" } }, "cancelled"],
+  [{ status: { code: "inactive_cancelled" }, archived: true }, "cancelled"],
+  [{ cancelled: true, archived: true }, "cancelled"],
+  [{ status: { code: "inactive" } }, "archived"],
+  [{ status: { code: "archived" } }, "archived"],
+  [{ archived: true }, "archived"],
+  [{ deleted: true }, "archived"],
+  [{ data2: { ...detail.data2, archive: { date: "2026-09-01" } } }, "archived"],
+  [{ data2: { ...detail.data2, type: "a", award: { number: "1", amount: "350567.00", awardee: { name: "Acme" } } } }, "awarded"],
+])("details with %j have the status %p", async (fields, status) => {
+  const { drafts } = await readFormat(samGov, [textInput(JSON.stringify({ ...detail, ...fields }))], "2026-09-22T12:00:00Z");
+  expect(drafts[0]?.status).toBe(status);
+});
+
+test("a draft is rejected, and so is a notice without an id", async () => {
+  const documents = [{ ...detail, status: { code: "draft" } }, { ...detail, opportunityId: "", id: null }, detail];
+  const { refused, kept } = await readFormat(samGov, [textInput(JSON.stringify(documents))]);
+  expect([refused, kept.size]).toEqual([["the notice is a draft, which is not published", "NoticeId must not be blank"], 1]);
+});
+
+/** A history in the layout of GSA's description, with the versions of the real notice. */
+const history = (last: object = {}) => ({
+  content: {
+    history: [
+      { index: "3", opportunityId: PRESENT, parentOpportunityId: FIRST, latest: "1", posted_date: null, action_date: null, ...last },
+      {
+        index: "2",
+        opportunityId: PREVIOUS,
+        parentOpportunityId: FIRST,
+        latest: "0",
+        posted_date: "2026-09-16T10:00:00",
+        action_date: "2026-09-16T14:00:00+00",
+      },
+      {
+        index: "1",
+        opportunityId: FIRST,
+        parentOpportunityId: null,
+        latest: "0",
+        posted_date: "2026-09-10T10:00:00",
+        action_date: "2026-09-10T14:00:00+00",
+      },
+    ].map((version) => ({
+      title: "Housekeeping Services – Fermilab",
+      solicitation_number: "DH-377725",
+      procurement_type: "o",
+      cancel_notice: "0",
+      archive_notice: "0",
+      deleted: "0",
+      ...version,
+    })),
+  },
+});
+
+describe("a history", () => {
+  test("is one record, which each of its versions finds", async () => {
+    const catalog = await atNow();
+    expect(await take(catalog, history())).toMatchObject({ read: 3, added: 1, merged: 2, rejected: 0 });
+    const { ids, source } = await theNotice(catalog);
+    expect([source.opportunity_id, ids]).toEqual([PRESENT, [PRESENT, FIRST, PREVIOUS].sort()]);
+    for (const name of Object.keys(layouts) as Layout[]) await layouts[name](catalog);
+    await theNotice(catalog);
+    expect(await checkCatalog(catalog.db)).toEqual([]);
+  });
+
+  test("cancels the notice, and takes nothing else from its record", async () => {
+    const catalog = await atNow();
+    await layouts.CSV(catalog);
+    const { status: _, updated_at: _at, ids: _ids, ...before } = await theNotice(catalog);
+    await take(catalog, history({ cancel_notice: "1" }));
+    expect(await theNotice(catalog)).toMatchObject({ ...before, status: "cancelled" });
+    expect(await take(catalog, history({ cancel_notice: "1" }))).toMatchObject({ changed: 0, events: 0 });
+  });
+
+  test("joins a version that the CSV has, with the first one", async () => {
+    const catalog = await atNow();
+    await take(catalog, [row(PREVIOUS, "2026-09-16 10:00:00-04")]);
+    await take(catalog, history({ cancel_notice: "1" }));
+    expect(await theNotice(catalog)).toMatchObject({ status: "cancelled", source: { opportunity_id: PRESENT } });
+  });
+});
