@@ -88,7 +88,7 @@ create table classifications (
 create index classifications_by_opportunity on classifications (opportunity);
 
 create table events (
-  id text primary key, opportunity_id text not null, ${OF_OPPORTUNITY}, detected_at text not null,
+  rowid integer primary key, id text not null unique, opportunity_id text not null, ${OF_OPPORTUNITY}, detected_at text not null,
   ${stored(eventColumns).join(",\n  ")},
   document text not null
 ) strict;
@@ -96,6 +96,11 @@ create index events_by_opportunity on events (opportunity, detected_at);
 create index events_by_detected_at on events (detected_at);
 create index events_by_type on events (type, detected_at);
 create index events_by_severity on events (severity, detected_at);
+
+create table changes (
+  field text not null, event integer not null references events (rowid), item integer not null, primary key (field, event, item)
+) strict, without rowid;
+create index changes_by_event on changes (event);
 `;
 
 /** Datasette finds the full-text index of a table by this way of writing "content". */
@@ -106,7 +111,7 @@ create virtual table search using fts5 (
 insert into search (search, rank) values ('rank', 'bm25(0, ${Object.values(searched).join(", ")})');
 `;
 
-// ---- Triggers keep the full-text index and the classifications in step with the documents.
+// ---- Triggers keep the full-text index, the classifications and the changed fields in step with the documents.
 
 const namesOf = (row: "old" | "new") => ["rowid", "id", ...searchedNames].map((name) => `${row}.${name}`).join(", ");
 const items = (scheme: string, column: string) => `select '${scheme}', value, new.rowid from json_each(new.${column})`;
@@ -126,7 +131,16 @@ const remove = `
   delete from classifications where opportunity = old.rowid;
 `;
 
+const addChanges = `
+  insert or ignore into changes (field, event, item)
+    select value ->> 'field', new.rowid, key from json_each(new.document, '$.changes') where value ->> 'field' is not null;
+`;
+const removeChanges = "delete from changes where event = old.rowid;";
+
 const TRIGGERS = `
+create trigger events_inserted after insert on events begin ${addChanges} end;
+create trigger events_deleted after delete on events begin ${removeChanges} end;
+create trigger events_updated after update on events begin ${removeChanges} ${addChanges} end;
 create trigger opportunities_inserted after insert on opportunities begin ${add} end;
 create trigger opportunities_deleted after delete on opportunities begin ${remove} end;
 create trigger opportunities_updated after update on opportunities begin ${remove} ${add} end;
@@ -148,9 +162,10 @@ const views: Readonly<Record<string, string>> = {
     from classifications join opportunities on opportunities.rowid = opportunity`,
   event: `select events.id, opportunity_id, detected_at, type, severity, events.summary, ${ofOpportunity}
     from events join opportunities on opportunities.rowid = opportunity`,
-  change: `select events.id as event_id, opportunity_id, detected_at, events.type, severity, value ->> 'field' as field,
-    value ->> 'previous' as previous, value ->> 'current' as current, ${ofOpportunity}
-    from events join opportunities on opportunities.rowid = opportunity, json_each(events.document, '$.changes')`,
+  change: `select events.id as event_id, opportunity_id, detected_at, type, severity, field,
+    events.document ->> ('$.changes[' || item || '].previous') as previous, events.document ->> ('$.changes[' || item || '].current') as current,
+    ${ofOpportunity}
+    from changes join events on events.rowid = event join opportunities on opportunities.rowid = opportunity`,
 };
 
 /** Creates everything in an empty file. */

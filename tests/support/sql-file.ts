@@ -23,7 +23,9 @@ export function expectInStep(path: string): Opportunity[] {
     const contacts = opportunities.flatMap(({ id, contacts = [] }) => contacts.map((each) => ({ opportunity_id: id, ...each })));
     expect(sorted(rows("select opportunity_id, name, role, email, phone from contact"))).toEqual(sorted(contacts.map(contactOf)));
     expect(rows("select id, type, severity, summary from event order by id")).toEqual(events.map(eventOf));
-    expect(sorted(rows("select event_id, opportunity_id, field from change"))).toEqual(sorted(events.flatMap(changesOf)));
+    expect(sorted(rows("select event_id, opportunity_id, field, previous, current from change"))).toEqual(
+      sorted(events.flatMap(changesOf)),
+    );
     return opportunities;
   } finally {
     sqlite.close();
@@ -80,7 +82,16 @@ const eventOf = ({ id, type, severity, summary }: OpportunityEvent) => ({
   summary: summary ?? null,
 });
 const changesOf = ({ id, opportunity_id, changes = [] }: OpportunityEvent) =>
-  changes.map(({ field }) => ({ event_id: id, opportunity_id, field }));
+  changes.map(({ field, previous, current }) => ({
+    event_id: id,
+    opportunity_id,
+    field,
+    previous: cellOf(previous),
+    current: cellOf(current),
+  }));
+/** As SQLite returns a JSON value. */
+const cellOf = (value: unknown) =>
+  typeof value === "boolean" ? Number(value) : typeof value === "object" && value !== null ? JSON.stringify(value) : (value ?? null);
 
 function codesOf({ id, classifications: given }: Opportunity): Rows {
   const list = (scheme: string, codes: readonly string[] = []) => codes.map((code) => ({ opportunity_id: id, scheme, code }));
