@@ -16,13 +16,13 @@ export const columns = {
   psc: (opportunity) => codeCell(codesOf("psc", opportunity)),
   listing: (opportunity) => codeCell(codesOf("listing", opportunity)),
   set_aside: (opportunity) => codeCell(codesOf("set_aside", opportunity)),
-  eligibility: ({ eligibility }) => fold(eligibility.requirements ?? ""),
   posted_at: ({ dates }) => instantCell(dates.posted_at),
   opens_at: ({ dates }) => instantCell(dates.opens_at),
   closes_at: ({ dates }) => instantCell(dates.closes_at),
   amount_low: (opportunity) => amountCell(lowestAmount(opportunity)),
   amount_high: (opportunity) => amountCell(highestAmount(opportunity)),
   updated_at: ({ updated_at }) => instantCell(updated_at),
+  eligibility: ({ eligibility }) => fold(eligibility.requirements ?? ""), // Last: reading a column passes all before it, and this one is long.
 } satisfies Record<string, (opportunity: Opportunity) => Cell>;
 
 export type ColumnName = keyof typeof columns;
