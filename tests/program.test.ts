@@ -116,7 +116,7 @@ describe("a data directory with real records", () => {
     ],
     [
       ["keys", "list"],
-      /^id +account +label +ends in .*\nkey_\w+ +Acme +first +…\w{4} /,
+      /^key_\w+ {2}…\w{4} {2}Acme\n {2}"first", created /,
       [expect.objectContaining({ account: "Acme", label: "first", used_today: 0, revoked_at: null })],
     ],
     [["openapi"], /^\{\n {2}"openapi": "3\.1\.0",/, expect.objectContaining({ openapi: "3.1.0" })],

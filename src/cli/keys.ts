@@ -1,9 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { createKey, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../accounts/key.ts";
+import { createKey, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../accounts/key.ts";
 import { formatInstant, parseStoredMs } from "../text/instant.ts";
+import { oneLine } from "../text/terminal-text.ts";
 import { durationMs, wholeNumber } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, commandGroup, withState } from "./command.ts";
-import { examples, instantOrNull, printResult, table } from "./output.ts";
+import { examples, formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond } from "./output.ts";
+import { wrapped } from "./wrap.ts";
 
 const GRACE_MS = 24 * 3_600_000;
 const USE_DAYS = 30;
@@ -18,18 +20,8 @@ export function keysCommand(cli: Cli): Command {
       revoked_at: instantOrNull(key.revoked_at),
       last_used_at: instantOrNull(key.last_used_at),
     }));
-    const lines = keys.map((key) => ({
-      id: key.id,
-      account: key.account,
-      label: key.label,
-      ends_in: `…${key.last_four}`,
-      created: key.created_at,
-      last_used: key.last_used_at,
-      today: key.used_today,
-      expires: key.expires_at,
-      revoked: key.revoked_at,
-    }));
-    printResult(cli, options, keys, table(lines, "No keys yet. Create one: fundfeed keys create --account NAME"));
+    const text = keys.map(entryOf).join("\n");
+    printResult(cli, options, keys, text === "" ? "No keys yet. Create one: fundfeed keys create --account NAME" : text);
   });
 
   const create = command("create", "Create a key and print it on standard output; it cannot be shown again")
@@ -85,6 +77,25 @@ export function keysCommand(cli: Cli): Command {
     });
 
   return commandGroup("keys", "Manage API keys", [list, create, rotate, revoke, usage]);
+}
+
+type ListedKey = Pick<KeyListing, "id" | "account" | "label" | "last_four" | "used_today"> & {
+  [name in "created_at" | "expires_at" | "revoked_at" | "last_used_at"]: string | null;
+};
+
+/** A line that names the key, and lines about its times and its use. */
+function entryOf({ id, account, label, last_four, used_today, ...times }: ListedKey): string {
+  const at = (what: string, instant: string | null) => (instant === null ? [] : [`${what} ${toSecond(instant)}`]);
+  const facts = [
+    ...(label === null ? [] : [`"${oneLine(label)}"`]),
+    ...at("created", times.created_at),
+    ...(times.last_used_at === null ? ["never used"] : at("last used", times.last_used_at)),
+    ...(used_today === 0 ? [] : [`${formatCount(used_today, "request")} today`]),
+    ...at("expires", times.expires_at),
+    ...at("revoked", times.revoked_at),
+  ];
+  const lines = wrapped(facts.join(", "), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
+  return [`${id}  …${last_four}  ${oneLine(account)}`, ...lines].join("\n");
 }
 
 type CreateOptions = { account: string; plan?: string; label?: string; expires?: number };

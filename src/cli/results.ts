@@ -24,8 +24,8 @@ export const colorStyle: Style = {
   header: (text) => `\u001b[2m${text}\u001b[22m`,
 };
 
-/** The most columns of an agency and of a number: the title gets the rest. */
-const [AGENCY_MAX, NUMBER_MAX, GAP] = [12, 20, 2];
+/** The most columns of an agency and of a number on a terminal of 80, and on a wide one. The title gets the rest. */
+const [AGENCY_MAX, NUMBER_MAX, GAP] = [[12, 36], [20, 32], 2] as const;
 const TITLE_MIN = 20;
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
@@ -36,8 +36,8 @@ export function resultTable(results: readonly Result[], now: EpochMs, width: num
   const rows = results.map(({ opportunity }) => [
     dueInShort(opportunity.dates.closes_at, now),
     oneLine(opportunity.status),
-    cut(oneLine(opportunity.organization.agency ?? "–"), AGENCY_MAX),
-    cut(oneLine(numberOf(opportunity)), NUMBER_MAX),
+    cut(oneLine(opportunity.organization.agency ?? "–"), mostColumns(AGENCY_MAX, width)),
+    cut(oneLine(numberOf(opportunity)), mostColumns(NUMBER_MAX, width)),
     oneLine(opportunity.title),
   ]);
   const widths = header
@@ -56,6 +56,11 @@ export function resultTable(results: readonly Result[], now: EpochMs, width: num
     return snippet === null || isIn(snippet, opportunity.title) ? [shown] : [shown, `  ${snippetLine(snippet, width - 2, style)}`];
   });
   return [style.header(line(header)), ...lines].join("\n");
+}
+
+/** A third of the columns beyond 80 goes to each of the two, up to its width on a wide terminal. */
+function mostColumns([narrow, wide]: readonly [number, number], width: number): number {
+  return Math.min(wide, Math.max(narrow, narrow + Math.floor((width - 80) / 3)));
 }
 
 export function markdownTable(results: readonly Result[]): string {
@@ -95,8 +100,8 @@ function relative(closesAt: string | null, now: EpochMs, duration: (count: numbe
     days < 60
       ? duration(days, "day")
       : days < 730
-        ? duration(Math.floor(days / 30.44), "month")
-        : duration(Math.floor(days / 365.25), "year");
+        ? duration(Math.round(days / 30.44), "month")
+        : duration(Math.round(days / 365.25), "year");
   return closes >= now ? `in ${text}` : `${text} ago`;
 }
 

@@ -3,16 +3,24 @@ import { importNameOf } from "../import/formats/all.ts";
 import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../sources/source.ts";
 import { didYouMean } from "../text/closest.ts";
 import { formatInstant } from "../text/instant.ts";
+import { oneLine } from "../text/terminal-text.ts";
 import { durationMs } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, commandGroup, withCatalog } from "./command.ts";
-import { daysAgo, formatDuration, instantOrNull, printResult, table } from "./output.ts";
+import { daysAgo, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table } from "./output.ts";
 import { probeCommand, type Waiting } from "./probe.ts";
+import { wrapped } from "./wrap.ts";
+
+function descriptionLines(description: string): string[] {
+  return wrapped(oneLine(description), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
+}
 
 export function sourcesCommand(cli: Cli, waiting?: Waiting): Command {
   const list = command("list", "List the named sources").action(async (options: CommonOptions) => {
     const sources = await withCatalog(cli, options, listSources);
-    const lines = sources.map(({ code, ...about }) => ({ code, import_as: importNameOf(code) ?? null, ...about }));
-    printResult(cli, options, sources, table(lines, "No named sources"));
+    const lines = sources.map(({ code, name }) => ({ code, import_as: importNameOf(code) ?? null, name }));
+    const [header = "", ...rows] = table(lines, "No named sources").split("\n");
+    const described = rows.flatMap((row, n) => [row, ...descriptionLines(sources[n]?.description ?? "")]);
+    printResult(cli, options, sources, [header, ...described].join("\n"));
   });
 
   const add = command("add", "Name a source, or change its name and description")

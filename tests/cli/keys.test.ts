@@ -29,7 +29,9 @@ describe("keys create --expires", () => {
     const [first, second] = await listed();
     expect(Date.parse(first?.expires_at ?? "") - Date.parse(first?.created_at ?? "")).toBeWithin(90 * DAY - 10_000, 90 * DAY + 1);
     expect(second?.expires_at).toBe("2199-01-31T22:00:00.000Z");
-    expect((await keys("list")).out).toMatch(/^id .* today +expires +revoked\n.*\n.* 0 +2199-01-31[T ]22:00:00\S*Z +–\n$/);
+    expect((await keys("list")).out).toMatch(
+      /^key_.*\n.*\nkey_\w+ {2}…\w{4} {2}A\n {2}created \S+ \S+, never used, expires 2199-01-31 22:00:00Z\n$/,
+    );
     expect(await keys("create --account A --expires 1999-01-31T17:00:00Z")).toEqual({
       code: 1,
       out: "",

@@ -85,6 +85,17 @@ function widest(text: string): number {
   return Math.max(...text.split("\n").map((line) => Bun.stringWidth(line)));
 }
 
+describe("keys list and sources list", () => {
+  test("fit 80 columns", async () => {
+    await fundfeed(["keys", "create", "--account", "Acme Research", "--label", "sync ".repeat(30), "--expires", "90d", "--data", data]);
+    const keys = await fundfeed(["keys", "list", "--data", data]);
+    expect(keys.out).toMatch(/^key_\w+ {2}…\w{4} {2}Acme Research\n {2}"sync /);
+    const sources = await fundfeed(["sources", "list", "--data", data]);
+    expect(sources.out).toMatch(/^code +import as +name\n/);
+    for (const out of [keys.out, sources.out]) expect(widest(out)).toBeLessThan(80);
+  });
+});
+
 describe("sources status", () => {
   test("shows open and not archived records, and the age of the data and of the import", async () => {
     const { out } = await fundfeed(["sources", "status", "--data", data]);
