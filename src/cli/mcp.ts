@@ -64,7 +64,7 @@ async function openReader(cli: Cli, options: McpOptions): Promise<Reader> {
       timeoutMs: TIMEOUT_MS,
     });
   }
-  await withCatalog(cli, options, async () => undefined); // A client shows why a server does not start, but not why each call fails.
+  await withCatalog(cli, options, async () => undefined); // So that a client logs why, instead of a model failing call by call.
   const { localReader } = await import("../mcp/local.ts");
   return localReader(databasesOf(cli, options));
 }

@@ -29,69 +29,89 @@ export type StdioTransport = Transport & {
 /** A transport that is not started yet. */
 export function createStdioTransport({ input, write }: Streams): StdioTransport {
   const end = Promise.withResolvers<void>();
-  let [running, unwritten, isClosed] = [0, 0, false];
-  let written = Promise.resolve();
-  let changed = Promise.withResolvers<void>();
-  const notifyChange = () => {
-    changed.resolve();
-    changed = Promise.withResolvers();
-  };
-  const until = async (holds: () => boolean) => {
-    while (!isClosed && !holds()) await changed.promise;
-  };
+  const { notify, until } = createChanges();
+  let [running, isClosed] = [0, false];
 
   const close = async () => {
     if (isClosed) return;
     isClosed = true;
-    notifyChange();
+    notify();
     transport.onclose?.(); // Aborts the requests that run.
-    while (running > 0) await changed.promise;
+    await until(() => running === 0);
     end.resolve();
   };
-  const send = async (message: object) => {
-    if (isClosed) return;
-    const text = `${JSON.stringify(message)}\n`;
-    unwritten += text.length;
-    written = written.then(() => (isClosed ? undefined : write(text))).catch(close);
-    await written;
-    unwritten -= text.length;
-    notifyChange();
-  };
+  const output = createOutput(write, notify, close);
+  const send = async (message: object) => (isClosed ? undefined : output.send(message));
   const refuse: Refuse = (code, message, id) => {
     transport.onerror?.(new Error(message));
     void send({ jsonrpc: "2.0", ...(id !== undefined && { id }), error: { code, message } });
   };
   const read = async () => {
     for await (const line of lines(input, MESSAGE_BYTES_MAX)) {
-      await until(() => running < RUNNING_MAX && unwritten < UNWRITTEN_MAX);
+      await until(() => isClosed || (running < RUNNING_MAX && output.unwritten() < UNWRITTEN_MAX));
       if (isClosed) return;
       receive(line, transport, refuse);
       await nextTurn(); // The protocol starts its handlers after some microtasks.
     }
-    await until(() => running === 0);
+    await until(() => isClosed || running === 0);
     await nextTurn();
-    await until(() => unwritten === 0);
+    await until(() => isClosed || output.unwritten() === 0);
     await close();
   };
-
-  const transport: StdioTransport = {
-    start: async () => void read().catch(close),
-    send: (message) => send(message),
-    close,
-    run: async (work) => {
-      running++;
-      try {
-        return await work();
-      } finally {
-        setImmediate(() => {
-          running--; // Not before the response is in `unwritten`.
-          notifyChange();
-        });
-      }
-    },
-    finished: end.promise,
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    running++;
+    try {
+      return await work();
+    } finally {
+      setImmediate(() => {
+        running--; // Not before the response has been handed to `send`.
+        notify();
+      });
+    }
   };
+
+  const transport: StdioTransport = { start: async () => void read().catch(close), send, close, run, finished: end.promise };
   return transport;
+}
+
+type Changes = {
+  notify: () => void /** Waits until a condition holds, which is checked at each change. */;
+  until: (holds: () => boolean) => Promise<void>;
+};
+
+function createChanges(): Changes {
+  let changed = Promise.withResolvers<void>();
+  return {
+    notify: () => {
+      changed.resolve();
+      changed = Promise.withResolvers();
+    },
+    until: async (holds) => {
+      while (!holds()) await changed.promise;
+    },
+  };
+}
+
+/** Writes messages in order, and counts the characters that wait. `onGone` is called when the reader has gone. */
+function createOutput(write: Streams["write"], notify: () => void, onGone: () => Promise<void>) {
+  let unwritten = 0;
+  let [written, isGone] = [Promise.resolve(), false];
+  return {
+    unwritten: () => unwritten,
+    send: async (message: object) => {
+      const text = `${JSON.stringify(message)}\n`;
+      unwritten += text.length;
+      written = written
+        .then(() => (isGone ? undefined : write(text)))
+        .catch(() => {
+          isGone = true;
+          void onGone();
+        });
+      await written;
+      unwritten -= text.length;
+      notify();
+    },
+  };
 }
 
 type Refuse = (code: ErrorCode, message: string, id?: string | number) => void;

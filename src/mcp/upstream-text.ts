@@ -41,5 +41,6 @@ export function stateInWords({ status, closes_at }: { status: string; closes_at:
   const state = knownOrQuoted(status, statuses);
   const at = parseStoredMs(closes_at ?? "");
   if (at === undefined) return `${state}; no closing date is stated`;
-  return `${state}; ${at < now ? "closed" : "closes"} ${relativeTime(at, now)} (${closes_at})`;
+  const when = `${relativeTime(at, now)} (${closes_at})`;
+  return at >= now ? `${state}; closes ${when}` : `${state}; the closing date was ${when}`;
 }

@@ -80,6 +80,12 @@ function peakMemory({ pid }: { pid: number }): number {
 }
 
 describe("a client that sends", () => {
+  let shared: Session;
+  beforeAll(() => {
+    shared = session();
+  });
+  afterAll(async () => expect(await shared.end()).toEqual({ rest: [], code: 0 }));
+
   test.each<[string, string, number]>([
     ["text that is not JSON", "hello\n", -32700],
     ["half of a message", '{"jsonrpc":"2.0","id":1,\n', -32700],
@@ -92,12 +98,10 @@ describe("a client that sends", () => {
     ["arguments of another type", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find","arguments":[]}}\n', -32603],
     ["deep nesting", `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}\n`, -32601],
   ])("%s gets an error, and the next request a response", async (_, message, code) => {
-    const { send, next, end } = session();
+    const { send, next } = shared;
     send(message, ping("after"));
-    const first = await next();
-    expect(first.error?.code).toBe(code);
+    expect((await next()).error?.code).toBe(code);
     expect(await next()).toEqual({ jsonrpc: "2.0", id: "after", result: {} } as Message);
-    expect(await end()).toEqual({ rest: [], code: 0 });
   });
 
   test("a line of 200 megabytes gets an error; the line is not kept in memory", async () => {
@@ -122,7 +126,7 @@ describe("a client that sends", () => {
     send(initialize);
     await next();
     const idle = peakMemory(child);
-    const count = 3000;
+    const count = 1500;
     let isSent = false;
     const sending = (async () => {
       for (let id = 0; id < count; id++) {
@@ -181,15 +185,14 @@ describe("a client that sends", () => {
 });
 
 describe("the process", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)("ends with 0 at %s, idle and with requests running", async (signal) => {
-    for (const messages of [[], Array.from({ length: 100 }, (_, id) => toolCall(id, "find", { words: "sail" }))]) {
-      const { child, send, next } = session();
-      send(initialize);
-      await next();
-      send(...messages);
-      child.kill(signal);
-      expect([await child.exited, await child.stderr.text()]).toEqual([0, ""]);
-    }
+  test.each(["SIGTERM", "SIGINT"] as const)("ends with 0 at %s", async (signal) => {
+    const { child, send, next } = session();
+    send(initialize);
+    await next();
+    // At one of the signals nothing runs, at the other more than the pipe of its output can take.
+    if (signal === "SIGTERM") send(...Array.from({ length: 100 }, (_, id) => toolCall(id, "find", { words: "sail" })));
+    child.kill(signal);
+    expect([await child.exited, await child.stderr.text()]).toEqual([0, ""]);
   });
 
   test("ends with 0 when its output is closed", async () => {
@@ -203,7 +206,7 @@ describe("the process", () => {
   test("that is killed while it builds the index leaves one that the next goes on with", async () => {
     const [index, copy] = [aDirectory(), aDirectory()]; // A killed reader leaves an empty log of SQLite next to the catalog.
     cpSync(data, copy, { recursive: true });
-    for (let n = 0; n < 3; n++) {
+    for (let n = 0; n < 2; n++) {
       const { child, send } = session(["--data", copy, "--search-data", index]);
       send(initialize, toolCall(1, "find", { words: "sail" }));
       if (n > 0) await until(() => readdirSync(index).includes("search.db"));

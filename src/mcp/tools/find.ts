@@ -1,5 +1,6 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
+import type { EpochMs } from "../../text/instant.ts";
 import { choice, cursor, filterArguments, filterOf, limit } from "../arguments.ts";
 import { readFitting, resultOf } from "../results.ts";
 import { Row, rowOf } from "../rows.ts";
@@ -46,11 +47,17 @@ export function findTool({ reader, tool }: Context): Tool {
         [...describeFilter(filter, now), `sorted by ${sort}`],
         upstreamTexts(FoundRow, "results[]"),
       );
-      const lines = items.map(
-        ({ title, number, agency, id, ...row }, n) =>
-          `${n + 1}. ${quoted(title)}; number ${quoted(number)}; ${agency === null ? "no agency stated" : quoted(agency)}; ${stateInWords(row, call.now)}; id ${id}`,
+      return resultOf(
+        { data: { results: items }, lines: items.map((row, n) => `${n + 1}. ${lineOf(row, call.now)}`) },
+        said,
+        await reader.freshness(call),
+        call.now,
       );
-      return resultOf({ data: { results: items }, lines }, said, await reader.freshness(call), call.now);
     },
   });
+}
+
+function lineOf({ id, title, number, agency, ...row }: Static<typeof FoundRow>, now: EpochMs): string {
+  const by = agency === null ? "no agency stated" : quoted(agency);
+  return `${quoted(title)}; number ${quoted(number)}; ${by}; ${stateInWords(row, now)}; id ${id}`;
 }

@@ -8,6 +8,8 @@ import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventAr
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import { type Context, listStatement, onlyGiven, readPaged, type Tool } from "./tool.ts";
 
+const UPSTREAM = [...upstreamTexts(Row, "opportunity"), ...upstreamTexts(EventRow, "events[]")];
+
 export function historyTool({ reader, tool }: Context): Tool {
   return tool({
     name: "history",
@@ -39,9 +41,8 @@ export function historyTool({ reader, tool }: Context): Tool {
           (event: OpportunityEvent) => eventRowOf(event),
         );
       });
-      const upstream = [...upstreamTexts(Row, "opportunity"), ...upstreamTexts(EventRow, "events[]")];
       const row = rowOf(opportunity);
-      const said = listStatement(paged, { ...given, limit }, describeEvents(conditionsOf(given, paged.now)), upstream);
+      const said = listStatement(paged, { ...given, limit }, describeEvents(conditionsOf(given, paged.now)), UPSTREAM);
       const lines = [
         `${quoted(row.title)}; number ${quoted(row.number)}; ${stateInWords(row, call.now)}; id ${row.id}`,
         ...paged.items.map((event) => `${eventInWords(event)}; event ${event.event_id}`),

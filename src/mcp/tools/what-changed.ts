@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { filterArguments, filterOf, past } from "../arguments.ts";
@@ -6,7 +6,15 @@ import { readFitting, resultOf } from "../results.ts";
 import { EventRow, eventRowOf, Row, rowOf } from "../rows.ts";
 import { object } from "../schema.ts";
 import { quoted, upstreamTexts } from "../upstream-text.ts";
-import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords } from "./event-conditions.ts";
+import {
+  AT_LEAST_DEFAULT,
+  conditionsOf,
+  describeEvents,
+  EVENTS_DEFAULT,
+  eventArguments,
+  eventInWords,
+  type GivenConditions,
+} from "./event-conditions.ts";
 import { type Context, listStatement, onlyGiven, readPaged, type Tool } from "./tool.ts";
 
 const ChangeRow = Type.Composite([EventRow, object({ opportunity: Row })], { additionalProperties: false });
@@ -32,24 +40,27 @@ export function changesTool({ reader, tool }: Context): Tool | undefined {
       const filter = filterOf(values);
       const { limit = EVENTS_DEFAULT, since = SINCE_DEFAULT, until, types } = values;
       const given = { ...filter, since, ...onlyGiven({ until, types }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
-      const windowAt = (now: EpochMs) => {
-        const conditions = conditionsOf(given, now);
-        return { ...conditions, since: conditions.since ?? now, until: conditions.until ?? now };
-      };
       const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, (limit, cursor, call) =>
         readFitting(
           limit,
-          (limit) => changes({ ...windowAt(call.now), filter, limit, cursor }, call),
+          (limit) => changes({ ...windowOf(given, call.now), filter, limit, cursor }, call),
           ({ event, opportunity }) => ({ ...eventRowOf(event), opportunity: rowOf(opportunity) }),
         ),
       );
-      const words = [...describeFilter(filter, paged.now), ...describeEvents(windowAt(paged.now))];
+      const words = [...describeFilter(filter, paged.now), ...describeEvents(windowOf(given, paged.now))];
       const said = listStatement(paged, { ...given, limit }, words, upstreamTexts(ChangeRow, "events[]"));
-      const lines = paged.items.map(
-        ({ opportunity, ...event }) =>
-          `${eventInWords(event)} in ${quoted(opportunity.title)}, number ${quoted(opportunity.number)}; id ${opportunity.id}; event ${event.event_id}`,
-      );
-      return resultOf({ data: { events: paged.items }, lines }, said, await reader.freshness(call), call.now);
+      return resultOf({ data: { events: paged.items }, lines: paged.items.map(lineOf) }, said, await reader.freshness(call), call.now);
     },
   });
+}
+
+/** The conditions with a begin and an end. */
+function windowOf(given: GivenConditions, now: EpochMs) {
+  const { since = now, until = now, ...conditions } = conditionsOf(given, now);
+  return { ...conditions, since, until };
+}
+
+function lineOf({ opportunity, ...event }: Static<typeof ChangeRow>): string {
+  const { id, title, number } = opportunity;
+  return `${eventInWords(event)} in ${quoted(title)}, number ${quoted(number)}; id ${id}; event ${event.event_id}`;
 }
