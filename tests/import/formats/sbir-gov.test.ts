@@ -1,7 +1,13 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
+import { checkCatalog } from "../../../src/changes/check.ts";
 import { sbirGov } from "../../../src/import/formats/sbir-gov.ts";
 import type { Draft } from "../../../src/import/record.ts";
+import { aCatalog, dropScratch } from "../../support/imports.ts";
 import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
+import { realPath, testReal } from "../../support/real-data.ts";
+import { rawSql } from "../../support/sql.ts";
+
+afterAll(dropScratch);
 
 const NOW = "2025-09-14T12:00:00Z";
 
@@ -201,4 +207,59 @@ test("a solicitation that cannot be imported is rejected alone", async () => {
     "the element has more than 100000 characters besides its topics",
     "title must be UTF-8",
   ]);
+});
+
+describe("the topics at four dates, from the CSV export and the API", () => {
+  const versions = [
+    ["topics_search-20250714.csv", "2025-07-14T15:46:17Z"],
+    ["solicitations-20250912.json", "2025-09-12T23:08:13Z"],
+    ["solicitations-20250914.json", "2025-09-14T23:22:17Z"],
+    ["sbir-topics-20260617.csv", "2026-06-18T00:45:33Z"],
+  ] as const;
+
+  async function imported(directory?: string) {
+    const catalog = await aCatalog();
+    catalog.clock.now = 0;
+    const outcomes = [];
+    for (const [name, at] of versions) {
+      const path = realPath(`sbir-gov/${name}`, directory);
+      const { read, added, changed, merged, rejected } = await catalog.takeFiles([path], { format: sbirGov, asOf: Date.parse(at) });
+      outcomes.push({ read, added, changed, merged, rejected });
+      expect(await catalog.takeFiles([path], { format: sbirGov, dryRun: true })).toMatchObject({ added: 0, changed: 0, events: 0 });
+    }
+    expect(await checkCatalog(catalog.db)).toEqual([]);
+    return { catalog, outcomes };
+  }
+
+  test("are a history: topics that close at their dates, get their number, another title, and new ones", async () => {
+    const { catalog, outcomes } = await imported();
+
+    expect(outcomes).toEqual([
+      { read: 17, added: 17, changed: 0, merged: 0, rejected: 0 },
+      { read: 10, added: 0, changed: 10, merged: 0, rejected: 0 },
+      { read: 15, added: 0, changed: 2, merged: 4, rejected: 0 },
+      { read: 21, added: 21, changed: 0, merged: 0, rejected: 0 },
+    ]);
+    const rows = await catalog.db.all(rawSql<{ document: Uint8Array }>("select document from events"));
+    const events = rows.map(({ document }) => JSON.parse(Buffer.from(document).toString()));
+    expect(countBy(events, ({ type, changed_fields }) => [type, ...changed_fields].join(" "))).toEqual({
+      opportunity_added: 38,
+      "status_changed status": 18,
+      "date_changed dates.response_at": 6,
+      "description_changed title": 1,
+      "field_updated program.solicitation_id program.solicitation_title": 10,
+      "field_updated source.opportunity_id program.solicitation_id": 1,
+      "field_updated source.opportunity_id program.solicitation_id program.solicitation_title": 1,
+    });
+  });
+
+  testReal("in full: 82 and 21 topics of the CSV, none rejected", async (directory) => {
+    const { outcomes } = await imported(directory);
+    expect(outcomes.map(({ read, added, rejected }) => [read, added, rejected])).toEqual([
+      [82, 82, 0],
+      [10, 0, 0],
+      [15, 0, 0],
+      [21, 21, 0],
+    ]);
+  });
 });

@@ -91,6 +91,11 @@ function responseFault(response: JsonObject): string | undefined {
     return `is an error message of Grants.gov: ${textOf(response.errorcode)} ${textOf(response.msg)}`.trim();
   const content = contentOf(response);
   if (Array.isArray(content.oppHits) || "synopsis" in content || "forecast" in content) return undefined;
+  const [message] = [content.errorMessages, content.errorMsgs, content.message]
+    .flat()
+    .map(textOf)
+    .filter((text) => text !== "");
+  if (message !== undefined) return `is an error message of Grants.gov: ${message}`;
   return "has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)";
 }
 

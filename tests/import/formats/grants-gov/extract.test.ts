@@ -342,7 +342,8 @@ describe("bad files", () => {
     [whole.replaceAll("Grants", "Feed"), "line 1: its root element is Feed, not Grants"],
     [`<!DOCTYPE Grants [<!ENTITY a "aaaa">]>${whole}`, "line 1: declarations of a document type are refused"],
     ['{"errorcode": 1, "msg": "Invalid request", "data": {}}', "it is an error message of Grants.gov: 1 Invalid request"],
-    ['{"message": "maintenance"}', "it has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)"],
+    ['{"message": "maintenance"}', "it is an error message of Grants.gov: maintenance"],
+    ['{"data": {}}', "it has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)"],
     ['{"data": ', "it is not JSON"],
     ['[{"id": 1}', "it ends in the middle, after 0 elements"],
   ])("refuses %p as a whole: %s", async (text, fault) => {
