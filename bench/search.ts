@@ -1,0 +1,120 @@
+/**
+ * The search index and the exports: `bun bench/search.ts 100000`, or with `--data DIR` on a copy of a data directory. Times are CPU seconds and milliseconds of this process or of the command, because other work shares the machine.
+ */
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { openCatalog } from "../db/sqlite/open.ts";
+import { type Filter, readFilter } from "../src/filter/filter.ts";
+import { catchUp } from "../src/search/catch-up.ts";
+import { find, type Sort } from "../src/search/find.ts";
+import { openSearchFile, type SearchFile } from "../src/search/search-file.ts";
+import { cpuMsOf } from "../tests/support/cpu-time.ts";
+import { generatedCatalog } from "./catalog.ts";
+import { fundfeed, LOAD_CORE, runMeasured } from "./processes.ts";
+import { quantile, round, table } from "./report.ts";
+
+const CHANGED = 1000;
+const RUNS = 7;
+const LIMIT = 20;
+
+/** What people ask. Generated texts have some fifty words, so a word of them is in most records: the worst case. */
+const questions: readonly (readonly [what: string, json: object, sort?: Sort])[] = [
+  ["everything, newest first", {}],
+  ["everything, next deadline first", {}, "closes"],
+  ["open at one agency", { status: ["open"], agency: "energy" }],
+  ["a number", { words: "SAM-25-0000745" }],
+  ["a word of most records, by relevance", { words: "energy" }],
+  ["a word of most records, by deadline", { words: "energy" }, "closes"],
+  ["two words and three filters", { words: "water energy", status: ["open"], naics: ["54"], min_amount: "250000" }],
+  ["NAICS and amount", { naics: ["5417"], min_amount: "1000000" }, "amount"],
+];
+
+const { values, positionals } = parseArgs({ options: { data: { type: "string" } }, allowPositionals: true });
+const records = Number(positionals[0] ?? 100_000);
+const source = values.data ?? (await generatedCatalog(records));
+const work = mkdtempSync(join(process.env.FUNDFEED_BENCH ?? tmpdir(), "fundfeed-search-"));
+try {
+  await measure(source, work);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+async function measure(source: string, work: string): Promise<void> {
+  const catalog = openCatalog(source, Date.now());
+  const index = openSearchFile(work);
+  const begun = performance.now();
+  const build = await cpuMsOf(() => catchUp(catalog, index));
+  const built = [{ records: count(index), "build, CPU s": round(build / 1000), "build, s": round((performance.now() - begun) / 1000) }];
+  const megabytes = statSync(join(work, "search.db")).size / 1e6;
+  forgetNewest(index);
+  const catchUpMs = await cpuMsOf(() => catchUp(catalog, index));
+  print(built.map((row) => ({ ...row, "search.db, MB": round(megabytes), [`catch-up of ${CHANGED}, CPU ms`]: round(catchUpMs) })));
+  const times = [];
+  for (const [what, json, sort] of questions) times.push({ what, ...(await timesOf(index, readFilter(json, what), sort)) });
+  print(
+    times.map(({ what, total, first, next }) => ({
+      search: what,
+      found: total,
+      "p50, ms": round(median(first)),
+      "worst, ms": round(Math.max(...first)),
+      "next page, p50": round(median(next)),
+    })),
+  );
+  const all = times.flatMap(({ first }) => first);
+  print([{ "all searches, p50 ms": round(quantile(all, 0.5)), "p99 ms": round(quantile(all, 0.99)) }]);
+  index.close();
+  await catalog.close();
+  await measureExports(source, work);
+}
+
+/** Takes the position back by so many records: catching up then replaces them, as it does after an import that changed them. */
+function forgetNewest({ sqlite }: SearchFile): void {
+  sqlite.run(
+    `update progress set is_checked = 0, (updated_at, id) =
+      (select updated_at, id from records order by updated_at desc, id desc limit 1 offset ${CHANGED})`,
+  );
+}
+
+function count({ sqlite }: SearchFile): number {
+  return sqlite.query<{ records: number }, []>("select count(*) as records from records").get()?.records ?? 0;
+}
+
+async function timesOf(index: SearchFile, filter: Filter, sort: Sort | undefined) {
+  const [first, next]: [number[], number[]] = [[], []];
+  const now = Date.UTC(2026, 7, 1);
+  let page = find(index, { filter, sort, limit: LIMIT }, now);
+  const after = page.next;
+  for (let run = 0; run < RUNS; run++) {
+    first.push(await cpuMsOf(() => (page = find(index, { filter, sort, limit: LIMIT }, now))));
+    if (after !== null) next.push(await cpuMsOf(() => find(index, { filter, sort, limit: LIMIT, after }, now)));
+  }
+  return { total: page.total, first, next };
+}
+
+function median(times: readonly number[]): number {
+  return times.length === 0 ? 0 : quantile(times, 0.5);
+}
+
+async function measureExports(source: string, work: string): Promise<void> {
+  const file = join(work, "export.sqlite");
+  const exports = { ndjson: [], csv: ["--format", "csv"], sqlite: ["--format", "sqlite", file] };
+  const rows = [];
+  for (const [format, args] of Object.entries(exports)) {
+    const { cpuSeconds, seconds, peakBytes } = await runMeasured(LOAD_CORE, [...fundfeed, "export", "--data", source, ...args]);
+    const size = format === "sqlite" ? round(statSync(file).size / 1e6) : "–";
+    rows.push({
+      export: format,
+      "CPU s": round(cpuSeconds),
+      s: round(seconds),
+      "peak memory, MB": round(peakBytes / 1e6),
+      "file, MB": size,
+    });
+  }
+  print(rows);
+}
+
+function print(rows: Parameters<typeof table>[0]): void {
+  process.stdout.write(`${table(rows)}\n\n`);
+}
