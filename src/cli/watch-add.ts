@@ -7,9 +7,10 @@ import { latestPosition } from "../events/feed.ts";
 import { describeFilter } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
 import { matchingIds } from "../watch/matching.ts";
+import { isMailAddress, smtpServer } from "../watch/smtp.ts";
 import { type Definition, isName, NAME_RULE, type Receiver, type SecretPlace } from "../watch/watch.ts";
 import { addWatch } from "../watch/watch-file.ts";
-import { newSigningSecret, readSigningSecrets } from "../watch/webhook.ts";
+import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
 import { plainHttpUrl } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownOptions, withWords } from "./filter-options.ts";
@@ -17,7 +18,7 @@ import { examples, formatCount, printResult } from "./output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
 import { type WatchOptions, watchSubcommand, withWatches } from "./watch-options.ts";
 
-const receivers = ["stdout", "webhook"] as const;
+const receivers = ["stdout", "webhook", "smtp", "slack"] as const;
 
 type AddOptions = WatchOptions &
   SearchOptions &
@@ -27,14 +28,17 @@ type AddOptions = WatchOptions &
     url?: URL;
     urlFile?: string;
     secretFile?: string;
+    mailTo?: string;
+    mailFrom?: string;
+    smtpUrlFile?: string;
     allowPrivate?: true;
     allowHttp?: true;
     fromStart?: true;
     zone: string;
   };
 
-/** The environment variable of signing secrets without --secret-file. */
-const SECRET_VARIABLE = "FUNDFEED_WEBHOOK_SECRET";
+/** Where secrets are without a file. */
+const VARIABLES = { secret: "FUNDFEED_WEBHOOK_SECRET", slack: "FUNDFEED_SLACK_URL", smtp: "FUNDFEED_SMTP_URL" };
 
 export function watchAddCommand(cli: Cli): Command {
   const adding = watchSubcommand("add", "Save a search, and where messages about its changes go")
@@ -50,10 +54,13 @@ export function watchAddCommand(cli: Cli): Command {
     )
     .option("--from-start", "report all opportunities that match already as new, in the first messages")
     .option("--url <url>", "webhook: URL to post to; one that contains a secret belongs in a file", receiverUrl)
-    .option("--url-file <file>", "webhook: file with that URL")
-    .option("--secret-file <file>", `webhook: file of signing secrets (default: ${SECRET_VARIABLE}); created with a new one if missing`)
-    .option("--allow-private", "webhook: allow addresses of this machine and of private networks")
-    .option("--allow-http", "webhook: allow a URL without TLS")
+    .option("--url-file <file>", `webhook, slack: file with the URL (slack: or ${VARIABLES.slack})`)
+    .option("--secret-file <file>", `webhook: file of signing secrets (default: ${VARIABLES.secret}); created with a new one if missing`)
+    .option("--mail-to <address>", "smtp: who gets the mail: one address", mailAddress)
+    .addOption(new Option("--mail-from <address>", "smtp: the sender").env("FUNDFEED_MAIL_FROM").argParser(mailAddress))
+    .option("--smtp-url-file <file>", `smtp: file with the server, smtps://user:password@mail.example.org (default: ${VARIABLES.smtp})`)
+    .option("--allow-private", "webhook, slack: allow addresses of this machine and of private networks")
+    .option("--allow-http", "webhook, slack: allow a URL without TLS")
     .addOption(new Option("--zone <zone>", "time zone of dates in messages for people").default("America/New_York").argParser(timeZone));
   addFilterOptions(adding);
   return addSearchOptions(adding)
@@ -62,6 +69,7 @@ export function watchAddCommand(cli: Cli): Command {
       examples(
         "fundfeed watch add quantum quantum --status open,closing_soon --to stdout",
         "fundfeed watch add navy --agency navy --to webhook --url https://hooks.example.org/x --secret-file navy.secret",
+        "fundfeed watch add sbir --program-type SBIR,STTR --to smtp --mail-to ann@example.org --mail-from fundfeed@example.org",
       ),
     )
     .action(async (name: string, words: string[], options: AddOptions) => {
@@ -94,19 +102,38 @@ function definitionOf(cli: Cli, adding: Command, options: AddOptions): Omit<Defi
   return { at_least: options.atLeast, zone: options.zone, receiver: receiverOf(cli, adding, options) };
 }
 
+/** The receiver, if what the options name can be used. */
 function receiverOf(cli: Cli, adding: Command, options: AddOptions): Receiver {
-  const { to, url, urlFile, allowPrivate = false, allowHttp = false } = options;
+  const { machine } = cli;
+  const { to, url, urlFile, allowPrivate: allow_private = false, allowHttp: allow_http = false, mailTo, mailFrom } = options;
   if (to === "stdout") return { to };
-  if ((url === undefined) === (urlFile === undefined)) adding.error(`error: --to ${to} requires --url or --url-file`);
-  if (url?.protocol === "http:" && !allowHttp) adding.error(`error: ${url.href} is not https; --allow-http allows that`);
+  if (to === "smtp") {
+    if (mailTo === undefined || mailFrom === undefined) adding.error("error: --to smtp requires --mail-to and --mail-from");
+    const receiver = { to, url: placeOf(options.smtpUrlFile, VARIABLES.smtp), mail_to: mailTo ?? "", mail_from: mailFrom ?? "" };
+    smtpServer(receiver, machine);
+    return receiver;
+  }
+  if (to === "slack") {
+    if (url !== undefined)
+      adding.error(`error: the URL of --to slack is a secret; put it into a file (--url-file) or into ${VARIABLES.slack}`);
+    const place = placeOf(urlFile, VARIABLES.slack);
+    urlOf(place, machine);
+    return { to, url: place, allow_private, allow_http };
+  }
+  if ((url === undefined) === (urlFile === undefined)) adding.error("error: --to webhook requires --url or --url-file");
+  if (url?.protocol === "http:" && !allow_http) adding.error(`error: ${url.href} is not https; --allow-http allows that`);
   const place = urlFile === undefined ? { text: url?.href ?? "" } : { file: resolve(urlFile) };
-  const secret = secretPlace(cli, options.secretFile);
-  return { to, url: place, secret, allow_private: allowPrivate, allow_http: allowHttp };
+  urlOf(place, machine);
+  return { to, url: place, secret: secretPlace(cli, options.secretFile), allow_private, allow_http };
+}
+
+function placeOf(file: string | undefined, variable: string): SecretPlace {
+  return file === undefined ? { variable } : { file: resolve(file) };
 }
 
 /** Creates a file with a new secret if there is none. Throws if the secrets there cannot be used. */
 function secretPlace({ machine }: Cli, path: string | undefined): SecretPlace {
-  const place = path === undefined ? { variable: SECRET_VARIABLE } : { file: resolve(path) };
+  const place = placeOf(path, VARIABLES.secret);
   if (path !== undefined && writeNew(path, `${newSigningSecret(machine)}\n`))
     machine.printError(`Wrote a new signing secret to ${path}; the receiver needs it to verify messages`);
   readSigningSecrets(place, machine);
@@ -134,6 +161,11 @@ function receiverUrl(text: string): URL {
   if (url === undefined)
     throw new InvalidArgumentError("It must be an https URL without query and password; put one that has them into a file: --url-file.");
   return url;
+}
+
+function mailAddress(text: string): string {
+  if (!isMailAddress(text)) throw new InvalidArgumentError("It must be one mail address such as ann@example.org, without a name.");
+  return text;
 }
 
 function timeZone(text: string): string {

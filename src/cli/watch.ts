@@ -28,7 +28,7 @@ import { type WatchOptions, watchSubcommand, withWatches, withWatchesToRead } fr
 import { countsInWords, watchRunCommand } from "./watch-run.ts";
 
 export function watchCommand(cli: Cli): Command {
-  return commandGroup("watch", "Saved searches whose changes are delivered: to webhooks and standard output", [
+  return commandGroup("watch", "Saved searches whose changes are delivered: by mail, to Slack, webhooks and programs", [
     watchAddCommand(cli),
     listCommand(cli),
     showWatchCommand(cli),

@@ -202,7 +202,8 @@ function formatsOf(zone: string): Formats {
   return made;
 }
 
-function counted(count: number, noun: string): string {
+/** "1,234 changes", "1 change" */
+export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
 

@@ -6,6 +6,7 @@
  * opportunity counts as a member until the message that says that it left, and that message comes after the change.
  */
 import type { CatalogDb } from "../../db/engine.ts";
+import { type Severity, severities } from "../events/event.ts";
 import { type FeedEntry, type FeedPosition, readFeed } from "../events/feed.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../search/records.ts";
@@ -15,6 +16,8 @@ import type { Watch } from "./watch.ts";
 import type { Place, Plan } from "./watch-file.ts";
 
 export const ITEMS_MAX = 100;
+/** The most items of each kind that a digest has. It counts the others. */
+export const DIGEST_MAX = 50;
 
 /** What the next message is made of. */
 type Collected = {
@@ -41,7 +44,7 @@ export type Planning = {
 /** The next message, or the place to move on to if there is nothing to report. */
 export async function planNext(planning: Planning): Promise<Plan | { nothingUntil: FeedPosition }> {
   const { watch, now, newId } = planning;
-  const { counts, items, joining, leaving, position, oldestAt } = await collectPage(planning);
+  const { counts, items, joining, leaving, position, oldestAt } = await (isDigest(watch) ? collectDigest : collectPage)(planning);
   if (counts.new + counts.changed + counts.left === 0) return { nothingUntil: position };
   const id = newId();
   const { filter } = watch.definition;
@@ -60,7 +63,7 @@ async function collectPage({ catalog, watch, place, matching, now, itemsMax = IT
   const matches = new Set(matching);
   const arrivals = matching.filter((id) => !members.has(id));
   const joining = arrivals.slice(0, itemsMax);
-  const items: Item[] = (await readOpportunities(catalog, joining)).map((each) => newItem(each));
+  const items: Item[] = (await readOpportunities(catalog, joining)).map(newItem);
 
   const { entries, position } = await readChanges(
     { catalog, watch, place, now },
@@ -80,6 +83,43 @@ async function collectPage({ catalog, watch, place, matching, now, itemsMax = IT
     position,
     oldestAt: oldestOf(entries, place, now),
   };
+}
+
+/** Messages for people: one tells of everything since the last one. */
+function isDigest({ definition: { receiver } }: Watch): boolean {
+  return receiver.to === "smtp" || receiver.to === "slack";
+}
+
+/** Everything there is to report. The items are the newest arrivals, the most severe changes, and some of what has left. */
+async function collectDigest({ catalog, watch, place, matching, now }: Planning): Promise<Collected> {
+  const { members } = place;
+  const matches = new Set(matching);
+  const joining = matching.filter((id) => !members.has(id));
+  const leaving = [...members].filter((id) => !matches.has(id));
+  const worst = new Map<number, FeedEntry[]>();
+  const counts: Counts = { new: joining.length, changed: 0, left: leaving.length };
+  let { position } = place;
+  let oldestAt = now;
+  for (;;) {
+    const step = { catalog, watch, place: { ...place, position }, now };
+    const page = await readChanges(step, (id) => members.has(id) || matches.has(id), ITEMS_MAX);
+    for (const entry of page.entries) {
+      const rank = severities.indexOf(entry.event.severity as Severity);
+      const equallySevere = worst.get(rank) ?? [];
+      if (equallySevere.length < DIGEST_MAX) worst.set(rank, [...equallySevere, entry]);
+    }
+    counts.changed += page.entries.length;
+    oldestAt = Math.min(oldestAt, oldestOf(page.entries, place, now));
+    position = page.position;
+    if (page.entries.length < ITEMS_MAX) break;
+  }
+  const changes = [...worst].sort(([left], [right]) => right - left).flatMap(([, entries]) => entries);
+  const items = [
+    ...changes.slice(0, DIGEST_MAX).map(changedItem),
+    ...(await readOpportunities(catalog, joining.slice(-DIGEST_MAX).reverse())).map(newItem),
+    ...(await readOpportunities(catalog, leaving.slice(0, DIGEST_MAX))).map(leftItem),
+  ];
+  return { counts, items, joining, leaving, position, oldestAt };
 }
 
 /** The next changes of some opportunities, at most `limit`, and the place after the last one that was examined. */

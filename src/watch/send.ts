@@ -1,18 +1,24 @@
 /** Sends a message to the receiver of its watch. */
 import type { Machine } from "../runtime/machine.ts";
+import { placeName } from "./secrets.ts";
+import { sendToSlack } from "./slack.ts";
+import { sendMail } from "./smtp.ts";
 import type { Pending, Receiver, Watch } from "./watch.ts";
 import { sendWebhook } from "./webhook.ts";
 
 /** Returns once the receiver has accepted the message. Throws a DeliveryError if it did not. */
-export async function send({ definition: { receiver } }: Watch, message: Pick<Pending, "id" | "body">, machine: Machine): Promise<void> {
+export async function send({ definition }: Watch, message: Pick<Pending, "id" | "body">, machine: Machine): Promise<void> {
+  const { receiver, zone } = definition;
   if (receiver.to === "stdout")
     machine.printLine(message.body); // Written when this returns.
-  else await sendWebhook(receiver, message, machine);
+  else if (receiver.to === "webhook") await sendWebhook(receiver, message, machine);
+  else if (receiver.to === "slack") await sendToSlack(receiver, message, zone, machine);
+  else await sendMail(receiver, message, zone, machine);
 }
 
 /** The receiver in words, without a secret. */
 export function receiverName(receiver: Receiver): string {
   if (receiver.to === "stdout") return "stdout";
-  const place = "text" in receiver.url ? receiver.url.text : "file" in receiver.url ? receiver.url.file : receiver.url.variable;
-  return `${receiver.to} ${place}`;
+  if (receiver.to === "smtp") return receiver.mail_to;
+  return `${receiver.to} ${"text" in receiver.url ? receiver.url.text : placeName(receiver.url)}`;
 }

@@ -16,7 +16,11 @@ type HttpReceiver = {
 };
 
 export type WebhookReceiver = HttpReceiver & { to: "webhook"; secret: SecretPlace };
-export type Receiver = { to: "stdout" } | WebhookReceiver;
+/** Slack, or a program that takes Slack's incoming webhooks. Their URL is a secret. */
+export type SlackReceiver = HttpReceiver & { to: "slack"; url: SecretPlace };
+/** One person or mailing list: with several recipients, a message that one of them refused would come again to the others. */
+export type MailReceiver = { to: "smtp"; url: SecretPlace; mail_from: string; mail_to: string };
+export type Receiver = { to: "stdout" } | WebhookReceiver | SlackReceiver | MailReceiver;
 
 /** The IANA zone in which messages for people show dates. */
 export type Zone = string;

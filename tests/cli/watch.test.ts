@@ -170,6 +170,34 @@ describe("fundfeed watch", () => {
     expect(printed.join("")).toContain("it returned 500");
   });
 
+  test("never prints or stores the password of a mail server or the address of a Slack webhook", async () => {
+    const env = { FUNDFEED_SMTP_URL: "smtp://ann:hunter2@127.0.0.1:1", FUNDFEED_SLACK_URL: `${receiver.url}/services/hunter2` };
+    const run = (...args: string[]) => fundfeed(["watch", ...args, "--data", data], env);
+    const mail = ["--mail-to", "ann@example.org", "--mail-from", "fundfeed@example.org"];
+    expect((await run("add", "mail", "--to", "smtp", ...mail)).code).toBe(0);
+    expect((await run("add", "slack", "--to", "slack", "--allow-http", "--allow-private")).code).toBe(0);
+    receiver.respond = () => new Response(receiver.url, { status: 404 });
+    await take(record("2"));
+    const printed = [
+      await run("run"),
+      await run("run", "--json"),
+      await run("list"),
+      await run("show", "mail", "--json"),
+      await run("deliveries"),
+    ];
+    expect(printed[0]?.err).toBe(
+      "mail: Cannot deliver to ann@example.org through 127.0.0.1: the connection was refused; sent again in 1 second\n" +
+        `slack: Cannot deliver to ${new URL(receiver.url).host}: it returned 404; sent again in 1 second\n`,
+    );
+    const stored = readdirSync(data).map((name) => readFileSync(join(data, name), "latin1"));
+    for (const text of [...printed.flatMap(({ out, err }) => [out, err]), ...stored]) expect(text).not.toContain("hunter2");
+    expect(receiver.posted[0]?.path).toBe("/hook/services/hunter2");
+    expect(JSON.parse(receiver.posted[0]?.body ?? "")).toMatchObject({
+      text: expect.stringContaining("slack: 1 new"),
+      blocks: expect.any(Array),
+    });
+  });
+
   test("is run by one program at a time", async () => {
     await watch("add", "q", "--to", "stdout");
     const release = tryLockIn(data, "watch");
@@ -206,13 +234,16 @@ describe("fundfeed watch", () => {
 
   test.each([
     ["--to webhook", "error: --to webhook requires --url or --url-file"],
-    ["--to pigeon", "error: option '--to <receiver>' argument 'pigeon' is invalid. Allowed choices are stdout, webhook"],
+    ["--to pigeon", "error: option '--to <receiver>' argument 'pigeon' is invalid. Allowed choices are stdout, webhook, smtp, slack"],
     ["", "error: required option '--to <receiver>' not specified"],
     ["--to webhook --url http://hooks.example.org/", "error: http://hooks.example.org/ is not https; --allow-http allows that"],
     [
       "--to webhook --url https://x/?token=hunter2",
       "error: option '--url <url>' argument 'https://x/' is invalid. It must be an https URL without query",
     ],
+    ["--to smtp --mail-to ann@example.org", "error: --to smtp requires --mail-to and --mail-from"],
+    ["--to smtp --mail-to ann", "error: option '--mail-to <address>' argument 'ann' is invalid. It must be one mail address such as"],
+    ["--to slack --url https://hooks.slack.com/services/hunter2", "error: the URL of --to slack is a secret; put it into a file"],
     ["--to stdout --zone Mars/Base", "error: option '--zone <zone>' argument 'Mars/Base' is invalid. It must be a time zone such as"],
     ["--to stdout --statuss open", "error: unknown option '--statuss'\n(Did you mean --status?)"],
     ["--to stdout --at-least hgih", "error: option '--at-least <severity>' argument 'hgih' is invalid."],

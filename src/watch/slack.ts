@@ -1,0 +1,75 @@
+/** Messages for Slack's incoming webhooks, and for programs that take the same. */
+import type { Machine } from "../runtime/machine.ts";
+import { type Digest, digestOf, type Entry } from "./digest.ts";
+import type { Message } from "./message.ts";
+import { post } from "./post.ts";
+import type { SlackReceiver, Zone } from "./watch.ts";
+import { urlOf } from "./webhook.ts";
+
+/** Slack's limits: blocks of a message, characters of a header and of a section. */
+const [BLOCKS_MAX, HEADER_MAX, SECTION_MAX] = [50, 150, 3000];
+/** Opportunities that a section shows. More would fill the channel. */
+const ENTRIES_MAX = 8;
+/** The text for notifications, and for programs that know no blocks. */
+const TEXT_MAX = 3500;
+
+type Block = { type: "header"; text: { type: "plain_text"; text: string } } | { type: "section"; text: { type: "mrkdwn"; text: string } };
+type SlackMessage = { text: string; blocks: Block[] };
+
+export async function sendToSlack(receiver: SlackReceiver, { body }: { body: string }, zone: Zone, machine: Machine): Promise<void> {
+  await post({
+    url: urlOf(receiver.url, machine),
+    headers: {},
+    body: JSON.stringify(slackMessage(JSON.parse(body) as Message, zone)),
+    allowPrivate: receiver.allow_private,
+    allowHttp: receiver.allow_http,
+    now: machine.now(),
+  });
+}
+
+export function slackMessage(message: Message, zone: Zone): SlackMessage {
+  const digest = digestOf(message, zone);
+  const parts = partsOf(digest);
+  const blocks = parts.map((text): Block => ({ type: "section", text: { type: "mrkdwn", text: cut(text, SECTION_MAX) } }));
+  const header: Block = { type: "header", text: { type: "plain_text", text: cut(digest.subject, HEADER_MAX) } };
+  return { text: joined([`*${escaped(digest.subject)}*`, ...parts], TEXT_MAX), blocks: [header, ...blocks].slice(0, BLOCKS_MAX) };
+}
+
+/** Headings, opportunities and "and N more", each as mrkdwn. */
+function partsOf({ sections }: Digest): string[] {
+  return sections.flatMap(({ heading, isUrgent, entries, more }) => {
+    const shown = entries.slice(0, ENTRIES_MAX);
+    const hidden = entries.length - shown.length + more;
+    const rest = hidden > 0 ? [`_${shown.length === 0 ? "" : "and "}${hidden.toLocaleString("en-US")} more_`] : [];
+    return [`${isUrgent ? ":rotating_light: " : ""}*${heading}*`, ...shown.map(entryText), ...rest];
+  });
+}
+
+function entryText({ title, url, facts, changes }: Entry): string {
+  // An address in <address|text> must not contain what ends it.
+  const name = url === null ? `*${escaped(title)}*` : `<${escaped(url.replaceAll("|", "%7C"))}|${escaped(title)}>`;
+  return [name, ...changes.map((change) => `• ${escaped(change)}`), escaped(facts)].join("\n");
+}
+
+/** Slack's three characters of control. Formatting characters in texts only change how they look. */
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  return `${text
+    .slice(0, max - 1)
+    .replace(/&[a-z]*$|<[^>]*$/, "")
+    .toWellFormed()}…`;
+}
+
+/** As many whole parts as there is room for. */
+function joined(parts: readonly string[], max: number): string {
+  let text = "";
+  for (const [n, part] of parts.entries()) {
+    if (text.length + part.length + 20 > max) return `${text}\n_and more_`;
+    text += (n === 0 ? "" : "\n") + part;
+  }
+  return text;
+}

@@ -1,0 +1,103 @@
+/** Sends messages as mail, through the SMTP server that the operator names. */
+import { codeOf } from "../../db/reason.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { parseInstantMs } from "../text/instant.ts";
+import { requestFailure } from "../text/request-failure.ts";
+import { DeliveryError } from "./delivery-error.ts";
+import type { Message } from "./message.ts";
+import { placeName, readSecret } from "./secrets.ts";
+import type { MailReceiver, Zone } from "./watch.ts";
+
+/** Limits on connecting, on the server's greeting, and on its silence. */
+const TIMEOUTS = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000, dnsTimeout: 30_000 };
+
+/**
+ * Sends a message. It has the same Message-ID and Date at every attempt. Returns once the server has accepted it. Throws a DeliveryError
+ * that never repeats the server's text, which could repeat a password.
+ */
+export async function sendMail(
+  receiver: MailReceiver,
+  { id, body }: { id: string; body: string },
+  zone: Zone,
+  machine: Pick<Machine, "env">,
+  timeouts: Partial<typeof TIMEOUTS> = {},
+): Promise<void> {
+  const server = smtpServer(receiver, machine);
+  // Imported here, because no other command needs them.
+  const [{ createTransport }, { mailOf }] = await Promise.all([import("nodemailer"), import("./mail.tsx")]);
+  const message: Message = JSON.parse(body);
+  const transport = createTransport({ ...server, ...TIMEOUTS, ...timeouts, disableFileAccess: true, disableUrlAccess: true });
+  const [, domain = "localhost"] = receiver.mail_from.split("@");
+  try {
+    await transport.sendMail({
+      from: receiver.mail_from,
+      to: receiver.mail_to,
+      messageId: `<${id}@${domain}>`,
+      date: new Date(parseInstantMs(message.timestamp) ?? 0),
+      headers: { "Auto-Submitted": "auto-generated" }, // RFC 3834: no automatic replies.
+      ...mailOf(message, zone),
+    });
+  } catch (error) {
+    throw new DeliveryError(`Cannot deliver to ${receiver.mail_to} through ${server.host}: ${reasonOf(error)}`);
+  } finally {
+    transport.close();
+  }
+}
+
+/**
+ * The server of a URL such as smtps://user:password@mail.example.org or smtp://mail.example.org:587. `smtp:` requires STARTTLS, except on this
+ * machine or with ?requireTLS=false. Throws a DeliveryError.
+ */
+export function smtpServer({ url: place }: Pick<MailReceiver, "url">, machine: Pick<Machine, "env">) {
+  const url = URL.parse(readSecret(place, machine));
+  const credentials = url === null ? undefined : credentialsOf(url);
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === "" || credentials === undefined)
+    throw new DeliveryError(
+      `Cannot use the URL in ${placeName(place)}: it must be such as smtps://user:password@mail.example.org, percent-encoded`,
+    );
+  const secure = url.protocol === "smtps:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const isOwnMachine = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
+  const requireTLS = !secure && !isOwnMachine && url.searchParams.get("requireTLS") !== "false";
+  const port = url.port === "" ? (secure ? 465 : isOwnMachine ? 25 : 587) : Number(url.port);
+  const { user, pass } = credentials;
+  // Mail servers of the own machine often have a certificate that nobody signed, and nobody listens between.
+  return { host, port, secure, requireTLS, ignoreTLS: isOwnMachine, ...(user !== "" && { auth: { user, pass } }) };
+}
+
+function credentialsOf({ username, password }: URL): { user: string; pass: string } | undefined {
+  try {
+    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reasons by the code of nodemailer's error. */
+const reasons: Readonly<Record<string, string>> = {
+  EAUTH: "the server refused the user or the password",
+  ENOAUTH: "the server refused the user or the password",
+  ETLS: "the server offers no TLS; ?requireTLS=false at the end of the URL sends without it",
+  EDNS: "its host name does not resolve",
+  ENOTFOUND: "its host name does not resolve",
+  ECONNECTION: "the connection was closed",
+  ETIMEDOUT: "it did not respond in time",
+  ESOCKET: "the connection failed",
+  EPROTOCOL: "it does not speak SMTP",
+};
+
+function reasonOf(error: unknown): string {
+  const { responseCode, response, originalCode } = error as { responseCode?: number; response?: string; originalCode?: string };
+  const reason = reasons[codeOf(error)];
+  if (responseCode === undefined && originalCode !== undefined && codeOf(error) === "ESOCKET")
+    return requestFailure(Object.assign(new Error(), { code: originalCode })).reason;
+  if (responseCode === undefined) return reason ?? "the message could not be sent";
+  const [, enhanced = ""] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(response ?? "") ?? []; // RFC 3463: 5.1.1 is an unknown mailbox.
+  const returned = `it returned ${[responseCode, enhanced].filter(Boolean).join(" ")}`;
+  return codeOf(error) === "EAUTH" ? `${reason}: ${returned}` : returned;
+}
+
+/** Whether a text is a plain mail address, without a name or a list. */
+export function isMailAddress(text: string): boolean {
+  return /^[^\s@<>()[\]\\,;:"\x00-\x1f\x7f]{1,64}@[^\s@<>()[\]\\,;:"\x00-\x1f\x7f]{1,255}$/.test(text);
+}

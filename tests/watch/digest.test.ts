@@ -1,0 +1,144 @@
+/** Messages for people: what mail and Slack show. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { digestOf } from "../../src/watch/digest.ts";
+import { mailOf } from "../../src/watch/mail.tsx";
+import type { Message } from "../../src/watch/message.ts";
+import { slackMessage } from "../../src/watch/slack.ts";
+import { dropScratch, SECOND } from "../support/imports.ts";
+import { aWatched } from "./watched.ts";
+
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
+
+const EASTERN = "America/New_York";
+const receiver = { to: "smtp", url: { variable: "X" }, mail_to: "ann@example.org", mail_from: "fundfeed@example.org" } as const;
+const record = (id: string, fields: object = {}) => ({
+  source: { code: "OWN", opportunity_id: id, url: `https://example.gov/${id}` },
+  title: `Title ${id}`,
+  status: "open",
+  organization: { agency: "Department of Energy" },
+  dates: { closes_at: "2026-05-02T02:00:00Z" },
+  ...fields,
+});
+
+/** The one message of a run after these records, on top of those. */
+async function messageAfter(before: object[], after: object[], filter: object = {}): Promise<Message> {
+  const watched = await aWatched();
+  await watched.take(before);
+  await watched.add("q", { receiver, filter });
+  watched.clock.now += SECOND;
+  await watched.take(after);
+  await watched.run();
+  expect(watched.received).toHaveLength(1);
+  return watched.received[0] as Message;
+}
+
+describe("a digest", () => {
+  test("is one message, whatever there is to report, with the most severe changes first", async () => {
+    const many = Array.from({ length: 230 }, (_, n) => record(`N${n}`));
+    const later = many.map((each, n) => ({
+      ...each,
+      status: n === 229 ? "cancelled" : "closing_soon",
+      eligibility: { requirements: "Anybody" },
+    }));
+    const message = await messageAfter(many, [...later, ...Array.from({ length: 60 }, (_, n) => record(`A${n}`))]);
+    expect(message.data.counts).toEqual({ new: 60, changed: 231, left: 0 });
+    expect(message.data.events.map(({ kind }) => kind)).toEqual([...Array(50).fill("changed"), ...Array(50).fill("new")]);
+    const { subject, sections } = digestOf(message, EASTERN);
+    expect(subject).toBe("q: 1 critical change, 230 other changes, 60 new");
+    expect(sections.map(({ heading, entries, more }) => [heading, entries.length, more])).toEqual([
+      ["Critical changes", 1, 0],
+      ["Changes", 49, 181],
+      ["New", 50, 10],
+    ]);
+    expect(sections[0]?.entries[0]).toEqual({
+      title: "Title N229",
+      url: "https://example.gov/N229",
+      facts: "Department of Energy · N229 · cancelled · closes May 1, 2026",
+      changes: ["status changed from open to cancelled"],
+    });
+  });
+
+  test("shows what left with the change that caused it, and only once", async () => {
+    const message = await messageAfter([record("1")], [record("1", { status: "cancelled" })], { status: ["open"] });
+    const { subject, sections } = digestOf(message, EASTERN);
+    expect(subject).toBe("q: 1 critical change, 1 no longer matching");
+    expect(sections).toHaveLength(1);
+    expect(sections[0]?.entries[0]?.facts).toEndWith(" · cancelled · closes May 1, 2026 · no longer matches");
+  });
+
+  test("says what changed before and after, with dates in the zone of the reader", async () => {
+    const message = await messageAfter([record("1")], [record("1", { dates: { closes_at: "2026-05-12T02:00:00Z" } })]);
+    expect(digestOf(message, EASTERN).sections[0]?.entries[0]?.changes).toEqual([
+      "deadline moved from May 1 to May 11, 2026 (10 days later)",
+    ]);
+    expect(digestOf(message, "Asia/Tokyo").sections[0]?.entries[0]?.changes).toEqual([
+      "deadline moved from May 2 to May 12, 2026 (10 days later)",
+    ]);
+  });
+});
+
+describe("hostile text", () => {
+  const hostile = '<script>alert(1)</script> & "x" <!channel> *bold* \u202e\u0007 [a](javascript:b)';
+  const message = () =>
+    messageAfter([], [record("1", { title: hostile, source: { code: "OWN", opportunity_id: "1", url: "javascript:alert(1)" } })]);
+
+  test("is only text in mail", async () => {
+    const { html, text } = mailOf(await message(), EASTERN);
+    expect(html).not.toMatch(/<script|javascript:alert|<!channel/);
+    expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;x&quot;");
+    for (const each of [html, text]) expect(each).not.toMatch(/[\u0007\u202e]/);
+    expect(html).not.toMatch(/(src|href)="(?!https:\/\/example\.gov)/); // Nothing is loaded from anywhere.
+  });
+
+  test("is only text in Slack", async () => {
+    const { text, blocks } = slackMessage(await message(), EASTERN);
+    for (const each of [text, JSON.stringify(blocks)]) {
+      expect(each).toContain("&lt;script&gt;alert(1)&lt;/script&gt; &amp;");
+      expect(each).not.toMatch(/<!channel>|<script|<javascript/);
+    }
+  });
+});
+
+describe("a message for Slack", () => {
+  test("keeps Slack's limits, and says how much is not shown", async () => {
+    const long = Array.from({ length: 120 }, (_, n) =>
+      record(`N${n}`, { title: `${n} ${"&".repeat(900)}`, eligibility: { requirements: "a" } }),
+    );
+    const { text, blocks } = slackMessage(await messageAfter([], long), EASTERN);
+    expect(blocks.length).toBeLessThanOrEqual(50);
+    for (const block of blocks) expect(block.text.text.length).toBeLessThanOrEqual(block.type === "header" ? 150 : 3000);
+    expect(text.length).toBeLessThanOrEqual(4000);
+    expect(blocks.at(-1)?.text.text).toBe("_and 112 more_");
+    expect(JSON.stringify(blocks)).not.toMatch(/&(amp?)?…/); // Never cut within an escape.
+  });
+
+  test("links the title, and lists the changes", async () => {
+    const message = await messageAfter([record("1")], [record("1", { status: "cancelled" })]);
+    expect(slackMessage(message, EASTERN)).toEqual({
+      text:
+        "*q: 1 critical change*\n:rotating_light: *Critical changes*\n<https://example.gov/1|Title 1>\n• status changed from open to cancelled\n" +
+        "Department of Energy · 1 · cancelled · closes May 1, 2026".replace(" · 1 ·", ` · ${message.data.events[0]?.opportunity.number} ·`),
+      blocks: [
+        { type: "header", text: { type: "plain_text", text: "q: 1 critical change" } },
+        { type: "section", text: { type: "mrkdwn", text: ":rotating_light: *Critical changes*" } },
+        {
+          type: "section",
+          text: { type: "mrkdwn", text: expect.stringMatching(/^<https:\/\/example\.gov\/1\|Title 1>\n• status changed/) },
+        },
+      ],
+    });
+  });
+});
+
+test("a mail says why the reader gets it, and lines of its text are short", async () => {
+  const message = await messageAfter([record("1")], [record("1", { status: "cancelled", title: "Long ".repeat(60).trim() })], {
+    agency: "energy",
+  });
+  const { text, html } = mailOf(message, EASTERN);
+  expect(text).toContain(
+    '-- \nYou get this because of the watch "q" of fundfeed: agency contains "energy".\nDates are those of the time zone America/New_York.\n',
+  );
+  for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(78);
+  expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1"/>');
+});
