@@ -47,6 +47,7 @@ export function localReader({ place, withCatalog, withIndex, close }: Databases)
     place,
     filters: fieldNames,
     sorts,
+    findNote: "",
     find: (request, call) =>
       withCatalog(async (catalog) => {
         const filter = await resolveSources(catalog, request.filter, "find opportunities of");

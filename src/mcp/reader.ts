@@ -63,6 +63,8 @@ export type Reader = {
   /** The filters and sort orders that it serves. */
   filters: readonly FieldName[];
   sorts: readonly Sort[];
+  /** How its `find` differs from what the filters say; "" if it does not. */
+  findNote: string;
   find: (request: FindRequest, call: Call) => Promise<Page<Match>>;
   /** The opportunities with this id or number; of one source, if it is given. */
   get: (id: string, source: string | undefined, call: Call) => Promise<Opportunity[]>;

@@ -26,6 +26,7 @@ export function remoteReader(server: Server): Reader {
     place: server.baseUrl,
     filters: ["status", "source", "agency", "program_type", "updated_after"],
     sorts: ["updated"],
+    findNote: " Over a server, `agency` is compared with the agency only, not with the sub-agency, and the total is not known.",
     find: (request, call) => named(server, "find opportunities", () => findPage(feedOf(call), request, call.now)),
     get: (id, source, call) => named(server, `get ${id}`, () => opportunitiesOf(feedOf(call), id, source)),
     history: (request, call) => named(server, "read the history", () => historyPage(feedOf(call), request)),

@@ -54,6 +54,7 @@ test("offers the tools and filters that the API serves", async () => {
   expect(tools.map(({ name }) => name)).toEqual(["find", "get", "history", "sources"]);
   const [find] = tools;
   expect(Object.keys(find?.inputSchema.properties ?? {}).sort()).toEqual([...served, "cursor", "limit", "sort"].sort());
+  expect(find?.description).toContain("`agency` is compared with the agency only");
   expect(remote.client.getInstructions()).toContain("Not available over the API of a server: what_changed, explain");
 });
 

@@ -21,7 +21,8 @@ export function findTool({ reader, tool }: Context): Tool {
     description:
       "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes) by words and filters. All filters must hold; of a list, one value. " +
       "Opportunities of every status are found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +
-      '`closes_after: "0d"` and `closes_before: "60d"`. An opportunity that does not state a date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.',
+      '`closes_after: "0d"` and `closes_before: "60d"`. An opportunity that does not state a date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.' +
+      reader.findNote,
     arguments: {
       ...filterArguments(reader.filters),
       sort: choice(reader.sorts, "Order of the results. Without it: relevance with words, else updated."),
