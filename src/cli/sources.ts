@@ -1,12 +1,14 @@
 import type { Command } from "commander";
 import { importNameOf } from "../import/formats/all.ts";
+import { readNews } from "../sources/news.ts";
+import { type Silence, silenceOf } from "../sources/silence.ts";
 import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../sources/source.ts";
 import { didYouMean } from "../text/closest.ts";
-import { formatInstant } from "../text/instant.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { durationMs } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, commandGroup, withCatalog } from "./command.ts";
-import { daysAgo, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table } from "./output.ts";
+import { formatCount, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table } from "./output.ts";
 import { probeCommand, type Waiting } from "./probe.ts";
 import { wrapped } from "./wrap.ts";
 
@@ -43,37 +45,20 @@ export function sourcesCommand(cli: Cli, waiting?: Waiting): Command {
       printResult(cli, options, { code: code.toUpperCase() }, `${code.toUpperCase()} is no longer a named source`);
     });
 
-  const status = command("status", "Show each source's number of records, newest data and last import")
+  const status = command("status", "Show each source's records, how fresh it is, and whether it has gone silent")
     .option("--max-age <duration>", "exit with 1 if a source's last import is older: 90s, 15m, 6h, 2d", durationMs)
     .addHelpText("after", STATUS_HELP)
     .action(async (options: CommonOptions & { maxAge?: number }) => {
       const now = cli.machine.now();
       const today = formatInstant(now).slice(0, 10);
-      const { statuses, newest } = await withCatalog(cli, options, async (db) => ({
-        statuses: await sourceStatuses(db),
-        newest: await newestPostedDates(db, today),
-      }));
-      const rows = statuses.map((each) => {
-        const date = newest.get(each.source) ?? null;
-        const imported = each.last_import_at;
-        return {
-          ...each,
-          newest_posted_on: date,
-          newest_posted_age_days: date === null ? null : (Date.parse(today) - Date.parse(date)) / DAY_MS,
-          last_import_at: instantOrNull(imported),
-          last_import_age_seconds: imported === null ? null : Math.floor(Math.max(0, now - imported) / 1000),
-        };
+      const rows = await withCatalog(cli, options, async (db) => {
+        const [statuses, newest] = [await sourceStatuses(db), await newestPostedDates(db, today)];
+        const made: StatusRow[] = [];
+        for (const each of statuses) made.push(rowOf(each, newest.get(each.source) ?? null, await readNews(db, each.source, today), now));
+        return made;
       });
-      const lines = rows.map((row) => ({
-        source: row.source,
-        records: row.records,
-        open: row.open,
-        not_archived: row.live,
-        newest_data: row.newest_posted_age_days === null ? null : daysAgo(row.newest_posted_age_days),
-        last_import: row.last_import_age_seconds === null ? null : `${formatDuration(row.last_import_age_seconds * 1000)} ago`,
-      }));
-      printResult(cli, options, rows, table(lines, NOTHING_IMPORTED));
-      if (options.maxAge !== undefined) reportStale(cli, statuses, options.maxAge);
+      printResult(cli, options, rows, [table(rows.map(lineOf), NOTHING_IMPORTED), ...silences(rows)].join("\n"));
+      if (options.maxAge !== undefined) reportStale(cli, rows, options.maxAge);
     });
 
   return commandGroup("sources", "Manage named sources, and show how fresh each source is", [
@@ -88,18 +73,72 @@ export function sourcesCommand(cli: Cli, waiting?: Waiting): Command {
 const DAY_MS = 86_400_000;
 
 const STATUS_HELP = `
-open          records with status open or closing_soon
-not archived  records with any status but archived
-newest data   when the source posted its newest record
-last import   when an import of the source last finished, even without new data`;
+open      records with status open or closing_soon
+posted    how long ago the source posted its newest record
+changed   how long ago an import last found something new or changed
+imported  how long ago an import last finished, even without anything new
+state     silent: its imports have stopped, or go on and find nothing new for
+          longer than is usual for this source; ok; – if too little is known
+
+--json also has the records that are not archived, as "live".`;
 
 const NOTHING_IMPORTED = "Nothing has been imported yet";
 
-function reportStale(cli: Cli, statuses: readonly SourceStatus[], maxAge: number): void {
-  const earliest = cli.machine.now() - maxAge;
-  const stale = statuses.filter(({ last_import_at }) => last_import_at === null || last_import_at < earliest);
-  if (statuses.length > 0 && stale.length === 0) return;
+type StatusRow = Omit<SourceStatus, "last_import_at"> &
+  Silence & {
+    newest_posted_on: string | null;
+    newest_posted_age_days: number | null;
+    last_change_at: string | null;
+    last_change_age_seconds: number | null;
+    last_import_at: string | null;
+    last_import_age_seconds: number | null;
+  };
+
+type NewsOfSource = Awaited<ReturnType<typeof readNews>>;
+
+function rowOf({ last_import_at, ...status }: SourceStatus, newest: string | null, news: NewsOfSource, now: EpochMs): StatusRow {
+  const today = formatInstant(now).slice(0, 10);
+  const age = (instant: EpochMs | null) => (instant === null ? null : Math.floor(Math.max(0, now - instant) / 1000));
+  return {
+    ...status,
+    newest_posted_on: newest,
+    newest_posted_age_days: newest === null ? null : (Date.parse(today) - Date.parse(newest)) / DAY_MS,
+    last_change_at: instantOrNull(news.changed_at),
+    last_change_age_seconds: age(news.changed_at),
+    last_import_at: instantOrNull(last_import_at),
+    last_import_age_seconds: age(last_import_at),
+    ...silenceOf(news, today),
+  };
+}
+
+function lineOf(row: StatusRow) {
+  const { source, records, open, newest_posted_age_days: posted, last_change_age_seconds, last_import_age_seconds, state } = row;
+  const since = (seconds: number | null) => (seconds === null ? null : formatDuration(seconds * 1000));
+  return {
+    source,
+    records,
+    open,
+    posted: posted === null ? null : posted === 0 ? "today" : formatCount(posted, "day"),
+    changed: since(last_change_age_seconds),
+    imported: since(last_import_age_seconds),
+    state,
+  };
+}
+
+/** Why each silent source counts as silent. */
+function silences(rows: readonly StatusRow[]): string[] {
+  const lines = rows.flatMap(({ source, silent_because, usual_news_pause_days: news, usual_import_pause_days: imports }) => {
+    const usually = (pause: number | null) => `usually a pause is no longer than ${formatCount(pause ?? 0, "day")}`;
+    if (silent_because === "no_imports") return [`${source} is silent because its imports have stopped; ${usually(imports)}`];
+    return silent_because === "no_news" ? [`${source} is silent: its imports find nothing new; ${usually(news)}`] : [];
+  });
+  return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => wrapped(line, TERMINAL_WIDTH))];
+}
+
+function reportStale(cli: Cli, rows: readonly StatusRow[], maxAge: number): void {
+  const stale = rows.filter(({ last_import_age_seconds: age }) => age === null || age * 1000 > maxAge);
+  if (rows.length > 0 && stale.length === 0) return;
   const codes = stale.map(({ source }) => source).join(", ");
-  cli.machine.printError(statuses.length === 0 ? NOTHING_IMPORTED : `Not imported for ${formatDuration(maxAge)}: ${codes}`);
+  cli.machine.printError(rows.length === 0 ? NOTHING_IMPORTED : `Not imported for ${formatDuration(maxAge)}: ${codes}`);
   cli.exitCode = 1;
 }

@@ -3,6 +3,7 @@ import { desc, eq, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { insertInto, orUpdate, parameter, pick, query, select, selectAll, update } from "../../db/query.ts";
 import { imports, importTotals, lastImports } from "../../db/schema/sqlite/catalog.ts";
+import { noteImport } from "../sources/news.ts";
 import type { EpochMs } from "../text/instant.ts";
 
 /** Counts of an import. Each record read is counted in exactly one of the five numbers after `read`; the last three count what else was done. */
@@ -96,7 +97,10 @@ export async function finishImport(db: CatalogDb, id: number, summary: Summary, 
     const { format = "", sources = "[]" } = (await sql.get(importById, { id })) ?? {};
     for (const [name, total] of Object.entries({ imports: 1, ...summary })) await sql.run(addToTotal, { format, name, total });
     if (format === "events") return;
-    for (const source of JSON.parse(sources) as string[]) await sql.run(saveLastImport, { source, finished_at: now });
+    for (const source of JSON.parse(sources) as string[]) {
+      await sql.run(saveLastImport, { source, finished_at: now });
+      await noteImport(sql, source, now);
+    }
   });
 }
 

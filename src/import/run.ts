@@ -26,6 +26,7 @@ import {
 import { listUpstreamHistory } from "../changes/upstream-history.ts";
 import { saveVersion } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { noteChange } from "../sources/news.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, type ImportContext, type Options, type Outcome, withInputs } from "./context.ts";
 import { type FirstPass, runFirstPass } from "./first-pass.ts";
@@ -101,7 +102,15 @@ async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging:
 type Plan = { begun: Begun; firstPass: FirstPass; staging: Staging; missing: readonly number[]; links: readonly NewLink[] };
 
 /** The plan, while it is being stored. */
-type Run = Plan & { context: ImportContext; importId: number; summary: Summary; total: number; done: number };
+type Run = Plan & {
+  context: ImportContext;
+  importId: number;
+  summary: Summary;
+  total: number;
+  done: number;
+  /** Sources of which the present transaction stores news. */
+  changing: Set<string>;
+};
 
 /** A dry run: makes the decisions of the import at the instant it would have, counts them, and stores nothing. */
 async function countOnly(context: ImportContext, { begun, firstPass, staging, missing, links }: Plan): Promise<Summary> {
@@ -131,7 +140,7 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   if (begun.asOf !== undefined) await turnStatusesWhenDue(db, begun.asOf - 1);
   const importId = await beginImport(db, begun);
   const summary = summaryOf(firstPass, staging);
-  const run: Run = { ...plan, context, importId, summary, total: staging.counts().toWrite + missing.length, done: 0 };
+  const run: Run = { ...plan, context, importId, summary, total: staging.counts().toWrite + missing.length, done: 0, changing: new Set() };
   const remainingLinks = await storeRecords(run);
   await storeRemovals(run);
   // After the records, so that no record changes twice at one instant.
@@ -149,6 +158,8 @@ async function commit(run: Run, work: (writing: Writing) => Promise<void>): Prom
   const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
   await atNextInstant(context.db, wanted, async (writing) => {
     await work(writing);
+    for (const source of run.changing) await noteChange(writing.sql, source, writing.instant);
+    run.changing.clear();
     await recordProgress(writing.sql, importId, summary, writing.instant);
   });
   await Bun.sleep(PAUSE_MS);
@@ -191,6 +202,7 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   const seq = before?.seq ?? (await insertRecord(writing, decision, record, importId));
   if (before !== undefined) await updateRecord(writing, before, decision, record.earlier_ids, importId);
   if (before !== undefined && record.redacted) await redactEvents(sql, seq);
+  if (isNews(decision)) run.changing.add(source.code);
   for (const version of staging.placements.unsavedOf(source.code, record.lineage))
     await saveVersion(sql, seq, version, source.opportunity_id);
   for (const event of history) {
@@ -200,11 +212,20 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   return decision.id;
 }
 
+/** Whether the source said something new. A status alone may have changed because its date passed. */
+function isNews({ outcome, events }: Decision): boolean {
+  const isOfClock = (field: string) => field === "status" || field === "status_display";
+  return outcome === "added" || events.some(({ changed_fields }) => changed_fields.some((field) => !isOfClock(field)));
+}
+
 async function storeRemovals(run: Run): Promise<void> {
   for (const rows of slices(run.missing)) {
     await commit(run, async (writing) => {
-      for (const seq of rows)
-        countRemoval(run.summary, await changeStored(run, writing, seq, (before) => decideRemoval(before, writing.instant)));
+      for (const seq of rows) {
+        const decision = await changeStored(run, writing, seq, (before) => decideRemoval(before, writing.instant));
+        countRemoval(run.summary, decision);
+        run.changing.add(decision.indexed.source.code);
+      }
     });
   }
 }

@@ -31,6 +31,10 @@ beforeAll(async () => {
   await fundfeed(["import", "records", file, "--data", data]);
   const db = new Database(join(data, "catalog.db"));
   db.run("update last_imports set finished_at = finished_at - 23 * 3600000 - 1000");
+  const changedAt = Date.now() - 49 * 3600000;
+  db.run(
+    `update settings set value = cast(json_set(cast(value as text), '$.changed_at', ${changedAt}) as blob) where name like 'news of %'`,
+  );
   db.close();
 });
 
@@ -97,15 +101,31 @@ describe("keys list and sources list", () => {
 });
 
 describe("sources status", () => {
-  test("shows open and not archived records, and the age of the data and of the import", async () => {
+  test("shows how fresh each source is, and which has gone silent, in 80 columns", async () => {
     const { out } = await fundfeed(["sources", "status", "--data", data]);
-    expect(out).toBe(`source              records  open  not archived  newest data     last import
-DSIP                      1     0             1  1,234 days ago  23 hours ago
-OWN                       1     0             1  –               23 hours ago
-SAM_GOV                   1     0             0  1 day ago       23 hours ago
-SIMPLER_GRANTS_GOV        1     1             1  today           23 hours ago
+    expect(out).toBe(`source              records  open  posted      changed  imported  state
+DSIP                      1     0  1,234 days  2 days   23 hours  –
+OWN                       1     0  –           2 days   23 hours  –
+SAM_GOV                   1     0  1 day       2 days   23 hours  –
+SIMPLER_GRANTS_GOV        1     1  today       2 days   23 hours  –
 `);
     expect(widest(out)).toBeLessThanOrEqual(80);
+  });
+
+  test("says why a source counts as silent", async () => {
+    const silent = join(aDirectory(), "data");
+    const posted = Array.from({ length: 12 }, (_, index) => ({
+      source: { code: "SIMPLER_GRANTS_GOV", opportunity_id: `${index}` },
+      title: "T",
+      dates: { posted_at: dayBefore(400 + index) },
+    }));
+    const file = join(aDirectory(), "posted.ndjson");
+    writeFileSync(file, posted.map((line) => JSON.stringify(line)).join("\n"));
+    await fundfeed(["import", "records", file, "--data", silent, "--as-of", dayBefore(399)]);
+    const { code, out } = await fundfeed(["sources", "status", "--data", silent]);
+    expect([code, widest(out) <= 80]).toEqual([0, true]);
+    expect(out.split("\n")[1]).toMatch(/^SIMPLER_GRANTS_GOV +12 +\d+ +400 days +399 days +\d+ seconds? +silent$/);
+    expect(out).toContain("SIMPLER_GRANTS_GOV is silent: its imports find nothing new; usually a pause is");
   });
 
   test("has the same values in JSON, and explains them in its help", async () => {
@@ -117,9 +137,15 @@ SIMPLER_GRANTS_GOV        1     1             1  today           23 hours ago
       live: 1,
       newest_posted_on: dayBefore(1234).slice(0, 10),
       newest_posted_age_days: 1234,
+      last_change_at: expect.any(String),
+      last_change_age_seconds: expect.any(Number),
       last_import_at: expect.any(String),
       last_import_age_seconds: expect.any(Number),
+      state: null,
+      silent_because: null,
+      usual_news_pause_days: null,
+      usual_import_pause_days: null,
     });
-    expect((await fundfeed(["sources", "status", "--help"])).out).toContain("newest data   when the source posted its newest record");
+    expect((await fundfeed(["sources", "status", "--help"])).out).toContain("posted    how long ago the source posted its newest record");
   });
 });

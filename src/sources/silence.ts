@@ -1,0 +1,55 @@
+/** Whether a source has gone silent, judged by its own recent past. docs/import.md has the rule. */
+
+/** Days as YYYY-MM-DD, the newest first: on which a source posted or changed something, and on which its imports finished. */
+export type News = { news_days: readonly string[]; import_days: readonly string[] };
+
+export type Silence = {
+  /** `silent`: nothing came for longer than is usual. `null`: its past is too short to tell. */
+  state: "ok" | "silent" | null;
+  /** `no_imports`: its imports have stopped. `no_news`: they go on, and find nothing new. */
+  silent_because: "no_imports" | "no_news" | null;
+  /** Usual pauses in days, null if unknown: nine in ten of the recent ones were not longer. */
+  usual_news_pause_days: number | null;
+  usual_import_pause_days: number | null;
+};
+
+/** Days that are looked at. */
+export const DAYS_KEPT = 31;
+/** Fewer days say nothing about a habit. */
+const [NEWS_DAYS_MIN, IMPORT_DAYS_MIN] = [10, 5];
+/** Shorter pauses are never a silence: a long weekend, a day on which a machine was off. */
+const [NEWS_PAUSE_MIN, IMPORT_PAUSE_MIN] = [4, 2];
+/** A pause is unusual if it is longer than so many usual ones. */
+const FACTOR = 2;
+const USUAL_SHARE = 0.9;
+const DAY_MS = 86_400_000;
+
+/** Judges a source on a day, YYYY-MM-DD. */
+export function silenceOf({ news_days, import_days }: News, today: string): Silence {
+  const usual_news_pause_days = usualPause(news_days, NEWS_DAYS_MIN);
+  const usual_import_pause_days = usualPause(import_days, IMPORT_DAYS_MIN);
+  const [news, imported] = [news_days[0], import_days[0]];
+  const isOver = (pause: number, usual: number | null, least: number) => usual !== null && pause > Math.max(least, FACTOR * usual);
+  const noImports = imported !== undefined && isOver(daysBetween(imported, today), usual_import_pause_days, IMPORT_PAUSE_MIN);
+  // Up to the last import: what was posted since then cannot be known.
+  const noNews = news !== undefined && imported !== undefined && isOver(daysBetween(news, imported), usual_news_pause_days, NEWS_PAUSE_MIN);
+  const silent_because = noImports ? "no_imports" : noNews ? "no_news" : null;
+  const isKnown = usual_news_pause_days !== null || usual_import_pause_days !== null;
+  return {
+    state: silent_because !== null ? "silent" : isKnown ? "ok" : null,
+    silent_because,
+    usual_news_pause_days,
+    usual_import_pause_days,
+  };
+}
+
+/** The pause between two days that nine in ten of these pauses do not exceed. */
+function usualPause(days: readonly string[], least: number): number | null {
+  if (days.length < least) return null;
+  const pauses = days.slice(1).map((day, index) => daysBetween(day, days[index] ?? day));
+  return pauses.sort((one, other) => one - other)[Math.ceil(pauses.length * USUAL_SHARE) - 1] ?? null;
+}
+
+function daysBetween(earlier: string, later: string): number {
+  return Math.round((Date.parse(later) - Date.parse(earlier)) / DAY_MS);
+}
