@@ -139,6 +139,9 @@ describe("an input that cannot be read", () => {
   });
 });
 
+const KNOWN_SOURCES =
+  "There are CHALLENGE_GOV, DARPA, DSIP, GRANTS_GOV, NASA_NSPIRES, NASA_ROSES, NSF, OWN, SAM_GOV, SBIR_GOV, SIMPLER_GRANTS_GOV";
+
 describe("a thing that does not exist", () => {
   test.each([
     ["keys revoke key_x", 'Cannot revoke key "key_x": there is no key with that id'],
@@ -158,8 +161,11 @@ describe("a thing that does not exist", () => {
     ["sources add other --name n --description d", "Cannot add source OTHER: the API uses this code for all sources that were not added"],
     ["sources remove nope", "Cannot remove source NOPE: it is not a named source"],
     ["sources remove sam-gov", 'Cannot remove source SAM-GOV: it is not a named source (did you mean "SAM_GOV"?)'],
-    ["export --source sam_gov,grant_gov", 'Cannot export source GRANT_GOV: no source has this code (did you mean "GRANTS_GOV"?)'],
-    ["redact --source grant_gov", 'Cannot redact source GRANT_GOV: no source has this code (did you mean "GRANTS_GOV"?)'],
+    [
+      "export --source sam_gov,grant_gov",
+      `Cannot export source GRANT_GOV: no source has this code (did you mean "GRANTS_GOV"?). ${KNOWN_SOURCES}`,
+    ],
+    ["redact --source grant_gov", `Cannot redact source GRANT_GOV: no source has this code (did you mean "GRANTS_GOV"?). ${KNOWN_SOURCES}`],
     ["explain nope", "Cannot explain event nope: there is no event with that id"],
     ["restore /nowhere", "Cannot restore from /nowhere: it has no catalog.db"],
     ["backup /proc/fundfeed", "Cannot back up to /proc/fundfeed: the directory cannot be made there"],
