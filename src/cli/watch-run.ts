@@ -1,18 +1,20 @@
-import type { Command } from "commander";
-import { messageOf } from "../../db/reason.ts";
+import { type Command, Option } from "commander";
+import { messageOf, reasonOf } from "../../db/reason.ts";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
+import { watchMetricsText } from "../monitoring/watch-metrics.ts";
+import { replaceFile } from "../runtime/replace-file.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { nextRetryAt, type Outcome, requireWatch, runWatches } from "../watch/run.ts";
 import { send } from "../watch/send.ts";
 import { listWatches, pendingOf } from "../watch/watch-file.ts";
-import { durationAtLeast } from "./arguments.ts";
+import { durationAtLeast, nonBlank } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import { examples, formatCount, formatDuration } from "./output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
 import { type WatchOptions, watchDirectory, watchSubcommand, withWatches } from "./watch-options.ts";
 
-type RunOptions = WatchOptions & SearchOptions & { every?: number };
+type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?: string };
 
 /** The shortest wait before failed messages are sent again. */
 const RETRY_WAIT_MIN_MS = 1000;
@@ -23,7 +25,12 @@ type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void> };
 export function watchRunCommand(cli: Cli, { wait }: Waiting = { wait: sleep }): Command {
   const running = watchSubcommand("run", "Deliver what is new, what has changed and what no longer matches")
     .argument("[names...]", "only these watches")
-    .option("--every <duration>", "repeat, for example every 15m, until SIGTERM or SIGINT", durationAtLeast("10s"));
+    .option("--every <duration>", "repeat, for example every 15m, until SIGTERM or SIGINT", durationAtLeast("10s"))
+    .addOption(
+      new Option("--metrics-file <file>", "write metrics into this file after each run, for Prometheus's node exporter: …/watch.prom")
+        .env("FUNDFEED_WATCH_METRICS_FILE")
+        .argParser(nonBlank),
+    );
   return addSearchOptions(running)
     .addHelpText("after", examples("fundfeed watch run", "fundfeed watch run --every 15m", "fundfeed watch run quantum | jq .data.events"))
     .action(async (names: string[], options: RunOptions) => {
@@ -86,11 +93,23 @@ async function runOnce(
       const outcomes = await withSearchIndex(cli, options, catalog, (index) =>
         runWatches({ machine, catalog, index, file, stop, send: (watch, message) => send(watch, message, machine) }, watches),
       );
+      if (options.metricsFile !== undefined) writeMetrics(options.metricsFile, watchMetricsText(file, machine.now()));
       return { outcomes, retryAt: nextRetryAt(file, machine.now()) };
     } finally {
       release();
     }
   });
+}
+
+/** Readable by others: the node exporter is another user. */
+function writeMetrics(path: string, text: string): void {
+  try {
+    const file = replaceFile(path, 0o644);
+    file.write(text);
+    file.finish();
+  } catch (error) {
+    throw new Error(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+  }
 }
 
 /** On standard error, because standard output is a receiver. With --json, one line on standard output. */

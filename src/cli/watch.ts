@@ -150,7 +150,7 @@ function resumeCommand(cli: Cli): Command {
 
 // ---- How watches and messages are shown.
 
-function stateOf({ paused, pending }: Progress): string {
+function stateOf({ paused, pending }: Pick<Progress, "paused" | "pending">): string {
   if (paused !== null) return "paused";
   return pending !== null && pending.attempts.count > 0 ? "failing" : "ok";
 }
@@ -161,14 +161,15 @@ function tellTrouble({ machine }: Cli, { name }: Watch, { paused, pending }: Pro
   else if (pending?.attempts.error) machine.printError(`Watch ${name} is failing: ${pending.attempts.error}`);
 }
 
-function watchJson({ name, created_at, definition }: Watch, { members, delivered_at, paused, pending, ...totals }: Progress) {
+function watchJson({ name, created_at, definition }: Watch, { members, checked_at, delivered_at, paused, pending, ...totals }: Progress) {
   return {
     name,
     created_at: formatInstant(created_at),
     ...definition,
     matching: members,
+    checked_at: formatInstant(checked_at),
     last_delivery: instantOrNull(delivered_at),
-    state: stateOf({ members, delivered_at, paused, pending, ...totals }),
+    state: stateOf({ paused, pending }),
     paused,
     ...totals,
     pending: pending && pendingJson(pending),

@@ -10,7 +10,9 @@ import type { StatusTurns } from "../changes/status-turns.ts";
 import type { SharedQuotas } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
+import { counter, type Family, familiesText, gauge, type Sample } from "./families.ts";
 import type { Log, RequestEntry } from "./log.ts";
+import { watchFamiliesIn } from "./watch-metrics.ts";
 
 /** What a server counts while it runs. */
 export type Metrics = {
@@ -86,31 +88,11 @@ export async function metricsText(metrics: Metrics, { catalog, directory, machin
     ...(quotas === undefined ? [] : quotaFamilies(quotas)),
     ...statusTurnFamilies(metrics),
     ...(await catalogFamilies(catalog, machine.now())),
-    ...(directory === undefined ? [] : fileFamilies(directory)),
+    ...(directory === undefined ? [] : [...fileFamilies(directory), ...watchFamiliesIn(directory, machine.now())]),
     ...processFamilies(metrics, machine),
   ];
-  return families.map(familyText).join("");
+  return familiesText(families);
 }
-
-type Sample = { suffix?: string; labels?: Readonly<Record<string, string | number>>; value: number };
-type Family = { name: string; type: "counter" | "gauge" | "histogram"; help: string; samples: readonly Sample[] };
-
-function familyText({ name, type, help, samples }: Family): string {
-  const lines = samples.map(({ suffix = "", labels = {}, value }) => `${name}${suffix}${labelText(labels)} ${value}\n`);
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
-}
-
-function labelText(labels: Readonly<Record<string, string | number>>): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(String(value))}"`);
-  return pairs.length === 0 ? "" : `{${pairs.join()}}`;
-}
-
-function escaped(value: string): string {
-  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
-}
-
-const gauge = (name: string, help: string, value: number): Family => ({ name, type: "gauge", help, samples: [{ value }] });
-const counter = (name: string, help: string, value: number): Family => ({ name, type: "counter", help, samples: [{ value }] });
 
 function requestFamilies({ routes, failures }: Metrics): Family[] {
   const byStatus = [...routes].flatMap(([route, { statuses }]) =>

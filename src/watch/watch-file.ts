@@ -309,12 +309,19 @@ export function beginAt({ sqlite }: WatchFile, watch: Watch, position: FeedPosit
 export function progressOf(file: WatchFile, watch: Watch): Progress {
   const row = file.sqlite
     .query<Omit<Progress, "pending">, { key: number }>(
-      `select (select count(*) from members where watch = $key) as members, delivered_at, delivered_total, failed_total, paused
+      `select (select count(*) from members where watch = $key) as members, checked_at, delivered_at, delivered_total, failed_total, paused
        from watches where key = $key`,
     )
     .get({ key: watch.key });
-  const { members = 0, delivered_at = null, delivered_total = 0, failed_total = 0, paused = null } = row ?? {};
-  return { members, delivered_at, delivered_total, failed_total, paused, pending: pendingOf(file, watch) ?? null };
+  const {
+    members = 0,
+    checked_at = watch.created_at,
+    delivered_at = null,
+    delivered_total = 0,
+    failed_total = 0,
+    paused = null,
+  } = row ?? {};
+  return { members, checked_at, delivered_at, delivered_total, failed_total, paused, pending: pendingOf(file, watch) ?? null };
 }
 
 /** Accepted messages, the newest first; of one watch or of all. */

@@ -40,6 +40,8 @@ export type Watch = { key: number; name: string; created_at: EpochMs; definition
 export type Progress = {
   /** Opportunities that match, as far as the receiver knows. */
   members: number;
+  /** When it was last compared with the catalog, and the receiver had everything until then. */
+  checked_at: EpochMs;
   /** When the last message was accepted. */
   delivered_at: EpochMs | null;
   /** Messages accepted, and attempts that failed, since the watch was added. */

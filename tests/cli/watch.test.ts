@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
+import { watchFamiliesIn } from "../../src/monitoring/watch-metrics.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, inScratch } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
@@ -196,6 +197,28 @@ describe("fundfeed watch", () => {
       text: expect.stringContaining("slack: 1 new"),
       blocks: expect.any(Array),
     });
+  });
+
+  test("writes metrics that a Prometheus reads, and a server has the same", async () => {
+    await addWebhook("q");
+    await watch("add", "idle", "--to", "stdout");
+    await take(record("2"));
+    receiver.respond = () => new Response("", { status: 410 });
+    const path = inScratch("watch.prom");
+    await watch("run", "--metrics-file", path);
+    const text = readFileSync(path, "utf8");
+    expect(statSync(path).mode & 0o777).toBe(0o644);
+    expect(text).toMatch(/^fundfeed_watch_run_timestamp_seconds \d+\.\d+$/m);
+    expect(text).toMatch(/^fundfeed_watch_oldest_undelivered_seconds\{watch="q"\} \d+(\.\d+)?$/m);
+    expect(text).toContain('fundfeed_watch_paused{watch="q"} 1\n');
+    expect(text).toContain('fundfeed_watch_failures_total{watch="q"} 1\n');
+    expect(text).toContain('fundfeed_watch_messages_total{watch="idle"} 1\nfundfeed_watch_messages_total{watch="q"} 0\n');
+    const later = Date.now() + 7_200_000;
+    const served = watchFamiliesIn(data, later).map(({ name, samples }) => [name, samples.map(({ value }) => Math.floor(value / 3600))]);
+    expect(served).toContainEqual(["fundfeed_watch_oldest_undelivered_seconds", [0, 2]]);
+    expect(served).toContainEqual(["fundfeed_watch_behind_seconds", [2, 2]]);
+    expect(watchFamiliesIn(aDirectory(), later)).toEqual([]);
+    expect((await watch("run", "--metrics-file", join(path, "x"))).err).toStartWith(`Cannot write ${path}/x: `);
   });
 
   test("is run by one program at a time", async () => {

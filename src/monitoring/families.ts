@@ -1,0 +1,26 @@
+/** Families of metrics in Prometheus's text format, version 0.0.4. */
+
+export type Sample = { suffix?: string; labels?: Readonly<Record<string, string | number>>; value: number };
+export type Family = { name: string; type: "counter" | "gauge" | "histogram"; help: string; samples: readonly Sample[] };
+
+function familyText({ name, type, help, samples }: Family): string {
+  const lines = samples.map(({ suffix = "", labels = {}, value }) => `${name}${suffix}${labelText(labels)} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
+}
+
+function labelText(labels: Readonly<Record<string, string | number>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(String(value))}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join()}}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}
+
+export const gauge = (name: string, help: string, value: number): Family => ({ name, type: "gauge", help, samples: [{ value }] });
+export const counter = (name: string, help: string, value: number): Family => ({ name, type: "counter", help, samples: [{ value }] });
+
+/** The text of all families. */
+export function familiesText(families: readonly Family[]): string {
+  return families.map(familyText).join("");
+}

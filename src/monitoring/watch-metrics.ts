@@ -1,0 +1,48 @@
+/** Metrics of the watches, from watch.db. */
+import type { EpochMs } from "../text/instant.ts";
+import { listWatches, openWatchFileToRead, progressOf, type WatchFile } from "../watch/watch-file.ts";
+import { type Family, familiesText } from "./families.ts";
+
+/** The metrics of the watches in a directory. None if there is no watch.db, or if it cannot be read. */
+export function watchFamiliesIn(directory: string, now: EpochMs): Family[] {
+  let file: WatchFile | undefined;
+  try {
+    file = openWatchFileToRead(directory);
+    return file === undefined ? [] : watchFamilies(file, now);
+  } catch {
+    return [];
+  } finally {
+    file?.close();
+  }
+}
+
+/** The text for the textfile collector of Prometheus's node exporter, after a run. */
+export function watchMetricsText(file: WatchFile, now: EpochMs): string {
+  const run: Family = {
+    name: "fundfeed_watch_run_timestamp_seconds",
+    type: "gauge",
+    help: "When the watches were last run, as a Unix timestamp.",
+    samples: [{ value: now / 1000 }],
+  };
+  return familiesText([run, ...watchFamilies(file, now)]);
+}
+
+function watchFamilies(file: WatchFile, now: EpochMs): Family[] {
+  const watches = listWatches(file).map((watch) => ({ labels: { watch: watch.name }, ...progressOf(file, watch) }));
+  const family = (type: "gauge" | "counter", name: string, help: string, read: (watch: (typeof watches)[number]) => number): Family => ({
+    name: `fundfeed_watch_${name}`,
+    type,
+    help,
+    samples: watches.map((watch) => ({ labels: watch.labels, value: read(watch) })),
+  });
+  const secondsSince = (at: EpochMs) => Math.max(0, (now - at) / 1000);
+  return [
+    family("gauge", "oldest_undelivered_seconds", "Age of the oldest change that a receiver has not accepted; 0 without one.", (watch) =>
+      watch.pending === null ? 0 : secondsSince(watch.pending.oldest_at),
+    ),
+    family("gauge", "behind_seconds", "Time since the receiver had everything.", ({ checked_at }) => secondsSince(checked_at)),
+    family("gauge", "paused", "1 while the watch is paused.", ({ paused }) => (paused === null ? 0 : 1)),
+    family("counter", "messages_total", "Messages that the receiver accepted.", ({ delivered_total }) => delivered_total),
+    family("counter", "failures_total", "Attempts that failed.", ({ failed_total }) => failed_total),
+  ];
+}
