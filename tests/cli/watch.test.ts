@@ -1,6 +1,6 @@
 /** The commands of `watch`, as a person uses them. */
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
@@ -219,6 +219,46 @@ describe("fundfeed watch", () => {
     expect(served).toContainEqual(["fundfeed_watch_behind_seconds", [2, 2]]);
     expect(watchFamiliesIn(aDirectory(), later)).toEqual([]);
     expect((await watch("run", "--metrics-file", join(path, "x"))).err).toStartWith(`Cannot write ${path}/x: `);
+  });
+
+  test("is in backups, and is restored to a place that the restored catalog has", async () => {
+    await watch("add", "q", "--to", "stdout");
+    await take(record("2"));
+    expect((await watch("run")).err).toBe("q: delivered 1 new\n");
+    const backup = join(aDirectory(), "backup");
+    const backedUp = await fundfeed(["backup", backup, "--data", data, "--json"]);
+    expect(JSON.parse(backedUp.out).files.map(({ name }: { name: string }) => name)).toEqual(["catalog.db", "state.db", "watch.db"]);
+    const listed = (await watch("list")).out;
+    expect((await fundfeed(["watch", "list", "--data", backup])).out).toBe(listed); // A backup is a data directory.
+
+    await take(record("3"), record("1", { status: "cancelled" }));
+    expect((await watch("run")).err).toBe("q: delivered 1 new, 1 changed\n");
+    writeFileSync(join(data, "watch.db-journal"), "left by a kill");
+    const release = tryLockIn(data, "watch");
+    expect((await fundfeed(["restore", backup, "--data", data])).err).toBe(
+      `Cannot restore ${data}: a fundfeed watch run is at work there; stop it first\n`,
+    );
+    release?.();
+    expect((await fundfeed(["restore", backup, "--data", data])).code).toBe(0);
+    expect((await watch("list")).out).toBe(listed);
+    expect((await watch("run")).err).toBe("q: nothing new\n");
+    await take(record("4"));
+    expect((await watch("run")).err).toBe("q: delivered 1 new\n");
+    expect(statSync(join(data, "watch.db")).mode & 0o777).toBe(0o600);
+  });
+
+  test("that is ahead of a restored catalog is paused", async () => {
+    const backup = join(aDirectory(), "backup");
+    await fundfeed(["backup", backup, "--data", data]);
+    await watch("add", "q", "--to", "stdout");
+    await take(record("2"));
+    await watch("run");
+    await fundfeed(["restore", backup, "--data", data]); // It has no watches, so they stay.
+    const { code, err } = await watch("run");
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^q: paused: its place in the feed is lost: .* fundfeed watch resume q --at-end continues/),
+    ]);
   });
 
   test("is run by one program at a time", async () => {
