@@ -1,12 +1,26 @@
 /**
- * Creates a catalog of millions of short records. The filtered columns are as in the generated records, but a document has about 300 bytes, so
- * ten million records fit on a small disk. It uses plain inserts, and each record has one event.
+ * Creates a catalog of millions of short records, and a state with keys and their use. The filtered columns are as in the generated records,
+ * but a document has about 900 bytes, so ten million records fit on a small disk. Up to a million records, everything in it passes `check`; beyond
+ * that, hashes differ. It uses plain inserts. Each record has one event, and a few have long histories.
  */
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import { hash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../db/sqlite/migrate.ts";
-import { openCatalog } from "../db/sqlite/open.ts";
-import { recountIfBehind } from "../src/changes/counts.ts";
+import { openCatalog, openState } from "../db/sqlite/open.ts";
+import { createKey } from "../src/accounts/key.ts";
+import { storeUse } from "../src/accounts/use.ts";
+import { additionEvent } from "../src/changes/classify.ts";
+import { type Content, documentOf, type RenderedContent, render, sidecarOf } from "../src/changes/content.ts";
+import { countRecord, noChanges, saveCounts } from "../src/changes/counts.ts";
+import { linkKeyOf } from "../src/changes/link.ts";
+import type { OpportunityEvent } from "../src/events/event.ts";
+import { beginImport, emptySummary, finishImport } from "../src/import/import-log.ts";
+import { validateRecord } from "../src/import/validate.ts";
+import { opportunityId, uuid5 } from "../src/opportunities/identity.ts";
+import { dueAt } from "../src/opportunities/status.ts";
+import { formatInstant } from "../src/text/instant.ts";
 import { generateRecord, randomOf } from "./generate.ts";
 import { workDirectory } from "./processes.ts";
 
@@ -16,6 +30,16 @@ const SAMPLES = 150_000;
 const FIRST_INSTANT = Date.UTC(2024, 0, 1);
 const CHUNK_RECORDS = 500;
 const CHUNK_EVERY_MS = 60_000;
+/** The first records follow their dates, and a status turn is due. */
+const DUE_RECORDS = 100;
+/** The next records have this many imported events each, and the first of them a hundred times as many. */
+const [LONG_HISTORIES, HISTORY_EVENTS] = [1000, 20];
+const IMPORTS = 20_000;
+const [KEYS, DAYS_OF_USE] = [100, 365];
+/** Larger catalogs are copies of this one, because rendering takes four times as long as inserting. */
+const MILLION = 1_000_000;
+/** In place of a record's number, and as long. */
+const MARK = "N@@@@@@@@";
 
 /** Returns the data directory of such a catalog. Creates it on the first call, and again when the schema changes. */
 export async function shortCatalog(records: number): Promise<string> {
@@ -24,86 +48,199 @@ export async function shortCatalog(records: number): Promise<string> {
   if (existsSync(directory)) return directory;
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
-  await fill(unfinished, records);
+  if (records > MILLION) copyManyTimes(await shortCatalog(MILLION), unfinished, records / MILLION);
+  else {
+    await fillCatalog(unfinished, records);
+    await fillState(unfinished);
+  }
   renameSync(unfinished, directory);
   return directory;
 }
 
-async function fill(directory: string, records: number): Promise<void> {
+async function fillCatalog(directory: string, records: number): Promise<void> {
   const db = openCatalog(directory, Date.now());
   const { sqlite } = db;
-  for (const pragma of ["synchronous = off", "cache_size = -1000000", "locking_mode = exclusive"]) sqlite.run(`pragma ${pragma}`);
-  sqlite.run(
-    `insert into imports (format, files, sources, snapshot, started_at, finished_at, last_instant, counts)
-     values ('records', '[]', '["SAM_GOV"]', 0, ${FIRST_INSTANT}, ${FIRST_INSTANT}, ${FIRST_INSTANT}, '{}')`,
-  );
-  const facet = sqlite.prepare<{ id: number }, [string, string, string, string]>(
-    "insert into facets (status, source, program_type, agency) values (?, ?, ?, ?) returning id",
-  );
-  const insert = sqlite.prepare(
-    `insert into opportunities (seq, id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, hash, document, sidecar)
-     values (?, ?, ?, ?, ?, ?, ?, ?, 'stated', ?, ?, ?)`,
-  );
-  const insertEvent = sqlite.prepare(
-    `insert into events (id, opportunity_seq, detected_at, type, severity, origin, import_id, document)
-     values (?, ?, ?, 'opportunity_added', 'info', 'detected', 1, ?)`,
-  );
+  for (const pragma of ["synchronous = off", "cache_size = -2000000", "locking_mode = exclusive"]) sqlite.run(`pragma ${pragma}`);
+  const begun = { files: [], snapshot: false, asOf: undefined, startedAt: FIRST_INSTANT };
+  for (let number = 1; number <= IMPORTS; number++) {
+    const id = await beginImport(db, { ...begun, format: "records", sources: ["SAM_GOV", "DSIP"] });
+    await finishImport(db, id, { ...emptySummary, read: 1, unchanged: 1 }, FIRST_INSTANT + number);
+  }
   sqlite.run("begin");
-  const samples = Array.from({ length: SAMPLES }, (_, index) => {
-    const { status, source, program, organization } = generateRecord(SEED, index);
-    return { status, source: source.code, program_type: program.type ?? "", agency: organization.agency };
-  });
-  const ids = new Map<string, number>();
-  const facetIds = samples.map(({ status, source, program_type, agency }) => {
-    const key = JSON.stringify([status, source, program_type, agency]);
-    const id = ids.get(key) ?? facet.get(status, source, program_type, agency)?.id ?? 0;
-    ids.set(key, id);
-    return id;
-  });
+  const { insert, addEvent } = insertsInto(sqlite);
+  const samples = samplesIn(sqlite);
+  const due = sampleOf(sqlite, dueRecord(), "dates");
+  const counts = noChanges();
   const random = randomOf(SEED, -3);
-  const [hash, sidecar, event] = [new Uint8Array(32), Buffer.from("{}"), Buffer.from(`{"type":"opportunity_added"}`)];
   const chunks = Math.ceil(records / CHUNK_RECORDS);
   for (let seq = 1; seq <= records; seq++) {
     const created_at = FIRST_INSTANT + Math.floor(seq / CHUNK_RECORDS) * CHUNK_EVERY_MS;
     // Three of ten have changed since, a few at one instant.
-    const updated_at = random() < 0.3 ? FIRST_INSTANT + (chunks + Math.floor(random() * chunks)) * CHUNK_EVERY_MS : created_at;
-    const sample = Math.floor(random() * SAMPLES);
-    const { status, source, program_type, agency } = samples[sample] as (typeof samples)[number];
-    const id = idOf(seq, "a");
-    const document = JSON.stringify({
-      id,
-      title: `Opportunity ${seq}`,
-      status,
-      source: { code: source },
-      program_type,
-      agency,
-      updated_at,
-    });
-    insert.run(
-      seq,
-      id,
-      source,
-      `N${seq}`,
-      `N${seq}`,
-      created_at,
-      updated_at,
-      facetIds[sample] as number,
-      hash,
-      Buffer.from(document),
-      sidecar,
-    );
-    insertEvent.run(idOf(seq, "b"), seq, created_at, event);
+    const changed_at = FIRST_INSTANT + (chunks + Math.floor(random() * chunks)) * CHUNK_EVERY_MS;
+    const sample = seq <= DUE_RECORDS ? due : (samples[Math.floor(random() * SAMPLES)] as Sample);
+    const row = rowOf(sample, seq, created_at, random() < 0.3 ? changed_at : created_at);
+    insert(seq, row);
+    countRecord(counts, row, 1);
+    addEvent(seq, additionEvent(row.id, created_at), created_at, "detected");
+    const isLong = seq > DUE_RECORDS && seq <= DUE_RECORDS + LONG_HISTORIES;
+    const events = !isLong ? 0 : seq === DUE_RECORDS + 1 ? 100 * HISTORY_EVENTS : HISTORY_EVENTS;
+    for (let number = 0; number < events; number++) addEvent(seq, changeEvent(row.id, number), FIRST_INSTANT + number, "imported");
   }
+  await saveCounts(db, counts, undefined);
   sqlite.run("commit");
-  await recountIfBehind(db);
   sqlite.run("pragma locking_mode = normal");
   sqlite.run("pragma wal_checkpoint(truncate)");
   await db.close();
 }
 
-/** Returns ids in ascending order, so that indexes are written sequentially. */
-function idOf(number: number, kind: string): string {
-  return `${number.toString(16).padStart(8, "0")}-0000-4000-8000-00000000000${kind}`;
+/** Makes a catalog of up to ten times the records of another. Each copy has its own ids and numbers, and is newer than those before it. */
+function copyManyTimes(from: string, to: string, times: number): void {
+  mkdirSync(to);
+  for (const name of ["catalog.db", "state.db"]) copyFileSync(join(from, name), join(to, name));
+  const sqlite = new Database(join(to, "catalog.db"));
+  for (const pragma of ["synchronous = off", "cache_size = -2000000", "locking_mode = exclusive", "wal_autocheckpoint = 20000"])
+    sqlite.run(`pragma ${pragma}`);
+  for (let copy = 1; copy < times; copy++) copyRecords(sqlite, copy);
+  sqlite.run(`update facets set records = ${times} * records`);
+  sqlite.run(`update posted_days set records = ${times} * records`);
+  sqlite.run("update counting set counted_until = (select max(updated_at) from opportunities)");
+  sqlite.run("pragma wal_checkpoint(truncate)");
+  sqlite.close();
+}
+
+/** Adds copy 1 to 9 of the first million records. A copy's ids have another version, its numbers another first digit. */
+function copyRecords(sqlite: Database, copy: number): void {
+  const [seqs, time] = [copy * MILLION, copy * 2 * (MILLION / CHUNK_RECORDS) * CHUNK_EVERY_MS];
+  const idOf = (id: string) => `substr(${id}, 1, 14) || '${(5 + copy).toString(16)}' || substr(${id}, 16)`;
+  const numberOf = (number: string) => `'N${copy}' || substr(${number}, 3)`;
+  const number = "source_opportunity_id";
+  const numbered = (bytes: string) => `replace(cast(${bytes} as text), ${number}, ${numberOf(number)})`;
+  sqlite.run(
+    `insert into opportunities select seq + ${seqs}, ${idOf("id")}, source, ${numberOf("lineage")}, ${numberOf(number)}, created_at + ${time},
+       updated_at + ${time}, facet_id, status_basis, null, replace(link_key, ${number}, ${numberOf(number)}), hash,
+       cast(replace(${numbered("document")}, id, ${idOf("id")}) as blob), sidecar
+     from opportunities where seq <= ${MILLION}`,
+  );
+  sqlite.run(
+    `insert into upstream_ids select ${numberOf("upstream_id")}, source, opportunity_seq + ${seqs}
+     from upstream_ids where opportunity_seq <= ${MILLION}`,
+  );
+  sqlite.run(
+    `insert into events select events.seq + ${copy} * (select count(*) from events where opportunity_seq <= ${MILLION}), ${idOf("events.id")},
+       opportunity_seq + ${seqs}, detected_at + ${time}, type, severity, origin, import_id,
+       cast(replace(replace(cast(events.document as text), events.id, ${idOf("events.id")}), opportunities.id, ${idOf("opportunities.id")}) as blob)
+     from events join opportunities on opportunities.seq = events.opportunity_seq where opportunity_seq <= ${MILLION} order by events.seq`,
+  );
+}
+
+/** A record but for its number. */
+type Sample = { content: Content; basis: "stated" | "dates"; rendered: RenderedContent; text: string; facet_id: number };
+
+function sampleOf(sqlite: Database, record: object, basis: Sample["basis"]): Sample {
+  const { content } = validateRecord(record, new Map());
+  const rendered = render(content, basis);
+  const { status, source, program, organization } = content;
+  const { id } = sqlite
+    .query<{ id: number }, (string | null)[]>(
+      `insert into facets (status, source, program_type, agency) values (?, ?, ?, ?)
+       on conflict (agency, status, source, program_type) do update set status = excluded.status returning id`,
+    )
+    .get(status, source.code, program.type ?? "", organization.agency ?? "") ?? { id: 0 };
+  return { content, basis, rendered, text: new TextDecoder().decode(rendered.text), facet_id: id };
+}
+
+function samplesIn(sqlite: Database): Sample[] {
+  return Array.from({ length: SAMPLES }, (_, index) => {
+    const { source, status, program, organization, dates } = generateRecord(SEED, index);
+    const record = {
+      source: { code: source.code, opportunity_id: MARK },
+      title: `Opportunity ${MARK}`,
+      status,
+      organization: { agency: organization.agency },
+      program: { type: program.type },
+      dates: { posted_at: dates.posted_at },
+    };
+    return sampleOf(sqlite, record, "stated");
+  });
+}
+
+function dueRecord() {
+  const closes_at = formatInstant(Date.now() + 86_400_000);
+  return {
+    source: { code: "SAM_GOV", opportunity_id: MARK },
+    title: `Due ${MARK}`,
+    status: "open",
+    dates: { posted_at: "2024-01-01T00:00:00Z", closes_at },
+  };
+}
+
+function rowOf({ content, basis, rendered, text, facet_id }: Sample, seq: number, created_at: number, updated_at: number) {
+  const number = `N${String(seq).padStart(MARK.length - 1, "0")}`;
+  const { status, dates } = content;
+  const source = content.source.code;
+  const id = opportunityId(source, number);
+  const numbered = Buffer.from(text.replaceAll(MARK, number));
+  const own = { ...rendered, text: numbered };
+  const document = documentOf(own, { id, status, dates, createdAt: created_at, updatedAt: updated_at });
+  const due_at = basis === "dates" ? dueAt(status, dates, created_at) : null;
+  const link_key = linkKeyOf({ ...content, source: { code: source, opportunity_id: number, url: null } });
+  const digest = hash("sha256", numbered, "buffer");
+  return { id, source, number, created_at, updated_at, facet_id, basis, due_at, link_key, digest, document, sidecar: sidecarOf(own) };
+}
+
+function insertsInto(sqlite: Database) {
+  const insertRow = sqlite.prepare(
+    `insert into opportunities (seq, id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, due_at, link_key, hash, document, sidecar)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const insertUpstreamId = sqlite.prepare("insert into upstream_ids (upstream_id, source, opportunity_seq) values (?, ?, ?)");
+  const insertEvent = sqlite.prepare(
+    `insert into events (id, opportunity_seq, detected_at, type, severity, origin, import_id, document) values (?, ?, ?, ?, ?, ?, 1, ?)`,
+  );
+  return {
+    insert: (seq: number, row: ReturnType<typeof rowOf>) => {
+      const { id, source, number, created_at, updated_at, facet_id, basis, due_at, link_key, digest, document, sidecar } = row;
+      const dates = [created_at, updated_at, facet_id, basis, due_at, link_key];
+      insertRow.run(seq, id, source, number, number, ...dates, digest, document, sidecar);
+      insertUpstreamId.run(number, source, seq);
+    },
+    addEvent: (seq: number, event: OpportunityEvent, at: number, origin: "detected" | "imported") =>
+      insertEvent.run(
+        event.id,
+        seq,
+        at,
+        event.type,
+        event.severity,
+        origin,
+        Buffer.from(JSON.stringify({ ...event, detected_at: formatInstant(at) })),
+      ),
+  };
+}
+
+function changeEvent(opportunity_id: string, number: number): OpportunityEvent {
+  const change = { field: "title", previous: "Former title", current: "Later title" };
+  return {
+    id: uuid5(`${opportunity_id}\n${number}`),
+    opportunity_id,
+    type: "description_changed",
+    severity: "minor",
+    summary: "title changed",
+    changed_fields: [change.field],
+    changes: [change],
+    detected_at: "",
+  };
+}
+
+async function fillState(directory: string): Promise<void> {
+  const db = openState(directory, Date.now());
+  const today = Math.floor(Date.now() / 86_400_000);
+  for (let number = 1; number <= KEYS; number++) {
+    const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+    const { id } = await createKey(db, { account: `Account ${number}`, plan: "starter" }, randomBytes, Date.now());
+    const days = Array.from({ length: DAYS_OF_USE }, (_, day) => ({ key_id: id, day: today - day, count: 1000, last_used_at: Date.now() }));
+    await storeUse(db, days);
+  }
+  await db.close();
 }
 
 if (import.meta.main) process.stdout.write(`${await shortCatalog(Number(Bun.argv[2] ?? 1_000_000))}\n`);

@@ -1,0 +1,219 @@
+/**
+ * Every command and every endpoint at several sizes of the catalog: CPU time and peak memory of each command, and the longest stop of the
+ * server's event loop at each endpoint. `bun bench/commands.ts [name…]` runs only commands and endpoints whose names contain one of these.
+ */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openCatalog } from "../db/sqlite/open.ts";
+import { SNAPSHOT_NAME } from "../src/opportunities/index-snapshot.ts";
+import { createBenchKey } from "./load.ts";
+import { cpuMicroseconds, fundfeed, residentBytes, runMeasured, SERVER_CORE, serve, workDirectory } from "./processes.ts";
+import { count, megabytes, print, printAlone, type Section, table } from "./report.ts";
+import { shortCatalog } from "./short-catalog.ts";
+
+const SIZES = (process.env.FUNDFEED_BENCH_RECORDS ?? "100000,1000000,10000000").split(",").map(Number);
+const names = process.argv.slice(2);
+const REQUESTS = 50;
+const PROBE_PORT = 18_473;
+const NEW_RECORDS = 1000;
+
+/** A data directory, and things in it to ask for. `scratch` is removed at the end. */
+type Place = { data: string; scratch: string; id: string; longId: string; eventId: string; source: string; number: string };
+
+/** Where a command works: on the data (`--data` is added), or on nothing. */
+type Command = { name: string; args: (place: Place) => string[]; without?: "data"; before?: (place: Place) => void };
+
+/** Cost must not grow with the catalog, except of those that read everything. */
+const commands: Command[] = [
+  { name: "version", args: () => ["version"], without: "data" },
+  { name: "openapi", args: () => ["openapi"], without: "data" },
+  { name: "completion", args: () => ["completion"], without: "data" },
+  { name: "sources list", args: () => ["sources", "list"] },
+  { name: "sources status", args: () => ["sources", "status"] },
+  { name: "sources add", args: () => ["sources", "add", "FORECAST_1", "--name", "Forecasts", "--description", "Forecasts."] },
+  { name: "sources remove", args: () => ["sources", "remove", "FORECAST_1"] },
+  { name: "imports list", args: () => ["imports", "list"] },
+  { name: "explain", args: ({ eventId }) => ["explain", eventId] },
+  { name: "plans list", args: () => ["plans", "list"] },
+  { name: "plans set", args: () => ["plans", "set", "other", "--daily", "5", "--per-minute", "5"] },
+  { name: "accounts list", args: () => ["accounts", "list"] },
+  { name: "keys list", args: () => ["keys", "list"] },
+  { name: "keys usage", args: () => ["keys", "usage"] },
+  { name: "keys create", args: () => ["keys", "create", "--account", "Account 1"] },
+  { name: "refresh", args: () => ["refresh"] },
+  { name: "changes --since 1d", args: () => ["changes", "--since", "1d"] },
+  {
+    name: "import of 1,000 new records",
+    args: ({ scratch }) => ["import", "records", join(scratch, "new.ndjson")],
+    before: writeNewRecords,
+  },
+  { name: "import of 1,000 unchanged records", args: ({ scratch }) => ["import", "records", join(scratch, "new.ndjson")] },
+  {
+    name: "find, first (builds the index)",
+    args: () => ["find", "opportunity", "--status", "open"],
+    before: ({ data }) => rmSync(join(data, "search.db"), { force: true }),
+  },
+  { name: "find", args: () => ["find", "opportunity", "--status", "open"] },
+  { name: "find a number", args: ({ number }) => ["find", number] },
+  { name: "show", args: ({ number }) => ["show", number] },
+  { name: "export", args: () => ["export"] },
+  { name: "export --format csv --status open", args: () => ["export", "--format", "csv", "--status", "open"] },
+  { name: "redact --dry-run", args: () => ["redact", "--dry-run"] },
+  { name: "check", args: () => ["check"] },
+  { name: "backup", args: ({ scratch }) => ["backup", join(scratch, "backup")] },
+  { name: "restore", args: ({ scratch }) => ["restore", join(scratch, "backup"), "--data", join(scratch, "restored")], without: "data" },
+];
+
+/** Requests by name; a path, or headers with it. */
+const endpoints: [string, (place: Place) => string][] = [
+  ["/meta", () => "/meta"],
+  ["/sources", () => "/sources"],
+  ["/opportunities", () => "/opportunities?limit=25"],
+  ["… with 100 records", () => "/opportunities?limit=100"],
+  ["… of one status", () => "/opportunities?status=open"],
+  ["… of one agency and status", () => "/opportunities?agency=Department%20of%20Energy%20-%20Science%20Office&status=cancelled"],
+  ["… of source OTHER", () => "/opportunities?source=OTHER&program_type=SBIR"],
+  ["… that match nothing", () => "/opportunities?agency=nobody"],
+  ["… since an instant", () => "/opportunities?updated_since=2024-01-01T01:00:00Z&status=awarded"],
+  ["… by upstream id", ({ source, number }) => `/opportunities?source=${source}&source_opportunity_id=${number}`],
+  ["/opportunities/{id}", ({ id }) => `/opportunities/${id}`],
+  ["/opportunities/{id}/events", ({ id }) => `/opportunities/${id}/events`],
+  ["… of 2,000 events", ({ longId }) => `/opportunities/${longId}/events?limit=100`],
+  ["/openapi.json", () => "/openapi.json"],
+  ["/docs", () => "/docs"],
+];
+
+type Figures = Record<string, string | number>;
+
+async function commandsBenchmark(): Promise<Section> {
+  const [ofCommands, ofEndpoints]: [Rows, Rows] = [new Map(), new Map()];
+  for (const records of SIZES) {
+    const place = placeIn(await shortCatalog(records));
+    try {
+      addColumns(ofCommands, records, [...(await runCommands(place)), ...(await measureStarts(place))]);
+      addColumns(ofEndpoints, records, await requestAll(place));
+    } finally {
+      rmSync(place.scratch, { recursive: true, force: true });
+    }
+  }
+  return {
+    title: "Commands and endpoints",
+    text: [ofCommands, ofEndpoints]
+      .filter((rows) => rows.size > 0)
+      .map(tableOf)
+      .join("\n\n"),
+    goals: [],
+  };
+}
+
+type Rows = Map<string, Figures>;
+
+function addColumns(rows: Rows, records: number, measured: [string, Figures][]): void {
+  for (const [name, figures] of measured) {
+    const columns = Object.entries(figures).map(([unit, figure]) => [`${count(records)}: ${unit}`, figure]);
+    rows.set(name, { ...rows.get(name), ...Object.fromEntries(columns) });
+  }
+}
+
+const tableOf = (rows: Rows) => table([...rows].map(([name, figures]) => ({ name, ...figures })));
+
+const isWanted = (name: string) => names.length === 0 || names.some((part) => name.includes(part));
+
+function placeIn(data: string): Place {
+  const db = openCatalog(data, Date.now()); // Not only for reading: the first program of a new version migrates.
+  const one = (text: string) => db.sqlite.query<{ value: string }, []>(text).get()?.value ?? "";
+  const place = {
+    data,
+    scratch: mkdtempSync(join(workDirectory, "commands-")),
+    id: one("select id as value from opportunities where seq = 50000"),
+    longId: one("select id as value from opportunities where seq = 101"),
+    eventId: one("select id as value from events where opportunity_seq = 50000"),
+    source: one("select source as value from opportunities where seq = 50000"),
+    number: one("select source_opportunity_id as value from opportunities where seq = 50000"),
+  };
+  db.sqlite.close();
+  return place;
+}
+
+function writeNewRecords({ scratch }: Place): void {
+  const name = `R${Date.now()}`; // New at each run.
+  const lines = Array.from({ length: NEW_RECORDS }, (_, number) => ({
+    source: { code: "OWN", opportunity_id: `${name}-${number}` },
+    title: `Record ${number}`,
+    status: "open",
+  }));
+  writeFileSync(join(scratch, "new.ndjson"), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+}
+
+async function runCommands(place: Place): Promise<[string, Figures][]> {
+  const measured: [string, Figures][] = [];
+  for (const { name, args, without, before } of commands.filter((command) => isWanted(command.name))) {
+    before?.(place);
+    const database = without === "data" ? [] : ["--data", place.data];
+    const { cpuSeconds, peakBytes } = await runMeasured(SERVER_CORE, [...fundfeed, ...args(place), ...database]);
+    print(`${name}: ${cpuSeconds.toFixed(2)} s, ${megabytes(peakBytes).toFixed(0)} MB`);
+    measured.push([name, { "CPU s": cpuSeconds, MB: Math.round(megabytes(peakBytes)) }]);
+  }
+  return measured;
+}
+
+/** Starts of a server without and with a snapshot. */
+async function measureStarts(place: Place): Promise<[string, Figures][]> {
+  if (!isWanted("serve")) return [];
+  const measured: [string, Figures][] = [];
+  rmSync(join(place.data, SNAPSHOT_NAME), { force: true });
+  for (const name of ["serve, first start", "serve, start from the snapshot"]) {
+    const server = await start(place);
+    await waitForSnapshot(place);
+    measured.push([name, await figuresOfStart(server.process.pid, server.cpuSeconds)]);
+    await server.stop();
+  }
+  return measured;
+}
+
+/** Each endpoint, one request after the other. */
+async function requestAll(place: Place): Promise<[string, Figures][]> {
+  const wanted = endpoints.filter(([name]) => isWanted(name));
+  if (wanted.length === 0) return [];
+  const key = await createBenchKey(place.data);
+  const server = await start(place);
+  await Bun.sleep(3000); // The description is built a second after the start.
+  const measured: [string, Figures][] = [];
+  for (const [name, path] of wanted) measured.push([`GET ${name}`, await figuresOf(server.address + path(place), key, server.process.pid)]);
+  const metrics = await figuresOf(`http://127.0.0.1:${PROBE_PORT + 1}/metrics`, key, server.process.pid);
+  measured.push(["GET /metrics", metrics]);
+  await server.stop();
+  return measured;
+}
+
+async function start({ data }: Place) {
+  const probe = ["env", `STOP_PROBE_PORT=${PROBE_PORT}`, process.execPath, "--preload", join(import.meta.dir, "stop-probe.ts")];
+  const options = ["--port", "0", "--metrics-port", String(PROBE_PORT + 1)];
+  const server = await serve([...probe, ...fundfeed.slice(1), "serve", "--data", data, ...options]);
+  return { ...server, cpuSeconds: cpuMicroseconds(server.process.pid) / 1e6 };
+}
+
+/** The first start writes it after it listens; small catalogs have none. */
+async function waitForSnapshot({ data }: Place): Promise<void> {
+  for (let tries = 0; tries < 150 && !existsSync(join(data, SNAPSHOT_NAME)); tries++) await Bun.sleep(100);
+}
+
+async function figuresOfStart(pid: number, cpuSeconds: number): Promise<Figures> {
+  return { "CPU s": cpuSeconds, MB: Math.round(megabytes(await residentBytes(pid))) };
+}
+
+/** Milliseconds of CPU time of a request, and the longest stop while they were served, the first one included. */
+async function figuresOf(url: string, key: string, pid: number): Promise<Figures> {
+  const stop = async () => Number(await (await fetch(`http://127.0.0.1:${PROBE_PORT}/`)).text());
+  await stop();
+  const before = cpuMicroseconds(pid);
+  for (let request = 0; request < REQUESTS; request++) {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+    if (!response.ok) throw new Error(`GET ${url} returned ${response.status}`);
+    await response.arrayBuffer();
+  }
+  const cpuMs = (cpuMicroseconds(pid) - before) / 1000 / REQUESTS;
+  return { "CPU ms": cpuMs, "stop, ms": await stop() };
+}
+
+if (import.meta.main) await printAlone(commandsBenchmark);
