@@ -7,6 +7,7 @@ import catalogReadings from "../migrations/sqlite/catalog/0002_readings.sql" wit
 import catalogVersions from "../migrations/sqlite/catalog/0003_versions.sql" with { type: "text" };
 import catalogCounts from "../migrations/sqlite/catalog/0004_counts.sql" with { type: "text" };
 import catalogNasaNsfDarpa from "../migrations/sqlite/catalog/0005_nasa_nsf_darpa.sql" with { type: "text" };
+import catalogEventCounts from "../migrations/sqlite/catalog/0006_event_counts.sql" with { type: "text" };
 import stateInitial from "../migrations/sqlite/state/0000_initial.sql" with { type: "text" };
 import stateFirstPlans from "../migrations/sqlite/state/0001_first_plans.sql" with { type: "text" };
 import stateRevisions from "../migrations/sqlite/state/0002_revisions.sql" with { type: "text" };
@@ -19,6 +20,7 @@ export const migrations: Record<"catalog" | "state", readonly Migration[]> = {
     { tag: "0003_versions", sql: catalogVersions },
     { tag: "0004_counts", sql: catalogCounts },
     { tag: "0005_nasa_nsf_darpa", sql: catalogNasaNsfDarpa },
+    { tag: "0006_event_counts", sql: catalogEventCounts },
   ],
   state: [
     { tag: "0000_initial", sql: stateInitial },

@@ -54,6 +54,7 @@ function described({ name, columns, primaryKeys, foreignKeys, indexes }: Config)
 
 /** Where SQLite indexes texts of any length, and PostgreSQL their hashes or none of them. */
 const ofLongTexts = [
+  "events_feed",
   "facets_values",
   "facets_agency",
   "opportunities_natural_key",

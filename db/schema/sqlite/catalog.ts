@@ -150,7 +150,8 @@ export const events = sqliteTable(
   },
   (table) => [
     index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity),
-    index("events_feed").on(table.detected_at),
+    // In the order of a window, with what decides whether an event is counted. PostgreSQL cannot index texts of any length.
+    index("events_feed").on(table.detected_at, table.seq, table.severity, table.type),
   ],
 );
 

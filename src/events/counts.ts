@@ -1,0 +1,70 @@
+/** How many events there are in each bucket of a period, by severity. */
+import { and, eq, gt, inArray, lte, max, type SQL, sql } from "drizzle-orm";
+import type { CatalogDb } from "../../db/engine.ts";
+import { listOf, query, select } from "../../db/query.ts";
+import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { eventTypes, type Severity, severities } from "./event.ts";
+
+/** `since` is exclusive and `until` inclusive, as in the feed. Types are as the API returns them. */
+export type CountedPeriod = { since: EpochMs; until: EpochMs; bucketMs: number; types?: readonly string[] | undefined };
+
+/** The events of a bucket. What is none of the known severities is not counted. */
+export type Counts = Record<Severity, number>;
+
+const shownType = sql`case when ${inArray(events.type, [...eventTypes])} then ${events.type} else 'unknown' end`;
+const period = { since: events.detected_at, until: events.detected_at, types: listOf(events.type) };
+type Placeholders = Record<keyof typeof period, SQL>;
+const isInPeriod = ({ since, until }: Placeholders) => and(gt(events.detected_at, since), lte(events.detected_at, until));
+/** By instant, because an index has the events in that order. */
+const counted = {
+  detected_at: events.detected_at,
+  ...(Object.fromEntries(
+    severities.map((severity) => [
+      severity,
+      sql<number>`cast(sum(case when ${events.severity} = ${sql.raw(`'${severity}'`)} then 1 else 0 end) as bigint)`,
+    ]),
+  ) as Record<Severity, SQL<number>>),
+};
+
+const all = query(period, (values) => select(counted).from(events).where(isInPeriod(values)).groupBy(events.detected_at));
+const ofTypes = query(period, (values) =>
+  select(counted)
+    .from(events)
+    .where(and(isInPeriod(values), inArray(shownType, values.types)))
+    .groupBy(events.detected_at),
+);
+const ofOpportunities = query({ ...period, ids: listOf(opportunities.id) }, (values) =>
+  select(counted)
+    .from(opportunities)
+    .innerJoin(events, eq(events.opportunity_seq, opportunities.seq))
+    .where(and(inArray(opportunities.id, values.ids), isInPeriod(values), inArray(shownType, values.types)))
+    .groupBy(events.detected_at),
+);
+const newest = query({}, () => select({ detected_at: max(events.detected_at) }).from(events));
+
+/** Counts the events of a period; with `ids`, only those of these opportunities. The cost follows the period, or the opportunities. */
+export async function countEvents(
+  db: CatalogDb,
+  { since, until, bucketMs, types }: CountedPeriod,
+  ids?: readonly string[],
+): Promise<Counts[]> {
+  const values = { since, until, types: types ?? eventTypes };
+  const statement = types === undefined ? all : ofTypes;
+  const rows = ids === undefined ? await db.all(statement, values) : await db.all(ofOpportunities, { ...values, ids });
+  const buckets = Array.from({ length: Math.ceil((until - since) / bucketMs) }, noCounts);
+  for (const { detected_at, ...counts } of rows) {
+    const bucket = buckets[Math.ceil((detected_at - since) / bucketMs) - 1];
+    if (bucket !== undefined) for (const severity of severities) bucket[severity] += counts[severity];
+  }
+  return buckets;
+}
+
+function noCounts(): Counts {
+  return { noise: 0, cosmetic: 0, informational: 0, material: 0, critical: 0, unknown: 0 };
+}
+
+/** When the newest event was detected; undefined if there is none. */
+export async function newestDetection(db: CatalogDb): Promise<EpochMs | undefined> {
+  return (await db.get(newest))?.detected_at ?? undefined;
+}
