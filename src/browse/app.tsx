@@ -4,6 +4,8 @@ import { Elysia } from "elysia";
 import type { CatalogDb } from "../../db/engine.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { changesPage } from "./changes-page.tsx";
+import { deadlinesPage } from "./deadlines-page.tsx";
 import { findPage } from "./find-page.tsx";
 import { hostNameOf, isAllowedHost } from "./host.ts";
 import iconFile from "./icon.svg" with { type: "text" };
@@ -90,6 +92,8 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .get("/opportunities/:id", ({ request, params: { id } }) =>
       pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound(`There is no opportunity with the id ${id}.`)),
     )
+    .get("/changes", ({ request }) => pageOf(request, changesPage))
+    .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage))
     .get("/sources", ({ request }) => pageOf(request, sourcesPage));
   for (const { path, contentType, text } of [style, icon]) {
     const headers = { "Content-Type": contentType, "Cache-Control": "public, max-age=31536000, immutable" };

@@ -1,6 +1,10 @@
 /** @jsxImportSource hono/jsx */
 /** Charts as inline SVG. Each has its numbers as text, too. */
 
+import type { Counts } from "../events/counts.ts";
+import { type Severity, severities } from "../events/event.ts";
+import { SeverityMark } from "./marks.tsx";
+
 const [BAR, GAP, HEIGHT] = [6, 2, 36];
 
 /** A small bar chart. `names` are what each value is of. */
@@ -8,8 +12,7 @@ export function Bars({ values, names, title }: { values: readonly number[]; name
   const most = Math.max(1, ...values);
   const width = values.length * (BAR + GAP) - GAP;
   const peak = values.indexOf(Math.max(...values));
-  const description =
-    most > 1 || values.includes(1) ? `${title}; most in the ${names[peak]}: ${values[peak]?.toLocaleString("en-US")}` : title;
+  const description = values.some((value) => value > 0) ? `${title}; most in the ${names[peak]}: ${formatted(values[peak] ?? 0)}` : title;
   return (
     <figure class="bars">
       <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={description}>
@@ -17,7 +20,7 @@ export function Bars({ values, names, title }: { values: readonly number[]; name
           const height = value === 0 ? 1 : Math.max(2, (HEIGHT * value) / most);
           return (
             <rect key={names[n]} x={n * (BAR + GAP)} y={HEIGHT - height} width={BAR} height={height} class={value === 0 ? "none" : "some"}>
-              <title>{`${names[n]}: ${value.toLocaleString("en-US")}`}</title>
+              <title>{`${names[n]}: ${formatted(value)}`}</title>
             </rect>
           );
         })}
@@ -25,4 +28,142 @@ export function Bars({ values, names, title }: { values: readonly number[]; name
       <figcaption>{title}</figcaption>
     </figure>
   );
+}
+
+/** A bucket of the chart: what it is called, short and in full, and where its events are listed. */
+export type Bucket = { name: string; address: string; counts: Counts };
+
+/** From the bottom of a bar to its top: the most severe ones are the easiest to compare. */
+const stacked: readonly Severity[] = severities.toReversed();
+const [STEP, BAR_SHARE, TALL] = [10, 0.8, 120];
+
+/** Events by bucket and severity: bars, and the same numbers as a table. Severities differ in their pattern as well as in color. */
+export function SeverityChart({ buckets, title }: { buckets: readonly Bucket[]; title: string }) {
+  const shown = stacked.filter((severity) => buckets.some(({ counts }) => counts[severity] > 0));
+  const most = Math.max(1, ...buckets.map(({ counts }) => totalOf(counts)));
+  const peak = buckets.find(({ counts }) => totalOf(counts) === most);
+  const description = peak === undefined ? title : `${title}. Most: ${formatted(most)}, ${peak.name}. The table below has all numbers.`;
+  return (
+    <figure class="severities">
+      <div class="plot">
+        <span class="most" aria-hidden="true">
+          {formatted(most)}
+        </span>
+        <svg viewBox={`0 0 ${buckets.length * STEP} ${TALL}`} preserveAspectRatio="none" role="img" aria-label={description}>
+          <Patterns />
+          {buckets.map((bucket, n) => (
+            <Bar key={bucket.name} bucket={bucket} x={n * STEP} scale={TALL / most} shown={shown} />
+          ))}
+        </svg>
+      </div>
+      <p class="axis" aria-hidden="true">
+        <span>{buckets[0]?.name}</span>
+        <span>{buckets.at(-1)?.name}</span>
+      </p>
+      <figcaption>
+        {title}
+        <ul class="legend">
+          {shown.map((severity) => (
+            <li key={severity}>
+              <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+                <rect width="16" height="16" fill={`url(#fill-${severity})`} />
+              </svg>
+              {severity}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <NumbersTable buckets={buckets} shown={shown} />
+    </figure>
+  );
+}
+
+function Bar({ bucket: { name, counts }, x, scale, shown }: { bucket: Bucket; x: number; scale: number; shown: readonly Severity[] }) {
+  let top = TALL;
+  return (
+    <g>
+      <title>{`${name}: ${shown.map((severity) => `${formatted(counts[severity])} ${severity}`).join(", ")}`}</title>
+      {shown.map((severity) => {
+        const height = counts[severity] * scale;
+        top -= height;
+        return height === 0 ? null : (
+          <rect
+            key={severity}
+            x={x + (STEP * (1 - BAR_SHARE)) / 2}
+            y={top}
+            width={STEP * BAR_SHARE}
+            height={height}
+            fill={`url(#fill-${severity})`}
+          />
+        );
+      })}
+      {totalOf(counts) === 0 && <rect class="none" x={x} y={TALL - 1} width={STEP} height="1" />}
+    </g>
+  );
+}
+
+/** A fill for each severity: solid, dense and sparse lines, dots. */
+const lines: Readonly<Record<Severity, string>> = {
+  critical: "",
+  material: "M0 0H4V2H0z",
+  informational: "M0 0H4V1H0z",
+  cosmetic: "M0 0H2V2H0z",
+  noise: "M0 0H1V1H0z",
+  unknown: "M0 0H1V4H0z",
+};
+
+function Patterns() {
+  return (
+    <defs>
+      {severities.map((severity) => (
+        <pattern key={severity} id={`fill-${severity}`} width="4" height="4" patternUnits="userSpaceOnUse">
+          <rect width="4" height="4" class={`under ${severity}`} />
+          <path d={lines[severity]} class={`over ${severity}`} />
+        </pattern>
+      ))}
+    </defs>
+  );
+}
+
+function NumbersTable({ buckets, shown }: { buckets: readonly Bucket[]; shown: readonly Severity[] }) {
+  const filled = buckets.filter(({ counts }) => totalOf(counts) > 0).toReversed();
+  return (
+    <details class="numbers">
+      <summary>The numbers as a table</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            {shown.map((severity) => (
+              <th scope="col" key={severity}>
+                <SeverityMark severity={severity} />
+              </th>
+            ))}
+            <th scope="col">All</th>
+          </tr>
+        </thead>
+        <tbody>
+          {filled.map(({ name, address, counts }) => (
+            <tr key={name}>
+              <th scope="row">
+                <a href={address}>{name}</a>
+              </th>
+              {shown.map((severity) => (
+                <td key={severity}>{formatted(counts[severity])}</td>
+              ))}
+              <td>{formatted(totalOf(counts))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+export function totalOf(counts: Counts): number {
+  return severities.reduce((sum, severity) => sum + counts[severity], 0);
+}
+
+function formatted(count: number): string {
+  return count.toLocaleString("en-US");
 }

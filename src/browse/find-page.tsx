@@ -19,6 +19,8 @@ import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm,
 import { Due, Relative } from "./times.tsx";
 
 const PAGE_SIZE = 20;
+/** More results are not counted. */
+const COUNTED_MAX = 10_000;
 export const TITLE_MAX = 600;
 
 type Result = { opportunity: Opportunity; snippet: string | null; lastChange: OpportunityEvent | undefined };
@@ -43,7 +45,8 @@ function isSort(text: string): boolean {
 /** A cursor of another search is no mistake that a person can correct: the search begins again. */
 function findFor(index: SearchFile, { given, resolved }: SearchForm, now: EpochMs): FoundPage | "bad cursor" {
   try {
-    return find(index, { filter: resolved, sort: given.sort as Sort | undefined, limit: PAGE_SIZE, after: given.after }, now);
+    const search = { filter: resolved, limit: PAGE_SIZE, after: given.after, countAtMost: COUNTED_MAX + 1 };
+    return find(index, { ...search, sort: given.sort as Sort | undefined }, now);
   } catch (error) {
     if (error instanceof BadCursor) return "bad cursor";
     throw error;
@@ -89,7 +92,7 @@ function FindBody({ form, now, results, page: { total, next } = { total: 0, foun
       ) : (
         <section aria-labelledby="found">
           <h2 id="found" class="count">
-            {total === 0 ? "Nothing found" : `${total.toLocaleString("en-US")} ${total === 1 ? "opportunity" : "opportunities"}`}
+            {countInWords(total)}
           </h2>
           <ol class="results">
             {results.map((result) => (
@@ -101,6 +104,12 @@ function FindBody({ form, now, results, page: { total, next } = { total: 0, foun
       )}
     </>
   );
+}
+
+function countInWords(total: number): string {
+  if (total === 0) return "Nothing found";
+  if (total > COUNTED_MAX) return `More than ${COUNTED_MAX.toLocaleString("en-US")} opportunities`;
+  return `${total.toLocaleString("en-US")} ${total === 1 ? "opportunity" : "opportunities"}`;
 }
 
 function Paging({ form: { given }, next }: { form: SearchForm; next: string | null }) {

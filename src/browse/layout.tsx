@@ -5,6 +5,8 @@ import type { Page, Section } from "./page.ts";
 
 const sections: readonly { section: Section; name: string; address: string }[] = [
   { section: "find", name: "Find", address: "/" },
+  { section: "changes", name: "What changed", address: "/changes" },
+  { section: "deadlines", name: "Deadlines", address: "/deadlines" },
   { section: "sources", name: "Sources", address: "/sources" },
 ];
 

@@ -84,10 +84,10 @@ export function tidyAddress(path: string, query: URLSearchParams): string | unde
 /** The filters besides the words, which have a place of their own. */
 const filterNames = fieldNames.filter((name) => name !== "words");
 
-type FormProps = { action: string; form: SearchForm; now: EpochMs; children?: Child };
+type FormProps = { action: string; form: SearchForm; now: EpochMs; children?: Child; ownFilters?: Child };
 
-/** The whole form. `children` are the page's own fields. */
-export function SearchFields({ action, form, now, children }: FormProps) {
+/** The whole form. `children` are the page's own fields, and `ownFilters` those of them that stand among the filters. */
+export function SearchFields({ action, form, now, children, ownFilters }: FormProps) {
   const { given, errors } = form;
   const filterCount = filterNames.filter((name) => given[name] !== undefined).length;
   return (
@@ -109,7 +109,10 @@ export function SearchFields({ action, form, now, children }: FormProps) {
         </div>
         <details class="filters" open={filterNames.some((name) => errors.has(name))}>
           <summary>Filters{filterCount > 0 && ` (${filterCount})`}</summary>
-          <Filters form={form} />
+          <div class="groups">
+            {ownFilters}
+            <Filters form={form} />
+          </div>
           <button type="submit">Apply filters</button>
         </details>
         <ActiveFilters action={action} form={form} now={now} />
@@ -129,7 +132,7 @@ const groups: readonly { title: string; has: (field: Field<never>, name: FieldNa
 
 function Filters({ form }: { form: SearchForm }) {
   return (
-    <div class="groups">
+    <>
       {groups.map(({ title, has }) => {
         const members = filterNames.filter((name) => has(fields[name] as unknown as Field<never>, name));
         return (
@@ -143,7 +146,7 @@ function Filters({ form }: { form: SearchForm }) {
           </section>
         );
       })}
-    </div>
+    </>
   );
 }
 
@@ -202,7 +205,7 @@ export function describedBy(name: string, { errors }: Pick<SearchForm, "errors">
 }
 
 /** The filters in words, each with a link to the same page without it. */
-function ActiveFilters({ action, form: { filter, given, errors }, now }: Omit<FormProps, "children">) {
+function ActiveFilters({ action, form: { filter, given, errors }, now }: Pick<FormProps, "action" | "form" | "now">) {
   const active = filterNames.flatMap((name) => {
     const value = filter[name];
     if (value === undefined || errors.has(name)) return [];

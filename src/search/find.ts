@@ -28,7 +28,14 @@ export type Sort = keyof typeof orders;
 export const sorts = Object.keys(orders) as Sort[];
 
 /** `sort` is relevance if there are words that must occur, else updated. `after` is the `next` of an earlier page of the same search. */
-export type Search = { filter: Filter; limit: number; sort?: Sort | undefined; after?: string | null | undefined };
+export type Search = {
+  filter: Filter;
+  limit: number;
+  sort?: Sort | undefined;
+  after?: string | null | undefined;
+  /** Count no further than this: counting every match takes as long as finding them. */
+  countAtMost?: number | undefined;
+};
 
 /** The begin and the end of a match within a snippet. */
 export const MATCH_BEGIN = "\u0002";
@@ -46,7 +53,7 @@ export type FoundPage = { total: number; found: Found[]; next: string | null };
  * The opportunities that match, in the order of `sort`. As long as the index stays the same, a walk through the pages returns each of them
  * once. Throws a BadCursor if `after` is no cursor of this search.
  */
-export function find({ sqlite }: SearchFile, { filter, limit, sort: given, after }: Search, now: EpochMs): FoundPage {
+export function find({ sqlite }: SearchFile, { filter, limit, sort: given, after, countAtMost = -1 }: Search, now: EpochMs): FoundPage {
   const { include } = queriesOf(filter.words ?? "");
   const sort = given ?? (include === undefined ? "updated" : "relevance");
   const place = typeof after === "string" ? decodeCursor(filter, sort, after) : { now: Math.trunc(now), keys: undefined };
@@ -59,7 +66,10 @@ export function find({ sqlite }: SearchFile, { filter, limit, sort: given, after
     .query<Row, Key[]>(`select seq, id, number, ${keys.map(({ sql }) => sql)} ${matching.sql} and ${rest.sql} order by ${order} limit ?`)
     .values(...matching.values, ...rest.values, limit + 1) as Row[];
   const counted = matchingRows(filter, place.now, false);
-  const { total = 0 } = sqlite.query<{ total: number }, Key[]>(`select count(*) as total ${counted.sql}`).get(...counted.values) ?? {};
+  const { total = 0 } =
+    sqlite
+      .query<{ total: number }, Key[]>(`select count(*) as total from (select 1 ${counted.sql} limit ?)`)
+      .get(...counted.values, countAtMost) ?? {};
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
   return {

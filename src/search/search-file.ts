@@ -19,7 +19,7 @@ const APPLICATION_ID = 0x66667372;
 const WAIT_MS = 30_000;
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
-const VERSION = 2;
+const VERSION = 3;
 
 const TABLES = `
 create table progress (
@@ -30,6 +30,7 @@ create table progress (
 create table records (seq integer primary key, id text not null unique, number text not null, ${Object.keys(columns).join(", ")});
 create index records_by_number on records (number);
 create index records_by_updated_at on records (updated_at desc, id);
+create index records_by_closes_at on records (closes_at, status);
 ${createTexts("prefix = '2 3'")};
 `;
 

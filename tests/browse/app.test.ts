@@ -45,7 +45,7 @@ describe("a request", () => {
     expect([response.status, await response.text(), response.headers.get("content-type")]).toEqual([200, "", "text/html; charset=utf-8"]);
   });
 
-  test.each(["/", "/sources", "/nowhere", "/opportunities/x", "/?naics=x"])(
+  test.each(["/", "/changes", "/deadlines", "/sources", "/nowhere", "/opportunities/x", "/?naics=x"])(
     "for %s gets a page that may load and run nothing else",
     async (path) => {
       const { headers } = await get(path);
@@ -123,6 +123,7 @@ describe("the address of a search", () => {
   });
 
   test("goes on to further pages, which have every record once", async () => {
+    const total = Number(/(\d+) opportunities</.exec(await html("/?source=GRANTS_GOV"))?.[1]);
     const seen = new Set<string>();
     let path = "/?source=GRANTS_GOV&sort=closes";
     let pages = 0;
@@ -133,12 +134,85 @@ describe("the address of a search", () => {
       if (next === undefined) break;
       path = next.replaceAll("&amp;", "&");
     }
-    expect([seen.size, pages]).toEqual([223, 11]);
+    expect([seen.size, pages]).toEqual([total, Math.ceil(total / 20) - 1]);
   });
 
   test("with a cursor of another search begins again", async () => {
     const response = await get("/?status=open&after=abc");
     expect([response.status, response.headers.get("location")]).toEqual([303, "/?status=open"]);
+  });
+});
+
+describe("what changed", () => {
+  const events = (page: string) => [...page.matchAll(/<li><span class="severity (\w+)">/g)].map(([, severity]) => severity);
+
+  test("has every event of the period once, over all pages, and the chart counts the same", async () => {
+    let path = "/changes?since=30d&until=2026-08-03&at_least=noise";
+    const total = Number(/>(\d+) changes by day/.exec(await html(path))?.[1]);
+    let seen = 0;
+    while (path !== "") {
+      const page = await html(path);
+      seen += events(page).length;
+      path = /href="([^"]*)" rel="next"/.exec(page)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    }
+    expect(seen).toBe(total);
+    expect(total).toBeGreaterThan(100);
+  });
+
+  test("can be filtered by severity, kind and what the opportunity is now", async () => {
+    const page = await html("/changes?since=364d&at_least=critical&type=status_changed&status=open&source=GRANTS_GOV");
+    expect(new Set(events(page))).toEqual(new Set(["critical"]));
+    expect(page).toContain("status changed from closed to open");
+    expect(Number(/>(\d+) changes by week/.exec(page)?.[1])).toBe(events(page).length);
+  });
+
+  test("begins with a period in which there is something to see", async () => {
+    expect(await html("/changes")).toContain('<option value="30d" selected="">');
+    expect(await html("/changes?until=2026-05-31")).toContain('<option value="90d" selected="">');
+  });
+
+  test.each([["since=1y"], ["until=soon"], ["type=moved"], ["at_least=huge"]])("with %s says what is wrong", async (query) => {
+    const response = await get(`/changes?${query}`);
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("This value is not one of those offered.")]);
+  });
+});
+
+describe("the deadlines", () => {
+  test("of six weeks from the Sunday on are shown by their Eastern day, and the number leads to all of them", async () => {
+    const page = await html("/deadlines?from=2026-08-05");
+    const days = [...page.matchAll(/<h3><time datetime="(\d{4}-\d\d-\d\d)">/g)].map(([, day]) => day);
+    expect([days.length, days[0], days.at(-1)]).toEqual([42, "2026-08-02", "2026-09-12"]);
+    const total = Number(/(\d+) deadlines from Aug 2, 2026 to Sep 12, 2026/.exec(page)?.[1]);
+    const listed = [...page.matchAll(/href="\/opportunities\//g)].length;
+    const more = [...page.matchAll(/>(\d+) more</g)].reduce((sum, [, count]) => sum + Number(count), 0);
+    expect(total).toBe(listed + more);
+    expect(total).toBeGreaterThan(10);
+
+    const [, link = "", count] = /<a href="([^"]*)">(\d+) more</.exec(page) ?? [];
+    expect(await html(link.replaceAll("&amp;", "&"))).toContain(`>${Number(count) + 3} opportunities<`);
+  });
+
+  test("can be filtered, and leave out what is closed unless it is asked for", async () => {
+    const count = async (query: string) => Number(/(\d+) deadlines? from/.exec(await html(`/deadlines?${query}`))?.[1]);
+    const [all, nih] = await Promise.all([count("from=2026-08-05"), count("from=2026-08-05&agency=national+institutes")]);
+    expect(nih).toBeGreaterThan(0);
+    expect(nih).toBeLessThan(all);
+    const [accepting, closed] = await Promise.all([count("from=2025-09-07"), count("from=2025-09-07&status=closed")]);
+    expect(accepting).toBe(0);
+    expect(closed).toBeGreaterThan(0);
+  });
+
+  test("refuse a date that does not exist", async () => {
+    expect((await get("/deadlines?from=2026-02-31")).status).toBe(400);
+  });
+});
+
+describe("the sources", () => {
+  test("say how many records they have, how many are open, and how fresh they are", async () => {
+    const page = await html("/sources");
+    for (const text of ["Grants.gov", "SAM.gov", "Last import", "Newest posting", "records changed last in these 26 weeks"])
+      expect(page).toContain(text);
+    expect(page).toMatch(/<dt>Records<\/dt><dd>\d{3}<\/dd>/);
   });
 });
 
@@ -149,6 +223,7 @@ describe("text from upstreams", () => {
       "/?source=OWN,OTHER",
       `/?words=${encodeURIComponent(SCRIPT)}`,
       `/?agency=${encodeURIComponent(SCRIPT)}`,
+      "/changes?source=OTHER",
     ]) {
       const page = await html(path);
       expect(page).toContain("&lt;script&gt;");

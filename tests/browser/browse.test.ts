@@ -25,6 +25,11 @@ const pages: Record<string, string> = {
   "find with wrong values": "/?naics=x&closes_before=soon",
   "find without results": "/?words=xyzzyx",
   "an opportunity": `/opportunities/${LEGACY}`,
+  "what changed": "/changes?since=364d",
+  "what changed, filtered": "/changes?since=90d&until=2026-08-03&at_least=material&type=date_changed&agency=science",
+  "what changed, wrong values": "/changes?since=1y&type=x&naics=x",
+  deadlines: "/deadlines",
+  "deadlines without any": "/deadlines?from=1999-01-01",
   sources: "/sources",
   "no such page": "/nowhere",
 };
@@ -74,8 +79,10 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
           await page.goto(site.origin + path);
           await expectFits(page);
           // All rules once, because axe is slow; then those that depend on colors and width.
-          const rules = `${device}, ${colorScheme}` === "desktop, light" ? "{}" : '{ runOnly: ["color-contrast", "target-size"] }';
-          if ((device === "desktop") === (colorScheme === "light")) expect([name, await findingsOf(page, rules)]).toEqual([name, []]);
+          const rules = `${device}, ${colorScheme}` === "desktop, light" ? {} : { runOnly: ["color-contrast", "target-size"] };
+          const isLong = name === "find" || name === "what changed"; // And has nothing that the others lack.
+          if ((device === "desktop") === (colorScheme === "light") && !isLong)
+            expect([name, await findingsOf(page, rules)]).toEqual([name, []]);
           await shot(page, `${name}-${device}-${colorScheme}`);
         }
         expect([errors, foreign]).toEqual([[], []]);
@@ -150,6 +157,19 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
     await page.context().close();
   }, 300_000);
 
+  test("show what changed as bars, and the same numbers as a table by keyboard", async () => {
+    const { page } = await open({ viewport: sizes.desktop });
+    await page.goto(`${site.origin}/changes?since=30d&until=2026-08-03`);
+    expect(await page.getByRole("img", { name: /^\d+ changes by day .* Most: \d+, Jul 26, 2026\./ }).count()).toBe(1);
+    await page.getByText("The numbers as a table").focus();
+    await page.keyboard.press("Enter");
+    const row = page.getByRole("row", { name: /^Jul 26, 2026/ });
+    const [critical = 0, material = 0, informational = 0, all] = (await row.getByRole("cell").allTextContents()).map(Number);
+    expect(critical + material + informational).toBe(all ?? 0);
+    expect(await page.locator("rect[fill^='url(#fill-critical)']").count()).toBeGreaterThan(0);
+    await page.context().close();
+  }, 300_000);
+
   test("print without navigation and forms", async () => {
     const { page } = await open({ viewport: sizes.desktop });
     await page.emulateMedia({ media: "print" });
@@ -180,9 +200,11 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
 });
 
 /** What axe finds, as rule and element. */
-async function findingsOf(page: Page, rules: string): Promise<string[]> {
+async function findingsOf(page: Page, rules: axe.RunOptions): Promise<string[]> {
   await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(document, ${rules})`);
+  const { violations } = await page.evaluate<axe.AxeResults>(
+    `axe.run(document, ${JSON.stringify({ ...rules, resultTypes: ["violations"] })})`,
+  );
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
 }
 

@@ -1,0 +1,280 @@
+/** @jsxImportSource hono/jsx */
+/** The page of what changed: how many changes there were by day and severity, and what they were. */
+import type { CatalogDb } from "../../db/engine.ts";
+import { type Counts, countEvents, newestDetection } from "../events/counts.ts";
+import { eventTypes, type Severity, severities } from "../events/event.ts";
+import { type FeedEntry, readWindow, type WindowPosition } from "../events/feed.ts";
+import { conditionOf } from "../filter/filter.ts";
+import type { SearchFile } from "../search/search-file.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { addressOf, opportunityAddress, type Query } from "./addresses.ts";
+import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
+import { TITLE_MAX } from "./find-page.tsx";
+import { changeInShort, typeInWords } from "./history.tsx";
+import { cutText, SeverityMark, StatusBadge } from "./marks.tsx";
+import type { Page, PageContext } from "./page.ts";
+import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
+import { DAY_MS, dateInWords, utcDate, weekdayOf } from "./times.tsx";
+
+const PATH = "/changes";
+/** The periods offered: how many days each has, and how many days a bar of its chart stands for. */
+const periods: Readonly<Record<string, { days: number; perBar: number; name: string }>> = {
+  "7d": { days: 7, perBar: 1, name: "7 days" },
+  "30d": { days: 30, perBar: 1, name: "30 days" },
+  "90d": { days: 90, perBar: 1, name: "90 days" },
+  "364d": { days: 364, perBar: 7, name: "52 weeks" },
+};
+/** A chart with fewer bars says little: unless a period is given, the first one that has so many is shown. */
+const BARS_MIN = 4;
+/** Entries on a page. */
+const ENTRIES = 50;
+/** How often the feed is read for one page: each time examines a bounded number of events, of which none may match. */
+const READS = 3;
+/** With filters, the chart counts the changes of so many opportunities, those that changed last. */
+const COUNTED_MAX = 5000;
+const DEFAULT_SEVERITY: Severity = "informational";
+const offeredSeverities = severities.filter((severity) => severity !== "unknown").toReversed();
+
+type Window = { since: EpochMs; until: EpochMs; period: string };
+type Chosen = { form: SearchForm; types: readonly string[] | undefined; atLeast: Severity };
+type Shown = { window: Window; buckets: readonly Bucket[]; isPartial: boolean; entries: readonly FeedEntry[]; next: string | undefined };
+
+export async function changesPage({ catalog, index, now, query }: PageContext): Promise<Page> {
+  const location = tidyAddress(PATH, query);
+  if (location !== undefined) return { location };
+  const form = await readSearchForm(catalog, query, {
+    since: (text) => Object.hasOwn(periods, text),
+    until: (text) => dayAfter(text) !== undefined,
+    type: (text) => text.split(",").every((type) => eventTypes.some((each) => each === type)),
+    at_least: (text) => offeredSeverities.some((severity) => severity === text),
+    after: (text) => positionOf(text) !== undefined,
+  });
+  const [title, section] = ["What changed", "changes"] as const;
+  if (form.errors.size > 0) return { title, section, status: 400, body: <ChangesBody form={form} now={now} /> };
+  const { type, at_least } = form.given;
+  const chosen: Chosen = { form, types: type?.split(","), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };
+  const shown = await readChanges(catalog, index, chosen, now);
+  return { title, section, body: <ChangesBody form={form} now={now} shown={shown} /> };
+}
+
+/** The end of a day in UTC, "2026-08-03". */
+function dayAfter(text: string): EpochMs | undefined {
+  const midnight = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(midnight) ? undefined : midnight + DAY_MS;
+}
+
+function positionOf(text: string | undefined): WindowPosition | undefined {
+  const [, time, seq] = /^(-?\d{1,16})\.(\d{1,16})$/.exec(text ?? "") ?? [];
+  return time === undefined ? undefined : { detected_at: Number(time), seq: Number(seq) };
+}
+
+async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: Chosen, now: EpochMs): Promise<Shown> {
+  const { form, types, atLeast } = chosen;
+  const until = dayAfter(form.given.until ?? utcDate((await newestDetection(catalog)) ?? now)) ?? now;
+  const { period, counts, isPartial } = await countedPeriod(catalog, index, chosen, until, now);
+  const { days, perBar } = periods[period] as { days: number; perBar: number };
+  const since = until - days * DAY_MS;
+  const buckets = counts.map((each, n) => bucketOf(form.given, atLeastOf(each, atLeast), since + n * perBar * DAY_MS, perBar));
+  const filter = { filter: form.resolved, types, atLeast, since: since - 1, until: until - 1 };
+  const { entries, next } = await readEntries(catalog, filter, positionOf(form.given.after) ?? null, now);
+  return { window: { since, until, period }, buckets, isPartial, entries, next };
+}
+
+/** The period given, or else the first one with enough bars. */
+async function countedPeriod(catalog: CatalogDb, index: SearchFile, chosen: Chosen, until: EpochMs, now: EpochMs) {
+  const { form, types, atLeast } = chosen;
+  const names = form.given.since === undefined ? ["30d", "90d", "364d"] : [form.given.since];
+  for (const [n, period] of names.entries()) {
+    const { days, perBar } = periods[period] as { days: number; perBar: number };
+    const since = until - days * DAY_MS;
+    const ids = matchingIds(index, form, since, now);
+    const counts = await countEvents(catalog, { since: since - 1, until: until - 1, bucketMs: perBar * DAY_MS, types }, ids);
+    const bars = counts.filter((each) => totalOf(atLeastOf(each, atLeast)) > 0).length;
+    if (bars >= BARS_MIN || n === names.length - 1) return { period, counts, isPartial: ids?.length === COUNTED_MAX };
+  }
+  throw new Error("There is no period to count");
+}
+
+/** The opportunities that meet the filters and changed since; undefined without filters. A change moves `updated_at` (D-31). */
+function matchingIds({ sqlite }: SearchFile, { resolved }: SearchForm, since: EpochMs, now: EpochMs): string[] | undefined {
+  if (Object.keys(resolved).length === 0) return undefined;
+  const { sql, values } = conditionOf(resolved, now);
+  const rows = sqlite
+    .query<{ id: string }, (string | number)[]>(
+      `select id from records where ${sql} and updated_at >= ? order by updated_at desc, id limit ${COUNTED_MAX}`,
+    )
+    .all(...values, since);
+  return rows.map(({ id }) => id);
+}
+
+/** Without what is less severe. */
+function atLeastOf(counts: Counts, atLeast: Severity): Counts {
+  const shown = severities.map((severity, rank) => [severity, rank >= severities.indexOf(atLeast) ? counts[severity] : 0]);
+  return Object.fromEntries(shown) as Counts;
+}
+
+function bucketOf(given: Query, counts: Counts, start: EpochMs, days: number): Bucket {
+  const [first, last] = [utcDate(start), utcDate(start + (days - 1) * DAY_MS)];
+  const name = days === 1 ? dateInWords(first) : `${dateInWords(first)} to ${dateInWords(last)}`;
+  return { name, counts, address: addressOf(PATH, { ...omit(given, "after"), since: "7d", until: last }) };
+}
+
+type Filter = Parameters<typeof readWindow>[2];
+
+async function readEntries(catalog: CatalogDb, filter: Filter, after: WindowPosition, now: EpochMs) {
+  const entries: FeedEntry[] = [];
+  let position = after;
+  for (let read = 0; read < READS && entries.length < ENTRIES; read++) {
+    const page = await readWindow(catalog, position, filter, now, ENTRIES - entries.length, "newest");
+    entries.push(...page.entries);
+    position = page.position;
+    if (page.atEnd) return { entries, next: undefined };
+  }
+  return { entries, next: position === null ? undefined : `${position.detected_at}.${position.seq}` };
+}
+
+function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: Shown }) {
+  return (
+    <>
+      <h1>What changed</h1>
+      <SearchFields action={PATH} form={form} now={now} ownFilters={<TypeField form={form} />}>
+        <PeriodFields form={form} period={shown?.window.period} />
+      </SearchFields>
+      {shown === undefined ? <p class="empty">Correct the marked values to see changes.</p> : <Changes shown={shown} form={form} />}
+    </>
+  );
+}
+
+/** The page's own fields. */
+function PeriodFields({ form, period = "" }: { form: SearchForm; period?: string | undefined }) {
+  const { given } = form;
+  const since = given.since ?? period;
+  const atLeast = given.at_least ?? DEFAULT_SEVERITY;
+  return (
+    <>
+      <div class="field">
+        <label for="since">Period</label>
+        <select id="since" name="since" {...describedBy("since", form)}>
+          {Object.entries(periods).map(([value, { name }]) => (
+            <option key={value} value={value} selected={value === since}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <Hint name="since" errors={form.errors} help="" />
+      </div>
+      <div class="field">
+        <label for="until">Until</label>
+        <input id="until" name="until" type="date" value={given.until ?? ""} {...describedBy("until", form)} />
+        <Hint name="until" errors={form.errors} help="empty: the newest change" />
+      </div>
+      <div class="field">
+        <label for="at_least">Severity</label>
+        <select id="at_least" name="at_least" {...describedBy("at_least", form)}>
+          {offeredSeverities.map((severity) => (
+            <option key={severity} value={severity} selected={severity === atLeast}>
+              {severity === "critical" ? "critical" : severity === "noise" ? "all" : `${severity} or more`}
+            </option>
+          ))}
+        </select>
+        <Hint name="at_least" errors={form.errors} help="" />
+      </div>
+    </>
+  );
+}
+
+function TypeField({ form }: { form: SearchForm }) {
+  const chosen = form.given.type?.split(",") ?? [];
+  return (
+    <section class="group">
+      <h2>Kind of change</h2>
+      <fieldset aria-label="Kind of change" {...describedBy("type", form)}>
+        {eventTypes
+          .filter((type) => type !== "unknown")
+          .map((type) => (
+            <label class="choice" key={type}>
+              <input type="checkbox" name="type" value={type} checked={chosen.includes(type)} />
+              {typeInWords(type)}
+            </label>
+          ))}
+        <Hint name="type" errors={form.errors} help="" />
+      </fieldset>
+    </section>
+  );
+}
+
+function Changes({ shown: { window, buckets, isPartial, entries, next }, form: { given } }: { shown: Shown; form: SearchForm }) {
+  const total = buckets.reduce((sum, { counts }) => sum + totalOf(counts), 0);
+  const span = `${dateInWords(utcDate(window.since))} to ${dateInWords(utcDate(window.until - 1))}`;
+  const perBar = periods[window.period]?.perBar === 1 ? "day" : "week";
+  return (
+    <>
+      <SeverityChart buckets={buckets} title={`${total.toLocaleString("en-US")} changes by ${perBar} (UTC) and severity, ${span}`} />
+      {isPartial && (
+        <p class="quiet">The chart counts the {COUNTED_MAX.toLocaleString("en-US")} matching opportunities that changed last.</p>
+      )}
+      <Entries entries={entries} />
+      {entries.length === 0 && <p class="empty">{next === undefined ? "Nothing changed." : "Nothing among the changes looked at."}</p>}
+      <nav class="paging" aria-label="Pages of changes">
+        {given.after !== undefined && <a href={addressOf(PATH, omit(given, "after"))}>Newest changes</a>}
+        {next !== undefined && (
+          <a class="button" href={addressOf(PATH, { ...given, since: window.period, after: next })} rel="next">
+            Earlier changes
+          </a>
+        )}
+      </nav>
+    </>
+  );
+}
+
+/** By day, and what changed of one opportunity at once under one title. */
+function Entries({ entries }: { entries: readonly FeedEntry[] }) {
+  const days = Map.groupBy(entries, ({ event }) => event.detected_at.slice(0, 10));
+  return (
+    <>
+      {[...days].map(([day, ofDay]) => (
+        <section class="day-changes" key={day} aria-labelledby={`day-${day}`}>
+          <h2 id={`day-${day}`}>
+            <time datetime={day}>
+              {weekdayOf(day)}, {dateInWords(day)}
+            </time>
+          </h2>
+          <ol class="results">
+            {[...Map.groupBy(ofDay, ({ event }) => `${event.opportunity_id} ${event.detected_at}`).values()].map((group) => (
+              <ChangeItem key={group[0]?.event.id} group={group} />
+            ))}
+          </ol>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
+  const [first] = group;
+  if (first === undefined) return null;
+  const { id, title, status, organization, source } = first.opportunity;
+  const facts = [organization.sub_agency ?? organization.agency, source.code].filter((fact) => fact !== null);
+  return (
+    <li class="result">
+      <h3>
+        <a href={opportunityAddress(id)}>{cutText(title, TITLE_MAX)}</a>
+      </h3>
+      <ul class="changes">
+        {group.map(({ event }) => (
+          <li key={event.id}>
+            <SeverityMark severity={event.severity} /> {changeInShort(event)}
+          </li>
+        ))}
+      </ul>
+      <p class="facts">
+        <span>
+          now <StatusBadge status={status} />
+        </span>
+        {facts.map((fact) => (
+          <span key={fact}>{cutText(fact, 200)}</span>
+        ))}
+      </p>
+    </li>
+  );
+}
