@@ -80,7 +80,7 @@ describe("a data directory with real records", () => {
     [["refresh"], /^0 changed\n$/, { changed: 0, events: 0 }],
     [
       ["sources", "list"],
-      /^code +import as +name +description\nCHALLENGE_GOV +challenge-gov /,
+      /^code +import as +name\nCHALLENGE_GOV +challenge-gov /,
       expect.arrayContaining([{ code: "GRANTS_GOV", name: "Grants.gov", description: expect.any(String) }]),
     ],
     [

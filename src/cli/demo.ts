@@ -109,7 +109,7 @@ async function createDemoKey(machine: Machine, directory: string): Promise<strin
 type Introduced = { base_url: string; browse_url: string; key: string; records: number; directory: string };
 
 function introduction({ base_url: base, browse_url, key, records, directory }: Introduced): string {
-  return `${records} real opportunities of five federal sources, with their history, in ${directory} (removed when the demo ends).
+  return `${records} real opportunities of ten federal sources, with their history, in ${directory} (removed when the demo ends).
 
 Open in a browser:
 

@@ -11,7 +11,7 @@ setDefaultTimeout(300_000);
 
 const PAGE = join(import.meta.dir, "../../docs/sql.md");
 /** The day on which the page was written. */
-const TODAY = "2026-08-03";
+const TODAY = "2026-10-05";
 
 const page = readFileSync(PAGE, "utf8");
 /** Each query, and the table below it. */
