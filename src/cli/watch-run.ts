@@ -91,7 +91,10 @@ async function runOnce(
       const named = names.length === 0 ? listWatches(file) : names.map((name) => requireWatch(file, name));
       const watches = only === "all" ? named : named.filter((watch) => pendingOf(file, watch) !== undefined);
       const outcomes = await withSearchIndex(cli, options, catalog, (index) =>
-        runWatches({ machine, catalog, index, file, stop, send: (watch, message) => send(watch, message, machine) }, watches),
+        runWatches(
+          { machine, catalog, index, file, stop, timeLimitMs: options.every, send: (watch, message) => send(watch, message, machine) },
+          watches,
+        ),
       );
       if (options.metricsFile !== undefined) writeMetrics(options.metricsFile, watchMetricsText(file, machine.now()));
       return { outcomes, retryAt: nextRetryAt(file, machine.now()) };

@@ -40,6 +40,8 @@ export type RunContext = {
   send: (watch: Watch, message: Pick<Pending, "id" | "body">) => Promise<void>;
   /** Once it is aborted, no further message is sent. */
   stop: AbortSignal;
+  /** After so long, a watch leaves the rest to the next run, so that a slow receiver delays the next run of the others no further. */
+  timeLimitMs?: number | undefined;
   /** The most items of a message. Tests set it low. */
   itemsMax?: number;
 };
@@ -73,6 +75,7 @@ export async function runWatches(context: RunContext, watches = listWatches(cont
 async function runWatch(context: RunContext, watch: Watch): Promise<Outcome> {
   const outcome: Outcome = { watch: watch.name, messages: 0, counts: { new: 0, changed: 0, left: 0 }, failure: null, paused: null };
   const nextMessage = messagesOf(context, watch);
+  const startedAt = performance.now(); // Not the machine's clock, which may be set.
   try {
     while (!context.stop.aborted) {
       const { paused } = progressOf(context.file, watch);
@@ -82,6 +85,7 @@ async function runWatch(context: RunContext, watch: Watch): Promise<Outcome> {
       const failure = await deliver(context, watch, pending);
       if (failure !== null) return { ...outcome, failure, paused: progressOf(context.file, watch).paused };
       count(outcome, pending);
+      if (performance.now() - startedAt >= (context.timeLimitMs ?? Number.POSITIVE_INFINITY)) return outcome;
     }
     return outcome;
   } catch (error) {

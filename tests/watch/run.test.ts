@@ -1,7 +1,9 @@
 /** What a run of the watches delivers. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/delivery-error.ts";
+import { runWatches } from "../../src/watch/run.ts";
 import { accept, beginAt, findWatch, listDeliveries, pendingOf, progressOf, removeWatch, resume } from "../../src/watch/watch-file.ts";
 import { engines } from "../support/engines.ts";
 import { DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
@@ -262,6 +264,18 @@ describe("a watch", () => {
     accept(watched.file, watch, "msg_other", watched.clock.now);
     expect(pendingOf(watched.file, watch)).toEqual(pending);
     expect(findWatch(watched.file, "q")).toEqual(watch);
+  });
+
+  test("leaves the rest to the next run after a time limit", async () => {
+    const watched = await aWatched();
+    await watched.add("q");
+    await watched.take([record("1"), record("2"), record("3")]);
+    await catchUp(watched.db, watched.index);
+    const run = () => runWatches({ ...watched.context(), itemsMax: 1, timeLimitMs: 0 });
+    for (const received of [1, 2, 3, 3]) {
+      await run();
+      expect(watched.received).toHaveLength(received);
+    }
   });
 
   test("sends nothing more once the program is to stop", async () => {
