@@ -199,6 +199,23 @@ describe("fundfeed watch", () => {
     });
   });
 
+  test("keeps no contact in a message on its way, so that none is left after redact", async () => {
+    const contact = (name: string) => ({ contacts: [{ name, email: `${name}@example.gov` }] });
+    await take(record("3", contact("Ann")));
+    await addWebhook("q", "--at-least", "noise");
+    receiver.respond = () => new Response("", { status: 500 });
+    await take(record("3", contact("Bob")), record("4", contact("Eve")));
+    await watch("run");
+    expect((await watch("deliveries")).out).toContain("1 new, 1 changed");
+    expect((await fundfeed(["redact", "--data", data])).out).toContain("Contacts erased from 2 records");
+    for (const name of readdirSync(data))
+      expect([name, /(Ann|Bob|Eve)@example/.test(readFileSync(join(data, name), "latin1"))]).toEqual([name, false]);
+    receiver.respond = () => new Response();
+    await watch("resume", "q");
+    await watch("run");
+    expect(receiver.posted.map(({ body }) => body).join("")).not.toMatch(/Ann|Bob|Eve/);
+  });
+
   test("writes metrics that a Prometheus reads, and a server has the same", async () => {
     await addWebhook("q");
     await watch("add", "idle", "--to", "stdout");
