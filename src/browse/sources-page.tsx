@@ -113,7 +113,11 @@ function SourceCard({ row, most, now }: { row: Row; most: number; now: EpochMs }
         <rect width={Math.max(0.5, (100 * records) / most)} height="4" class="all" />
         <rect width={(100 * open) / most} height="4" class="open" />
       </svg>
-      <Bars values={weeks} names={weekNames} title={`${changed.toLocaleString("en-US")} records changed last in these ${WEEKS} weeks`} />
+      <Bars
+        values={weeks}
+        names={weekNames}
+        title={`${changed.toLocaleString("en-US")} ${changed === 1 ? "record" : "records"} changed last in these ${WEEKS} weeks`}
+      />
     </li>
   );
 }
