@@ -8,11 +8,11 @@ import type { Draft } from "../../src/import/record.ts";
 import { importFiles } from "../../src/import/run.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
-import { aDirectory } from "./imports.ts";
+import { aDirectory, DAY } from "./imports.ts";
 import { anOpportunity, storeRecords } from "./records.ts";
 
 /** The day after the newest file of the sample. */
-export const SAMPLE_NOW = Date.parse("2026-08-04T12:00:00Z");
+export const SAMPLE_NOW = Math.max(...sample.map(({ asOf }) => Date.parse(asOf))) + DAY;
 
 export type BrowsedSite = { origin: string; data: string; failures: unknown[]; stop: () => Promise<void> };
 
