@@ -1,12 +1,10 @@
 /** Contacts are personal data. Removes them from imported records, and their values from events. */
-import type { Change, OpportunityEvent } from "../events/event.ts";
+import { type Change, CONTACT_FIELD, type OpportunityEvent } from "../events/event.ts";
 import { summaryOf } from "./classify.ts";
 import type { Content, ValidRecord } from "./content.ts";
 
 const FIELD = "contacts";
 
-/** Names of fields that hold contacts. Events of other systems may use other names, or have an e-mail address in a path. */
-const CONTACT_FIELD = /contact|e-?mail|phone|fax|@/i;
 /** Names of a contact's members: an object that has one of them is a contact. */
 const CONTACT_MEMBER = /e-?mail|phone|fax/i;
 

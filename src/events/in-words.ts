@@ -3,7 +3,7 @@ import { compareDecimals, isDecimal } from "../text/decimal.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
-import type { Change, OpportunityEvent } from "./event.ts";
+import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
 
 /**
  * One changed field. `before` and `after` are short forms of the values: null where there is no value, `undefined` where it is too long for a
@@ -55,12 +55,25 @@ const NAMED = 3;
  * What an event changed, one item for each field that matters: a text for people is left out beside the values that it describes. With
  * `zone`, an IANA time zone, dates are in it; without, each is in its own offset, in which it was published.
  */
-export function changesInWords({ type, summary, changes }: OpportunityEvent, zone?: string): ChangeInWords[] {
+export function changesInWords({ type, summary, changed_fields, changes }: OpportunityEvent, zone?: string): ChangeInWords[] {
   if (type === "opportunity_added") return [saying("added")];
   if (type === "opportunity_removed") return [saying("no longer published by its source")];
-  if (changes.length === 0) return [saying(summary ?? type.replaceAll("_", " "))];
-  return changes.filter((change) => !isRepetition(change, changes)).map((change) => inWords(change, zone));
+  const others = changes.filter(({ field }) => !CONTACT_FIELD.test(field));
+  const words = others.filter((change) => !isRepetition(change, others)).map((change) => inWords(change, zone));
+  const fields = [...changed_fields, ...changes.map(({ field }) => field)];
+  if (fields.some((field) => CONTACT_FIELD.test(field))) return [...words, contactsChanged];
+  if (words.length > 0) return words;
+  return [saying(summary === null || CONTACT_FIELD.test(summary) ? type.replaceAll("_", " ") : summary)];
 }
+
+/** For all fields that hold contacts: other systems' events may name a person in the path, the values and the summary. */
+const contactsChanged: ChangeInWords = {
+  field: "contacts",
+  label: "contacts",
+  before: undefined,
+  after: undefined,
+  words: "contacts changed",
+};
 
 /** What people call a field, by its path: "deadline". */
 export function fieldLabel(path: string): string {
@@ -105,7 +118,6 @@ function inWords(change: Change, zone: string | undefined): ChangeInWords {
     after,
     words: `${label} ${words}`,
   });
-  if (field === "contacts") return named("changed");
   if (Array.isArray(previous ?? current)) return listInWords(named, asList(previous), asList(current));
   const [before, after] = [valueInWords(field, previous, zone), valueInWords(field, current, zone)];
   if (before === null && after !== null) return named(after === undefined ? "added" : `set to ${after}`, before, after);
@@ -132,15 +144,21 @@ function valueInWords(field: string, value: unknown, zone: string | undefined): 
 }
 
 function fundingInWords({ display, amount_min, amount_max }: Record<string, unknown>): string | undefined {
-  const amounts = [...new Set([amount_min, amount_max])].filter((each): each is string => typeof each === "string" && isDecimal(each));
-  if (amounts.length > 0) return amounts.map(amountInWords).join(" to ");
+  const [least, most] = [amount_min, amount_max].map((each) =>
+    typeof each === "string" && isDecimal(each) ? amountInWords(each) : undefined,
+  );
+  if (least !== undefined && most !== undefined) return least === most ? least : `${least} to ${most}`;
+  if (least !== undefined) return `at least ${least}`;
+  if (most !== undefined) return `at most ${most}`;
   return typeof display === "string" && display.length <= SHORT ? display : undefined;
 }
 
 function amountChangeInWords({ field, previous, current }: Change): string | undefined {
   if (!field.startsWith("funding.amount_") || typeof previous !== "string" || typeof current !== "string") return undefined;
   if (!isDecimal(previous) || !isDecimal(current)) return undefined;
-  const verb = compareDecimals(previous, current) < 0 ? "raised" : "lowered";
+  const order = compareDecimals(previous, current);
+  if (order === 0) return `written as ${current} instead of ${previous}, the same amount`;
+  const verb = order < 0 ? "raised" : "lowered";
   return `${verb} from ${amountInWords(previous)} to ${amountInWords(current)}`;
 }
 
@@ -220,7 +238,8 @@ function listInWords(
   current: readonly unknown[],
 ): ChangeInWords {
   const [before, after] = [previous.map(nameOf), current.map(nameOf)];
-  const [added, removed] = [after.filter((name) => !before.includes(name)), before.filter((name) => !after.includes(name))];
+  const [earlier, later] = [new Set(before), new Set(after)];
+  const [added, removed] = [[...later.difference(earlier)], [...earlier.difference(later)]];
   const isReordered = added.length + removed.length === 0 && isSameSet(previous, current);
   const parts = [added.length > 0 ? `${listed(added)} added` : "", removed.length > 0 ? `${listed(removed)} removed` : ""].filter(
     (part) => part !== "",

@@ -56,6 +56,10 @@ describe("changesInWords()", () => {
     ["funding.amount_max", "1000000.00", "1500000.50", "largest award raised from $1,000,000 to $1,500,000.50"],
     ["funding.amount_min", "250000", "99999", "smallest award lowered from $250,000 to $99,999"],
     ["funding", null, { display: "text", amount_min: "1000", amount_max: "20000" }, "funding set to $1,000 to $20,000"],
+    ["funding.amount_max", "1000", "1000.00", "largest award written as 1000.00 instead of 1000, the same amount"],
+    ["funding", null, { display: "text", amount_min: null, amount_max: "20000" }, "funding set to at most $20,000"],
+    ["funding", { display: "text", amount_min: "1000", amount_max: null }, null, "funding removed; it was at least $1,000"],
+    ["funding", null, { display: "text", amount_min: "1000", amount_max: "1000" }, "funding set to $1,000"],
     ["funding", { display: "varies", amount_min: null, amount_max: null }, null, "funding removed; it was varies"],
     ["title", "Solar sail", "Solar &amp; lunar sails", "title changed from “Solar sail” to “Solar & lunar sails”"],
     ["title", long, "Solar sail", "title changed to “Solar sail”"],
@@ -70,7 +74,11 @@ describe("changesInWords()", () => {
     ["attachments", named("A.pdf"), named("A.pdf", "B.pdf"), "attachments: B.pdf added"],
     ["attachments", [{ name: "A.pdf", url: "x" }], [{ name: "A.pdf", url: "y" }], "attachments changed"],
     ["questions", [], [{ question: "May we apply?", answer: "Yes" }], "questions and answers: May we apply? added"],
+    ["classifications.naics_codes", ["1"], ["2", "2"], "NAICS codes: 2 added; 1 removed"],
     ["contacts", [{ name: "Ada" }], [{ name: "Grace" }], "contacts changed"],
+    ["contacts.0.name", "Ada", "Grace", "contacts changed"],
+    ["program.e-mail", "ada@example.gov", null, "contacts changed"],
+    ["people.ada@example.gov", null, "Grace", "contacts changed"],
     ["unheard.of", 1, { any: "value" }, "of changed"],
   ])("%s from %j to %j", (field, previous, current, words) => {
     expect(wordsOf([field, previous, current])).toEqual([words]);
@@ -90,6 +98,17 @@ describe("changesInWords()", () => {
     expect(words("opportunity_removed", null)).toBe("no longer published by its source");
     expect(words("unknown", "Merged")).toBe("Merged");
     expect(words("qanda_updated", null)).toBe("qanda updated");
+  });
+
+  test("never names contacts, which other systems' events may have in the summary, too", () => {
+    const words = (changed_fields: string[], summary: string) =>
+      changesInWords({ ...changed(), changed_fields, summary }).map((each) => each.words);
+    expect(words(["contacts"], "Ada left")).toEqual(["contacts changed"]);
+    expect(words([], "Write to ada@example.gov")).toEqual(["field updated"]);
+    expect(wordsOf(["contacts.0.name", "Ada", "Grace"], ["title", "A", "B"], ["contacts.0.phone", "1", "2"])).toEqual([
+      "title changed from “A” to “B”",
+      "contacts changed",
+    ]);
   });
 
   test("gives both values, with times if the day is the same, in the reader's zone", () => {
