@@ -112,7 +112,7 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
     const period = { since: instantOrNull(since), until: instantOrNull(until) };
     const summary = { ...period, at_least: chosen.atLeast, types: chosen.types ?? null, filter: chosen.filter, has_more: isMore };
     output.print(printer.end({ ...summary, sources: freshness }));
-    const foot = [footOf(printed, isMore, since, describeFilter(chosen.filter, now), chosen.atLeast), freshnessInWords(freshness)];
+    const foot = [footOf(printed, isMore, window, describeFilter(chosen.filter, now)), freshnessInWords(freshness)];
     if (run.format === "table")
       output.print(`${printed > 0 ? "\n" : ""}${foot.flatMap((line) => wrapped(line, widthOf(cli))).join("\n")}\n`);
     else if (isMore) cli.machine.printError(foot[0] ?? "");
@@ -124,10 +124,16 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
 }
 
 /** What was looked for, so that nobody wonders why something is missing. */
-function footOf(printed: number, isMore: boolean, since: EpochMs | undefined, conditions: readonly string[], atLeast?: Severity): string {
+function footOf(printed: number, isMore: boolean, { since, until, types, atLeast }: FeedFilter, conditions: readonly string[]): string {
   const count = printed === 0 ? "No changes" : formatCount(printed, "change");
-  const start = since === undefined ? "the beginning" : `${formatInstant(since).slice(0, 16).replace("T", " ")} UTC`;
-  return `${count} since ${start}, ${[`${atLeast} or more`, ...conditions].join("; ")}${isMore ? "; older ones are not shown: --limit shows more" : ""}`;
+  const start = since === undefined ? "the beginning" : minuteOf(since);
+  const end = until === undefined ? "" : ` until ${minuteOf(until)}`;
+  const kinds = [`${atLeast} or more`, ...(types === undefined ? [] : [`type ${types.join(", ")}`])];
+  return `${count} since ${start}${end}, ${[...kinds, ...conditions].join("; ")}${isMore ? "; older ones are not shown: --limit shows more" : ""}`;
+}
+
+function minuteOf(ms: EpochMs): string {
+  return `${formatInstant(ms).slice(0, 16).replace("T", " ")} UTC`;
 }
 
 /** Without a limit in pages, so that memory does not grow with the period. */

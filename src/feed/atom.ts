@@ -3,7 +3,7 @@ import type { FeedEntry } from "../events/feed.ts";
 import { changesInWords } from "../events/in-words.ts";
 import { numberOf } from "../search/number.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { factsOf, type Printer } from "./printers.ts";
+import { factsOf, type Printer, webUrl } from "./printers.ts";
 
 export type AtomFeed = {
   /** A UUID that stays the same for the same catalog and the same choice of events. */
@@ -65,12 +65,6 @@ ${url === undefined ? "" : `    <link rel="alternate" href="${xml(url)}"/>\n`}  
 function htmlOf(title: string, changes: readonly string[], facts: string, url: string | undefined): string {
   const heading = url === undefined ? html(title) : `<a href="${html(url)}">${html(title)}</a>`;
   return `<p>${heading}</p><ul>${changes.map((words) => `<li>${html(words)}</li>`).join("")}</ul><p>${html(facts)}</p>`;
-}
-
-/** An address of the web in its normal form, which has no characters that an IRI must not have; `undefined` for anything else. */
-function webUrl(text: string | null): string | undefined {
-  const url = URL.parse(text ?? "");
-  return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined;
 }
 
 /** XML has no way to write most control characters. They are shown as \uXXXX, and so are those that reorder text. */

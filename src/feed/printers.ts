@@ -44,7 +44,7 @@ export function jsonPrinter(): Printer {
 }
 
 /** An event with its changes in words, and what people need to recognize its opportunity. Contacts and long texts are left out. */
-export function changeOf({ event, opportunity }: FeedEntry) {
+function changeOf({ event, opportunity }: FeedEntry) {
   const { id, title, status, source, organization, program, funding, dates } = opportunity;
   return {
     ...event,
@@ -110,12 +110,19 @@ export function markdownPrinter(): Printer {
 function markdownHead(opportunity: Opportunity): string {
   const { title, source } = opportunity;
   const number = markdownText(numberOf(opportunity));
-  const link = source.url !== null && /^https?:\/\/[^\s()<>]+$/.test(source.url) ? `[${number}](${source.url})` : number;
+  const url = webUrl(source.url);
+  const link = url === undefined ? number : `[${number}](${url.replaceAll("(", "%28").replaceAll(")", "%29")})`;
   return `${link} ${markdownText(title)} (${factsOf(opportunity).map(markdownText).join(", ")})`;
 }
 
 function markdownText(text: string): string {
-  return oneLine(text).replace(/([\\|`*_<>[\]#])/g, "\\$1");
+  return oneLine(text).replace(/([\\|`*_~<>[\]#&])/g, "\\$1");
+}
+
+/** An address of the web in its normal form, which has no characters that an IRI must not have; `undefined` for anything else. */
+export function webUrl(text: string | null): string | undefined {
+  const url = URL.parse(text ?? "");
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined;
 }
 
 /** Who offers it, and how it stands: agency, source, status, deadline. */
