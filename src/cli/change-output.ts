@@ -67,9 +67,13 @@ export async function printerFor({ machine }: Cli, db: CatalogDb, choice: Output
   }
 }
 
-function tablePrinterFor(machine: Machine, { output }: OutputChoice): Printer {
-  const terminal = output === undefined ? machine.terminal() : undefined;
-  return tablePrinter(terminal?.columns ?? PLAIN_WIDTH, terminal?.hasColors ?? false);
+function tablePrinterFor(machine: Machine, choice: OutputChoice): Printer {
+  return tablePrinter(widthOf(machine, choice), choice.output === undefined && machine.terminal()?.hasColors === true);
+}
+
+/** Columns of a line: those of the terminal, unless a file is written. */
+export function widthOf({ terminal }: Machine, { output }: OutputChoice): number {
+  return (output === undefined ? terminal()?.columns : undefined) ?? PLAIN_WIDTH;
 }
 
 /** The id of the feed depends on the catalog and on what was chosen, not on the period: tomorrow's feed is the same feed. */

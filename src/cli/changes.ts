@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { type EventType, eventTypes, type Severity, severities } from "../events/event.ts";
-import { type FeedEntry, type FeedFilter, readWindow, type WindowPosition } from "../events/feed.ts";
+import { type FeedEntry, type FeedFilter, readWindow, type WindowOrder, type WindowPosition } from "../events/feed.ts";
 import { describeFilter } from "../filter/filter.ts";
 import { momentOf } from "../filter/kinds.ts";
 import { resolveSources } from "../filter/sources.ts";
@@ -10,11 +10,11 @@ import { didYouMean } from "../text/closest.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { nonBlank, wholeNumber } from "./arguments.ts";
 import { followFeed, printFeed } from "./change-feed.ts";
-import { type ChangeFormat, changeFormats, openOutput, printerFor } from "./change-output.ts";
+import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "./change-output.ts";
 import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
 import { addFilterOptions, type FilterOptions, filterOf } from "./filter-options.ts";
 import { examples, formatCount } from "./output.ts";
-import { freshnessInWords, PLAIN_WIDTH } from "./results.ts";
+import { freshnessInWords } from "./results.ts";
 import { wrapped } from "./wrap.ts";
 
 type ChangesOptions = CommonOptions &
@@ -107,14 +107,14 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
   const print = (batch: readonly FeedEntry[]) => output.print(printer.entries(batch));
   try {
     output.print(printer.begin());
-    const { printed, isMore } = await printEntries(db, window, limit, run.format === "atom", now, print);
+    const { printed, isMore } = await printEntries({ db, filter: window, now }, limit, run.format === "atom" ? "newest" : "oldest", print);
     const freshness = run.format === "table" || run.format === "json" ? await readFreshness(db, now) : [];
     const period = { since: instantOrNull(since), until: instantOrNull(until) };
     const summary = { ...period, at_least: chosen.atLeast, types: chosen.types ?? null, filter: chosen.filter, has_more: isMore };
     output.print(printer.end({ ...summary, sources: freshness }));
     const foot = [footOf(printed, isMore, window, describeFilter(chosen.filter, now)), freshnessInWords(freshness)];
     if (run.format === "table")
-      output.print(`${printed > 0 ? "\n" : ""}${foot.flatMap((line) => wrapped(line, widthOf(cli))).join("\n")}\n`);
+      output.print(`${printed > 0 ? "\n" : ""}${foot.flatMap((line) => wrapped(line, widthOf(cli.machine, run))).join("\n")}\n`);
     else if (isMore) cli.machine.printError(foot[0] ?? "");
     output.finish();
   } catch (error) {
@@ -136,41 +136,49 @@ function minuteOf(ms: EpochMs): string {
   return `${formatInstant(ms).slice(0, 16).replace("T", " ")} UTC`;
 }
 
-/** Without a limit in pages, so that memory does not grow with the period. */
+type Window = { db: CatalogDb; filter: FeedFilter; now: EpochMs };
+
+/** Prints page by page, so that memory grows neither with the period nor with the limit. `isMore` says whether older events are left out. */
 async function printEntries(
-  db: CatalogDb,
-  window: FeedFilter,
+  window: Window,
   limit: number | undefined,
-  isNewestFirst: boolean,
-  now: EpochMs,
+  order: WindowOrder,
   print: (batch: readonly FeedEntry[]) => void,
 ): Promise<{ printed: number; isMore: boolean }> {
-  const newest: FeedEntry[] = [];
+  const leftOut = limit === undefined ? null : await newestBeyond(window, limit);
+  const start = order === "oldest" ? leftOut : null;
   let printed = 0;
-  for (let after: WindowPosition = null; ; ) {
-    const most = limit === undefined ? PAGE : limit + 1 - newest.length; // One more than asked: its presence is "more".
-    const page: Awaited<ReturnType<typeof readWindow>> = await readWindow(
-      db,
-      after,
-      window,
-      now,
-      most,
-      limit === undefined ? "oldest" : "newest",
-    );
-    if (limit === undefined) print(page.entries);
-    else newest.push(...page.entries);
-    printed += page.entries.length;
-    if (page.atEnd || newest.length > (limit ?? 0)) break;
-    after = page.position;
+  for await (const entries of pagesOf(window, order, limit, start)) {
+    print(entries);
+    printed += entries.length;
   }
-  if (limit === undefined) return { printed, isMore: false };
-  const shown = newest.slice(0, limit);
-  print(isNewestFirst ? shown : shown.toReversed());
-  return { printed: shown.length, isMore: newest.length > limit };
+  return { printed, isMore: leftOut !== null };
 }
 
-function widthOf({ machine }: Cli): number {
-  return machine.terminal()?.columns ?? PLAIN_WIDTH;
+/** The place of the newest event that a limit leaves out; null if it leaves out none. */
+async function newestBeyond(window: Window, limit: number): Promise<WindowPosition> {
+  let count = 0;
+  let last: FeedEntry | undefined;
+  for await (const entries of pagesOf(window, "newest", limit + 1, null)) {
+    count += entries.length;
+    last = entries.at(-1) ?? last;
+  }
+  return count <= limit || last === undefined ? null : { detected_at: Date.parse(last.event.detected_at), seq: last.seq };
+}
+
+async function* pagesOf(
+  { db, filter, now }: Window,
+  order: WindowOrder,
+  limit: number | undefined,
+  start: WindowPosition,
+): AsyncIterable<readonly FeedEntry[]> {
+  let [after, left] = [start, limit ?? Number.POSITIVE_INFINITY];
+  while (left > 0) {
+    const { entries, position, atEnd } = await readWindow(db, after, filter, now, Math.min(PAGE, left), order);
+    yield entries;
+    if (atEnd) return;
+    [after, left] = [position, left - entries.length];
+  }
 }
 
 function instantOrNull(ms: EpochMs | undefined): string | null {
