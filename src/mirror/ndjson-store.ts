@@ -21,15 +21,18 @@ export function openNdjsonStore(path: string, scope: Scope): Store {
     await rm(partialPath, { force: true }); // Left by a killed walk.
     return { file: await open(partialPath, "wx", 0o600), ids: new Set<string>() };
   };
+  /** Another program that writes to the same copy replaces the partial file by its own. */
+  const isOurs = async (file: FileHandle) => existsSync(partialPath) && (await stat(partialPath)).ino === (await file.stat()).ino;
   const abandon = async () => {
-    await partial?.file.close();
-    if (partial !== undefined) await rm(partialPath, { force: true });
+    if (partial === undefined) return;
+    if (await isOurs(partial.file)) await rm(partialPath);
+    await partial.file.close();
     partial = undefined;
   };
   const finish = async ({ file, ids }: NonNullable<typeof partial>) => {
     for await (const lines of inBatches(unchanged(path, ids))) await file.writeFile(lines);
     await file.sync();
-    if ((await stat(partialPath)).ino !== (await file.stat()).ino) throw new Error(`another program also writes to ${path}`);
+    if (!(await isOurs(file))) throw new Error(`another program also writes to ${path}`);
     await rename(partialPath, path);
     await file.close();
     partial = undefined;

@@ -22,6 +22,7 @@ export function openSqliteStore(path: string, scope: Scope, onUpgrade?: () => vo
     for (const { history, ...opportunity } of entries) put(opportunity, history);
     putWalk.run(next);
   });
+  let isLogEmpty = false; // A killed run may have left one.
   return {
     begin: async (restart) => {
       if (restart) sqlite.run("update mirror set newest = null, cursor = null");
@@ -29,17 +30,19 @@ export function openSqliteStore(path: string, scope: Scope, onUpgrade?: () => vo
     },
     save: async (entries, next) => {
       saveAll.immediate(entries, next);
-      if (next.cursor === null && entries.length > 0) emptyLog(sqlite);
+      if (entries.length > 0) isLogEmpty = false;
+      if (next.cursor === null && !isLogEmpty) isLogEmpty = emptyLog(sqlite);
     },
     close: async () => sqlite.close(true),
   };
 }
 
-/** Empties the write-ahead log after a walk, because it may hold contacts that the server has erased. If a reader prevents it, the next walk tries again. */
-function emptyLog(sqlite: Database): void {
+/** Empties the write-ahead log, because it may hold contacts that the server has erased. Returns false if a reader prevents it. */
+function emptyLog(sqlite: Database): boolean {
   sqlite.run("pragma busy_timeout = 0");
-  sqlite.run("pragma wal_checkpoint(truncate)");
+  const isBusy = sqlite.query<{ busy: number }, []>("pragma wal_checkpoint(truncate)").get()?.busy !== 0;
   sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
+  return !isBusy;
 }
 
 function open(path: string, scope: Scope, onUpgrade?: () => void): Database {

@@ -60,6 +60,8 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^fundfeed watch run/, runQuietly],
   [/^([A-Z_]+=\S+ )*fundfeed (serve|demo|browse)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
   [/^fundfeed changes .*(--cursor-file|-o) /, runQuietly],
+  [/^test -e \S+ \|\| fundfeed /, (line, sandbox) => runQuietly(line.replace(/^test .*\|\| /, ""), sandbox)],
+  [/^\.\/process /, () => undefined], // A program of the reader.
   [/^curl /, run],
   [/^([A-Z_]+=\S+ )*fundfeed /, run],
 ];

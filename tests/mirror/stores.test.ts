@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
@@ -58,6 +58,22 @@ describe("a copy in SQLite", () => {
     const page = [anEntry("a", 5), { ...anEntry("b", 5), text: undefined as unknown as string }];
     await expect(store.save(page, underWay)).rejects.toThrow();
     expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
+    await store.close();
+  });
+
+  test.each(["a page without records", "the next walk, after a reader of the copy has ended"])("empties its log with %s", async (when) => {
+    const { path, open } = aPlace("sqlite");
+    const store = open();
+    await store.save([], complete(1));
+    const reader = new Database(path, { readonly: true });
+    reader.run("begin");
+    if (when.includes("reader")) reader.query("select * from mirror").all();
+    await store.save([anEntry("a", 5)], when.includes("reader") ? complete(5) : underWay);
+    reader.run("rollback");
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+    await store.save([], complete(5));
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    reader.close();
     await store.close();
   });
 
@@ -131,9 +147,9 @@ describe("a copy in NDJSON", () => {
     await one.save([anEntry("a", 1)], underWay);
     await two.save([anEntry("b", 2)], underWay);
     await expect(one.save([], complete(1))).rejects.toThrow(`another program also writes to ${path}`);
+    await one.close();
     await two.save([anEntry("c", 1)], complete(2));
     expect(ids(path)).toEqual(["b", "b-2", "c", "c-1"]);
-    await one.close();
     await two.close();
   });
 });
