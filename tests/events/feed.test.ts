@@ -30,7 +30,8 @@ afterAll(dropScratch);
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20261122);
 const RECORDS = 90;
 const STEPS = 24;
-const QUESTIONS = 80;
+/** FUNDFEED_QUESTIONS=300 for a thorough run. */
+const QUESTIONS = Number(process.env.FUNDFEED_QUESTIONS ?? 20);
 
 type Random = (below: number) => number;
 type Row = { seq: number; event: OpportunityEvent; opportunity: Opportunity };

@@ -9,7 +9,7 @@ import { outputOf } from "../support/source-program.ts";
 import { rawSql } from "../support/sql.ts";
 
 /** FUNDFEED_KILLS=200 for a thorough run. */
-const KILLS = Number(process.env.FUNDFEED_KILLS ?? 9);
+const KILLS = Number(process.env.FUNDFEED_KILLS ?? 5);
 const RECORDS = 1500;
 
 setDefaultTimeout(600_000);
