@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Command } from "commander";
 import { locationName } from "../../db/open.ts";
 import type { Databases } from "../mcp/local.ts";
@@ -7,7 +8,7 @@ import type { SearchFile } from "../search/search-file.ts";
 import { apiBaseUrl } from "./arguments.ts";
 import { type Cli, command, withCatalog } from "./command.ts";
 import { examples } from "./output.ts";
-import { addSearchOptions, DamagedIndex, openIndex, type SearchOptions, useIndex } from "./search-options.ts";
+import { addSearchOptions, openIndex, type SearchOptions, useIndex } from "./search-options.ts";
 import { isPrivate, readKey } from "./server-key.ts";
 
 type McpOptions = SearchOptions & { server?: string; keyFile?: string; allowHttp?: true };
@@ -70,24 +71,26 @@ async function openReader(cli: Cli, options: McpOptions): Promise<Reader> {
 }
 
 function databasesOf(cli: Cli, options: SearchOptions): Databases {
-  let index: SearchFile | undefined;
+  const opened: SearchFile[] = []; // The last one is in use. Calls that run may still use an earlier one.
   return {
     place: locationName(options),
     withCatalog: (work) => withCatalog(cli, options, work),
-    withIndex: async (catalog, { signal, progress }, work) => {
-      index ??= openIndex(options, (message) => cli.machine.writeLog(`${message}\n`));
-      const opened = index;
-      const report = (done: number, total: number) => {
-        signal.throwIfAborted(); // What was indexed so far is kept.
-        progress(done, total, "indexing");
-      };
-      try {
-        return await useIndex(opened, catalog, report, () => work(opened));
-      } catch (error) {
-        if (error instanceof DamagedIndex) index = undefined; // The next call opens the file that has replaced it.
-        throw error;
+    withIndex: (catalog, { signal, progress }, work) => {
+      let index = opened.at(-1);
+      if (!index?.isInPlace()) {
+        index = openIndex(options, (message) => cli.machine.writeLog(`${message}\n`));
+        opened.push(index);
       }
+      const inUse = index;
+      const report = async (done: number, total: number) => {
+        progress(done, total, "indexing");
+        await nextTurn(); // SQLite gives no turn to other work: cancellations, signals, and the progress that is to be written.
+        signal.throwIfAborted(); // What was indexed so far is kept.
+      };
+      return useIndex(inUse, catalog, report, () => work(inUse));
     },
-    close: async () => index?.close(),
+    close: async () => {
+      for (const index of opened) index.close();
+    },
   };
 }

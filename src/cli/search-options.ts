@@ -40,20 +40,14 @@ export function indexProgress(machine: Machine): Report {
   return (done, total) => report({ step: "indexing", done, total, unit: "records" });
 }
 
-/** Brings an open index up to date and runs `work`. Throws a DamagedIndex if the index cannot be read. */
+/** Brings an open index up to date and runs `work`. */
 export async function useIndex<T>(index: SearchFile, catalog: CatalogDb, report: Report, work: () => T | Promise<T>): Promise<T> {
   try {
     await catchUp(catalog, index, report);
     return await work();
   } catch (error) {
-    if (/^SQLITE_CORRUPT/.test(codeOf(error)) && isDamaged(index)) throw new DamagedIndex(index.sqlite.filename, error);
-    throw error;
-  }
-}
-
-export class DamagedIndex extends Error {
-  constructor(path: string, cause: unknown) {
-    super(`Cannot search: ${path} is damaged; delete it, and the next search builds it again`, { cause });
+    if (!/^SQLITE_CORRUPT/.test(codeOf(error)) || !isDamaged(index)) throw error;
+    throw new Error(`Cannot search: ${index.sqlite.filename} is damaged; delete it, and the next search builds it again`, { cause: error });
   }
 }
 

@@ -2,6 +2,7 @@
  * MCP over standard input and output: one JSON-RPC message a line. The SDK's own transport reads as fast as it can and ends at a line that is
  * too long. This one reads no faster than its responses are taken, so its memory is bounded whatever the client sends.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type Line, lines } from "../import/input.ts";
@@ -129,8 +130,4 @@ function receive({ text, fault }: Line, { onmessage }: Transport, refuse: Refuse
 function idOf(message: unknown): string | number | undefined {
   const { id } = objectOf(message);
   return typeof id === "string" || Number.isSafeInteger(id) ? (id as string | number) : undefined;
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,7 +3,7 @@
  * catalog, so it can be deleted at any time.
  */
 import { Database } from "bun:sqlite";
-import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { codeOf, reasonOf } from "../../db/reason.ts";
@@ -34,7 +34,12 @@ create index records_by_closes_at on records (closes_at, status);
 ${createTexts("prefix = '2 3'")};
 `;
 
-export type SearchFile = { sqlite: Database; close: () => void };
+export type SearchFile = {
+  sqlite: Database;
+  /** Whether the path still has the file that was opened: it can be deleted at any time, and SQLite writes to no deleted file. */
+  isInPlace: () => boolean;
+  close: () => void;
+};
 
 /** Opens the index in a directory, and creates it if there is none. Throws an Error whose message is one sentence. */
 export function openSearchFile(directory: string): SearchFile {
@@ -47,8 +52,8 @@ export function openSearchFile(directory: string): SearchFile {
     sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
     prepare(sqlite);
     chmodSync(path, 0o600);
-    const opened = sqlite;
-    return { sqlite, close: () => opened.close() };
+    const [opened, inode] = [sqlite, inodeOf(path)];
+    return { sqlite, isInPlace: () => inodeOf(path) === inode, close: () => opened.close() };
   } catch (error) {
     sqlite?.close();
     const advice = /^SQLITE_CORRUPT/.test(codeOf(error))
@@ -58,15 +63,20 @@ export function openSearchFile(directory: string): SearchFile {
   }
 }
 
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
 /** An index in a temporary directory, which `close` removes. */
 export function openTemporarySearchFile(): SearchFile {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-search-"));
   const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
   try {
-    const { sqlite, close } = openSearchFile(directory);
+    const { sqlite, isInPlace, close } = openSearchFile(directory);
     sqlite.run("pragma synchronous = off"); // Nobody reads it after a loss of power.
     return {
       sqlite,
+      isInPlace,
       close: () => {
         close();
         removeDirectory();

@@ -16,11 +16,17 @@ let before: unknown;
 
 beforeAll(async () => {
   data = aDirectory();
-  const records = Array.from({ length: 200 }, (_, n) => ({ source: { code: "OWN", opportunity_id: `N-${n}` }, title: `Solar sail ${n}` }));
+  const records = Array.from({ length: RECORDS }, (_, n) => ({
+    source: { code: "OWN", opportunity_id: `N-${n}` },
+    title: `Solar sail ${n}`,
+  }));
   await fundfeed(["import", "records", aFile(records), "--data", data]);
   before = stateOf(data);
 });
 afterAll(dropScratch);
+
+/** Enough for three batches of the search index. */
+const RECORDS = 1200;
 
 /** Every file but the search index, down to the bytes. */
 function stateOf(directory: string): unknown {
@@ -33,7 +39,13 @@ function stateOf(directory: string): unknown {
     });
 }
 
-type Message = { id?: string | number; result?: Record<string, unknown>; error?: { code: number; message: string }; method?: string };
+type Message = {
+  id?: string | number;
+  result?: Record<string, unknown>;
+  error?: { code: number; message: string };
+  method?: string;
+  params?: unknown;
+};
 type Session = {
   child: Bun.Subprocess<"pipe", "pipe", "pipe">;
   send: (...messages: unknown[]) => void;
@@ -171,7 +183,7 @@ describe("a client that sends", () => {
       expect(message.error ?? message.result?.structuredContent).toBeDefined();
       message = await next();
     }
-    expect(message.result?.structuredContent).toMatchObject({ total: 200 });
+    expect(message.result?.structuredContent).toMatchObject({ total: RECORDS });
     expect((await end()).code).toBe(0);
   });
 
@@ -214,7 +226,7 @@ describe("the process", () => {
       await child.exited;
     }
     const { call, close } = await connectMcp(["--data", copy, "--search-data", index]);
-    expect((await call("find", { words: "sail" })).data).toMatchObject({ total: 200 });
+    expect((await call("find", { words: "sail" })).data).toMatchObject({ total: RECORDS });
     await close();
     expect(readFileSync(join(copy, "catalog.db"))).toEqual(readFileSync(join(data, "catalog.db")));
   });
@@ -226,14 +238,32 @@ describe("the process", () => {
     expect(await child.stderr.text()).toStartWith("Cannot open /nowhere/catalog.db: no fundfeed data in /nowhere;");
   });
 
-  test("reports the progress of building the index to a client that asks for it", async () => {
-    const { client, close } = await connectMcp(["--data", data, "--search-data", aDirectory()]);
-    const reported: { progress: number; total?: number | undefined }[] = [];
-    await client.callTool({ name: "find", arguments: { words: "sail" } }, undefined, {
-      onprogress: (progress) => void reported.push(progress),
-    });
-    expect(reported.at(-1)).toMatchObject({ progress: 200, total: 200 });
-    await close();
+  test("responds to other requests and reports its progress while it builds the index", async () => {
+    const { send, next, end } = session(["--data", data, "--search-data", aDirectory()]);
+    send(initialize);
+    await next();
+    const { params, ...find } = toolCall("find", "find", { words: "sail" });
+    send({ ...find, params: { ...params, _meta: { progressToken: 1 } } }, ping("meanwhile"));
+    const messages = [];
+    do messages.push(await next());
+    while (messages.at(-1)?.id !== "find");
+    expect(messages.map(({ id }) => id)).toContain("meanwhile");
+    const reported = messages.filter(({ method }) => method === "notifications/progress").map(({ params }) => params);
+    expect(reported).toEqual([500, 1000, RECORDS].map((progress) => ({ progressToken: 1, progress, total: RECORDS, message: "indexing" })));
+    expect(await end()).toEqual({ rest: [], code: 0 });
+  });
+
+  test("ends in order at SIGTERM while it builds the index, and keeps what was indexed", async () => {
+    const index = aDirectory();
+    const { child, send, next } = session(["--data", data, "--search-data", index]);
+    send(initialize);
+    await next();
+    const { params, ...find } = toolCall(1, "find", { words: "sail" });
+    send({ ...find, params: { ...params, _meta: { progressToken: 1 } } });
+    await next();
+    child.kill("SIGTERM");
+    expect([await child.exited, await child.stderr.text()]).toEqual([0, ""]);
+    expect(readdirSync(index)).toEqual(["search.db"]);
   });
 });
 
