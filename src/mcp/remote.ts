@@ -12,7 +12,7 @@ import type { Call, FindRequest, Freshness, HistoryRequest, Match, Page, Reader 
 
 /** Requests that one call may send for events which are then left out: the API cannot filter by severity. */
 const HISTORY_REQUESTS_MAX = 5;
-/** How long it is not asked again how fresh each source is: that takes a request for each. */
+/** How long it is not asked again how fresh each source is, even after a failure: that takes a request for each. */
 const FRESH_FOR_MS = 10 * 60_000;
 /** A longer wait is reported instead: a client waits for the result meanwhile. */
 const WAIT_MAX_MS = 3000;
@@ -21,7 +21,6 @@ type Server = Omit<Feed, "stop" | "onWait">;
 
 export function remoteReader(server: Server): Reader {
   const feedOf = ({ signal }: Call): Feed => ({ ...server, stop: signal, onWait: refuseLongWait });
-  let kept: { at: EpochMs; freshness: Freshness[] } | undefined;
   return {
     place: server.baseUrl,
     filters: ["status", "source", "agency", "program_type", "updated_after"],
@@ -37,13 +36,7 @@ export function remoteReader(server: Server): Reader {
         const unknown = { records: null, open: null, not_archived: null, newest_posted_on: null };
         return (await readSources(feedOf(call))).map((source) => ({ ...source, ...unknown }));
       }),
-    freshness: async (call) => {
-      if (kept === undefined || call.now >= kept.at + FRESH_FOR_MS) {
-        const freshness = await newestChanges(feedOf(call)).catch(() => undefined); // A used-up quota takes no result away.
-        if (freshness !== undefined) kept = { at: call.now, freshness };
-      }
-      return kept?.freshness.map((each) => ({ ...each, age_seconds: ageOf(each.as_of, call.now) })) ?? null;
-    },
+    freshness: keptFreshness((call) => newestChanges(feedOf(call))),
     close: async () => undefined,
   };
 }
@@ -107,6 +100,23 @@ async function historyPage(feed: Feed, { id, limit, cursor, ...conditions }: His
     if (next === null) break;
   }
   return { items, total: null, next };
+}
+
+/** Asks once for all calls. A failure takes no result away: what was known before is returned, or null. */
+function keptFreshness(ask: (call: Call) => Promise<Freshness[]>): Reader["freshness"] {
+  let last: { at: EpochMs; freshness: Promise<Freshness[] | null> } | undefined;
+  return async (call) => {
+    if (last === undefined || call.now >= last.at + FRESH_FOR_MS) {
+      const before = last;
+      const freshness = ask(call).catch(() => {
+        if (call.signal.aborted) last = before; // The client cancelled the call, so the next call asks again.
+        return before?.freshness ?? null;
+      });
+      last = { at: call.now, freshness };
+    }
+    const freshness = await last.freshness;
+    return freshness?.map((each) => ({ ...each, age_seconds: ageOf(each.as_of, call.now) })) ?? null;
+  };
 }
 
 /** When a record of each source last changed: what the API says of its age. */
