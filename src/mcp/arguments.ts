@@ -129,22 +129,22 @@ export function inputSchema(table: Arguments): TObject {
  * Reads what a client gave. Null counts as not given. Throws an Error that names the argument: `unserved` are filters that exist, but that
  * the place to read from does not have.
  */
-export function readArguments<T extends Arguments>(tool: string, table: T, given: JsonObject, unserved: readonly string[]): Values<T> {
+export function readArguments<T extends Arguments>(action: string, table: T, given: JsonObject, unserved: readonly string[]): Values<T> {
   const names = Object.keys(table);
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     const argument = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (argument === undefined) throw new Error(`Cannot ${tool}: ${unknownArgument(name, names, unserved)}`);
+    if (argument === undefined) throw new Error(`Cannot ${action}: ${unknownArgument(name, names, unserved)}`);
     if (value === null) continue;
     try {
       values[name] = argument.read(value);
     } catch (error) {
-      if (error instanceof BadValue) throw new Error(`Cannot ${tool}: "${name}" ${error.message}`);
+      if (error instanceof BadValue) throw new Error(`Cannot ${action}: "${name}" ${error.message}`);
       throw error;
     }
   }
   for (const name of names) {
-    if (table[name]?.isRequired && values[name] === undefined) throw new Error(`Cannot ${tool}: "${name}" is required`);
+    if (table[name]?.isRequired && values[name] === undefined) throw new Error(`Cannot ${action}: "${name}" is required`);
   }
   return values as Values<T>;
 }

@@ -1,5 +1,6 @@
 /** Reads the catalog and the search index of this machine. */
 import { basename } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogDb } from "../../db/engine.ts";
 import { explain } from "../changes/explain.ts";
 import type { OpportunityEvent } from "../events/event.ts";
@@ -57,10 +58,8 @@ export function localReader({ place, withCatalog, withIndex, close }: Databases)
     get: (id, source, call) =>
       withCatalog(async (catalog) => {
         if (source !== undefined) await requireSources(catalog, [source], "get an opportunity of");
-        const found = await findOpportunities(catalog, id, () =>
-          withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX)),
-        );
-        return source === undefined ? found : found.filter((each) => each.source.code === source);
+        const findNumber = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX, source));
+        return findOpportunities(catalog, id, source, findNumber);
       }),
     history: (request) => withCatalog((catalog) => historyPage(catalog, request)),
     changes: (request, call) =>
@@ -90,11 +89,18 @@ async function withDocuments(catalog: CatalogDb, { items, ...page }: FoundIds): 
 }
 
 /** By id or upstream id from the catalog alone; only a number needs the search index. */
-async function findOpportunities(catalog: CatalogDb, id: string, findNumber: () => Promise<string[]>): Promise<Opportunity[]> {
-  const byId = await readOpportunities(catalog, [id.toLowerCase()]);
-  if (byId.length > 0) return byId;
-  const ids = await findByUpstreamId(catalog, id);
-  return readOpportunities(catalog, (ids.length > 0 ? ids : await findNumber()).slice(0, SAME_NUMBER_MAX));
+async function findOpportunities(
+  catalog: CatalogDb,
+  id: string,
+  source: string | undefined,
+  findNumber: () => Promise<string[]>,
+): Promise<Opportunity[]> {
+  for (const idsOf of [async () => [id.toLowerCase()], () => findByUpstreamId(catalog, id), findNumber]) {
+    const opportunities = await readOpportunities(catalog, await idsOf());
+    const found = opportunities.filter((each) => source === undefined || each.source.code === source);
+    if (found.length > 0) return found.slice(0, SAME_NUMBER_MAX);
+  }
+  return [];
 }
 
 async function historyPage(catalog: CatalogDb, { id, limit, cursor, ...conditions }: HistoryRequest): Promise<Page<OpportunityEvent>> {
@@ -115,7 +121,7 @@ async function changesPage(catalog: CatalogDb, { limit, cursor, ...filter }: Cha
   const items: Entry[] = [];
   let [position, isLast]: [WindowPosition, boolean] = [cursor === undefined ? null : positionOf(cursor), false];
   while (!isLast && items.length < limit) {
-    signal.throwIfAborted();
+    await letCancel(signal);
     const page = await readWindow(catalog, position, filter, now, limit - items.length, "newest");
     items.push(...page.entries);
     [position, isLast] = [page.position, page.atEnd];
@@ -127,13 +133,19 @@ async function changesPage(catalog: CatalogDb, { limit, cursor, ...filter }: Cha
 async function count(catalog: CatalogDb, filter: FeedFilter, now: EpochMs, signal: AbortSignal): Promise<number | null> {
   let [total, position]: [number, WindowPosition] = [0, null];
   for (let reads = 0; reads < COUNTING_READS_MAX; reads++) {
-    signal.throwIfAborted();
+    await letCancel(signal);
     const page = await readWindow(catalog, position, filter, now, Number.MAX_SAFE_INTEGER, "newest");
     total += page.entries.length;
     if (page.atEnd) return total;
     position = page.position;
   }
   return null;
+}
+
+/** Reads of SQLite give no turn to other work, such as a message that cancels this. */
+async function letCancel(signal: AbortSignal): Promise<void> {
+  await nextTurn();
+  signal.throwIfAborted();
 }
 
 function positionOf(cursor: string): WindowPosition {

@@ -31,6 +31,7 @@ export type Serving = Streams & {
 
 /** Serves one client until its input ends, its output is gone, or `stop`. Requests that have arrived get their responses first. */
 export async function serveMcp({ reader, now, log, stop, ...streams }: Serving): Promise<void> {
+  if (stop.aborted) return; // While the data were opened.
   const transport = createStdioTransport(streams);
   const tools = toolsOf(reader);
   const server = createServer(reader, tools);
@@ -115,16 +116,16 @@ async function callTool(tool: Tool, given: Record<string, unknown>, call: Call, 
     return { content: [{ type: "text" as const, text }], structuredContent: structured };
   } catch (error) {
     if (call.signal.aborted) throw error;
-    const message = sentenceOf(tool.name, error);
+    const message = sentenceOf(tool.action, error);
     log(message);
     return { content: [{ type: "text" as const, text: message }], isError: true };
   }
 }
 
-/** The program's own errors name what failed. Others get the name of the tool. */
-function sentenceOf(tool: string, error: unknown): string {
+/** The program's own errors name what failed. Others get it from the tool. */
+function sentenceOf(action: string, error: unknown): string {
   const message = messageOf(error);
-  return oneLine(message.startsWith("Cannot ") ? message : `Cannot ${tool}: ${message}`);
+  return oneLine(message.startsWith("Cannot ") ? message : `Cannot ${action}: ${message}`);
 }
 
 const RESOURCE = /^fundfeed:\/\/opportunities\/([0-9a-f-]{36})$/i;

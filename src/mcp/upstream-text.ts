@@ -17,7 +17,7 @@ export function upstreamTexts({ type, anyOf, items, properties, format, pattern,
 }
 
 /** Invisible characters, with which text for a model can be hidden from people. */
-const INVISIBLE = /[\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu;
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 const QUOTED_MAX = 160;
 
 /** The beginning of an upstream text in quotes, on one line, without characters that hide or reorder text. */

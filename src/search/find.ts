@@ -129,24 +129,26 @@ function snippetOf(sqlite: Database, include: string, seq: number): string | nul
 }
 
 /**
- * The ids of opportunities with this number, or whose id begins so; at most `limit`. A number that ends with "…" was cut by a table, so its
- * beginning is enough.
+ * The ids of opportunities with this number, or whose id begins so; of one source, if it is given; at most `limit`. A number that ends with "…"
+ * was cut by a table, so its beginning is enough.
  */
-export function findByNumber({ sqlite }: SearchFile, text: string, limit: number): string[] {
+export function findByNumber({ sqlite }: SearchFile, text: string, limit: number, source: string | null = null): string[] {
   const number = text.trim().toUpperCase();
   const beginning = number.endsWith("…") ? number.slice(0, -1) : undefined;
   const where = beginning === undefined ? "number = $sought" : "substr(number, 1, length($sought)) = $sought";
-  const numbered = idsWhere(sqlite, where, beginning ?? number, limit);
+  const numbered = idsWhere(sqlite, where, { sought: beginning ?? number, source, limit });
   const isIdBeginning = /^[0-9a-f]{8}[0-9a-f-]*$/i.test(text);
   return numbered.length > 0 || !isIdBeginning
     ? numbered
-    : idsWhere(sqlite, "id >= $sought and id < $sought || '~'", text.toLowerCase(), limit);
+    : idsWhere(sqlite, "id >= $sought and id < $sought || '~'", { sought: text.toLowerCase(), source, limit });
 }
 
-function idsWhere(sqlite: Database, where: string, sought: string, limit: number): string[] {
-  const sql = `select id from records where ${where} order by id limit $limit`;
+type Sought = { sought: string; source: string | null; limit: number };
+
+function idsWhere(sqlite: Database, where: string, values: Sought): string[] {
+  const sql = `select id from records where ${where} and ($source is null or source = $source) order by id limit $limit`;
   return sqlite
-    .query<{ id: string }, { sought: string; limit: number }>(sql)
-    .all({ sought, limit })
+    .query<{ id: string }, Sought>(sql)
+    .all(values)
     .map(({ id }) => id);
 }

@@ -19,7 +19,7 @@ export function toolsOf(reader: Reader): Tool[] {
     ...about,
     inputSchema: inputSchema(table),
     outputSchema: object({ ...statement, ...data }),
-    call: (given, call) => run(readArguments(about.name, table, given, unserved), call),
+    call: (given, call) => run(readArguments(about.action, table, given, unserved), call),
   });
   const context: Context = { reader, tool };
   return [findTool, getTool, historyTool, changesTool, explainTool, sourcesTool].flatMap((make) => make(context) ?? []);

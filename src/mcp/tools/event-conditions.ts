@@ -21,8 +21,12 @@ export const AT_LEAST_DEFAULT: Severity = "informational";
 /** Conditions on events as they were given: a time such as `-7d` is resolved when it is used. */
 export type GivenConditions = { types?: string[]; at_least: Severity; since?: string; until?: string };
 
+/** Throws if no event can meet them. */
 export function conditionsOf({ types, at_least, since, until }: GivenConditions, now: EpochMs): EventConditions {
-  return { types, atLeast: at_least, since: pastInstant(since, now), until: pastInstant(until, now) };
+  const conditions = { types, atLeast: at_least, since: pastInstant(since, now), until: pastInstant(until, now) };
+  if (conditions.since !== undefined && conditions.until !== undefined && conditions.since >= conditions.until)
+    throw new Error(`"since" (${since}) must be earlier than "until" (${until})`);
+  return conditions;
 }
 
 export function describeEvents({ types, atLeast, since, until }: EventConditions): string[] {

@@ -29,6 +29,7 @@ export function explainTool({ reader, tool }: Context): Tool | undefined {
   return tool({
     name: "explain",
     title: "Explain one event",
+    action: "explain",
     description:
       "Says why an event has its type and severity: the rule for each changed field, the values before and after, and the import that brought them. Takes an `event_id` from history or what_changed.",
     arguments: { event_id: requiredText("Id of the event."), cursor },

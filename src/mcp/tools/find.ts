@@ -18,6 +18,7 @@ export function findTool({ reader, tool }: Context): Tool {
   return tool({
     name: "find",
     title: "Find opportunities",
+    action: "find",
     description:
       "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes) by words and filters. All filters must hold; of a list, one value. " +
       "Opportunities of every status are found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +

@@ -16,6 +16,7 @@ export function getTool({ reader, tool }: Context): Tool {
   return tool({
     name: "get",
     title: "Get one opportunity",
+    action: "get",
     description:
       "Returns one opportunity with all its fields. What is too long for one result is cut and listed in `cut`; each of these has a cursor that returns the whole text in `piece`.",
     arguments: { id: requiredText(ID), source: sourceCode, cursor },

@@ -14,6 +14,7 @@ export function historyTool({ reader, tool }: Context): Tool {
   return tool({
     name: "history",
     title: "History of one opportunity",
+    action: "read the history",
     description:
       "Returns what changed in one opportunity, newest first: each change with its severity, the values before and after, and the id of its event. Long values are cut and listed in `cut`.",
     arguments: {

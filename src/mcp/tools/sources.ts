@@ -17,6 +17,7 @@ export function sourcesTool({ reader, tool }: Context): Tool {
   return tool({
     name: "sources",
     title: "Sources",
+    action: "list the sources",
     description:
       "Lists the sources: how many opportunities each has, and in `freshness` how old its data are. Null is what a server does not say.",
     arguments: {},

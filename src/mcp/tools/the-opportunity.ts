@@ -11,7 +11,7 @@ export class NoOpportunity extends Error {}
 /** The one opportunity with this id or number. Throws a NoOpportunity if there is none, and an Error if there are several. */
 export async function theOpportunity(
   reader: Reader,
-  tool: string,
+  action: string,
   id: string,
   source: string | undefined,
   call: Call,
@@ -20,9 +20,9 @@ export async function theOpportunity(
   const [opportunity] = found;
   if (opportunity === undefined)
     throw new NoOpportunity(
-      `Cannot ${tool}: no opportunity${source === undefined ? "" : ` of ${source}`} has the id or number ${quoted(id)}. Look for it with find`,
+      `Cannot ${action}: no opportunity${source === undefined ? "" : ` of ${source}`} has the id or number ${quoted(id)}. Look for it with find`,
     );
   if (found.length === 1) return opportunity;
   const list = found.map((each) => `${each.id} (${codeInWords(each.source.code)}, ${quoted(each.title)})`).join("; ");
-  throw new Error(`Cannot ${tool}: several opportunities have the number ${quoted(id)}. Give the id of one: ${list}`);
+  throw new Error(`Cannot ${action}: several opportunities have the number ${quoted(id)}. Give the id of one: ${list}`);
 }

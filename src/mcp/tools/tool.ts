@@ -10,6 +10,8 @@ import type { Result, Statement } from "../results.ts";
 export type Tool = {
   name: string;
   title: string;
+  /** What an error says cannot be done: "read the history". */
+  action: string;
   description: string;
   inputSchema: TObject;
   outputSchema: TObject;

@@ -26,6 +26,7 @@ export function changesTool({ reader, tool }: Context): Tool | undefined {
   return tool({
     name: "what_changed",
     title: "What changed",
+    action: "read what changed",
     description:
       "Returns what changed in all opportunities that meet the filters now, newest first: new opportunities, moved deadlines, cancellations and so on. " +
       '`at_least: "material"` leaves out new opportunities and small changes.',
