@@ -28,10 +28,11 @@ export function filterOf(options: FilterOptions): Filter {
   return { ...(options.match === undefined ? {} : readMatchFile(options.match)), ...Object.fromEntries(given) };
 }
 
-/** The arguments replace the words of a `--match` file. Words that are none end the command with a usage error. */
+/** The arguments replace the words of a `--match` file. Words that are none, and words in both places, end the command with a usage error. */
 export function withWords(command: Command, filter: Filter, words: readonly string[]): Filter {
   const given = words.filter((word) => word.trim() !== "");
   if (given.length === 0) return filter;
+  if (command.getOptionValue("words") !== undefined) command.error("error: give the words as arguments or with --words, not both");
   try {
     return { ...filter, words: fields.words.read(given) };
   } catch (error) {

@@ -109,6 +109,8 @@ describe("fundfeed find", () => {
     const expected = await total("quantum", "machine learning");
     expect(expected).toBeGreaterThan(0);
     expect(await total("--words", 'quantum "machine learning"')).toBe(expected);
+    const both = await at(undefined, "find", "quantum", "--words", "learning");
+    expect([both.code, both.err]).toEqual([2, "error: give the words as arguments or with --words, not both\n(see --help)\n"]);
     expect(await total("--match", file)).toBe(expected);
     expect(await total("clinical", "--match", file)).toBe(await total("clinical"));
     const { code, err } = await at(80, "find", "&&&");
