@@ -1,5 +1,6 @@
 /**
- * The search index and the exports: `bun bench/search.ts 100000`, or with `--data DIR` on a copy of a data directory. Times are CPU seconds and milliseconds of this process or of the command, because other work shares the machine.
+ * The search index and the exports: `bun bench/search.ts 100000`, or with `--data DIR` on a copy of a data directory, `--word` and `--number` being in its records. `--part` measures only one of
+ * them. Times are CPU seconds and milliseconds of this process or of the command, because other work shares the machine.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,29 +20,40 @@ const CHANGED = 1000;
 const RUNS = 7;
 const LIMIT = 20;
 
+const { values, positionals } = parseArgs({
+  options: {
+    data: { type: "string" },
+    part: { type: "string" },
+    word: { type: "string", default: "energy" },
+    number: { type: "string", default: "SAM-25-0000745" },
+  },
+  allowPositionals: true,
+});
+const { word, number } = values;
+
 /** What people ask. Generated texts have some fifty words, so a word of them is in most records: the worst case. */
 const questions: readonly (readonly [what: string, json: object, sort?: Sort])[] = [
   ["everything, newest first", {}],
   ["everything, next deadline first", {}, "closes"],
   ["open at one agency", { status: ["open"], agency: "energy" }],
-  ["a number", { words: "SAM-25-0000745" }],
-  ["a word of most records, by relevance", { words: "energy" }],
-  ["a word of most records, by deadline", { words: "energy" }, "closes"],
-  ["two words and three filters", { words: "water energy", status: ["open"], naics: ["54"], min_amount: "250000" }],
+  ["a number", { words: number }],
+  ["a word of most records, by relevance", { words: word }],
+  ["a word of most records, by deadline", { words: word }, "closes"],
+  ["two words and three filters", { words: `water ${word}`, status: ["open"], naics: ["54"], min_amount: "250000" }],
   ["NAICS and amount", { naics: ["5417"], min_amount: "1000000" }, "amount"],
 ];
 
-const { values, positionals } = parseArgs({ options: { data: { type: "string" } }, allowPositionals: true });
 const records = Number(positionals[0] ?? 100_000);
 const source = values.data ?? (await generatedCatalog(records));
 const work = mkdtempSync(join(process.env.FUNDFEED_BENCH ?? tmpdir(), "fundfeed-search-"));
 try {
-  await measure(source, work);
+  if (values.part !== "exports") await measureSearch(source, work);
+  if (values.part !== "search") await measureExports(source, work);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
 
-async function measure(source: string, work: string): Promise<void> {
+async function measureSearch(source: string, work: string): Promise<void> {
   const catalog = openCatalog(source, Date.now());
   const index = openSearchFile(work);
   const begun = performance.now();
@@ -66,7 +78,6 @@ async function measure(source: string, work: string): Promise<void> {
   print([{ "all searches, p50 ms": round(quantile(all, 0.5)), "p99 ms": round(quantile(all, 0.99)) }]);
   index.close();
   await catalog.close();
-  await measureExports(source, work);
 }
 
 /** Takes the position back by so many records: catching up then replaces them, as it does after an import that changed them. */

@@ -15,7 +15,7 @@ import { sourceCodes } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
 import { addFilterOptions, type FilterOptions, filterOf } from "./filter-options.ts";
 import { examples, formatCount, printResult } from "./output.ts";
-import { progressReporter } from "./progress.ts";
+import { progressLine, progressReporter } from "./progress.ts";
 
 const formats = ["ndjson", "csv", "sqlite", "commongrants"] as const;
 type Format = (typeof formats)[number];
@@ -81,16 +81,17 @@ async function writeFile(
   const reportProgress = progressReporter(cli.machine);
   const file = createExportFile(path, { filter: JSON.stringify(filter), madeAt: formatInstant(cli.machine.now()) });
   try {
-    await exportHistories(db, selection, (opportunity, history) => {
+    await exportHistories(db, selection, (opportunity, history, text) => {
       file.put(
-        { id: opportunity.id, at: opportunity.updated_at, text: JSON.stringify(opportunity) },
+        { id: opportunity.id, at: opportunity.updated_at, text },
         history.map((event) => ({ id: event.id, at: event.detected_at, text: JSON.stringify(event) })),
+        opportunity,
       );
       written.records++;
       written.events += history.length;
       reportProgress({ step: "exporting", done: written.records, unit: "records" });
     });
-    file.finish();
+    file.finish((step, done, total) => cli.machine.showProgress(progressLine({ step, done, total, unit: "steps" }, 0)));
   } catch (error) {
     throw new Error(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
   } finally {

@@ -60,11 +60,11 @@ export async function exportOpportunities(
   });
 }
 
-/** Calls `take` with each opportunity and all of its events, the oldest first, in the same order. */
+/** Calls `take` with each opportunity, all of its events, the oldest first, and the opportunity's JSON text, in the same order. */
 export async function exportHistories(
   db: CatalogDb,
   { codes, isIncluded = () => true }: Selection,
-  take: (opportunity: Opportunity, history: OpportunityEvent[]) => void,
+  take: (opportunity: Opportunity, history: OpportunityEvent[], text: string) => void,
 ): Promise<void> {
   await db.readTransaction(async (sql) => {
     await eachBatch(sql, codes, async (rows) => {
@@ -75,6 +75,7 @@ export async function exportHistories(
         take(
           opportunity,
           (histories.get(row.seq) ?? []).map(({ document }) => JSON.parse(utf8.decode(document))),
+          utf8.decode(row.document),
         );
       }
     });

@@ -2,15 +2,17 @@
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { reasonOf } from "../../db/reason.ts";
-import { type Put, prepareTables, putInto } from "./file.ts";
+import { completeTables, createTables, type Put, putInto } from "./file.ts";
 
 /** "ffex" in ASCII. */
 const APPLICATION_ID = 0x66666578;
 
 const ABOUT = "create table export (made_at text not null, filter text not null) strict";
 
-/** `finish` gives the file its name. `abandon` removes it, unless it is finished. */
-export type ExportFile = { put: Put; finish: () => void; abandon: () => void };
+type Report = Parameters<typeof completeTables>[1];
+
+/** `finish` builds the indexes and gives the file its name. `abandon` removes it, unless it is finished. */
+export type ExportFile = { put: Put; finish: (report?: Report) => void; abandon: () => void };
 
 /** `filter` and `madeAt` are stored in the file. Throws if a file exists at `path` that is no export. */
 export function createExportFile(path: string, { filter, madeAt }: { filter: string; madeAt: string }): ExportFile {
@@ -23,13 +25,14 @@ export function createExportFile(path: string, { filter, madeAt }: { filter: str
     const sqlite = new Database(partialPath, { strict: true });
     for (const setting of ["journal_mode = off", "synchronous = off", "cache_size = -32000"]) sqlite.run(`pragma ${setting}`); // A partial file is never read.
     sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
-    prepareTables(sqlite);
+    createTables(sqlite);
     sqlite.run(ABOUT);
     sqlite.query("insert into export values (?, ?)").run(madeAt, filter);
     sqlite.run("begin");
     return {
       put: putInto(sqlite),
-      finish: () => {
+      finish: (report) => {
+        completeTables(sqlite, report);
         sqlite.run("commit; analyze");
         sqlite.close();
         sync(partialPath);

@@ -4,7 +4,7 @@
  */
 
 /** To be raised with any change of the tables: a file of another version is built again from its documents. */
-export const VERSION = 1;
+export const VERSION = 2;
 
 /** Names of columns, which come from the document by an SQL expression. */
 type Columns = Readonly<Record<string, string>>;
@@ -46,13 +46,26 @@ const opportunityColumns: Columns = {
   parent_id: at("relationships.parent_id"),
   canonical_id: at("relationships.canonical_id"),
   created_at: at("created_at"),
-  contacts: at("contacts"),
 };
 
 const eventColumns: Columns = { type: at("type"), severity: at("severity"), summary: at("summary") };
 
-/** What people filter and sort by. */
-const indexed = ["status", "source", "agency", "program_type", "posted_at", "closes_at", "amount_max", "updated_at", "solicitation_id"];
+/** What people filter and sort by. Deadlines of what is open are the most frequent question. */
+const indexes: Readonly<Record<string, string>> = {
+  opportunities_by_status: "opportunities (status, closes_at)",
+  ...Object.fromEntries(
+    ["source", "agency", "program_type", "posted_at", "closes_at", "amount_max", "updated_at", "solicitation_id"].map((name) => [
+      `opportunities_by_${name}`,
+      `opportunities (${name})`,
+    ]),
+  ),
+  classifications_by_opportunity: "classifications (opportunity)",
+  events_by_opportunity: "events (opportunity, detected_at)",
+  events_by_detected_at: "events (detected_at)",
+  events_by_type: "events (type, detected_at)",
+  events_by_severity: "events (severity, detected_at)",
+  changes_by_event: "changes (event)",
+};
 
 /** The columns of the full-text index, and how much a match in each weighs. */
 const searched = {
@@ -74,33 +87,26 @@ const stored = (columns: Columns) =>
 /** Foreign keys name their column, because Datasette fails on those that do not. */
 const OF_OPPORTUNITY = "opportunity integer not null references opportunities (rowid)";
 
-const TABLES = `
+export const TABLES = `
 create table opportunities (
   rowid integer primary key, id text not null unique, updated_at text not null,
   ${stored(opportunityColumns).join(",\n  ")},
   summary text, description text, document text not null
 ) strict;
-${indexed.map((name) => `create index opportunities_by_${name} on opportunities (${name});`).join("\n")}
-
-create table classifications (
-  scheme text not null, code text not null, ${OF_OPPORTUNITY}, primary key (scheme, code, opportunity)
-) strict, without rowid;
-create index classifications_by_opportunity on classifications (opportunity);
-
 create table events (
   rowid integer primary key, id text not null unique, opportunity_id text not null, ${OF_OPPORTUNITY}, detected_at text not null,
   ${stored(eventColumns).join(",\n  ")},
   document text not null
 ) strict;
-create index events_by_opportunity on events (opportunity, detected_at);
-create index events_by_detected_at on events (detected_at);
-create index events_by_type on events (type, detected_at);
-create index events_by_severity on events (severity, detected_at);
-
+create table classifications (
+  scheme text not null, code text not null, ${OF_OPPORTUNITY}, primary key (scheme, code, opportunity)
+) strict, without rowid;
+create table contacts (
+  ${OF_OPPORTUNITY}, item integer not null, name text, role text, email text, phone text, primary key (opportunity, item)
+) strict, without rowid;
 create table changes (
   field text not null, event integer not null references events (rowid), item integer not null, primary key (field, event, item)
 ) strict, without rowid;
-create index changes_by_event on changes (event);
 `;
 
 /** Datasette finds the full-text index of a table by this way of writing "content". */
@@ -108,43 +114,71 @@ const SEARCH = `
 create virtual table search using fts5 (
   id unindexed, ${searchedNames.join(", ")}, content="opportunities", content_rowid="rowid", tokenize = "unicode61 remove_diacritics 2"
 );
+insert into search (search) values ('rebuild');
 insert into search (search, rank) values ('rank', 'bm25(0, ${Object.values(searched).join(", ")})');
 `;
 
-// ---- Triggers keep the full-text index, the classifications and the changed fields in step with the documents.
+// ---- What follows from the documents: codes, contacts, changed fields and the full-text index. Triggers keep it in step.
 
-const namesOf = (row: "old" | "new") => ["rowid", "id", ...searchedNames].map((name) => `${row}.${name}`).join(", ");
-const items = (scheme: string, column: string) => `select '${scheme}', value, new.rowid from json_each(new.${column})`;
+/** The rows of a table that come from a row of another. `given` is that row; `from` begins the list of tables. */
+type Derived = { table: string; of: "opportunities" | "events"; by: string; rows: (given: string, from: string) => string };
 
-const add = `
-  insert into search (rowid, id, ${searchedNames.join(", ")}) values (${namesOf("new")});
-  insert or ignore into classifications (scheme, code, opportunity)
-    ${items("naics", "naics_codes")}
-    union all ${items("set_aside", "set_aside_types")}
-    union all ${items("keyword", "keywords")}
-    union all ${items("technology_area", "technology_areas")}
-    union all select lower(substr(value, 1, instr(value, ':') - 1)), substr(value, instr(value, ':') + 1), new.rowid
-      from json_each(new.tech_taxonomy) where instr(value, ':') > 0;
-`;
-const remove = `
-  insert into search (search, rowid, id, ${searchedNames.join(", ")}) values ('delete', ${namesOf("old")});
-  delete from classifications where opportunity = old.rowid;
-`;
+const codes = (scheme: string, column: string) => (given: string, from: string) =>
+  `select '${scheme}', value, ${given}.rowid from ${from}json_each(${given}.${column})`;
 
-const addChanges = `
-  insert or ignore into changes (field, event, item)
-    select value ->> 'field', new.rowid, key from json_each(new.document, '$.changes') where value ->> 'field' is not null;
-`;
-const removeChanges = "delete from changes where event = old.rowid;";
+const derived: readonly Derived[] = [
+  {
+    table: "classifications",
+    of: "opportunities",
+    by: "opportunity",
+    rows: (given, from) => `
+    ${codes("naics", "naics_codes")(given, from)}
+    union all ${codes("set_aside", "set_aside_types")(given, from)}
+    union all ${codes("keyword", "keywords")(given, from)}
+    union all ${codes("technology_area", "technology_areas")(given, from)}
+    union all select lower(substr(value, 1, instr(value, ':') - 1)), substr(value, instr(value, ':') + 1), ${given}.rowid
+      from ${from}json_each(${given}.tech_taxonomy) where instr(value, ':') > 0`,
+  },
+  {
+    table: "contacts",
+    of: "opportunities",
+    by: "opportunity",
+    rows: (given, from) => `
+    select ${given}.rowid, key, value ->> 'name', value ->> 'role', value ->> 'email', value ->> 'phone'
+      from ${from}json_each(${given}.document, '$.contacts') where type = 'object'`,
+  },
+  {
+    table: "changes",
+    of: "events",
+    by: "event",
+    rows: (given, from) => `
+    select value ->> 'field', ${given}.rowid, key from ${from}json_each(${given}.document, '$.changes') where value ->> 'field' is not null`,
+  },
+];
 
-const TRIGGERS = `
-create trigger events_inserted after insert on events begin ${addChanges} end;
-create trigger events_deleted after delete on events begin ${removeChanges} end;
-create trigger events_updated after update on events begin ${removeChanges} ${addChanges} end;
-create trigger opportunities_inserted after insert on opportunities begin ${add} end;
-create trigger opportunities_deleted after delete on opportunities begin ${remove} end;
-create trigger opportunities_updated after update on opportunities begin ${remove} ${add} end;
+export const DERIVED_TABLES = derived.map(({ table }) => table);
+
+const searchedOf = (row: "old" | "new") => ["rowid", "id", ...searchedNames].map((name) => `${row}.${name}`).join(", ");
+const derivedFrom = (of: Derived["of"]) => derived.filter((each) => each.of === of);
+
+function triggersOf(of: Derived["of"], addMore = "", removeMore = ""): string {
+  const add = derivedFrom(of).map(({ table, rows }) => `insert or ignore into ${table} ${rows("new", "")};`);
+  const remove = derivedFrom(of).map(({ table, by }) => `delete from ${table} where ${by} = old.rowid;`);
+  const [added, removed] = [[addMore, ...add].join("\n  "), [removeMore, ...remove].join("\n  ")];
+  return `
+create trigger ${of}_inserted after insert on ${of} begin ${added} end;
+create trigger ${of}_deleted after delete on ${of} begin ${removed} end;
+create trigger ${of}_updated after update on ${of} begin ${removed} ${added} end;
 `;
+}
+
+const TRIGGERS =
+  triggersOf("events") +
+  triggersOf(
+    "opportunities",
+    `insert into search (rowid, id, ${searchedNames.join(", ")}) values (${searchedOf("new")});`,
+    `insert into search (search, rowid, id, ${searchedNames.join(", ")}) values ('delete', ${searchedOf("old")});`,
+  );
 
 // ---- Views.
 
@@ -153,11 +187,9 @@ const ofOpportunity = ["title", "solicitation_id", "source", "agency", "status",
   .join(", ");
 
 const views: Readonly<Record<string, string>> = {
-  opportunity: `select id, ${Object.keys(opportunityColumns)
-    .filter((name) => name !== "contacts")
-    .join(", ")}, updated_at, summary, description, rowid from opportunities`,
-  contact: `select opportunities.id as opportunity_id, value ->> 'name' as name, value ->> 'role' as role, value ->> 'email' as email,
-    value ->> 'phone' as phone, ${ofOpportunity} from opportunities, json_each(contacts)`,
+  opportunity: `select id, ${Object.keys(opportunityColumns).join(", ")}, updated_at, summary, description, rowid from opportunities`,
+  contact: `select opportunities.id as opportunity_id, name, role, email, phone, ${ofOpportunity}
+    from contacts join opportunities on opportunities.rowid = opportunity`,
   classification: `select opportunities.id as opportunity_id, scheme, code, ${ofOpportunity}
     from classifications join opportunities on opportunities.rowid = opportunity`,
   event: `select events.id, opportunity_id, detected_at, type, severity, events.summary, ${ofOpportunity}
@@ -168,7 +200,19 @@ const views: Readonly<Record<string, string>> = {
     from changes join events on events.rowid = event join opportunities on opportunities.rowid = opportunity`,
 };
 
-/** Creates everything in an empty file. */
-export const SCHEMA = [TABLES, SEARCH, TRIGGERS, ...Object.entries(views).map(([name, sql]) => `create view ${name} as ${sql};`)].join(
-  "\n",
-);
+/** A statement, and what it does in two words. */
+type Step = { step: string; sql: string };
+
+/**
+ * To be run in this order when the tables of TABLES are filled. Until then they have no index and no trigger: maintaining those row by row takes
+ * many times as long. Afterwards, triggers keep everything in step.
+ */
+export const COMPLETION: readonly Step[] = [
+  ...derived.map(({ table, of, rows }) => ({
+    step: `filling ${table}`,
+    sql: `insert or ignore into ${table} select * from (${rows(of, `${of}, `)}) order by 1, 2, 3`, // In the order of the key.
+  })),
+  ...Object.entries(indexes).map(([name, columns]) => ({ step: "indexing", sql: `create index ${name} on ${columns}` })),
+  { step: "indexing texts", sql: SEARCH },
+  { step: "finishing", sql: [TRIGGERS, ...Object.entries(views).map(([name, sql]) => `create view ${name} as ${sql};`)].join("\n") },
+];

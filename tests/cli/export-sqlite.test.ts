@@ -3,10 +3,11 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runCommandLine } from "../../src/cli/command-line.ts";
 import { matches, readFilter } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
-import { fundfeed } from "../support/command-line.ts";
+import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 import { run } from "../support/source-program.ts";
 import { expectInStep } from "../support/sql-file.ts";
@@ -109,6 +110,18 @@ test("takes the filters, and replaces its own earlier export only", async () => 
     expect([code, err]).toEqual([1, `Cannot export into ${other}: it exists and is not an export of this program; use another file\n`]);
     if (before !== undefined) expect(readFileSync(other).equals(before)).toBe(true);
   }
+});
+
+test("shows the records and then the steps of indexing as progress", async () => {
+  const shown: string[] = [];
+  const path = join(aDirectory(), "shown.sqlite");
+  const code = await runCommandLine(["export", "--format", "sqlite", path, "--data", data], {
+    ...machineOf({}, { printLine: () => undefined, printError: () => undefined }),
+    showProgress: (line) => void shown.push(line),
+  });
+  expect([code, shown[0], shown.at(-1)]).toEqual([0, expect.stringMatching(/^exporting 1 records/), ""]);
+  expect(shown.at(-2)).toMatch(/^finishing 9\d %, (\d+) of \d+ steps$/);
+  expect(shown.at(-3)).toMatch(/^indexing texts \d\d %, /);
 });
 
 test("needs a file, which the other formats do not take", async () => {

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
+import { createExportFile } from "../../src/sql/export-file.ts";
 import { prepareTables, putInto } from "../../src/sql/file.ts";
 import { everything } from "../mirror/mirrored.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";
@@ -39,6 +40,46 @@ test("every record of the sources, written, replaced and deleted in any order, i
   sqlite.run("vacuum"); // Row numbers stay.
   sqlite.close();
   expect(expectInStep(path).length).toBeGreaterThan(all.length / 2);
+});
+
+test("an export, completed at its end, has the same tables, indexes, triggers and views as a file that triggers keep", () => {
+  const [kept, exported] = [join(aDirectory(), "kept.sqlite"), join(aDirectory(), "exported.sqlite")];
+  const sqlite = new Database(kept, { strict: true });
+  prepareTables(sqlite);
+  sqlite.close();
+  const steps: [step: string, done: number, total: number][] = [];
+  createExportFile(exported, { filter: "{}", madeAt: "2026-08-03T00:00:00Z" }).finish((...step) => steps.push(step));
+  const schemaOf = (path: string) => {
+    const file = new Database(path, { readonly: true });
+    const schema = file.query("select type, name, sql from sqlite_master where name not in ('export', 'sqlite_stat1') order by 1, 2").all();
+    const version = file.query("pragma user_version").get();
+    file.close();
+    return { schema, version };
+  };
+  expect(schemaOf(exported)).toEqual(schemaOf(kept));
+  expect(steps.map(([, done]) => done)).toEqual(steps.map((_, n) => n));
+  expect(steps.at(-2)).toEqual(["indexing texts", steps.length - 2, steps.length]);
+});
+
+test.each([
+  [
+    "deadlines of what is open",
+    "select * from opportunity where status = 'open' order by closes_at",
+    ["opportunities_by_status (status=?)"],
+  ],
+  ["the newest changes", "select * from change order by detected_at desc", ["events_by_detected_at", "changes_by_event"]],
+  ["the contacts", "select * from contact", ["SCAN contacts"]],
+])("%s come from an index, without a sort", (_, sql, used) => {
+  const sqlite = new Database(":memory:", { strict: true });
+  prepareTables(sqlite);
+  const plan = sqlite
+    .query<{ detail: string }, []>(`explain query plan ${sql}`)
+    .all()
+    .map(({ detail }) => detail)
+    .join("\n");
+  for (const part of used) expect(plan).toContain(part);
+  expect(plan).not.toMatch(/TEMP B-TREE|json_each/);
+  sqlite.close();
 });
 
 /** As `mirror` created a file before it had views. */
@@ -81,6 +122,9 @@ test("a file of an older version is built again from its documents when it is op
   }
   expect(upgrades).toBe(1);
   const sqlite = new Database(path);
+  sqlite.run("pragma user_version = 1");
+  await openSqliteStore(path, everything, () => upgrades++).close();
+  expect([upgrades, expectInStep(path).length]).toEqual([2, 300]);
   expect(sqlite.query("select name from sqlite_master where name like 'old%'").all()).toEqual([]);
   expect(sqlite.query("select count(*) as events from event").get()).toEqual({ events: 300 });
   sqlite.run("pragma user_version = 99");
