@@ -23,17 +23,27 @@ export type BackedUp = { name: string; bytes: number };
 const kinds = ["catalog", "state"] as const;
 type Kind = (typeof kinds)[number];
 
+/** Called before each step, with the name and size of the file. A step is one long statement, so nothing can be reported within it. */
+export type BackupReport = (step: "copying" | "checking", name: string, bytes: number) => void;
+const noReport: BackupReport = () => undefined;
+
 /**
  * Backs up the committed state of `data`, whatever its schema version. Replaces an earlier backup in `directory` only after the new one is
  * complete and checked. Returns the names and sizes of the files.
  */
-export function backUp(databases: { catalog: CatalogFile; state: StateFile }, data: string, directory: string): BackedUp[] {
+export function backUp(
+  databases: { catalog: CatalogFile; state: StateFile },
+  data: string,
+  directory: string,
+  report = noReport,
+): BackedUp[] {
   return naming(`Cannot back up to ${directory}`, () => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     refuseSame(directory, data);
     using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
-    replaceBoth(directory, (kind, partial) => {
+    replaceBoth(directory, report, (kind, partial) => {
       const { sqlite } = databases[kind];
+      report("copying", fileNames[kind], statSync(join(data, fileNames[kind])).size);
       sqlite.run("pragma query_only = off"); // With it on, SQLite would also refuse to write the copy.
       sqlite.query("vacuum into ?").run(partial);
     });
@@ -45,7 +55,7 @@ export function backUp(databases: { catalog: CatalogFile; state: StateFile }, da
  * Replaces both files of `data` by those of a backup. Throws, with nothing changed, if the backup is damaged or the files are in use. A
  * server or an import that starts meanwhile waits (`openPresent` in `open.ts`).
  */
-export function restore(directory: string, data: string, copy: (from: string, to: string) => void = copyFileSync): void {
+export function restore(directory: string, data: string, report = noReport, copy: (from: string, to: string) => void = copyFileSync): void {
   naming(`Cannot restore from ${directory}`, () => {
     for (const kind of kinds) refuseUnfinished(directory, fileNames[kind]);
   });
@@ -53,12 +63,16 @@ export function restore(directory: string, data: string, copy: (from: string, to
     mkdirSync(data, { recursive: true, mode: 0o700 });
     refuseSame(directory, data);
     using _ = holdBoth(data, { replacesDamaged: true, createsMissing: true });
-    replaceBoth(data, (kind, partial) => copy(join(directory, fileNames[kind]), partial));
+    replaceBoth(data, report, (kind, partial) => {
+      const from = join(directory, fileNames[kind]);
+      report("copying", fileNames[kind], statSync(from).size);
+      copy(from, partial);
+    });
   });
 }
 
 /** Replaces both files or neither. Each new file is made and checked before any is replaced. */
-function replaceBoth(directory: string, make: (kind: Kind, partial: string) => void): void {
+function replaceBoth(directory: string, report: BackupReport, make: (kind: Kind, partial: string) => void): void {
   const paths = kinds.map((kind) => ({
     kind,
     path: join(directory, fileNames[kind]),
@@ -68,6 +82,7 @@ function replaceBoth(directory: string, make: (kind: Kind, partial: string) => v
     for (const { kind, partial } of paths) {
       rmSync(partial, { force: true }); // `vacuum into` refuses an existing file.
       make(kind, partial);
+      report("checking", fileNames[kind], statSync(partial).size);
       checkCopy(partial, kind);
     }
     for (const { path, partial } of paths) putInPlace(partial, path);

@@ -1,13 +1,15 @@
 import { mkdirSync } from "node:fs";
 import type { Command } from "commander";
 import { type DatabaseLocation, locationName } from "../../db/open.ts";
-import { type BackedUp, backUp, restore } from "../../db/sqlite/backup.ts";
+import { type BackedUp, type BackupReport, backUp, restore } from "../../db/sqlite/backup.ts";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
+import type { Machine } from "../runtime/machine.ts";
 import { copyOfWatches, replaceWatches } from "../watch/backup.ts";
 import { WATCH_FILE } from "../watch/watch-file.ts";
 import { type Cli, type CommonOptions, command } from "./command.ts";
 import { printResult } from "./output.ts";
+import { progressLine } from "./progress.ts";
 
 export function backupCommand(cli: Cli): Command {
   return command("backup", "Copy the databases and the watches while a server runs; the copy is consistent, checked and usable as --data")
@@ -16,7 +18,7 @@ export function backupCommand(cli: Cli): Command {
       if (options.database !== undefined)
         throw new Error(`Cannot back up ${locationName(options)}: use pg_dump (docs/operate/postgres.md)`);
       const watches = copyOfWatches(options.data); // First: a watch must not be ahead of the catalog.
-      const files = await backUpFiles(options, cli.machine.now(), directory);
+      const files = await backUpFiles(cli.machine, options, directory);
       replaceWatches(directory, watches);
       if (watches !== undefined) files.push({ name: WATCH_FILE, bytes: watches.length });
       printResult(
@@ -29,13 +31,20 @@ export function backupCommand(cli: Cli): Command {
     });
 }
 
-async function backUpFiles({ data, mode = "inspect" }: DatabaseLocation, now: number, directory: string): Promise<BackedUp[]> {
+/** "copying catalog.db, 1,864 MB" */
+function progressOf({ showProgress }: Machine): BackupReport {
+  return (step, name, bytes) => showProgress(progressLine({ step: `${step} ${name},`, done: bytes / 1e6, unit: "MB" }, 0));
+}
+
+async function backUpFiles(machine: Machine, { data, mode = "inspect" }: DatabaseLocation, directory: string): Promise<BackedUp[]> {
+  const now = machine.now();
   const catalog = openCatalog(data, now, { mode });
   try {
     const state = openState(data, now, { mode });
     try {
-      return backUp({ catalog, state }, data, directory);
+      return backUp({ catalog, state }, data, directory, progressOf(machine));
     } finally {
+      machine.showProgress("");
       await state.close();
     }
   } finally {
@@ -50,12 +59,16 @@ export function restoreCommand(cli: Cli): Command {
       if (options.database !== undefined)
         throw new Error(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
       const watches = copyOfWatches(directory);
-      if (watches === undefined) restore(directory, options.data);
-      else
-        withoutRuns(options.data, () => {
-          restore(directory, options.data);
-          replaceWatches(options.data, watches);
-        });
+      try {
+        if (watches === undefined) restore(directory, options.data, progressOf(cli.machine));
+        else
+          withoutRuns(options.data, () => {
+            restore(directory, options.data, progressOf(cli.machine));
+            replaceWatches(options.data, watches);
+          });
+      } finally {
+        cli.machine.showProgress("");
+      }
       printResult(cli, options, { directory, data: options.data }, `Restored ${options.data} from ${directory}`);
     });
 }

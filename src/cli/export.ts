@@ -105,7 +105,11 @@ async function writeFile(
 type Printed = { format: Exclude<Format, "sqlite">; bom?: true; events?: true };
 
 /** Record by record, so that memory does not grow with the catalog. */
-async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: Printed, selection: Selection): Promise<void> {
+async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: Printed, chosen: Selection): Promise<void> {
+  const reportProgress = progressReporter(machine);
+  const report = (done: number, total: number) => reportProgress({ step: "exporting", done, total, unit: "records" });
+  // On a terminal, the records themselves show the progress.
+  const selection = machine.terminal() === undefined ? { ...chosen, report } : chosen;
   if (format === "csv") machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader);
   let printed = 0;
   const printLine = (line: string) => {
@@ -123,8 +127,12 @@ async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }
     csv: () => exportOpportunities(db, selection, printCsv),
     commongrants: () => (events ? exportHistories : exportOpportunities)(db, selection, printCommonGrants),
   };
-  await printing[format]().catch((error: unknown) => {
+  try {
+    await printing[format]();
+  } catch (error) {
     const reason = `the output is incomplete and ends after ${formatCount(printed, "record")}`;
     throw new Error(`Cannot finish export: ${reasonOf(error)}; ${reason}`, { cause: error });
-  });
+  } finally {
+    machine.showProgress("");
+  }
 }

@@ -1,8 +1,8 @@
 /** Exports records as NDJSON, with everything that `import records` needs to restore them. */
-import { asc, inArray } from "drizzle-orm";
+import { asc, sql as fragment, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
-import { events, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import { events, facets, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { Opportunity } from "./opportunity.ts";
 
@@ -27,16 +27,30 @@ const eventsOfRows = query({ seqs: listOf(events.opportunity_seq) }, ({ seqs }) 
     .orderBy(asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)),
 );
 
+const saved = { records: fragment<number>`cast(coalesce(sum(${facets.records}), 0) as bigint)` };
+const countAll = query({}, () => select(saved).from(facets));
+const countOfSources = query({ codes: listOf(facets.source) }, ({ codes }) =>
+  select(saved).from(facets).where(inArray(facets.source, codes)),
+);
+
 type Row = RowsOf<typeof allRecords>;
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
-/** `codes` are source codes in upper case, `isIncluded` chooses among the records. Without them, all records are exported. */
-export type Selection = { codes?: readonly string[] | undefined; isIncluded?: ((opportunity: Opportunity) => boolean) | undefined };
+/**
+ * `codes` are source codes in upper case, `isIncluded` chooses among the records. Without them, all records are exported. `report` is called
+ * after each batch with the records read so far, included or not, and with the saved count of all that will be read.
+ */
+export type Selection = {
+  codes?: readonly string[] | undefined;
+  isIncluded?: ((opportunity: Opportunity) => boolean) | undefined;
+  report?: (read: number, total: number) => void;
+};
 
 /** Calls `take` with one line for each record, least recently updated first, in one read transaction. */
-export async function exportLines(db: CatalogDb, { codes, isIncluded }: Selection, take: (line: string) => void): Promise<void> {
+export async function exportLines(db: CatalogDb, selection: Selection, take: (line: string) => void): Promise<void> {
+  const { isIncluded } = selection;
   await db.readTransaction(async (sql) => {
-    await eachBatch(sql, codes, async (rows) => {
+    await eachBatch(sql, selection, async (rows) => {
       const included = isIncluded === undefined ? rows : rows.filter((row) => isIncluded(opportunityOf(row)));
       const ids = await upstreamIdsOf(sql, included);
       for (const row of included) take(lineOf(row, ids.get(row.seq) ?? []));
@@ -45,13 +59,10 @@ export async function exportLines(db: CatalogDb, { codes, isIncluded }: Selectio
 }
 
 /** Calls `take` with each opportunity as the API returns it, in the same order. */
-export async function exportOpportunities(
-  db: CatalogDb,
-  { codes, isIncluded = () => true }: Selection,
-  take: (opportunity: Opportunity) => void,
-): Promise<void> {
+export async function exportOpportunities(db: CatalogDb, selection: Selection, take: (opportunity: Opportunity) => void): Promise<void> {
+  const { isIncluded = () => true } = selection;
   await db.readTransaction(async (sql) => {
-    await eachBatch(sql, codes, (rows) => {
+    await eachBatch(sql, selection, (rows) => {
       for (const row of rows) {
         const opportunity = opportunityOf(row);
         if (isIncluded(opportunity)) take(opportunity);
@@ -63,11 +74,12 @@ export async function exportOpportunities(
 /** Calls `take` with each opportunity, all of its events, the oldest first, and the opportunity's JSON text, in the same order. */
 export async function exportHistories(
   db: CatalogDb,
-  { codes, isIncluded = () => true }: Selection,
+  selection: Selection,
   take: (opportunity: Opportunity, history: OpportunityEvent[], text: string) => void,
 ): Promise<void> {
+  const { isIncluded = () => true } = selection;
   await db.readTransaction(async (sql) => {
-    await eachBatch(sql, codes, async (rows) => {
+    await eachBatch(sql, selection, async (rows) => {
       const included = rows.map((row) => ({ row, opportunity: opportunityOf(row) })).filter(({ opportunity }) => isIncluded(opportunity));
       const found = await sql.all(eventsOfRows, { seqs: included.map(({ row }) => row.seq) });
       const histories = Map.groupBy(found, ({ seq }) => seq);
@@ -82,9 +94,16 @@ export async function exportHistories(
   });
 }
 
-async function eachBatch(sql: CatalogSql, codes: Selection["codes"], take: (rows: Row[]) => void | Promise<void>): Promise<void> {
-  if (codes === undefined) await sql.each(allRecords, {}, take);
-  else await sql.each(recordsOfSources, { codes }, take);
+async function eachBatch(sql: CatalogSql, { codes, report }: Selection, take: (rows: Row[]) => void | Promise<void>): Promise<void> {
+  const counted = codes === undefined ? await sql.get(countAll) : await sql.get(countOfSources, { codes });
+  let read = 0;
+  const takeBatch = async (rows: Row[]) => {
+    await take(rows);
+    read += rows.length;
+    report?.(read, counted?.records ?? 0);
+  };
+  if (codes === undefined) await sql.each(allRecords, {}, takeBatch);
+  else await sql.each(recordsOfSources, { codes }, takeBatch);
 }
 
 const utf8 = new TextDecoder();

@@ -1,5 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { runCommandLine } from "../../src/cli/command-line.ts";
 import { progressLine, progressReporter } from "../../src/cli/progress.ts";
+import { fundfeed, machineOf } from "../support/command-line.ts";
+import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
 
 describe("a line of progress", () => {
   test.each([
@@ -30,5 +36,48 @@ describe("a line of progress", () => {
     expect(shown).toHaveLength(25);
     expect(shown[4]).toBe("reading 17 %, 4 s left, 17 of 100 records, 21.3/s");
     expect(shown.at(-1)).toStartWith("writing 97 %, 1 s left, ");
+  });
+});
+
+describe("the progress of long commands", () => {
+  const output = { printLine: () => undefined, printError: () => undefined };
+
+  /** What a command shows while it runs. The line is cleared at the end. */
+  async function shownBy(args: readonly string[], terminal?: { columns: number; hasColors: boolean }): Promise<string[]> {
+    const shown: string[] = [];
+    const machine = { ...machineOf({}, output), showProgress: (line: string) => void shown.push(line), terminal: () => terminal };
+    expect(await runCommandLine(args, machine)).toBe(0);
+    expect(shown.at(-1) ?? "").toBe("");
+    return shown.filter((line) => line !== "");
+  }
+
+  async function aDataDirectory(): Promise<string> {
+    const data = aDirectory();
+    const record = (code: string, n: number) => ({ source: { code, opportunity_id: `N${n}` }, title: `Title ${n}`, status: "open" });
+    for (const args of [
+      ["keys", "create", "--account", "A"],
+      ["import", "records", aFile([record("OWN", 1), record("OWN", 2), record("DSIP", 3)])],
+    ])
+      expect(await fundfeed([...args, "--data", data])).toMatchObject({ code: 0 });
+    return data;
+  }
+
+  test("of export counts the records that were read", async () => {
+    const data = await aDataDirectory();
+    for (const format of ["ndjson", "csv", "commongrants"]) {
+      const shown = await shownBy(["export", "--format", format, "--data", data]);
+      expect(shown).toEqual([expect.stringMatching(/^exporting 100 %, 3 of 3 records/)]);
+    }
+    const ofSource = await shownBy(["export", "--source", "OWN", "--status", "closed", "--data", data]);
+    expect(ofSource).toEqual([expect.stringMatching(/^exporting 100 %, 2 of 2 records/)]);
+    expect(await shownBy(["export", "--data", data], { columns: 80, hasColors: false })).toEqual([]);
+  });
+
+  test("of backup and restore names each step and the size of its file", async () => {
+    const [data, copy] = [await aDataDirectory(), join(aDirectory(), "copy")];
+    const steps = ["copying catalog.db", "checking catalog.db", "copying state.db", "checking state.db"];
+    const lines = steps.map((step) => expect.stringMatching(new RegExp(`^${step}, 0\\.\\d MB$`)));
+    expect(await shownBy(["backup", copy, "--data", data])).toEqual(lines);
+    expect(await shownBy(["restore", copy, "--data", data])).toEqual(lines);
   });
 });

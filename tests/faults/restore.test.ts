@@ -42,7 +42,7 @@ function hasOpen(pid: number, directory: string): boolean {
 /** Puts the backup back, and begins something as soon as the first file is being copied, until that has the catalog open. */
 function restoreWhile<T>(home: Home, data: string, begin: () => T): T {
   const begun: T[] = [];
-  restore(home.at("copy"), home.at(data), (from, to) => {
+  restore(home.at("copy"), home.at(data), undefined, (from, to) => {
     copyFileSync(from, to);
     if (begun.length > 0) return;
     begun.push(begin());
@@ -81,7 +81,7 @@ test("an unusable backup changes nothing, also in an empty directory", async () 
   const fail = () => {
     throw new Error("it broke");
   };
-  for (const data of ["fundfeed-data", "new"]) expect(() => restore(home.at("copy"), home.at(data), fail)).toThrow("it broke");
+  for (const data of ["fundfeed-data", "new"]) expect(() => restore(home.at("copy"), home.at(data), undefined, fail)).toThrow("it broke");
   expect(await exported(home, "fundfeed-data")).toEqual(before);
   expect(readdirSync(home.at("new"))).toEqual([]);
 });
