@@ -1,14 +1,19 @@
 /** The counts of records by facet and by date agree with the records after every kind of change. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
+import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { recountIfBehind } from "../../src/changes/counts.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { newestPostedDates, sourceStatuses } from "../../src/sources/source.ts";
 import { formatInstant } from "../../src/text/instant.ts";
+import { fundfeed } from "../support/command-line.ts";
 import { engines, locations } from "../support/engines.ts";
-import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
+import { aCatalog, aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
@@ -83,6 +88,54 @@ describe.each(engines)("counts on %s", (_, isThere, emptyCatalog) => {
     await recountIfBehind(db);
     expect(await db.get(rawSql("select records from facets where id = 1"))).toEqual({ records: 7 });
     await db.close();
+  });
+});
+
+describe("the counts of a copy", () => {
+  /** A data directory whose records changed, and what its counts say. */
+  async function filledDirectory() {
+    const data = aDirectory();
+    const catalog = await aCatalog(openCatalog(data, NOON));
+    await catalog.take([record(1, 1), record(2, 2), record(3, 3), record(4, null)]);
+    catalog.clock.now += DAY;
+    await catalog.take([record(2, 5), record(3, 3, { organization: { agency: "Other" } })]);
+    const counts = await countsOf(catalog.db);
+    await catalog.db.close();
+    return { data, counts };
+  }
+
+  /** Takes a backup, makes the catalog differ from it, and restores it. */
+  async function restored(data: string): Promise<string> {
+    const backup = join(aDirectory(), "backup");
+    await fundfeed(["keys", "create", "--account", "A", "--data", data]); // Creates the state.
+    expect((await fundfeed(["backup", backup, "--data", data])).code).toBe(0);
+    expect((await fundfeed(["import", "records", aFile([record(7, 9)]), "--data", data])).code).toBe(0);
+    expect((await fundfeed(["restore", backup, "--data", data])).code).toBe(0);
+    return data;
+  }
+
+  async function expectCounts(db: CatalogDb, expected: unknown): Promise<void> {
+    expect(await countsOf(db)).toEqual(expected);
+    expect(await checkCatalog(db)).toEqual([]);
+    const { clock, take } = await aCatalog(db);
+    clock.now += 2 * DAY;
+    await take([record(8, 8)]); // Is added to the counts that were copied.
+    expect(await checkCatalog(db)).toEqual([]);
+    await db.close();
+  }
+
+  test("are those of the backup after restore", async () => {
+    const { data, counts } = await filledDirectory();
+    await expectCounts(openCatalog(await restored(data), NOON), counts);
+  });
+
+  test.if(hasPostgres)("are the same on the other engine after copy, and after copying back", async () => {
+    const { data, counts } = await filledDirectory();
+    const [url, back] = [await (await postgresServer()).freshDatabase({ empty: true }), join(aDirectory(), "back")];
+    expect((await fundfeed(["copy", "--data", data, url])).code).toBe(0);
+    expect((await fundfeed(["copy", "--database", url, back])).code).toBe(0);
+    await expectCounts(await openPostgresCatalog(url, NOON), counts);
+    await expectCounts(openCatalog(back, NOON), counts);
   });
 });
 
