@@ -1,6 +1,7 @@
 /**
  * Every command and every endpoint at several sizes of the catalog: CPU time and peak memory of each command, and the longest stop of the
  * server's event loop at each endpoint. `bun bench/commands.ts [name…]` runs only commands and endpoints whose names contain one of these.
+ * With `FUNDFEED_BENCH_DATABASE`, the URL of a copy of the catalog of that size, they run on PostgreSQL.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { count, megabytes, print, printAlone, type Section, table } from "./repo
 import { shortCatalog } from "./short-catalog.ts";
 
 const SIZES = (process.env.FUNDFEED_BENCH_RECORDS ?? "100000,1000000,10000000").split(",").map(Number);
+const DATABASE = process.env.FUNDFEED_BENCH_DATABASE;
 const names = process.argv.slice(2);
 const REQUESTS = 50;
 const PROBE_PORT = 18_473;
@@ -22,6 +24,8 @@ type Place = { data: string; scratch: string; id: string; longId: string; eventI
 
 /** Where a command works: on the data (`--data` is added), or on nothing. */
 type Command = { name: string; args: (place: Place) => string[]; without?: "data"; before?: (place: Place) => void };
+
+const databaseOf = ({ data }: Place) => (DATABASE === undefined ? ["--data", data] : ["--database", DATABASE]);
 
 /** Cost must not grow with the catalog, except of those that read everything. */
 const commands: Command[] = [
@@ -58,6 +62,7 @@ const commands: Command[] = [
   { name: "show", args: ({ number }) => ["show", number] },
   { name: "export", args: () => ["export"] },
   { name: "export --format csv --status open", args: () => ["export", "--format", "csv", "--status", "open"] },
+  { name: "export --format csv", args: () => ["export", "--format", "csv"] },
   { name: "redact --dry-run", args: () => ["redact", "--dry-run"] },
   { name: "check", args: () => ["check"] },
   { name: "backup", args: ({ scratch }) => ["backup", join(scratch, "backup")] },
@@ -149,7 +154,7 @@ async function runCommands(place: Place): Promise<[string, Figures][]> {
   const measured: [string, Figures][] = [];
   for (const { name, args, without, before } of commands.filter((command) => isWanted(command.name))) {
     before?.(place);
-    const database = without === "data" ? [] : ["--data", place.data];
+    const database = without === "data" ? [] : databaseOf(place);
     const { cpuSeconds, peakBytes } = await runMeasured(SERVER_CORE, [...fundfeed, ...args(place), ...database]);
     print(`${name}: ${cpuSeconds.toFixed(2)} s, ${megabytes(peakBytes).toFixed(0)} MB`);
     measured.push([name, { "CPU s": cpuSeconds, MB: Math.round(megabytes(peakBytes)) }]);
@@ -157,7 +162,7 @@ async function runCommands(place: Place): Promise<[string, Figures][]> {
   return measured;
 }
 
-/** Starts of a server without and with a snapshot. */
+/** Starts of a server without and with a snapshot, and `health` against it. */
 async function measureStarts(place: Place): Promise<[string, Figures][]> {
   if (!isWanted("serve")) return [];
   const measured: [string, Figures][] = [];
@@ -166,6 +171,10 @@ async function measureStarts(place: Place): Promise<[string, Figures][]> {
     const server = await start(place);
     await waitForSnapshot(place);
     measured.push([name, await figuresOfStart(server.process.pid, server.cpuSeconds)]);
+    if (name.endsWith("snapshot")) {
+      const { cpuSeconds, peakBytes } = await runMeasured(SERVER_CORE, [...fundfeed, "health", "--url", server.address]);
+      measured.push(["health", { "CPU s": cpuSeconds, MB: Math.round(megabytes(peakBytes)) }]);
+    }
     await server.stop();
   }
   return measured;
@@ -175,7 +184,7 @@ async function measureStarts(place: Place): Promise<[string, Figures][]> {
 async function requestAll(place: Place): Promise<[string, Figures][]> {
   const wanted = endpoints.filter(([name]) => isWanted(name));
   if (wanted.length === 0) return [];
-  const key = await createBenchKey(place.data);
+  const key = DATABASE === undefined ? await createBenchKey(place.data) : await createBenchKey(DATABASE, "--database");
   const server = await start(place);
   await Bun.sleep(3000); // The description is built a second after the start.
   const measured: [string, Figures][] = [];
@@ -186,16 +195,16 @@ async function requestAll(place: Place): Promise<[string, Figures][]> {
   return measured;
 }
 
-async function start({ data }: Place) {
+async function start(place: Place) {
   const probe = ["env", `STOP_PROBE_PORT=${PROBE_PORT}`, process.execPath, "--preload", join(import.meta.dir, "stop-probe.ts")];
   const options = ["--port", "0", "--metrics-port", String(PROBE_PORT + 1)];
-  const server = await serve([...probe, ...fundfeed.slice(1), "serve", "--data", data, ...options]);
+  const server = await serve([...probe, ...fundfeed.slice(1), "serve", ...databaseOf(place), ...options]);
   return { ...server, cpuSeconds: cpuMicroseconds(server.process.pid) / 1e6 };
 }
 
 /** The first start writes it after it listens; small catalogs have none. */
 async function waitForSnapshot({ data }: Place): Promise<void> {
-  for (let tries = 0; tries < 150 && !existsSync(join(data, SNAPSHOT_NAME)); tries++) await Bun.sleep(100);
+  for (let tries = 0; DATABASE === undefined && tries < 150 && !existsSync(join(data, SNAPSHOT_NAME)); tries++) await Bun.sleep(100);
 }
 
 async function figuresOfStart(pid: number, cpuSeconds: number): Promise<Figures> {
