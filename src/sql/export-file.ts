@@ -23,7 +23,7 @@ export function createExportFile(path: string, { filter, madeAt }: { filter: str
     closeSync(openSync(partialPath, "wx", 0o600));
     const { ino } = statSync(partialPath);
     const sqlite = new Database(partialPath, { strict: true });
-    for (const setting of ["journal_mode = off", "synchronous = off", "cache_size = -32000"]) sqlite.run(`pragma ${setting}`); // A partial file is never read.
+    for (const setting of ["journal_mode = memory", "synchronous = off", "cache_size = -32000"]) sqlite.run(`pragma ${setting}`); // A partial file is never read.
     sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
     createTables(sqlite);
     sqlite.run(ABOUT);
