@@ -7,13 +7,18 @@ import type { SearchFile } from "../search/search-file.ts";
 /** How long a page waits for the newest changes. They are on the next one. */
 const WAIT_MS = 50;
 
-/** Returns a function that returns the index, brought up to date as far as that takes no longer than `WAIT_MS`. Failures go to `onFailure`. */
+/**
+ * Returns a function that returns the index, brought up to date as far as that takes no longer than `WAIT_MS`. `openIndex` is called for each
+ * page, because the file can be deleted at any time. Failures go to `onFailure`; the page then gets the last index that could be opened.
+ */
 export function currentIndex(
-  index: SearchFile,
+  openIndex: () => SearchFile,
   openCatalog: () => Promise<CatalogDb>,
   onFailure: (error: unknown) => void,
 ): () => Promise<SearchFile> {
+  let index = openIndex();
   const update = singleFlight(async () => {
+    index = openIndex();
     const catalog = await openCatalog();
     try {
       await catchUp(catalog, index, () => Bun.sleep(0)); // Requests get their turn after each batch.

@@ -12,13 +12,14 @@ export type BrowseServerOptions = {
   port: number;
   /** Opens the catalog for reading. Called for each page. */
   openCatalog: () => Promise<CatalogDb>;
-  index: SearchFile;
+  /** Returns the open search index, opened again if its file was deleted. Called for each page. */
+  openIndex: () => SearchFile;
   now: () => EpochMs;
   onFailure: (error: unknown) => void;
 };
 
 /** Listens, and serves the pages until the listener is stopped. Throws if the port is taken. */
-export async function serveBrowse({ host, port, openCatalog, index, now, onFailure }: BrowseServerOptions): Promise<Listener> {
-  const app = createBrowseApp({ openCatalog, searchIndex: currentIndex(index, openCatalog, onFailure), now, host, onFailure });
+export async function serveBrowse({ host, port, openCatalog, openIndex, now, onFailure }: BrowseServerOptions): Promise<Listener> {
+  const app = createBrowseApp({ openCatalog, searchIndex: currentIndex(openIndex, openCatalog, onFailure), now, host, onFailure });
   return listen(app, { hostname: host, port });
 }

@@ -1,10 +1,9 @@
 import { type Command, Option } from "commander";
-import type { CatalogDb } from "../../db/engine.ts";
 import { type DatabaseLocation, openCatalogAt } from "../../db/open.ts";
 import type { Listener } from "../http/listen.ts";
 import { createLog, type Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
-import type { SearchFile } from "../search/search-file.ts";
+import { type KeptOpen, keepOpen } from "../search/kept-open.ts";
 import { originOf } from "../server/addresses.ts";
 import { drain, watchStopSignals } from "../server/signals.ts";
 import { nonBlank, wholeNumber } from "./arguments.ts";
@@ -36,9 +35,12 @@ export function browseCommand(cli: Cli): Command {
     const { machine } = cli;
     const log = createLog("text", machine.writeLog, "failure");
     const stopSignals = watchStopSignals(machine, {}, log);
-    // The catalog is closed again before pages are served: each opens it, so that a restore can replace it meanwhile.
-    const index = await withCatalog(cli, options, (catalog) => openCurrentIndex(machine, options, catalog));
+    const index = keepOpen(() => openIndex(options, machine.printError));
     try {
+      // The catalog is closed again before pages are served: each opens it, so that a restore can replace it meanwhile.
+      await withCatalog(cli, options, (catalog) =>
+        useIndex(index.current(), catalog, indexProgress(machine), () => machine.showProgress("")),
+      );
       const { listener, url } = await startBrowse(machine, options, { ...options, mode: "read" }, index, log);
       if (!isLoopback(listener.address)) log.notice(machine.now(), NETWORK_WARNING);
       printResult(cli, options, { url }, `listening on ${url}`);
@@ -48,17 +50,6 @@ export function browseCommand(cli: Cli): Command {
       log.flush();
     }
   });
-}
-
-async function openCurrentIndex(machine: Machine, options: SearchOptions, catalog: CatalogDb): Promise<SearchFile> {
-  const index = openIndex(options, machine.printError);
-  try {
-    await useIndex(index, catalog, indexProgress(machine), () => machine.showProgress(""));
-    return index;
-  } catch (error) {
-    index.close();
-    throw error;
-  }
 }
 
 const NETWORK_WARNING =
@@ -73,12 +64,12 @@ export async function startBrowse(
   machine: Machine,
   { host, port }: { host: string; port: number },
   location: DatabaseLocation,
-  index: SearchFile,
+  index: KeptOpen,
   log: Log,
 ): Promise<{ listener: Listener; url: string }> {
   const { serveBrowse } = await import("../browse/serve.ts");
   const openCatalog = () => openCatalogAt(location, machine.now());
   const onFailure = (error: unknown) => log.failure(machine.now(), error, null);
-  const listener = await serveBrowse({ host, port, openCatalog, index, now: machine.now, onFailure });
+  const listener = await serveBrowse({ host, port, openCatalog, openIndex: index.current, now: machine.now, onFailure });
   return { listener, url: `${originOf("http", host, listener)}/` };
 }

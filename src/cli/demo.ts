@@ -8,6 +8,7 @@ import { formats } from "../import/formats/all.ts";
 import { importFiles } from "../import/run.ts";
 import { createLog, logFormats } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
+import { keepOpen } from "../search/kept-open.ts";
 import { openSearchFile } from "../search/search-file.ts";
 import type { ServeOptions } from "../server/options.ts";
 import { serve } from "../server/serve.ts";
@@ -61,7 +62,7 @@ const HOST = "127.0.0.1";
 async function browseSample(machine: Machine, directory: string, port: number, isTheirs: boolean) {
   const location = { data: directory, mode: "read" } as const;
   const log = createLog("text", machine.writeLog, "failure");
-  const index = openSearchFile(directory);
+  const index = keepOpen(() => openSearchFile(directory));
   const start = (port: number) => startBrowse(machine, { host: HOST, port }, location, index, log);
   const starting = isTheirs || port === 0 ? start(port) : start(port + 1).catch(() => start(0));
   const { listener, url } = await starting;

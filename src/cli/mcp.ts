@@ -4,7 +4,7 @@ import { locationName } from "../../db/open.ts";
 import type { Databases } from "../mcp/local.ts";
 import type { Reader } from "../mcp/reader.ts";
 import { sleep } from "../runtime/run-every.ts";
-import type { SearchFile } from "../search/search-file.ts";
+import { keepOpen } from "../search/kept-open.ts";
 import { apiBaseUrl } from "./arguments.ts";
 import { type Cli, command, withCatalog } from "./command.ts";
 import { examples } from "./output.ts";
@@ -71,26 +71,19 @@ async function openReader(cli: Cli, options: McpOptions): Promise<Reader> {
 }
 
 function databasesOf(cli: Cli, options: SearchOptions): Databases {
-  const opened: SearchFile[] = []; // The last one is in use. Calls that run may still use an earlier one.
+  const kept = keepOpen(() => openIndex(options, (message) => cli.machine.writeLog(`${message}\n`)));
   return {
     place: locationName(options),
     withCatalog: (work) => withCatalog(cli, options, work),
     withIndex: (catalog, { signal, progress }, work) => {
-      let index = opened.at(-1);
-      if (!index?.isInPlace()) {
-        index = openIndex(options, (message) => cli.machine.writeLog(`${message}\n`));
-        opened.push(index);
-      }
-      const inUse = index;
+      const index = kept.current();
       const report = async (done: number, total: number) => {
         progress(done, total, "indexing");
         await nextTurn(); // SQLite gives no turn to other work: cancellations, signals, and the progress that is to be written.
         signal.throwIfAborted(); // What was indexed so far is kept.
       };
-      return useIndex(inUse, catalog, report, () => work(inUse));
+      return useIndex(index, catalog, report, () => work(index));
     },
-    close: async () => {
-      for (const index of opened) index.close();
-    },
+    close: async () => kept.close(),
   };
 }

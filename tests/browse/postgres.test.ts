@@ -24,7 +24,7 @@ test.if(hasPostgres)("every page is served, with and without filters", async () 
   const failures: unknown[] = [];
   const openCatalog = () => openCatalogAt({ data: "", database, mode: "read" }, NOON);
   const onFailure = (error: unknown) => void failures.push(error);
-  const listener = await serveBrowse({ host: "127.0.0.1", port: 0, openCatalog, index, now: () => NOON, onFailure });
+  const listener = await serveBrowse({ host: "127.0.0.1", port: 0, openCatalog, openIndex: () => index, now: () => NOON, onFailure });
   const filter = "status=open&words=quantum";
   const paths = [`/?${filter}`, `/opportunities/${id}`, "/changes", `/changes?type=description_changed&${filter}`, `/deadlines?${filter}`];
   for (const path of paths) {

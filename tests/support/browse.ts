@@ -7,6 +7,7 @@ import { formats } from "../../src/import/formats/all.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { importFiles } from "../../src/import/run.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
+import { keepOpen } from "../../src/search/kept-open.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { aDirectory, DAY } from "./imports.ts";
 import { anOpportunity, storeRecords } from "./records.ts";
@@ -44,13 +45,14 @@ export async function storeVersions(data: string, versions: readonly (readonly [
 /** Serves the pages of a data directory on a free port. */
 export async function browsed(data: string, host = "127.0.0.1"): Promise<BrowsedSite> {
   const failures: unknown[] = [];
-  const index = openSearchFile(data);
+  const index = keepOpen(() => openSearchFile(data));
   const openToRead = async () => openCatalog(data, SAMPLE_NOW, { mode: "read" });
   const catalog = await openToRead();
-  await catchUp(catalog, index);
+  await catchUp(catalog, index.current());
   await catalog.close();
   const onFailure = (error: unknown) => void failures.push(error);
-  const listener: Listener = await serveBrowse({ host, port: 0, openCatalog: openToRead, index, now: () => SAMPLE_NOW, onFailure });
+  const served = { openCatalog: openToRead, openIndex: index.current, now: () => SAMPLE_NOW, onFailure };
+  const listener: Listener = await serveBrowse({ host, port: 0, ...served });
   return {
     origin: `http://127.0.0.1:${listener.port}`,
     data,

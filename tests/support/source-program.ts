@@ -38,12 +38,21 @@ export async function outputOf(args: readonly string[], clock: ClockOptions = {}
   return out;
 }
 
-/** `stop()` returns the exit code; `null` after SIGKILL. */
-export type SourceServer = { base: string; stop: (signal: "SIGTERM" | "SIGKILL") => Promise<number | null> };
+/** `stop()` returns the exit code; `null` after SIGKILL. `errors` is what it wrote to standard error until it ended. */
+export type SourceServer = { base: string; errors: Promise<string>; stop: (signal: "SIGTERM" | "SIGKILL") => Promise<number | null> };
 
 /** Starts a server on a free port, and waits until it listens. `location` is the option that names its databases. Throws if it ends before. */
 export async function serve(location: readonly string[], clock: ClockOptions = {}): Promise<SourceServer> {
-  const child = start(["serve", "--port", "0", ...location], clock);
+  return listening("serve", location, clock);
+}
+
+/** Starts `browse` on a free port, and waits until it listens. */
+export async function browse(location: readonly string[]): Promise<SourceServer> {
+  return listening("browse", location, {});
+}
+
+async function listening(command: string, location: readonly string[], clock: ClockOptions): Promise<SourceServer> {
+  const child = start([command, "--port", "0", ...location], clock);
   const errors = child.stderr.text(); // Reads the log all the time, so that its pipe never fills up.
   const reader = child.stdout.getReader();
   let printed = "";
@@ -54,6 +63,7 @@ export async function serve(location: readonly string[], clock: ClockOptions = {
   }
   return {
     base: printed.trim().replace("listening on ", ""),
+    errors,
     stop: async (signal) => {
       child.kill(signal);
       await child.exited;

@@ -1,0 +1,25 @@
+/** A search index that stays open while a server runs. */
+import type { SearchFile } from "./search-file.ts";
+
+export type KeptOpen = {
+  /** The open index. Opens it, if it is not open or its file was deleted. */
+  current: () => SearchFile;
+  close: () => void;
+};
+
+/** Keeps what `open` opens until `close`, also after the file was deleted: requests that are being served still read it. */
+export function keepOpen(open: () => SearchFile): KeptOpen {
+  const opened: SearchFile[] = [];
+  return {
+    current: () => {
+      const last = opened.at(-1);
+      if (last?.isInPlace()) return last;
+      const index = open();
+      opened.push(index);
+      return index;
+    },
+    close: () => {
+      for (const index of opened) index.close();
+    },
+  };
+}
