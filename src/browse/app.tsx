@@ -90,7 +90,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .onError(({ code, error }) => (code === "NOT_FOUND" ? pageResponse(notFound("There is no such page.")) : failed(error)))
     .get("/", ({ request }) => pageOf(request, findPage))
     .get("/opportunities/:id", ({ request, params: { id } }) =>
-      pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound(`There is no opportunity with the id ${id}.`)),
+      pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound("There is no opportunity with this id.")),
     )
     .get("/changes", ({ request }) => pageOf(request, changesPage))
     .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage))

@@ -47,24 +47,25 @@ export async function changesPage({ catalog, index, now, query }: PageContext): 
     until: (text) => dayAfter(text) !== undefined,
     type: (text) => text.split(",").every((type) => eventTypes.some((each) => each === type)),
     at_least: (text) => offeredSeverities.some((severity) => severity === text),
-    after: (text) => positionOf(text) !== undefined,
+    after: () => true,
   });
   const [title, section] = ["What changed", "changes"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <ChangesBody form={form} now={now} /> };
-  const { type, at_least } = form.given;
+  const { type, at_least, after } = form.given;
+  if (after !== undefined && positionOf(after) === undefined) return { location: addressOf(PATH, omit(form.given, "after")) };
   const chosen: Chosen = { form, types: type?.split(","), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };
   const shown = await readChanges(catalog, index, chosen, now);
   return { title, section, body: <ChangesBody form={form} now={now} shown={shown} /> };
 }
 
-/** The end of a day in UTC, "2026-08-03". */
+/** The end of a day in UTC, "2026-08-03"; undefined if there is no such date. `Date.parse` takes February 31 for March 3. */
 function dayAfter(text: string): EpochMs | undefined {
   const midnight = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(midnight) ? undefined : midnight + DAY_MS;
+  return Number.isNaN(midnight) || utcDate(midnight) !== text ? undefined : midnight + DAY_MS;
 }
 
 function positionOf(text: string | undefined): WindowPosition | undefined {
-  const [, time, seq] = /^(-?\d{1,16})\.(\d{1,16})$/.exec(text ?? "") ?? [];
+  const [, time, seq] = /^(-?\d{1,15})\.(\d{1,15})$/.exec(text ?? "") ?? [];
   return time === undefined ? undefined : { detected_at: Number(time), seq: Number(seq) };
 }
 

@@ -4,11 +4,12 @@ import type { Child } from "hono/jsx";
 import type { CatalogDb } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
-import { listLinked } from "../opportunities/linked.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { numberOf } from "../search/number.ts";
 import { readOpportunities } from "../search/records.ts";
+import { listNaming } from "../search/related.ts";
+import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { plainParagraphs, plainText } from "../text/plain-text.ts";
 import { addressOf, opportunityAddress, webAddress } from "./addresses.ts";
@@ -20,15 +21,17 @@ import { Due, Exact, Relative } from "./times.tsx";
 
 /** Events on a page of the history. */
 const EVENTS = 50;
+const UUID = /^[0-9a-f-]{36}$/i;
 /** Characters of a text: longer ones are cut, so that no page is too heavy for a phone. */
 const [TEXT_MAX, FACT_MAX] = [100_000, 3000];
 
-/** The page, or undefined if there is no such opportunity. */
-export async function opportunityPage({ catalog, now, query }: PageContext, id: string): Promise<Page | undefined> {
+/** The page, or undefined if there is no such opportunity. `id` is null if the address has malformed percent-encoding. */
+export async function opportunityPage({ catalog, index, now, query }: PageContext, id: string | null): Promise<Page | undefined> {
+  if (id === null || !UUID.test(id)) return undefined;
   const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()]);
   if (opportunity === undefined) return undefined;
   const history = await readHistoryPage(catalog, opportunity.id, query.get("before"));
-  const linked = await readLinked(catalog, opportunity);
+  const linked = await readLinked(catalog, index, opportunity);
   return {
     title: cutText(opportunity.title, 120),
     section: "find",
@@ -40,7 +43,7 @@ type History = { events: OpportunityEvent[]; next: string | undefined; isFirst: 
 
 /** `before` is the position that the last page ended with: `<milliseconds>.<event id>`. Anything else shows the first page. */
 async function readHistoryPage(catalog: CatalogDb, id: string, before: string | null): Promise<History> {
-  const [, time, event = ""] = /^(-?\d{1,16})\.([0-9a-f-]{36})$/.exec(before ?? "") ?? [];
+  const [, time, event = ""] = /^(-?\d{1,15})\.([0-9a-f-]{36})$/.exec(before ?? "") ?? [];
   const after: Position | null = time === undefined ? null : { time: Number(time), id: event };
   const page = await listOpportunityEvents({ db: catalog }, id, { include_insignificant: true }, EVENTS, after);
   const events = (page?.documents ?? []).map((document) => JSON.parse(new TextDecoder().decode(document)) as OpportunityEvent);
@@ -50,16 +53,17 @@ async function readHistoryPage(catalog: CatalogDb, id: string, before: string | 
 
 type Linked = { opportunity: Opportunity; relation: string };
 
-/** The same opportunity in other sources, and the one that it follows from. */
-async function readLinked(catalog: CatalogDb, { id, relationships }: Opportunity): Promise<Linked[]> {
+/** The same opportunity in other sources, the one that it follows from, and those that follow from it. */
+async function readLinked(catalog: CatalogDb, index: SearchFile, { id, relationships }: Opportunity): Promise<Linked[]> {
   const { canonical_id, parent_id } = relationships;
-  const same = [...new Set([...(canonical_id === null ? [] : [canonical_id]), ...(await listLinked(catalog, id))])];
-  const ids = [...same.filter((each) => each !== id && each !== parent_id), ...(parent_id === null ? [] : [parent_id])];
+  const relations = new Map([
+    ...[canonical_id, ...listNaming(index, "canonical_id", id)].map((each) => [each, "The same opportunity"] as const),
+    ...listNaming(index, "parent_id", id).map((each) => [each, "Followed by"] as const),
+    [parent_id, "Follows from"] as const,
+  ]);
+  const ids = [...relations.keys()].filter((each) => each !== null).filter((each) => each !== id);
   const opportunities = await readOpportunities(catalog, ids);
-  return opportunities.map((opportunity) => ({
-    opportunity,
-    relation: opportunity.id === parent_id ? "Follows from" : "The same opportunity",
-  }));
+  return opportunities.map((opportunity) => ({ opportunity, relation: relations.get(opportunity.id) ?? "" }));
 }
 
 type BodyProps = { opportunity: Opportunity; linked: readonly Linked[]; history: History; now: EpochMs };

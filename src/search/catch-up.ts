@@ -130,15 +130,16 @@ function writeBatch(sqlite: Database, rows: readonly Row[]): void {
 
 const utf8 = new TextDecoder();
 
-const columnNames = ["number", ...Object.keys(columns)];
+const columnNames = ["number", "canonical_id", "parent_id", ...Object.keys(columns)];
 const INSERT = `insert into records (id, ${columnNames.join(", ")}) values (?, ${columnNames.map(() => "?").join(", ")})
   on conflict (id) do update set ${columnNames.map((name) => `${name} = excluded.${name}`).join(", ")} returning seq`;
 
 function writeRecord(sqlite: Database, opportunity: Opportunity): void {
+  const { canonical_id, parent_id } = opportunity.relationships;
   const cells = Object.values(columns).map((cell) => cell(opportunity));
   const row = sqlite
     .query<{ seq: number }, (string | number | null)[]>(INSERT)
-    .get(opportunity.id, numberOf(opportunity).toUpperCase(), ...cells);
+    .get(opportunity.id, numberOf(opportunity).toUpperCase(), canonical_id, parent_id, ...cells);
   const seq = row?.seq ?? 0;
   sqlite.query("delete from texts where rowid = ?").run(seq);
   sqlite.query(INSERT_TEXTS).run(seq, ...textsOf(opportunity));

@@ -19,7 +19,7 @@ const APPLICATION_ID = 0x66667372;
 const WAIT_MS = 30_000;
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
-const VERSION = 3;
+const VERSION = 4;
 
 const TABLES = `
 create table progress (
@@ -27,8 +27,11 @@ create table progress (
   identity text not null, updated_at integer not null, id text not null,
   is_checked integer not null
 );
-create table records (seq integer primary key, id text not null unique, number text not null, ${Object.keys(columns).join(", ")});
+create table records (seq integer primary key, id text not null unique, number text not null,
+  canonical_id text, parent_id text, ${Object.keys(columns).join(", ")});
 create index records_by_number on records (number);
+create index records_by_canonical_id on records (canonical_id) where canonical_id is not null;
+create index records_by_parent_id on records (parent_id) where parent_id is not null;
 create index records_by_updated_at on records (updated_at desc, id);
 create index records_by_closes_at on records (closes_at, status);
 ${createTexts("prefix = '2 3'")};

@@ -1,6 +1,10 @@
 /** The pages as HTTP: which requests they accept, and what their HTML says. */
+
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { fieldNames } from "../../src/filter/filter.ts";
+import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { aSampleDirectory, type BrowsedSite, browsed, storeVersions } from "../support/browse.ts";
 import { dropScratch } from "../support/imports.ts";
 import { sendRaw } from "../support/raw.ts";
@@ -76,12 +80,16 @@ describe("a request", () => {
     expect(await statusFor(Number(new URL(site.origin).port), host)).toBe(200);
   });
 
-  test.each(["/nowhere", "/opportunities/x", "/opportunities/00000000-0000-4000-8000-000000000000", "/sources/"])(
-    "for %s gets 404",
-    async (path) => {
-      expect((await get(path)).status).toBe(404);
-    },
-  );
+  test.each([
+    "/nowhere",
+    "/sources/",
+    "/opportunities/x",
+    "/opportunities/%00",
+    "/opportunities/%E0%A4%A",
+    "/opportunities/00000000-0000-4000-8000-000000000000",
+  ])("for %s gets 404", async (path) => {
+    expect((await get(path)).status).toBe(404);
+  });
 });
 
 async function statusFor(port: number, host: string): Promise<number | undefined> {
@@ -178,9 +186,17 @@ describe("what changed", () => {
     expect(await html("/changes?until=2026-05-31")).toContain('<option value="90d" selected="">');
   });
 
-  test.each([["since=1y"], ["until=soon"], ["type=moved"], ["at_least=huge"]])("with %s says what is wrong", async (query) => {
-    const response = await get(`/changes?${query}`);
-    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("This value is not one of those offered.")]);
+  test.each([["since=1y"], ["until=soon"], ["until=2026-02-31"], ["type=moved"], ["at_least=huge"]])(
+    "with %s says what is wrong",
+    async (query) => {
+      const response = await get(`/changes?${query}`);
+      expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("This value is not one of those offered.")]);
+    },
+  );
+
+  test.each(["abc", "-9999999999999999.1"])("after the impossible position %s begins again", async (position) => {
+    const response = await get(`/changes?since=7d&after=${position}`);
+    expect([response.status, response.headers.get("location")]).toEqual([303, "/changes?since=7d"]);
   });
 });
 
@@ -220,6 +236,54 @@ describe("the sources", () => {
     expect(page).toMatch(/<dt>Records<\/dt><dd>\d{3}<\/dd>/);
   });
 });
+
+describe("the records related to an opportunity", () => {
+  test.each([
+    ["SIMPLER_GRANTS_GOV", "fb25fde0-4dd9-4ae7-af4f-ee66854eca36", "canonical_id"],
+    ["NSF", "5464", "canonical_id"],
+    ["DARPA", "5381", "parent_id"],
+  ] as const)("of %s %s are shown with their source and a link: %s", async (source, upstream, relation) => {
+    const db = new Database(join(site.data, "catalog.db"), { readonly: true });
+    const documents = db.query<{ document: Uint8Array }, []>("select document from opportunities").all();
+    db.close();
+    const all = documents.map(({ document }) => JSON.parse(new TextDecoder().decode(document)) as Opportunity);
+    const one = all.find((each) => each.source.code === source && each.source.opportunity_id === upstream);
+    const other = all.find(({ id }) => id === one?.relationships[relation]);
+    if (one === undefined || other === undefined) throw new Error("The sample has no such records");
+
+    const words = relation === "parent_id" ? "Follows from at" : "The same opportunity at";
+    expect(await relatedTo(one.id)).toEqual([
+      { text: `${words} ${other.source.name}: ${other.title}`, link: `/opportunities/${other.id}` },
+    ]);
+    const wordsBack = relation === "parent_id" ? "Followed by at" : words;
+    const back = { text: `${wordsBack} ${one.source.name}: ${one.title}`, link: `/opportunities/${one.id}` };
+    expect(await relatedTo(other.id)).toContainEqual(back);
+  });
+
+  test("are left out if there are none", async () => {
+    expect(await html(`/opportunities/${hostile}`)).not.toContain("Related records");
+  });
+});
+
+async function relatedTo(id: string): Promise<{ text: string; link: string | null }[]> {
+  const related: { text: string; link: string | null }[] = [];
+  const rewriter = new HTMLRewriter()
+    .on(".linked li", { element: () => void related.push({ text: "", link: null }) })
+    .on(".linked li", {
+      text: ({ text }) => {
+        const last = related.at(-1);
+        if (last !== undefined) last.text += text;
+      },
+    })
+    .on(".linked a", {
+      element: (element) => {
+        const last = related.at(-1);
+        if (last !== undefined) last.link = element.getAttribute("href");
+      },
+    });
+  rewriter.transform(await html(`/opportunities/${id}`));
+  return related.map(({ text, link }) => ({ text: text.replaceAll("&amp;", "&").replaceAll("&#39;", "'"), link }));
+}
 
 describe("text from upstreams", () => {
   test("is only ever text", async () => {
