@@ -13,6 +13,7 @@ afterAll(dropScratch);
 
 /** Both have whole batches, because a batch is in memory while it is written. */
 const [SMALL, LARGE] = [2 * BATCH_ROWS, 5 * BATCH_ROWS];
+const TRIES = 3;
 const directories = new Map<number, string>();
 
 async function aDirectoryOf(count: number): Promise<string> {
@@ -54,6 +55,8 @@ test.each([
   ["sqlite", ["--format", "sqlite", join(aDirectory(), "memory.sqlite")]],
 ])("export as %s", async (_, args) => {
   for (const size of [LARGE, SMALL]) await mostObjects(size, args); // Compiles what is needed.
-  const [small, large] = [await mostObjects(SMALL, args), await mostObjects(LARGE, args)];
-  expect(large - small).toBeLessThan((LARGE - SMALL) / 4);
+  const growth: number[] = [];
+  // The process compiles and frees other things too, which a kept record would outlast.
+  while (growth.length < TRIES) growth.push(-(await mostObjects(SMALL, args)) + (await mostObjects(LARGE, args)));
+  expect(Math.min(...growth)).toBeLessThan((LARGE - SMALL) / 4);
 });
