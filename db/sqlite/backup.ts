@@ -43,7 +43,8 @@ export function backUp(
     using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
     replaceBoth(directory, report, (kind, partial) => {
       const { sqlite } = databases[kind];
-      report("copying", fileNames[kind], statSync(join(data, fileNames[kind])).size);
+      // Before the first key there is no state.db, and an empty one is copied.
+      report("copying", fileNames[kind], statSync(join(data, fileNames[kind]), { throwIfNoEntry: false })?.size ?? 0);
       sqlite.run("pragma query_only = off"); // With it on, SQLite would also refuse to write the copy.
       sqlite.query("vacuum into ?").run(partial);
     });
