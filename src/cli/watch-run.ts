@@ -5,9 +5,9 @@ import { watchMetricsText } from "../monitoring/watch-metrics.ts";
 import { replaceFile } from "../runtime/replace-file.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { nextRetryAt, type Outcome, requireWatch, runWatches } from "../watch/run.ts";
+import { nextRetryAt, type Outcome, requireWatch, runWatches, watchesToRetry } from "../watch/run.ts";
 import { send } from "../watch/send.ts";
-import { listWatches, pendingOf } from "../watch/watch-file.ts";
+import { listWatches } from "../watch/watch-file.ts";
 import { durationAtLeast, nonBlank } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import { examples, formatCount, formatDuration } from "./output.ts";
@@ -89,7 +89,7 @@ async function runOnce(
     if (release === undefined) throw new Error("Cannot run the watches: another fundfeed watch run is at work on them");
     try {
       const named = names.length === 0 ? listWatches(file) : names.map((name) => requireWatch(file, name));
-      const watches = only === "all" ? named : named.filter((watch) => pendingOf(file, watch) !== undefined);
+      const watches = only === "all" ? named : watchesToRetry(file, named);
       const outcomes = await withSearchIndex(cli, options, catalog, (index) =>
         runWatches(
           { machine, catalog, index, file, stop, timeLimitMs: options.every, send: (watch, message) => send(watch, message, machine) },
@@ -97,7 +97,7 @@ async function runOnce(
         ),
       );
       if (options.metricsFile !== undefined) writeMetrics(options.metricsFile, watchMetricsText(file, machine.now()));
-      return { outcomes, retryAt: nextRetryAt(file, machine.now()) };
+      return { outcomes, retryAt: nextRetryAt(file, named, machine.now()) };
     } finally {
       release();
     }

@@ -11,6 +11,7 @@ import { receiverName, send } from "../watch/send.ts";
 import type { Pending, Progress, Watch } from "../watch/watch.ts";
 import {
   beginAt,
+  countMembers,
   type Delivery,
   listDeliveries,
   listWatches,
@@ -43,7 +44,7 @@ export function watchCommand(cli: Cli): Command {
 function listCommand(cli: Cli): Command {
   return watchSubcommand("list", "List all watches and how their deliveries go").action(async (options: WatchOptions) => {
     await withWatchesToRead(cli, options, async (file) => {
-      const watches = file === undefined ? [] : listWatches(file).map((watch) => ({ watch, progress: progressOf(file, watch) }));
+      const watches = file === undefined ? [] : listWatches(file).map((watch) => shownWatch(file, watch));
       const rows = watches.map(({ watch, progress }) => ({
         name: watch.name,
         to: receiverName(watch.definition.receiver),
@@ -68,7 +69,7 @@ function showWatchCommand(cli: Cli): Command {
     .action(async (name: string, options: WatchOptions) => {
       await withWatchesToRead(cli, options, async (file) => {
         const watch = requireWatch(file, name);
-        const progress = progressOf(file as WatchFile, watch);
+        const { progress } = shownWatch(file as WatchFile, watch);
         printResult(cli, options, watchJson(watch, progress), page(watch, progress, cli.machine.now()));
         tellTrouble(cli, watch, progress);
       });
@@ -150,6 +151,13 @@ function resumeCommand(cli: Cli): Command {
 
 // ---- How watches and messages are shown.
 
+/** The state of a watch, and how many opportunities match as far as the receiver knows. */
+type Shown = Progress & { members: number };
+
+function shownWatch(file: WatchFile, watch: Watch): { watch: Watch; progress: Shown } {
+  return { watch, progress: { ...progressOf(file, watch), members: countMembers(file, watch) } };
+}
+
 function stateOf({ paused, pending }: Pick<Progress, "paused" | "pending">): string {
   if (paused !== null) return "paused";
   return pending !== null && pending.attempts.count > 0 ? "failing" : "ok";
@@ -161,7 +169,7 @@ function tellTrouble({ machine }: Cli, { name }: Watch, { paused, pending }: Pro
   else if (pending?.attempts.error) machine.printError(`Watch ${name} is failing: ${pending.attempts.error}`);
 }
 
-function watchJson({ name, created_at, definition }: Watch, { members, checked_at, delivered_at, paused, pending, ...totals }: Progress) {
+function watchJson({ name, created_at, definition }: Watch, { members, checked_at, delivered_at, paused, pending, ...totals }: Shown) {
   return {
     name,
     created_at: formatInstant(created_at),
@@ -180,7 +188,7 @@ function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: 
   return { id, created_at: formatInstant(created_at), oldest_at: formatInstant(oldest_at), attempts: count, error };
 }
 
-function page({ name, created_at, definition }: Watch, progress: Progress, now: EpochMs): string {
+function page({ name, created_at, definition }: Watch, progress: Shown, now: EpochMs): string {
   const { filter, receiver, at_least, zone } = definition;
   const { members, delivered_at, delivered_total, failed_total, pending, paused } = progress;
   const facts: [string, string | null][] = [

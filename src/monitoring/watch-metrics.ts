@@ -3,11 +3,14 @@ import type { EpochMs } from "../text/instant.ts";
 import { listWatches, openWatchFileToRead, progressOf, type WatchFile } from "../watch/watch-file.ts";
 import { type Family, familiesText } from "./families.ts";
 
+/** How long a response waits for a run that is writing. Meanwhile the server answers nobody. */
+const WAIT_MS = 50;
+
 /** The metrics of the watches in a directory. None if there is no watch.db, or if it cannot be read. */
 export function watchFamiliesIn(directory: string, now: EpochMs): Family[] {
   let file: WatchFile | undefined;
   try {
-    file = openWatchFileToRead(directory);
+    file = openWatchFileToRead(directory, WAIT_MS);
     return file === undefined ? [] : watchFamilies(file, now);
   } catch {
     return [];

@@ -6,7 +6,7 @@
  * opportunity counts as a member until the message that says that it left, and that message comes after the change.
  */
 import type { CatalogDb } from "../../db/engine.ts";
-import { type Severity, severities } from "../events/event.ts";
+import { eventTypes, type Severity, severities } from "../events/event.ts";
 import { type FeedEntry, type FeedPosition, readFeed } from "../events/feed.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../search/records.ts";
@@ -18,6 +18,9 @@ import type { Place, Plan } from "./watch-file.ts";
 export const ITEMS_MAX = 100;
 /** The most items of each kind that a digest has. It counts the others. */
 export const DIGEST_MAX = 50;
+
+/** The types of events that are reported as changes. That an opportunity was added is what the item "new" says. */
+const CHANGES = eventTypes.filter((type) => type !== "opportunity_added");
 
 /** What the next message is made of. */
 type Collected = {
@@ -131,10 +134,9 @@ async function readChanges(
   const entries: FeedEntry[] = [];
   let { position } = place;
   while (entries.length < limit) {
-    const filter = { filter: {}, atLeast: watch.definition.at_least };
+    const filter = { filter: {}, types: CHANGES, atLeast: watch.definition.at_least };
     const page = await readFeed(catalog, position, filter, now, limit - entries.length);
-    // That it was added is what the item "new" says.
-    entries.push(...page.entries.filter(({ event, opportunity }) => event.type !== "opportunity_added" && concerns(opportunity.id)));
+    entries.push(...page.entries.filter(({ opportunity }) => concerns(opportunity.id)));
     position = page.position;
     if (page.atEnd) break;
   }

@@ -141,13 +141,20 @@ function pauseReason({ message, isGone }: DeliveryError, failingMs: number): str
   return failingMs >= FAILING_MAX_MS ? `it has failed for three days: ${message}` : null;
 }
 
-/** When the earliest message that failed is due again; undefined if none failed. */
-export function nextRetryAt(file: WatchFile, now: EpochMs): EpochMs | undefined {
-  const dues = listWatches(file).flatMap((watch) => {
-    const { paused, pending } = progressOf(file, watch);
-    return paused === null && pending !== null ? [dueAt(pending.attempts, now)] : [];
-  });
+/** Those of these watches that have a message to be sent again, unless they are paused. */
+export function watchesToRetry(file: WatchFile, watches: readonly Watch[]): Watch[] {
+  return watches.filter((watch) => retryAt(file, watch, 0) !== undefined);
+}
+
+/** When the earliest message of these watches that failed is due again; undefined if none failed. */
+export function nextRetryAt(file: WatchFile, watches: readonly Watch[], now: EpochMs): EpochMs | undefined {
+  const dues = watches.map((watch) => retryAt(file, watch, now)).filter((due) => due !== undefined);
   return dues.length === 0 ? undefined : Math.min(...dues);
+}
+
+function retryAt(file: WatchFile, watch: Watch, now: EpochMs): EpochMs | undefined {
+  const { paused, pending } = progressOf(file, watch);
+  return paused === null && pending !== null ? dueAt(pending.attempts, now) : undefined;
 }
 
 /** The watch of this name. Throws if there is none. */

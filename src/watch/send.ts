@@ -9,9 +9,10 @@ import { sendWebhook } from "./webhook.ts";
 /** Returns once the receiver has accepted the message. Throws a DeliveryError if it did not. */
 export async function send({ definition }: Watch, message: Pick<Pending, "id" | "body">, machine: Machine): Promise<void> {
   const { receiver, zone } = definition;
-  if (receiver.to === "stdout")
-    machine.printLine(message.body); // Written when this returns.
-  else if (receiver.to === "webhook") await sendWebhook(receiver, message, machine);
+  if (receiver.to === "stdout") {
+    machine.printLine(message.body);
+    machine.syncOutput(); // On disk before watch.db says that it was accepted.
+  } else if (receiver.to === "webhook") await sendWebhook(receiver, message, machine);
   else if (receiver.to === "slack") await sendToSlack(receiver, message, zone, machine);
   else await sendMail(receiver, message, zone, machine);
 }

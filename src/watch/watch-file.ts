@@ -24,9 +24,10 @@ const WAIT_MS = 30_000;
 /** Accepted messages that are listed for each watch. */
 const DELIVERIES_KEPT = 100;
 
+/** A watch that is removed and added again gets another key, so a run that still has the old one does nothing to the new one. */
 const TABLES = `
 create table watches (
-  key integer primary key, name text not null unique, created_at integer not null, definition text not null,
+  key integer primary key autoincrement, name text not null unique, created_at integer not null, definition text not null,
   feed_seq integer, feed_id text, checked_at integer not null,
   delivered_at integer, delivered_total integer not null default 0, failed_total integer not null default 0, paused text
 );
@@ -77,14 +78,18 @@ export function openWatchFile(directory: string): WatchFile {
   });
 }
 
-/** Opens watch.db to read it, without changing a byte. Undefined if there is none. */
-export function openWatchFileToRead(directory: string): WatchFile | undefined {
+/** Opens watch.db to read it, without changing a byte. Undefined if there is none. `waitMs` is how long to wait for a command that is writing. */
+export function openWatchFileToRead(directory: string, waitMs = WAIT_MS): WatchFile | undefined {
   if (!existsSync(join(directory, WATCH_FILE))) return undefined;
   return opening(directory, (path) => {
     const sqlite = new Database(path, { readwrite: true, strict: true }); // Not `readonly`, which could not undo what a kill left half done.
-    return prepared(sqlite, () => {
-      throw new Error("it is empty; fundfeed watch add fills it");
-    });
+    return prepared(
+      sqlite,
+      () => {
+        throw new Error("it is empty; fundfeed watch add fills it");
+      },
+      waitMs,
+    );
   });
 }
 
@@ -99,9 +104,9 @@ function opening(directory: string, open: (path: string) => Database): WatchFile
 }
 
 /** Checks whose file it is. `onEmpty` is called for an empty one. */
-function prepared(sqlite: Database, onEmpty: () => void): Database {
+function prepared(sqlite: Database, onEmpty: () => void, waitMs = WAIT_MS): Database {
   try {
-    sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
+    sqlite.run(`pragma busy_timeout = ${waitMs}`);
     sqlite.run("pragma foreign_keys = on");
     const isEmpty = sqlite.query("select 1 from sqlite_master").get() === null;
     if (isEmpty) onEmpty();
@@ -285,7 +290,7 @@ export function resume({ sqlite }: WatchFile, { key }: Watch): void {
   sqlite
     .transaction(() => {
       sqlite.query("update watches set paused = null where key = ?").run(key);
-      sqlite.query("update pending set wait_ms = 0, failing_ms = 0 where watch = ?").run(key);
+      sqlite.query("update pending set at = null, wait_ms = 0, failing_ms = 0 where watch = ?").run(key);
     })
     .immediate();
 }
@@ -308,20 +313,17 @@ export function beginAt({ sqlite }: WatchFile, watch: Watch, position: FeedPosit
 
 export function progressOf(file: WatchFile, watch: Watch): Progress {
   const row = file.sqlite
-    .query<Omit<Progress, "pending">, { key: number }>(
-      `select (select count(*) from members where watch = $key) as members, checked_at, delivered_at, delivered_total, failed_total, paused
-       from watches where key = $key`,
+    .query<Omit<Progress, "pending">, [number]>(
+      "select checked_at, delivered_at, delivered_total, failed_total, paused from watches where key = ?",
     )
-    .get({ key: watch.key });
-  const {
-    members = 0,
-    checked_at = watch.created_at,
-    delivered_at = null,
-    delivered_total = 0,
-    failed_total = 0,
-    paused = null,
-  } = row ?? {};
-  return { members, checked_at, delivered_at, delivered_total, failed_total, paused, pending: pendingOf(file, watch) ?? null };
+    .get(watch.key);
+  const { checked_at = watch.created_at, delivered_at = null, delivered_total = 0, failed_total = 0, paused = null } = row ?? {};
+  return { checked_at, delivered_at, delivered_total, failed_total, paused, pending: pendingOf(file, watch) ?? null };
+}
+
+/** How many opportunities match, as far as the receiver knows. */
+export function countMembers({ sqlite }: WatchFile, { key }: Watch): number {
+  return sqlite.query<{ members: number }, [number]>("select count(*) as members from members where watch = ?").get(key)?.members ?? 0;
 }
 
 /** Accepted messages, the newest first; of one watch or of all. */

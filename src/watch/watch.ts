@@ -38,8 +38,6 @@ export type Watch = { key: number; name: string; created_at: EpochMs; definition
 
 /** How far a watch is and how its deliveries go. */
 export type Progress = {
-  /** Opportunities that match, as far as the receiver knows. */
-  members: number;
   /** When it was last compared with the catalog, and the receiver had everything until then. */
   checked_at: EpochMs;
   /** When the last message was accepted. */

@@ -1,6 +1,7 @@
 /** The commands of `watch`, as a person uses them. */
-import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
@@ -21,12 +22,17 @@ const record = (id: string, fields: object = {}) => ({
   ...fields,
 });
 
+let imported: string;
 let data: string;
 let receiver: Receiver;
-beforeEach(async () => {
-  data = aDirectory();
-  receiver = startReceiver();
+beforeAll(async () => {
+  data = imported = aDirectory();
   await take(record("1"));
+});
+beforeEach(() => {
+  data = aDirectory();
+  cpSync(imported, data, { recursive: true });
+  receiver = startReceiver();
 });
 afterEach(() => receiver.stop());
 
@@ -236,6 +242,18 @@ describe("fundfeed watch", () => {
     expect(served).toContainEqual(["fundfeed_watch_behind_seconds", [2, 2]]);
     expect(watchFamiliesIn(aDirectory(), later)).toEqual([]);
     expect((await watch("run", "--metrics-file", join(path, "x"))).err).toStartWith(`Cannot write ${path}/x: `);
+  });
+
+  test("has no metrics while a run is writing, so that the server does not wait for it", async () => {
+    await watch("add", "q", "--to", "stdout");
+    const writer = new Database(join(data, "watch.db"));
+    writer.run("begin exclusive");
+    const startedAt = performance.now();
+    expect(watchFamiliesIn(data, Date.now())).toEqual([]);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    writer.run("rollback");
+    writer.close();
+    expect(watchFamiliesIn(data, Date.now())).not.toEqual([]);
   });
 
   test("is in backups, and is restored to a place that the restored catalog has", async () => {

@@ -3,8 +3,21 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/delivery-error.ts";
-import { runWatches } from "../../src/watch/run.ts";
-import { accept, beginAt, findWatch, listDeliveries, pendingOf, progressOf, removeWatch, resume } from "../../src/watch/watch-file.ts";
+import { nextRetryAt, runWatches, watchesToRetry } from "../../src/watch/run.ts";
+import {
+  accept,
+  addWatch,
+  beginAt,
+  countMembers,
+  findWatch,
+  listDeliveries,
+  pause,
+  pendingOf,
+  placeOf,
+  progressOf,
+  removeWatch,
+  resume,
+} from "../../src/watch/watch-file.ts";
 import { engines } from "../support/engines.ts";
 import { DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
@@ -210,6 +223,31 @@ describe("a failing receiver", () => {
     expect(watched.items()).toEqual(["new 1", "new 2", "new 3"]);
   });
 
+  test("has three days again after resume", async () => {
+    const watched = await aWatched();
+    const watch = await watched.add("q");
+    watched.receiver.send = refusing;
+    await after(watched, record("1"));
+    pause(watched.file, watch, "it has failed for three days");
+    watched.clock.now += DAY;
+    resume(watched.file, watch);
+    await watched.run();
+    expect(pendingOf(watched.file, watch)?.attempts).toMatchObject({ count: 2, failing_ms: 0 });
+  });
+
+  test("is asked again by a run of its own watch only, and not while that is paused", async () => {
+    const watched = await aWatched();
+    const [down, up] = [await watched.add("down"), await watched.add("up")];
+    watched.receiver.send = async ({ name }) => (name === "down" ? refusing() : undefined);
+    await after(watched, record("1"));
+    const { file, clock } = watched;
+    expect(nextRetryAt(file, [down, up], clock.now)).toBeGreaterThan(clock.now);
+    expect(watchesToRetry(file, [down, up])).toEqual([down]);
+    expect(nextRetryAt(file, [up], clock.now)).toBeUndefined();
+    pause(file, down, "why");
+    expect([nextRetryAt(file, [down], clock.now), watchesToRetry(file, [down])]).toEqual([undefined, []]);
+  });
+
   test("that returned 410 is paused at once", async () => {
     const watched = await aWatched();
     await watched.add("q");
@@ -232,6 +270,23 @@ describe("a watch", () => {
       expect(watched.file.sqlite.query(`select count(*) as rows from ${table}`).get()).toEqual({ rows: 0 });
   });
 
+  test("that is removed and added again during a run is another watch, with which the run does nothing", async () => {
+    const watched = await aWatched();
+    await watched.add("q");
+    watched.receiver.send = async (old) => {
+      watched.received.push(JSON.parse("{}"));
+      removeWatch(watched.file, old);
+      const definition = { ...old.definition, filter: { words: "other" } };
+      addWatch(watched.file, { name: "q", created_at: watched.clock.now, definition }, null, []);
+    };
+    await after(watched, record("1"));
+    expect(watched.received).toHaveLength(1);
+    const added = findWatch(watched.file, "q");
+    if (added === undefined) throw new Error("There is no watch q");
+    expect(placeOf(watched.file, added)).toMatchObject({ position: null, members: new Set() });
+    expect(pendingOf(watched.file, added)).toBeUndefined();
+  });
+
   test("of a catalog that was restored says so, is paused, and can continue with what changes from then on", async () => {
     const watched = await aWatched();
     const watch = await watched.add("q");
@@ -246,11 +301,14 @@ describe("a watch", () => {
   test("keeps its last hundred deliveries", async () => {
     const watched = await aWatched();
     const watch = await watched.add("q");
-    for (let n = 0; n < 102; n++) await after(watched, record(`${n}`));
+    await watched.take(Array.from({ length: 102 }, (_, n) => record(`${n}`)));
+    await catchUp(watched.db, watched.index);
+    await runWatches({ ...watched.context(), itemsMax: 1 });
     const deliveries = listDeliveries(watched.file, watch, 1000);
     expect(deliveries).toHaveLength(100);
     expect(deliveries[0]).toMatchObject({ watch: "q", attempts: 1, counts: { new: 1, changed: 0, left: 0 } });
-    expect(progressOf(watched.file, watch)).toMatchObject({ delivered_total: 102, members: 102 });
+    expect(progressOf(watched.file, watch)).toMatchObject({ delivered_total: 102 });
+    expect(countMembers(watched.file, watch)).toBe(102);
   });
 
   test("does not continue after a message that was accepted twice by mistake", async () => {
