@@ -220,7 +220,7 @@ describe("copy", () => {
     expect(copied).toMatchObject({
       from: directory,
       to: into,
-      catalog: { opportunities: 3, events: 3, sources: 6 },
+      catalog: { opportunities: 3, events: 3, sources: 10 },
       state: { plans: 3, keys: 0 },
     });
 
