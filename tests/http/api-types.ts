@@ -700,6 +700,11 @@ export interface operations {
                      *           "description": "Prize competitions and challenges of US federal agencies."
                      *         },
                      *         {
+                     *           "code": "DARPA",
+                     *           "name": "DARPA",
+                     *           "description": "Opportunities of the Defense Advanced Research Projects Agency: solicitations, future programs, requests for information and industry days."
+                     *         },
+                     *         {
                      *           "code": "DSIP",
                      *           "name": "DoD SBIR/STTR Innovation Portal",
                      *           "description": "SBIR and STTR topics of the Department of Defense, with their questions and answers."
@@ -708,6 +713,21 @@ export interface operations {
                      *           "code": "GRANTS_GOV",
                      *           "name": "Grants.gov",
                      *           "description": "Grants and cooperative agreements of US federal agencies, forecasts included."
+                     *         },
+                     *         {
+                     *           "code": "NASA_NSPIRES",
+                     *           "name": "NASA NSPIRES",
+                     *           "description": "Research solicitations of NASA, with their release and due dates."
+                     *         },
+                     *         {
+                     *           "code": "NASA_ROSES",
+                     *           "name": "NASA ROSES",
+                     *           "description": "The programs of a year of Research Opportunities in Space and Earth Sciences, with the due dates of both steps."
+                     *         },
+                     *         {
+                     *           "code": "NSF",
+                     *           "name": "National Science Foundation",
+                     *           "description": "Funding programs and Dear Colleague Letters of the National Science Foundation."
                      *         },
                      *         {
                      *           "code": "SAM_GOV",
@@ -877,11 +897,11 @@ export interface operations {
                      *         "request_id": "337e5261275142b315c7c871fc9ebcd9",
                      *         "count": 1,
                      *         "has_more": true,
-                     *         "next_cursor": "AUJ5-ep6IwAA_KgD65wMVimXgW_Y0qSbiACMl04ycumo_Nz2Yy0Qzdc"
+                     *         "next_cursor": "AUJ5-ep6IwAA_KgD65wMVimXgW_Y0qSbiKY8hz8N28O_MYijMBK2388"
                      *       },
                      *       "links": {
                      *         "self": "/v1/opportunities?status=open,closing_soon&program_type=GRANT&agency=national+science&limit=1",
-                     *         "next": "/v1/opportunities?status=open,closing_soon&program_type=GRANT&agency=national%20science&limit=1&cursor=AUJ5-ep6IwAA_KgD65wMVimXgW_Y0qSbiACMl04ycumo_Nz2Yy0Qzdc"
+                     *         "next": "/v1/opportunities?status=open,closing_soon&program_type=GRANT&agency=national%20science&limit=1&cursor=AUJ5-ep6IwAA_KgD65wMVimXgW_Y0qSbiKY8hz8N28O_MYijMBK2388"
                      *       }
                      *     }
                      */
@@ -1160,11 +1180,11 @@ export interface operations {
                      *         "request_id": "10b9ce932e55569b879e76fca1d28779",
                      *         "count": 2,
                      *         "has_more": true,
-                     *         "next_cursor": "AUJ5-ep6IwAAWhliRxPKV16_TfAEdWHX0UHHFzXDoKzOjtdiqz10Nhs"
+                     *         "next_cursor": "AUJ5-ep6IwAAWhliRxPKV16_TfAEdWHX0fN7H0-kPc-3J7DZmDlHEDw"
                      *       },
                      *       "links": {
                      *         "self": "/v1/opportunities/eb7863be-c9fd-5a72-b348-a17b86f00b53/events?limit=2",
-                     *         "next": "/v1/opportunities/eb7863be-c9fd-5a72-b348-a17b86f00b53/events?limit=2&cursor=AUJ5-ep6IwAAWhliRxPKV16_TfAEdWHX0UHHFzXDoKzOjtdiqz10Nhs"
+                     *         "next": "/v1/opportunities/eb7863be-c9fd-5a72-b348-a17b86f00b53/events?limit=2&cursor=AUJ5-ep6IwAAWhliRxPKV16_TfAEdWHX0fN7H0-kPc-3J7DZmDlHEDw"
                      *       }
                      *     }
                      */
