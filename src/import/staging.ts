@@ -60,7 +60,7 @@ export function openStaging(directory: string): Staging {
   const sqlite = new Database(join(path, "keys.db"), { create: true, strict: true });
   const spillFiles = openSpillFiles(path);
   return stagingIn(sqlite, spillFiles, () => {
-    sqlite.close();
+    sqlite.close(true); // With all statements: an open one would keep the file open.
     spillFiles.close();
     rmSync(path, { recursive: true });
   });
@@ -143,7 +143,7 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
 
 function createTables(sqlite: Database): void {
   sqlite.run(`pragma cache_size = -${CACHE_KB}`);
-  sqlite.run("pragma journal_mode = off");
+  sqlite.run("pragma journal_mode = memory"); // SQLite deletes a journal file by its name, and the next import's has the same. Bun refuses "off".
   sqlite.run("pragma synchronous = off");
   sqlite.run(
     `create table staged (seq integer primary key, source text not null, lineage text not null, known integer not null,

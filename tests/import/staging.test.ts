@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type PreparedRecord, prepareRecord } from "../../src/changes/content.ts";
 import { openStaging, type Staging } from "../../src/import/staging.ts";
@@ -17,6 +17,17 @@ function aRecord(lineage: string, agency: string, rendered: Partial<PreparedReco
 
 function agencies(staging: Staging, size: number): (string | null)[][] {
   return Array.from(staging.chunks(size), (chunk) => Array.from(chunk, ({ indexed }) => indexed.organization.agency));
+}
+
+/** Paths of the files that this process has open. */
+function openFiles(): string[] {
+  return readdirSync("/proc/self/fd").flatMap((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`);
+    } catch {
+      return []; // The one that listed the directory.
+    }
+  });
 }
 
 describe("openStaging()", () => {
@@ -105,5 +116,15 @@ describe("openStaging()", () => {
     expect(staging.counts()).toEqual({ toWrite: 0, unchanged: 0 });
     staging.close();
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test("keeps no file open once it is closed, and has no journal that the next import could lose", () => {
+    const directory = aDirectory();
+    const staging = openStaging(directory);
+    staging.putRecord(aRecord("1", "first"));
+    expect(staging.placements.find("A", "1")).toBeUndefined();
+    expect(readdirSync(join(directory, "import.staging")).sort()).toEqual(["keys.db", "texts.0"]);
+    staging.close();
+    expect(openFiles().filter((path) => path.startsWith(directory))).toEqual([]);
   });
 });
