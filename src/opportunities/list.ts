@@ -7,7 +7,7 @@ import { Unavailable } from "../../db/unavailable.ts";
 import type { EpochMs, Instant } from "../text/instant.ts";
 import { type Document, documentColumns, keepDocument, keptDocument } from "./documents.ts";
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
-import { firstSlotAfter, isNewest, newestFirst, newestTime, slotOf } from "./list-index.ts";
+import { firstSlotAfter, isNewest, type ListIndex, newestFirst, newestTime, slotOf } from "./list-index.ts";
 import type { Page, Position } from "./page.ts";
 import { type ReadModel, refresh, reload } from "./read-model.ts";
 
@@ -15,7 +15,7 @@ import { type ReadModel, refresh, reload } from "./read-model.ts";
 export type Filter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
 
 const nextAtInstant = query(pick(opportunities, "updated_at", "id"), ({ updated_at, id }) =>
-  select(pick(opportunities, "seq", "updated_at"))
+  select(pick(opportunities, "seq", "updated_at", "id"))
     .from(opportunities)
     .where(and(eq(opportunities.updated_at, updated_at), lt(opportunities.id, id)))
     .orderBy(desc(opportunities.id))
@@ -39,7 +39,7 @@ const ATTEMPTS = 4;
 export async function listOpportunities(model: ReadModel, filter: Filter, limit: number, after: Position | null): Promise<Page> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     if (attempt === ATTEMPTS) await reload(model); // If something else than this program set records back, a refresh does not notice it.
-    const bounds = await readBounds(model.db, filter, after);
+    const bounds = await readBounds(model, filter, after);
     await refresh(model);
     if (!isConsistent(model, bounds)) continue;
 
@@ -58,15 +58,23 @@ type Bounds = {
   /** If the filter has an upstream id: records that have or had it (D-14), and the newest `updated_at` when they were read. */
   upstream: { seqs: Set<number>; newest: EpochMs } | undefined;
   after: Position | null;
-  /** The record that comes next after `after`, if it has the same instant. */
-  next: { seq: number; updated_at: EpochMs } | undefined;
+  /** The record at `after` if it is in memory, else the next one of the same instant. */
+  mark: { seq: number; updated_at: EpochMs; id: string } | undefined;
 };
 
-async function readBounds(db: CatalogDb, filter: Filter, after: Position | null): Promise<Bounds> {
+async function readBounds(model: ReadModel, filter: Filter, after: Position | null): Promise<Bounds> {
+  const { db } = model;
   const named = await namedSources(db, filter);
   const upstream = filter.source_opportunity_id === undefined ? undefined : await readUpstreamId(db, filter.source_opportunity_id);
-  const next = after === null ? undefined : await db.get(nextAtInstant, { updated_at: after.time, id: after.id });
-  return { named, upstream, after, next };
+  const mark =
+    after === null ? undefined : (keptAt(model, after) ?? (await db.get(nextAtInstant, { updated_at: after.time, id: after.id })));
+  return { named, upstream, after, mark };
+}
+
+/** The record at a position, if it is in memory. Usually it is, as the last one of the previous page, and then no statement is needed. */
+function keptAt({ index, documents }: ReadModel, { time, id }: Position): Document | undefined {
+  const kept = keptDocument(documents, id);
+  return kept !== undefined && kept.updated_at === time && isNewest(index, kept) ? kept : undefined;
 }
 
 async function readUpstreamId(db: CatalogDb, upstreamId: string): Promise<Bounds["upstream"]> {
@@ -79,17 +87,18 @@ async function readUpstreamId(db: CatalogDb, upstreamId: string): Promise<Bounds
  * False if a commit came between reading the bounds and refreshing the index, and affects them. A record that got the upstream id meanwhile
  * would be missing from a page with others of its instant, and a client that continues from that instant would never see it.
  */
-function isConsistent({ index }: ReadModel, { next, upstream }: Bounds): boolean {
-  if (next !== undefined && !isNewest(index, next)) return false;
+function isConsistent({ index }: ReadModel, { mark, upstream }: Bounds): boolean {
+  if (mark !== undefined && !isNewest(index, mark)) return false;
   return upstream === undefined || upstream.seqs.size === 0 || upstream.newest === newestTime(index);
 }
 
 /** Row numbers of the first `count` records that match, newest first. */
-function matchingSeqs({ index, facets }: ReadModel, filter: Filter, { named, upstream, after, next }: Bounds, count: number): number[] {
+function matchingSeqs({ index, facets }: ReadModel, filter: Filter, bounds: Bounds, count: number): number[] {
+  const { named, upstream } = bounds;
   const allowed = allowedFacets(facets, filter, named);
   // `updated_at` has whole milliseconds: it is later than an instant if it is later than that instant's milliseconds (D-11).
   const from = filter.updated_since === undefined ? 1 : firstSlotAfter(index, filter.updated_since.ms);
-  const to = next !== undefined ? slotOf(index, next.seq) + 1 : after !== null ? firstSlotAfter(index, after.time - 1) : index.end;
+  const to = endOf(index, bounds);
 
   const slots =
     upstream === undefined
@@ -99,6 +108,13 @@ function matchingSeqs({ index, facets }: ReadModel, filter: Filter, { named, ups
           .sort((left, right) => right - left)
           .slice(0, count);
   return slots.map((slot) => index.seqs[slot] as number);
+}
+
+/** The slot before which the page's records are. */
+function endOf(index: ListIndex, { after, mark }: Bounds): number {
+  if (after === null) return index.end;
+  if (mark === undefined) return firstSlotAfter(index, after.time - 1);
+  return mark.id === after.id ? slotOf(index, mark.seq) : slotOf(index, mark.seq) + 1;
 }
 
 /** The records with these row numbers, in that order: from memory if it has the newest version, else from the database. */

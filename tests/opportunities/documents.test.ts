@@ -61,6 +61,64 @@ test("a list starts again if a commit comes between its steps", async () => {
   await reader.close();
 });
 
+test("the next page needs no statement while the last record of the page before is in memory and unchanged", async () => {
+  const directory = aDirectory();
+  const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
+  await storeRecords(
+    writer,
+    [1, 2, 3, 4, 5, 6].map((n) => aRecord(n, `T${n}`)),
+    NOON,
+  );
+  const statements: string[] = [];
+  const model = await createReadModel(interruptedCatalog(reader, async (statement) => void statements.push(statement)));
+  const { documents: all } = await listOpportunities(model, {}, 6, null);
+  const titles = all.map(titleOf);
+  const { next } = await listOpportunities(model, {}, 2, null);
+  statements.length = 0;
+  const pageAfter = async () => (await listOpportunities(model, {}, 3, next)).documents.map(titleOf);
+  expect(await pageAfter()).toEqual(titles.slice(2, 5));
+  expect(statements).toEqual([]);
+
+  const last = Number(titles[1].slice(1));
+  await storeRecords(writer, [aRecord(last, "changed")], NOON);
+  expect(await pageAfter()).toEqual(titles.slice(2, 5));
+  expect((await listOpportunities(model, {}, 3, null)).documents.map(titleOf)).toEqual(["changed", titles[0], titles[2]]); // Now it is in memory again.
+  expect(await pageAfter()).toEqual(titles.slice(2, 5));
+  await writer.close();
+  await reader.close();
+});
+
+test("a page after a position starts again if the record there changes between its steps", async () => {
+  const directory = aDirectory();
+  const [writer, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
+  const changeOf = (title: string) => storeRecords(writer, [aRecord(Number(title.slice(1)), `${title} changed`)], NOON);
+  await storeRecords(
+    writer,
+    [1, 2, 3, 4].map((n) => aRecord(n, `T${n}`)),
+    NOON,
+  );
+  let changing: { title: string; before: string } | undefined;
+  const interrupted = interruptedCatalog(reader, async (statement) => {
+    if (changing === undefined || !statement.includes(changing.before)) return;
+    const { title } = changing;
+    changing = undefined;
+    await changeOf(title);
+  });
+  const model = await createReadModel(interrupted);
+  const [first, second, third, fourth] = (await listOpportunities(model, {}, 4, null)).documents.map(titleOf);
+  const { next } = await listOpportunities(model, {}, 1, null);
+  const pageAfterFirst = async () => (await listOpportunities(model, { source: ["OTHER"] }, 4, next)).documents.map(titleOf);
+
+  changing = { title: first, before: 'from "sources"' }; // The place of the first record is known from memory.
+  expect(await pageAfterFirst()).toEqual([second, third, fourth]);
+  await storeRecords(writer, [aRecord(5, "T5")], NOON);
+  changing = { title: second, before: "> (" }; // A statement has found the second record, and now the index is refreshed.
+  expect(await pageAfterFirst()).toEqual([third, fourth]);
+  expect(changing).toBeUndefined();
+  await writer.close();
+  await reader.close();
+});
+
 test("a list finds records whose updated_at was set back by another program", async () => {
   const db = openCatalog(":memory:", NOON);
   for (const n of [1, 2, 3]) await storeRecords(db, [aRecord(n, `T${n}`)], NOON);

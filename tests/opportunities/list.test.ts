@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Draft } from "../../src/import/record.ts";
+import { createDocuments } from "../../src/opportunities/documents.ts";
 import { getOpportunity } from "../../src/opportunities/get.ts";
 import { type Filter, listOpportunities } from "../../src/opportunities/list.ts";
 import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
@@ -12,7 +13,7 @@ import { createReadModel, type ReadModel } from "../../src/opportunities/read-mo
 import { addSource, removeSource } from "../../src/sources/source.ts";
 import { defaultLocation, onPostgres } from "../support/database-locations.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
-import { idsOf, ListModel, positionOf, Walk } from "../support/list-model.ts";
+import { idsOf, type ListedRecord, ListModel, positionOf, Walk } from "../support/list-model.ts";
 import { storeRecords } from "../support/records.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
@@ -51,7 +52,7 @@ const filter = fc.record({
 const question = fc.record({
   filter,
   limit: fc.integer({ min: 1, max: 30 }),
-  after: fc.option(fc.nat(), { nil: undefined }),
+  after: fc.option(fc.record({ record: fc.nat(), moved: fc.boolean() }), { nil: undefined }),
   walk: fc.boolean(),
 });
 type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
@@ -63,6 +64,7 @@ const step = fc.record({
   ),
   clock: fc.integer({ min: -50, max: 60 }),
   named: fc.option(fc.constantFrom(...codes), { nil: undefined, freq: 19 }),
+  forget: fc.boolean(),
   questions: fc.array(question, { minLength: QUESTIONS, maxLength: QUESTIONS, size: "max" }),
 });
 
@@ -103,13 +105,21 @@ async function take({ clock, writes, named }: Step): Promise<void> {
   if (named !== undefined && !(await removeSource(writer, named))) await addSource(writer, { code: named, name: "N", description: "" });
 }
 
-/** Takes random steps, and yields the questions after each with the model of what is stored. */
-async function* steps(seed: number): AsyncGenerator<{ questions: Question[]; model: ListModel; written: number }> {
+type Asked = { questions: Question[]; model: ListModel; moved: ListedRecord[]; written: number };
+
+/** Takes random steps, and yields the questions after each with the model of what is stored, and the records that moved last as they were. */
+async function* steps(seed: number): AsyncGenerator<Asked> {
   let model = await ListModel.read(writer);
+  let moved: ListedRecord[] = [];
   for (const each of fc.sample(step, { numRuns: STEPS, seed })) {
     await take(each);
-    if (each.writes.length > 0 || each.named !== undefined) model = await ListModel.read(writer);
-    yield { questions: each.questions, model, written: each.writes.length };
+    if (each.writes.length > 0 || each.named !== undefined) {
+      const { records } = model;
+      model = await ListModel.read(writer);
+      if (each.writes.length > 0) moved = records.filter((record) => !model.has(record));
+    }
+    if (each.forget) readModel.documents = createDocuments();
+    yield { questions: each.questions, model, moved, written: each.writes.length };
   }
 }
 
@@ -120,8 +130,10 @@ function filterOf({ filter: { since, upstreamId: wanted, ...rest } }: Question, 
   return wanted === undefined ? filter : { ...filter, source: ["A"], source_opportunity_id: wanted };
 }
 
-function startOf({ after }: Question, { records }: ListModel): Position | null {
-  const record = after === undefined ? undefined : records[after % records.length];
+/** The position of a record, or of one that is no longer there. */
+function startOf({ after }: Question, model: ListModel, moved: ListedRecord[]): Position | null {
+  const records = after?.moved === true ? moved : model.records;
+  const record = after === undefined ? undefined : records[after.record % records.length];
   return record === undefined ? null : positionOf(record);
 }
 
@@ -132,9 +144,9 @@ describe("listOpportunities()", () => {
     "returns the same pages as the model while another connection writes",
     async () => {
       let [pages, writes, records] = [0, 0, 0];
-      for await (const { questions, model, written } of steps(SEED)) {
+      for await (const { questions, model, moved, written } of steps(SEED)) {
         for (const question of questions) {
-          const [filter, after] = [filterOf(question, model), startOf(question, model)];
+          const [filter, after] = [filterOf(question, model), startOf(question, model, moved)];
           const { documents, next } = await listOpportunities(readModel, filter, question.limit, after);
           const request = { seed: SEED, filter, limit: question.limit, after };
           expect({ ...request, ids: idsOf(documents), next }).toEqual({ ...request, ...model.page(filter, question.limit, after) });

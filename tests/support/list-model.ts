@@ -16,14 +16,18 @@ type Listed = {
   program: { type: string | null };
 };
 
-type ListedRecord = Listed & { time: number; upstreamIds: string[] };
+export type ListedRecord = Listed & { time: number; upstreamIds: string[] };
 
 export class ListModel {
+  private readonly times: ReadonlyMap<string, number>;
+
   private constructor(
     /** Newest first. */
     readonly records: readonly ListedRecord[],
     private readonly namedSources: ReadonlySet<string>,
-  ) {}
+  ) {
+    this.times = new Map(records.map(({ id, time }) => [id, time]));
+  }
 
   static async read(db: CatalogDb): Promise<ListModel> {
     const records = (await exportOf(db)).map((line): ListedRecord => {
@@ -34,6 +38,11 @@ export class ListModel {
     records.sort((left, right) => right.time - left.time || (left.id < right.id ? 1 : -1));
     const sources = await db.all(rawSql<{ code: string }>("select code from sources"));
     return new ListModel(records, new Set(sources.map(({ code }) => code)));
+  }
+
+  /** Whether a record of another model has not changed, and so has not moved in the list. */
+  has({ id, time }: ListedRecord): boolean {
+    return this.times.get(id) === time;
   }
 
   matching(filter: Filter): ListedRecord[] {
@@ -98,8 +107,7 @@ export class Walk {
   }
 
   private unmovedIn(model: ListModel): ListedRecord[] {
-    const present = new Map(model.records.map((record) => [record.id, record]));
-    return this.started.filter(({ id, time }) => present.get(id)?.time === time);
+    return this.started.filter((record) => model.has(record));
   }
 }
 
