@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { codeOf, reasonOf } from "../reason.ts";
+import { damageIn } from "./damage.ts";
 import { identityOf } from "./identity.ts";
 import { type CatalogFile, fileNames, refuseForeignFile, requireOwnLog, type StateFile } from "./open.ts";
 
@@ -164,8 +165,8 @@ function putInPlace(from: string, to: string): void {
 function checkCopy(path: string, kind: Kind): void {
   const sqlite = new Database(path, { readwrite: true });
   try {
-    const result = sqlite.query<{ integrity_check: string }, []>("pragma integrity_check").get()?.integrity_check;
-    if (result !== "ok") throw new Error(result ?? "the integrity check returned nothing");
+    const [damage] = damageIn(sqlite);
+    if (damage !== undefined) throw new Error(damage);
     refuseForeignFile(sqlite, kind);
   } catch (error) {
     throw new Error(`the copy of ${fileNames[kind]} cannot be trusted: ${reasonOf(error)}`, { cause: error });

@@ -8,6 +8,7 @@ import { type Arguments, boundTo, type Query } from "../query.ts";
 import { Unavailable } from "../unavailable.ts";
 import { requireStorable, type Value } from "../value.ts";
 import { commitMark } from "./commit-counter.ts";
+import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
 import { ownFile, watchFile } from "./open-file.ts";
 
@@ -203,12 +204,8 @@ function makeRoomForWrites(sqlite: Database): void {
 }
 
 function storageFaults(sqlite: Database): string[] {
-  const damaged = sqlite.query<{ integrity_check: string }, []>("pragma integrity_check").all();
   const dangling = sqlite.query<{ table: string; rowid: number }, []>("pragma foreign_key_check").all();
-  return [
-    ...damaged.map(({ integrity_check }) => integrity_check).filter((fault) => fault !== "ok"),
-    ...dangling.map(({ table, rowid }) => `row ${rowid} of ${table} refers to nothing`),
-  ];
+  return [...damageIn(sqlite), ...dangling.map(({ table, rowid }) => `row ${rowid} of ${table} refers to nothing`)];
 }
 
 function vacuum(sqlite: Database): boolean {

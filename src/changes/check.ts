@@ -25,6 +25,9 @@ type EventRow = RowsOf<typeof eventsOfRows>;
 /** Records in memory at a time, with all their events. Larger batches are no faster, and hold more. */
 const CHECKED_AT_ONCE = 200;
 
+/** After how many records garbage is collected. Left to itself, the collector lets more of it lie about the longer the check runs. */
+const COLLECT_EVERY = 20_000;
+
 const allFacets = query({}, () => selectAll(facets));
 const opportunitiesAfter = query({ after: opportunities.seq }, ({ after }) =>
   selectAll(opportunities).where(gt(opportunities.seq, after)).orderBy(asc(opportunities.seq)).limit(CHECKED_AT_ONCE),
@@ -88,6 +91,7 @@ export async function checkCatalog(
     const counted = noChanges();
     const last = (await sql.get(lastRow))?.seq ?? 0;
     const facets = new Map((await sql.all(allFacets)).map((each) => [each.id, each]));
+    let uncollected = 0;
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
       const rows: OpportunityRow[] = await sql.all(opportunitiesAfter, { after });
       for (const row of rows) countRecord(counted, row, 1);
@@ -95,6 +99,11 @@ export async function checkCatalog(
       if (faults.length >= atMost) return faults;
       after = rows.at(-1)?.seq;
       if (after !== undefined) report(after, last);
+      uncollected += rows.length;
+      if (uncollected >= COLLECT_EVERY) {
+        Bun.gc(true);
+        uncollected = 0;
+      }
     }
     const secret = await sql.get(cursorSecretLength);
     const catalogFaults = (await orphans(sql)).filter(({ count }) => count > 0).map(({ count, what }) => `${count} ${what}`);
