@@ -1,11 +1,11 @@
 /**
  * Creates a catalog of millions of short records, and a state with keys and their use. The filtered columns are as in the generated records,
- * but a document has about 900 bytes, so ten million records fit on a small disk. Up to a million records, everything in it passes `check`; beyond
- * that, hashes differ. It uses plain inserts. Each record has one event, and a few have long histories.
+ * but a document has about 900 bytes, so ten million records fit on a small disk. Everything in it passes `check`. It uses plain inserts. Each
+ * record has one event, and a few have long histories.
  */
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { hash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../db/sqlite/migrate.ts";
 import { openCatalog, openState } from "../db/sqlite/open.ts";
@@ -36,8 +36,8 @@ const DUE_RECORDS = 100;
 const [LONG_HISTORIES, HISTORY_EVENTS] = [1000, 20];
 const IMPORTS = 20_000;
 const [KEYS, DAYS_OF_USE] = [100, 365];
-/** Larger catalogs are copies of this one, because rendering takes four times as long as inserting. */
-const MILLION = 1_000_000;
+/** Records in one transaction: a log of ten million would be as large as the catalog. */
+const COMMITTED_AT_ONCE = 100_000;
 /** In place of a record's number, and as long. */
 const MARK = "N@@@@@@@@";
 
@@ -48,11 +48,8 @@ export async function shortCatalog(records: number): Promise<string> {
   if (existsSync(directory)) return directory;
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
-  if (records > MILLION) copyManyTimes(await shortCatalog(MILLION), unfinished, records / MILLION);
-  else {
-    await fillCatalog(unfinished, records);
-    await fillState(unfinished);
-  }
+  await fillCatalog(unfinished, records);
+  await fillState(unfinished);
   renameSync(unfinished, directory);
   return directory;
 }
@@ -85,52 +82,13 @@ async function fillCatalog(directory: string, records: number): Promise<void> {
     const isLong = seq > DUE_RECORDS && seq <= DUE_RECORDS + LONG_HISTORIES;
     const events = !isLong ? 0 : seq === DUE_RECORDS + 1 ? 100 * HISTORY_EVENTS : HISTORY_EVENTS;
     for (let number = 0; number < events; number++) addEvent(seq, changeEvent(row.id, number), FIRST_INSTANT + number, "imported");
+    if (seq % COMMITTED_AT_ONCE === 0) for (const statement of ["commit", "begin"]) sqlite.run(statement);
   }
   await saveCounts(db, counts, undefined);
   sqlite.run("commit");
   sqlite.run("pragma locking_mode = normal");
   sqlite.run("pragma wal_checkpoint(truncate)");
   await db.close();
-}
-
-/** Makes a catalog of up to ten times the records of another. Each copy has its own ids and numbers, and is newer than those before it. */
-function copyManyTimes(from: string, to: string, times: number): void {
-  mkdirSync(to);
-  for (const name of ["catalog.db", "state.db"]) copyFileSync(join(from, name), join(to, name));
-  const sqlite = new Database(join(to, "catalog.db"));
-  for (const pragma of ["synchronous = off", "cache_size = -2000000", "locking_mode = exclusive", "wal_autocheckpoint = 20000"])
-    sqlite.run(`pragma ${pragma}`);
-  for (let copy = 1; copy < times; copy++) copyRecords(sqlite, copy);
-  sqlite.run(`update facets set records = ${times} * records`);
-  sqlite.run(`update posted_days set records = ${times} * records`);
-  sqlite.run("update counting set counted_until = (select max(updated_at) from opportunities)");
-  sqlite.run("pragma wal_checkpoint(truncate)");
-  sqlite.close();
-}
-
-/** Adds copy 1 to 9 of the first million records. A copy's ids have another version, its numbers another first digit. */
-function copyRecords(sqlite: Database, copy: number): void {
-  const [seqs, time] = [copy * MILLION, copy * 2 * (MILLION / CHUNK_RECORDS) * CHUNK_EVERY_MS];
-  const idOf = (id: string) => `substr(${id}, 1, 14) || '${(5 + copy).toString(16)}' || substr(${id}, 16)`;
-  const numberOf = (number: string) => `'N${copy}' || substr(${number}, 3)`;
-  const number = "source_opportunity_id";
-  const numbered = (bytes: string) => `replace(cast(${bytes} as text), ${number}, ${numberOf(number)})`;
-  sqlite.run(
-    `insert into opportunities select seq + ${seqs}, ${idOf("id")}, source, ${numberOf("lineage")}, ${numberOf(number)}, created_at + ${time},
-       updated_at + ${time}, facet_id, status_basis, null, replace(link_key, ${number}, ${numberOf(number)}), hash,
-       cast(replace(${numbered("document")}, id, ${idOf("id")}) as blob), sidecar
-     from opportunities where seq <= ${MILLION}`,
-  );
-  sqlite.run(
-    `insert into upstream_ids select ${numberOf("upstream_id")}, source, opportunity_seq + ${seqs}
-     from upstream_ids where opportunity_seq <= ${MILLION}`,
-  );
-  sqlite.run(
-    `insert into events select events.seq + ${copy} * (select count(*) from events where opportunity_seq <= ${MILLION}), ${idOf("events.id")},
-       opportunity_seq + ${seqs}, detected_at + ${time}, type, severity, origin, import_id,
-       cast(replace(replace(cast(events.document as text), events.id, ${idOf("events.id")}), opportunities.id, ${idOf("opportunities.id")}) as blob)
-     from events join opportunities on opportunities.seq = events.opportunity_seq where opportunity_seq <= ${MILLION} order by events.seq`,
-  );
 }
 
 /** A record but for its number. */
