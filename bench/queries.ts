@@ -1,4 +1,7 @@
-/** Random lists and histories at a million records, inside the process: their CPU time compared with a scan of every record, and their correctness. */
+/**
+ * Random lists and histories at a million records, inside the process: their correctness, and their CPU time, documents included. `growth.ts`
+ * compares the list index alone with a scan.
+ */
 import { type CatalogFile, openCatalog } from "../db/sqlite/open.ts";
 import { eventTypes, insignificant } from "../src/events/event.ts";
 import { type EventFilter, listOpportunityEvents } from "../src/events/list.ts";
@@ -19,9 +22,6 @@ const SEED = 7;
 
 type Random = () => number;
 
-/** Goals, compared with a scan of every record for the same list. */
-const P99_PER_SCAN = 0.15;
-const WORST_PER_SCAN = 0.25;
 const BYTES_PER_RECORD = 36;
 
 /** The columns of a record by which lists are filtered. */
@@ -59,13 +59,10 @@ export async function queriesBenchmark(): Promise<Section> {
       mismatches.histories,
     ),
   ];
-  const perScan = (share: number) => quantile(listMs, share) / quantile(scanMs, share);
   return {
     title: `Random queries at ${count(RECORDS)} records and twice as many events`,
-    text: `${table(rows)}\n\nThe list index of ${count(RECORDS)} records loads in ${Math.round(loadMs)} ms and takes ${round(bytes)} bytes per record.`,
+    text: `${table(rows)}\n\nMost of the time of a list goes into reading its documents. The list index of ${count(RECORDS)} records loads in ${Math.round(loadMs)} ms and takes ${round(bytes)} bytes per record.`,
     goals: [
-      atMost(`${count(QUERIES)} random lists, p99 compared with a scan`, perScan(0.99), P99_PER_SCAN, " ×"),
-      atMost(`${count(QUERIES)} random lists, worst compared with a scan`, perScan(1), WORST_PER_SCAN, " ×"),
       atMost(`${count(QUERIES)} random lists, mismatches`, mismatches.lists, 0),
       atMost(`${count(QUERIES)} random histories, mismatches`, mismatches.histories, 0),
       atMost("memory of the list index per record", bytes, BYTES_PER_RECORD, " bytes"),
