@@ -46,16 +46,18 @@ export function watchRunCommand(cli: Cli, { wait }: Waiting = { wait: sleep }): 
 async function runAll(cli: Cli, names: readonly string[], options: RunOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
   const { every } = options;
   if (every === undefined) {
-    const { outcomes } = await runOnce(cli, names, options, waiting.stop);
+    const { outcomes, metricsFailure } = await runOnce(cli, names, options, waiting.stop);
     report(cli, options, outcomes);
-    if (outcomes.some(({ failure, paused }) => failure !== null || paused !== null)) cli.exitCode = 1;
+    if (metricsFailure !== null) cli.machine.printError(metricsFailure);
+    if (metricsFailure !== null || outcomes.some(({ failure, paused }) => failure !== null || paused !== null)) cli.exitCode = 1;
     return;
   }
   const runAndReport = async (only: "all" | "failed") => {
     const time = formatInstant(cli.machine.now());
     try {
-      const { outcomes, retryAt } = await runOnce(cli, names, options, waiting.stop, only);
+      const { outcomes, retryAt, metricsFailure } = await runOnce(cli, names, options, waiting.stop, only);
       report(cli, options, outcomes, time);
+      if (metricsFailure !== null) cli.machine.printError(`${time} ${metricsFailure}`);
       return retryAt;
     } catch (error) {
       cli.machine.printError(`${time} ${messageOf(error)}`);
@@ -82,7 +84,7 @@ async function runOnce(
   options: RunOptions,
   stop: AbortSignal,
   only: "all" | "failed" = "all",
-): Promise<{ outcomes: Outcome[]; retryAt: EpochMs | undefined }> {
+): Promise<{ outcomes: Outcome[]; retryAt: EpochMs | undefined; metricsFailure: string | null }> {
   const { machine } = cli;
   return withWatches(cli, options, async (file, catalog) => {
     const release = tryLockIn(watchDirectory(options), "watch");
@@ -96,22 +98,24 @@ async function runOnce(
           watches,
         ),
       );
-      if (options.metricsFile !== undefined) writeMetrics(options.metricsFile, watchMetricsText(file, machine.now()));
-      return { outcomes, retryAt: nextRetryAt(file, named, machine.now()) };
+      const metricsFailure = writeMetrics(options.metricsFile, watchMetricsText(file, machine.now()));
+      return { outcomes, retryAt: nextRetryAt(file, named, machine.now()), metricsFailure };
     } finally {
       release();
     }
   });
 }
 
-/** Readable by others: the node exporter is another user. */
-function writeMetrics(path: string, text: string): void {
+/** Readable by others: the node exporter is another user. Returns why it cannot be written: what was delivered is reported in any case. */
+function writeMetrics(path: string | undefined, text: string): string | null {
+  if (path === undefined) return null;
   try {
     const file = replaceFile(path, 0o644);
     file.write(text);
     file.finish();
+    return null;
   } catch (error) {
-    throw new Error(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+    return `Cannot write ${path}: ${reasonOf(error)}`;
   }
 }
 

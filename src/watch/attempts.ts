@@ -27,7 +27,7 @@ export function dueAt({ at, wait_ms }: Attempts, now: EpochMs): EpochMs {
   return at === null || now < at ? now : at + wait_ms;
 }
 
-/** The attempts after one more that failed. `random` returns a number from 0 to 1. */
+/** The attempts after one more that failed. A receiver can only lengthen the delay. `random` returns a number from 0 to 1. */
 export function failedOnce(
   attempts: Attempts,
   now: EpochMs,
@@ -35,8 +35,8 @@ export function failedOnce(
   random: () => number,
 ): Attempts {
   const count = attempts.count + 1;
-  const asked = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, ASKED_MAX_MS);
-  const wait_ms = Math.round(Math.min(retryDelayMs(asked, Math.min(count, FAILURES_MAX), random), asked ?? DELAY_MAX_MS));
+  const backoff = Math.min(retryDelayMs(undefined, Math.min(count, FAILURES_MAX), random), DELAY_MAX_MS);
+  const wait_ms = Math.round(Math.max(backoff, Math.min(retryAfterMs ?? 0, ASKED_MAX_MS)));
   const sinceLast = attempts.at === null ? 0 : Math.min(Math.max(now - attempts.at, 0), DAY_MS);
   return { count, at: now, wait_ms, failing_ms: attempts.failing_ms + sinceLast, error: message };
 }

@@ -58,6 +58,21 @@ async function addWebhook(name: string, ...args: string[]): Promise<{ url: strin
   return { url, secret };
 }
 
+/** Runs the watches every hour, until a line on standard error says what was waited for. */
+async function runUntil(what: string, isWaitedFor: (line: string) => boolean, options: readonly string[] = []) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const signal = Promise.withResolvers<() => void>();
+  const machine = machineOf({}, { printLine: (text) => void out.push(text), printError: (text) => void err.push(text) });
+  const ended = runCommandLine(["watch", "run", "--every", "1h", ...options, "--data", data], {
+    ...machine,
+    onStopSignal: (stop) => signal.resolve(stop),
+  });
+  await waitFor(what, () => err.some(isWaitedFor));
+  (await signal.promise)();
+  expect(await ended).toBe(0);
+  return { out, err };
+}
+
 describe("fundfeed watch", () => {
   test("prints messages of --to stdout, and what it did on standard error", async () => {
     expect(await watch("add", "q", "quantum", "--status", "open", "--to", "stdout")).toEqual({
@@ -241,7 +256,25 @@ describe("fundfeed watch", () => {
     expect(served).toContainEqual(["fundfeed_watch_oldest_undelivered_seconds", [0, 2]]);
     expect(served).toContainEqual(["fundfeed_watch_behind_seconds", [2, 2]]);
     expect(watchFamiliesIn(aDirectory(), later)).toEqual([]);
-    expect((await watch("run", "--metrics-file", join(path, "x"))).err).toStartWith(`Cannot write ${path}/x: `);
+  });
+
+  test("reports what it delivered, and fails, if the metrics cannot be written", async () => {
+    await watch("add", "q", "--to", "stdout");
+    await take(record("2"));
+    const path = join(aFile(""), "x");
+    const { code, err } = await watch("run", "--metrics-file", path);
+    expect([code, err.split("\n")]).toEqual([1, ["q: delivered 1 new", expect.stringContaining(`Cannot write ${path}: `), ""]]);
+  });
+
+  test("sends failed messages earlier with --every although the metrics cannot be written", async () => {
+    await addWebhook("q");
+    await take(record("2"));
+    receiver.respond = () => new Response("", { status: receiver.posted.length < 2 ? 503 : 204 });
+    const { err } = await runUntil("the second attempt", (line) => line.endsWith("q: delivered 1 new"), [
+      "--metrics-file",
+      join(aFile(""), "x"),
+    ]);
+    expect(err.filter((line) => line.includes(" Cannot write "))).not.toEqual([]);
   });
 
   test("has no metrics while a run is writing, so that the server does not wait for it", async () => {
@@ -313,17 +346,7 @@ describe("fundfeed watch", () => {
     await watch("add", "other", "--to", "stdout");
     await take(record("2"));
     receiver.respond = () => new Response("", { status: receiver.posted.length < 3 ? 503 : 204 });
-    const err: string[] = [];
-    const out: string[] = [];
-    const signal = Promise.withResolvers<() => void>();
-    const machine = machineOf({}, { printLine: (text) => void out.push(text), printError: (text) => void err.push(text) });
-    const ended = runCommandLine(["watch", "run", "--every", "1h", "--data", data], {
-      ...machine,
-      onStopSignal: (stop) => signal.resolve(stop),
-    });
-    await waitFor("the third attempt", () => err.some((line) => line.endsWith("q: delivered 1 new")));
-    (await signal.promise)();
-    expect(await ended).toBe(0);
+    const { out, err } = await runUntil("the third attempt", (line) => line.endsWith("q: delivered 1 new"));
     expect(receiver.posted).toHaveLength(3);
     expect(new Set(receiver.posted.map(({ headers }) => headers.get("webhook-id"))).size).toBe(1);
     expect(err.filter((line) => line.includes(" other: "))).toHaveLength(1); // Only failed messages are sent between two runs.

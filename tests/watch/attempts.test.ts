@@ -8,20 +8,27 @@ const NOW = Date.UTC(2026, 2, 1);
 const failed = (attempts: Attempts, now: number, retryAfterMs?: number, random = 1) =>
   failedOnce(attempts, now, { message: "why", retryAfterMs }, () => random);
 
-test("the delay doubles from a second to six hours, half of it random", () => {
+/** The seconds to wait after each of twenty failures. */
+function delays(retryAfterMs?: number): number[] {
   let attempts = NONE;
-  const delays: number[] = [];
-  for (let n = 0; n < 20; n++) {
-    attempts = failed(attempts, NOW);
-    delays.push(attempts.wait_ms / 1000);
-  }
-  expect(delays).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, ...Array(5).fill(21_600)]);
+  return Array.from({ length: 20 }, () => {
+    attempts = failed(attempts, NOW, retryAfterMs);
+    return attempts.wait_ms / 1000;
+  });
+}
+
+test("the delay doubles from a second to six hours, half of it random", () => {
+  expect(delays()).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, ...Array(5).fill(21_600)]);
   expect(failed(NONE, NOW, undefined, 0).wait_ms).toBe(500);
 });
 
 test("a receiver's Retry-After is kept, up to a day", () => {
   expect(failed(NONE, NOW, 2 * HOUR, 0).wait_ms).toBe(2 * HOUR);
   expect(failed(NONE, NOW, 30 * DAY, 0).wait_ms).toBe(DAY);
+});
+
+test.each([0, 1, 999])("a receiver that asks for %d ms is not called more often than one that asks for nothing", (retryAfterMs) => {
+  expect(delays(retryAfterMs)).toEqual(delays());
 });
 
 describe("a clock that is set", () => {
