@@ -24,7 +24,12 @@ export function memoize<Result>(
     const result = compute(argument);
     if (result === undefined || argument.length > ARGUMENT_LENGTH_MAX) return result;
     if (results.size === sizeMax) results.clear();
-    results.set(argument, result);
+    results.set(copyOf(argument), result);
     return result;
   };
+}
+
+/** The same text in memory of its own. A text that was cut out of a longer one keeps all of that in memory. */
+function copyOf(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le");
 }
