@@ -1,5 +1,5 @@
 /** Parsers of options and arguments. Each throws commander's InvalidArgumentError, which ends the program with a usage error. */
-import { type Argument, InvalidArgumentError } from "commander";
+import { type Argument, type Command, InvalidArgumentError } from "commander";
 import { closest } from "../text/closest.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 
@@ -11,6 +11,13 @@ export function oneOf(argument: Argument, words: readonly string[]): Argument {
     const hint = suggestion === undefined ? "" : `\n(Did you mean ${suggestion}?)`;
     throw new InvalidArgumentError(`Allowed choices are ${words.join(", ")}.${hint}`);
   });
+}
+
+/** Ends the command with the usage error of a parser, for a value that only the databases show to be wrong. */
+export function refuseValue(command: Command, long: string, reason: string): never {
+  const option = command.options.find((each) => each.long === long);
+  const value = command.getOptionValue(option?.attributeName() ?? "");
+  command.error(`error: option '${option?.flags}' argument '${value}' is invalid. ${reason}`);
 }
 
 /** A parser of whole numbers from `min` to `max`. */

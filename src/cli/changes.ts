@@ -2,17 +2,18 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { type EventType, eventTypes, type Severity, severities } from "../events/event.ts";
 import { type FeedEntry, type FeedFilter, readWindow, type WindowOrder, type WindowPosition } from "../events/feed.ts";
+import { BadCursorFile } from "../feed/cursor-file.ts";
 import { describeFilter } from "../filter/filter.ts";
 import { momentOf } from "../filter/kinds.ts";
 import { resolveSources } from "../filter/sources.ts";
 import { readFreshness } from "../search/freshness.ts";
 import { didYouMean } from "../text/closest.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { nonBlank, wholeNumber } from "./arguments.ts";
+import { nonBlank, refuseValue, wholeNumber } from "./arguments.ts";
 import { followFeed, printFeed } from "./change-feed.ts";
 import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "./change-output.ts";
 import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
-import { addFilterOptions, type FilterOptions, filterOf } from "./filter-options.ts";
+import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "./filter-options.ts";
 import { examples, formatCount } from "./output.ts";
 import { freshnessInWords } from "./results.ts";
 import { wrapped } from "./wrap.ts";
@@ -73,10 +74,19 @@ export function changesCommand(cli: Cli): Command {
     refuseContradictions(changes, options, format);
     const { type: types, atLeast, follow, cursorFile } = options;
     const chosen: FeedFilter = { filter: filterOf(options), types, atLeast };
-    if (!follow && cursorFile === undefined) return withCatalog(cli, options, (db) => printWindow(cli, db, { ...options, format }, chosen));
+    refuseEmptyRanges(changes, chosen.filter, cli.machine.now());
+    if (!follow && cursorFile === undefined) {
+      refuseEmptyPeriod(changes, options, cli.machine.now());
+      return withCatalog(cli, options, (db) => printWindow(cli, db, { ...options, format }, chosen));
+    }
     const { since = follow ? "now" : DEFAULT_SINCE } = options;
     const start = since === "now" ? since : (instantOf(since, cli.machine.now()) ?? "all");
-    await (follow ? followFeed : printFeed)(cli, { ...options, format, chosen, since: start });
+    try {
+      await (follow ? followFeed : printFeed)(cli, { ...options, format, chosen, since: start });
+    } catch (error) {
+      if (error instanceof BadCursorFile) refuseValue(changes, "--cursor-file", error.message);
+      throw error;
+    }
   });
 }
 
@@ -90,6 +100,12 @@ function refuseContradictions(changes: Command, options: ChangesOptions, format:
   if ((follow || cursorFile !== undefined) && until !== undefined) refuse("--follow and --cursor-file skip nothing; leave out --until");
   if (bom && format !== "csv") refuse("--bom needs --format csv");
   if (feedUrl !== undefined && format !== "atom") refuse("--feed-url needs --format atom");
+}
+
+function refuseEmptyPeriod(changes: Command, { since = DEFAULT_SINCE, until = "all" }: ChangesOptions, now: EpochMs): void {
+  const [begin, end] = [instantOf(since, now), instantOf(until, now)];
+  if (begin !== undefined && end !== undefined && begin >= end)
+    changes.error(`error: --since ${since} must be earlier than --until ${until}`);
 }
 
 type WindowRun = ChangesOptions & { format: ChangeFormat };

@@ -13,7 +13,7 @@ import { BYTE_ORDER_MARK } from "../text/csv.ts";
 import { formatInstant } from "../text/instant.ts";
 import { sourceCodes } from "./arguments.ts";
 import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
-import { addFilterOptions, type FilterOptions, filterOf } from "./filter-options.ts";
+import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "./filter-options.ts";
 import { examples, formatCount, printResult } from "./output.ts";
 import { progressLine, progressReporter } from "./progress.ts";
 
@@ -56,6 +56,7 @@ export function exportCommand(cli: Cli): Command {
     if (options.bom && options.format !== "csv") exporting.error("error: --bom needs --format csv");
     if (options.events && options.format !== "commongrants") exporting.error("error: --events needs --format commongrants");
     const filter = filterOf({ ...options, source: sourceCodes(options.source) });
+    refuseEmptyRanges(exporting, filter, cli.machine.now());
     await withCatalog(cli, options, async (db) => {
       const { source, ...others } = await resolveSources(db, filter, "export");
       const isFiltered = Object.keys(others).length > 0;

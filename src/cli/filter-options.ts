@@ -2,9 +2,10 @@
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { codeOf, reasonOf } from "../../db/reason.ts";
-import { type FieldName, type Filter, fieldNames, fields, readFilter } from "../filter/filter.ts";
+import { emptyRange, type FieldName, type Filter, fieldNames, fields, readFilter } from "../filter/filter.ts";
 import { BadValue } from "../filter/kinds.ts";
 import { closest } from "../text/closest.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
 
 export type FilterOptions = { match?: string } & Record<string, unknown>;
@@ -39,6 +40,15 @@ export function withWords(command: Command, filter: Filter, words: readonly stri
     if (error instanceof BadValue) command.error(`error: the words ${error.message}`);
     throw error;
   }
+}
+
+/** Ends the command with a usage error if no value can be in a range of the filter: neither now nor, if it is used for long, `later`. */
+export function refuseEmptyRanges(command: Command, filter: Filter, now: EpochMs, later = now): void {
+  const empty = emptyRange(filter, now);
+  if (empty === undefined || emptyRange(filter, later) === undefined) return;
+  const [low, high] = empty;
+  const relation = low === "min_amount" ? "must not be more than" : "must be earlier than";
+  command.error(`error: ${flagOf(low)} ${filter[low]} ${relation} ${flagOf(high)} ${filter[high]}`);
 }
 
 /** A word that begins with "--" was meant as an option. */

@@ -3,12 +3,13 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
 import { csvHeader, csvLineOf } from "../opportunities/csv.ts";
-import { find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
+import { BadCursor } from "../search/cursor.ts";
+import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
 import { type Freshness, readFreshness } from "../search/freshness.ts";
 import { readOpportunities } from "../search/records.ts";
-import { wholeNumber } from "./arguments.ts";
+import { refuseValue, wholeNumber } from "./arguments.ts";
 import { type Cli, command, withCatalog } from "./command.ts";
-import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownOptions, withWords } from "./filter-options.ts";
+import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges, refuseUnknownOptions, withWords } from "./filter-options.ts";
 import { examples, formatCount } from "./output.ts";
 import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, type Result, resultTable } from "./results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
@@ -42,10 +43,11 @@ export function findCommand(cli: Cli): Command {
     const filter = withWords(finding, filterOf(options), words);
     const { limit, sort, cursor: after } = options;
     const now = cli.machine.now();
+    refuseEmptyRanges(finding, filter, now);
     await withCatalog(cli, options, async (catalog) => {
       const resolved = await resolveSources(catalog, filter, "find opportunities of");
       const { found, ...page } = await withSearchIndex(cli, options, catalog, async (index) => {
-        const { found, ...page } = find(index, { filter: resolved, limit, sort, after }, now);
+        const { found, ...page } = withCursor(finding, () => find(index, { filter: resolved, limit, sort, after }, now));
         return { ...page, found: await resultsOf(catalog, found) };
       });
       const freshness = await readFreshness(catalog, now);
@@ -53,6 +55,16 @@ export function findCommand(cli: Cli): Command {
       print(cli, options.format ?? (options.json ? "json" : "table"), { ...page, filter, results: found, freshness });
     });
   });
+}
+
+/** A bad cursor ends the command with a usage error. */
+function withCursor(finding: Command, search: () => FoundPage): FoundPage {
+  try {
+    return search();
+  } catch (error) {
+    if (error instanceof BadCursor) refuseValue(finding, "--cursor", error.message);
+    throw error;
+  }
 }
 
 async function resultsOf(catalog: CatalogDb, found: readonly { id: string; snippet: string | null }[]): Promise<Result[]> {

@@ -13,7 +13,7 @@ import { addWatch } from "../watch/watch-file.ts";
 import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
 import { plainHttpUrl } from "./arguments.ts";
 import type { Cli } from "./command.ts";
-import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownOptions, withWords } from "./filter-options.ts";
+import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges, refuseUnknownOptions, withWords } from "./filter-options.ts";
 import { examples, formatCount, printResult } from "./output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
 import { type WatchOptions, watchSubcommand, withWatches } from "./watch-options.ts";
@@ -36,6 +36,9 @@ type AddOptions = WatchOptions &
     fromStart?: true;
     zone: string;
   };
+
+/** A range such as from a date to 30d from now may be empty now and not later. */
+const CENTURY_MS = 100 * 365 * 86_400_000;
 
 /** Where secrets are without a file. */
 const VARIABLES = { secret: "FUNDFEED_WEBHOOK_SECRET", slack: "FUNDFEED_SLACK_URL", smtp: "FUNDFEED_SMTP_URL" };
@@ -75,6 +78,8 @@ export function watchAddCommand(cli: Cli): Command {
     .action(async (name: string, words: string[], options: AddOptions) => {
       refuseUnknownOptions(adding, words);
       const filter = withWords(adding, filterOf(options), words);
+      const now = cli.machine.now();
+      refuseEmptyRanges(adding, filter, now, now + CENTURY_MS);
       await add(cli, name, { filter, ...definitionOf(cli, adding, options) }, options);
     });
 }

@@ -5,15 +5,18 @@ import type { FeedPosition } from "../events/feed.ts";
 import { replaceText } from "../runtime/replace-file.ts";
 import { isObject, parseJson } from "../text/json-value.ts";
 
-/** The position in the file; `undefined` if there is no file yet. Throws if the file is damaged or of another catalog. */
+/** A file that this catalog cannot continue from. The message says what is wrong with it. */
+export class BadCursorFile extends Error {}
+
+/** The position in the file; `undefined` if there is no file yet. Throws a BadCursorFile if it is damaged or of another catalog. */
 export function readCursorFile(path: string, catalog: string): FeedPosition | undefined {
   const text = readText(path);
   if (text === undefined) return undefined;
   const stored = parseJson(text);
   if (!isObject(stored) || typeof stored.catalog !== "string" || !isPosition(stored.position))
-    throw new Error(`Cannot continue from ${path}: it is not a whole cursor file; put it back from a backup, or delete it to start again`);
+    throw new BadCursorFile("It must be a whole cursor file; put it back from a backup, or delete it to start again.");
   if (stored.catalog !== catalog)
-    throw new Error(`Cannot continue from ${path}: it is of another catalog; use one cursor file for each, or delete it to start again`);
+    throw new BadCursorFile("It must be of this catalog; use one cursor file for each, or delete it to start again.");
   return stored.position;
 }
 

@@ -6,10 +6,11 @@
  */
 import { type Opportunity, programTypes, statuses } from "../opportunities/opportunity.ts";
 import { didYouMean } from "../text/closest.ts";
+import { compareDecimals } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { highestAmount, lowestAmount, searchedAgency } from "./columns.ts";
-import { amount, anyOf, BadValue, type Condition, codes, date, type Field, oneOf, text } from "./kinds.ts";
+import { amount, anyOf, BadValue, type Condition, codes, date, type Field, instantOf, oneOf, text } from "./kinds.ts";
 import { words } from "./words.ts";
 
 export const fields = {
@@ -98,6 +99,23 @@ export function matches(filter: Filter, opportunity: Opportunity, now: EpochMs):
 export function conditionOf(filter: Filter, now: EpochMs): Condition {
   const conditions = conditionsOf(filter).map(([field, value]) => field.condition(value, now));
   return { sql: conditions.map(({ sql }) => `(${sql})`).join(" and ") || "true", values: conditions.flatMap(({ values }) => values) };
+}
+
+/** Filters that are the two ends of a range. */
+const dateRanges = [
+  ["posted_after", "posted_before"],
+  ["opens_after", "opens_before"],
+  ["closes_after", "closes_before"],
+] as const;
+
+/** The two ends of a range that has nothing in it; undefined if there is none. */
+export function emptyRange(filter: Filter, now: EpochMs): readonly [FieldName, FieldName] | undefined {
+  const { min_amount: least, max_amount: most } = filter;
+  if (least !== undefined && most !== undefined && compareDecimals(least, most) > 0) return ["min_amount", "max_amount"];
+  return dateRanges.find(([after, before]) => {
+    const [begin, end] = [filter[after], filter[before]];
+    return begin !== undefined && end !== undefined && instantOf(begin, now) >= instantOf(end, now);
+  });
 }
 
 /** Each condition for people. */

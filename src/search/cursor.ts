@@ -8,7 +8,7 @@ export type Key = string | number | null;
 /** The place after a result. `now` is the instant of the first page, so that `30d` and deadlines mean the same on every page. */
 export type Place = { now: EpochMs; keys: Key[] };
 
-/** A text that is no cursor of this search. */
+/** A text that is no cursor of this search. The message says what it must be. */
 export class BadCursor extends Error {}
 
 /** The cursor is valid for this filter and this sort only. */
@@ -20,9 +20,8 @@ export function encodeCursor(filter: Filter, sort: string, { now, keys }: Place)
 export function decodeCursor(filter: Filter, sort: string, cursor: string): Place {
   const { of, now, keys } = parsed(cursor);
   if (typeof of !== "string" || !isInstant(now) || !Array.isArray(keys) || !keys.every(isKey))
-    throw new BadCursor("Cannot continue: this is not a cursor that a search returned");
-  if (of !== searchHash(filter, sort))
-    throw new BadCursor("Cannot continue: the cursor belongs to a search with other words, filters or sort");
+    throw new BadCursor("It must be a cursor that a search returned.");
+  if (of !== searchHash(filter, sort)) throw new BadCursor("It must be a cursor of a search with the same words, filters and sort.");
   return { now, keys };
 }
 

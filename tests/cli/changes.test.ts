@@ -332,8 +332,8 @@ describe("--cursor-file", () => {
       writeFileSync(cursor, content);
       const { code, err } = await run();
       expect([code, err]).toEqual([
-        1,
-        `Cannot continue from ${cursor}: it is not a whole cursor file; put it back from a backup, or delete it to start again\n`,
+        2,
+        `error: option '--cursor-file <file>' argument '${cursor}' is invalid. It must be a whole cursor file; put it back from a backup, or delete it to start again.\n(see --help)\n`,
       ]);
       expect(readFileSync(cursor, "utf8")).toBe(content);
     },
@@ -345,7 +345,12 @@ describe("--cursor-file", () => {
     await one.run();
     await other.add("one");
     writeFileSync(other.cursor, readFileSync(one.cursor));
-    expect((await other.run()).err).toStartWith(`Cannot continue from ${other.cursor}: it is of another catalog`);
+    expect(await other.run()).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(
+        `'--cursor-file <file>' argument '${other.cursor}' is invalid. It must be of this catalog; use one cursor`,
+      ),
+    });
 
     const restored = await aFeed();
     await copyCatalog(one.db, restored.db);

@@ -127,7 +127,13 @@ describe("fundfeed find", () => {
     const { err } = await at(undefined, "find", "clinical", "--limit", "3", "--format", "csv");
     expect(err).toStartWith(`3 of ${first.total} shown; --cursor ${first.next_cursor} continues\n`);
     const other = await at(undefined, "find", "quantum", "--cursor", first.next_cursor);
-    expect([other.code, other.err]).toEqual([1, "Cannot continue: the cursor belongs to a search with other words, filters or sort\n"]);
+    const bad = await at(undefined, "find", "clinical", "--cursor", "x");
+    const error = (cursor: string) => `error: option '--cursor <cursor>' argument '${cursor}' is invalid. It must be a cursor`;
+    expect([other.code, other.err]).toEqual([
+      2,
+      `${error(first.next_cursor)} of a search with the same words, filters and sort.\n(see --help)\n`,
+    ]);
+    expect([bad.code, bad.err]).toEqual([2, `${error("x")} that a search returned.\n(see --help)\n`]);
   });
 
   test("finds the records of sources without a name by OTHER, as does export", async () => {

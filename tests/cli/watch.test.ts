@@ -387,6 +387,11 @@ describe("fundfeed watch", () => {
     expect((await watch("add", "r", "!!", "--to", "stdout")).err).toStartWith('error: the words must have letters or digits; not "!!"\n');
   });
 
+  test("takes a range that is empty now and will not be later", async () => {
+    expect((await watch("add", "q", "--to", "stdout", "--closes-after", "2090-01-01", "--closes-before", "30d")).code).toBe(0);
+    expect((await fundfeed(["find", "--closes-after", "2090-01-01", "--closes-before", "30d", "--data", data])).code).toBe(2);
+  });
+
   test.if(hasPostgres)("works on PostgreSQL with --watch-data, and asks for it", async () => {
     const place = ["--database", await (await postgresServer()).freshDatabase()];
     await fundfeed(["import", "records", aFile([record("1")]), ...place]);

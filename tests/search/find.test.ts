@@ -294,12 +294,12 @@ describe("pages", () => {
   test("need a cursor of the same search", () => {
     const { next } = search({ text: ["research"], limit: 1 });
     expect(next).toMatch(/^[\w-]{1,300}$/);
-    const other = "Cannot continue: the cursor belongs to a search with other words, filters or sort";
+    const other = "It must be a cursor of a search with the same words, filters and sort.";
     expect(() => search({ text: ["quantum"], after: next })).toThrow(other);
     expect(() => search({ text: ["research"], sort: "closes", after: next })).toThrow(other);
     expect(() => search({ text: ["research"], filter: { agency: "navy" }, after: next })).toThrow(other);
     for (const after of ["", "x", "e30", btoa("[1]"), btoa('{"of":1}'), next?.slice(0, -9)])
-      expect(() => search({ text: ["research"], after })).toThrow("Cannot continue: this is not a cursor that a search returned");
+      expect(() => search({ text: ["research"], after })).toThrow("It must be a cursor that a search returned.");
   });
 });
 
