@@ -176,7 +176,7 @@ export async function listStages(sql: CatalogSql, source: string, series: readon
 export async function saveVersion(
   sql: CatalogSql,
   seq: number,
-  { source, id, facts }: { source: string; id: string; facts: VersionFacts | undefined },
+  { source, id, facts }: { source: string; id: string; facts?: VersionFacts | undefined },
   shownId: string,
 ): Promise<void> {
   if (id !== shownId) await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq }); // Storing the record added `shownId`.

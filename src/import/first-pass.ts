@@ -149,7 +149,7 @@ async function prepareItem(sql: CatalogSql, pass: Pass, item: Item, source_diges
   const valid = { ...(await validateItem(sql, pass, item, version)), source_digest };
   if (pass.isFirst) refuseFuture(valid, pass.now());
   const record = pass.redactContacts ? withoutContacts(valid) : valid;
-  return { kind: "prepared", record: prepare(pass, record, version), version };
+  return { kind: "prepared", record: prepare(pass, record), version };
 }
 
 /** The version that an item is, with the record in which it was placed. */
@@ -186,22 +186,17 @@ function refuseFuture({ restored }: ValidRecord, now: EpochMs): void {
     if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
 }
 
-/** Renders a record. Its earlier ids include those of records of the same lineage in this input, which it replaces (D-30). */
-function prepare(pass: Pass, { restored, ...record }: ValidRecord, version: PlacedVersion | undefined): PreparedRecord {
-  const { staging, found } = pass;
-  const { code, opportunity_id } = record.content.source;
-  found.sources.add(code);
-  const isNamedById = record.lineage === opportunity_id || version !== undefined;
-  const known = isNamedById ? [] : staging.addUpstreamIds(code, record.lineage, [opportunity_id, ...record.earlier_ids]);
-  const earlier_ids = known.length > 1 ? known.filter((id) => id !== opportunity_id) : record.earlier_ids;
-  const prepared = prepareRecord({ ...record, earlier_ids });
-  if (!pass.isFirst || restored === undefined) return prepared;
+function prepare({ isFirst, found }: Pass, { restored, ...record }: ValidRecord): PreparedRecord {
+  found.sources.add(record.content.source.code);
+  const prepared = prepareRecord(record);
+  if (!isFirst || restored === undefined) return prepared;
   found.newestRestored = Math.max(found.newestRestored ?? restored.updated_at, restored.updated_at);
   return { ...prepared, restored };
 }
 
 function stageRecord(staging: Staging, record: PreparedRecord, isUnchanged: boolean, version: PlacedVersion | undefined): void {
-  const { indexed, lineage } = record;
+  const { indexed, lineage, earlier_ids } = record;
+  if (!isUnchanged) staging.addUpstreamIds(indexed.source.code, lineage, earlier_ids); // Of an unchanged one, all are stored.
   const rank = version?.facts === undefined ? {} : { rank: { at: version.facts.posted_at ?? Number.MIN_SAFE_INTEGER, id: version.id } };
   if (version?.isOlder) staging.putUnchanged(indexed.source.code, lineage, rank);
   else if (isUnchanged) staging.putUnchanged(indexed.source.code, lineage, { reread: record, ...rank });

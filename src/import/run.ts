@@ -24,7 +24,7 @@ import {
   type StoredRecord,
 } from "../changes/stored.ts";
 import { listUpstreamHistory } from "../changes/upstream-history.ts";
-import { saveVersion } from "../changes/versions.ts";
+import { saveVersion, type VersionFacts } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { noteChange } from "../sources/news.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
@@ -33,7 +33,7 @@ import { type FirstPass, runFirstPass } from "./first-pass.ts";
 import type { Format } from "./format.ts";
 import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./import-log.ts";
 import { listNewLinks, type NewLink } from "./links.ts";
-import type { Staging } from "./staging.ts";
+import type { Staging, UpstreamId } from "./staging.ts";
 
 /**
  * Records in one transaction. It takes some 0.6 s, for which other writers wait, and no more than that is lost when an import is killed.
@@ -199,8 +199,9 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   // While the catalog was empty there is nothing to find: no record is staged twice, and no other import writes.
   const before = run.firstPass.isFirst ? undefined : await findBefore(sql, record);
   const { decision, history } = await decideAndCount(sql, summary, before, record, instant);
-  const seq = before?.seq ?? (await insertRecord(writing, decision, record, importId));
-  if (before !== undefined) await updateRecord(writing, before, decision, record.earlier_ids, importId);
+  const earlier_ids = staging.upstreamIdsOf(source.code, record.lineage);
+  const seq = before?.seq ?? (await insertRecord(writing, decision, { ...record, earlier_ids }, importId));
+  if (before !== undefined) await updateRecord(writing, before, decision, earlier_ids, importId);
   if (before !== undefined && record.redacted) await redactEvents(sql, seq);
   if (isNews(decision)) run.changing.add(source.code);
   for (const version of staging.placements.unsavedOf(source.code, record.lineage))
@@ -251,9 +252,9 @@ async function changeStored(run: Run, writing: Writing, seq: number, decide: (be
   return decision;
 }
 
-/** Saves the versions of records that were not stored themselves. */
+/** Saves the versions and upstream ids of records that were not stored themselves. */
 async function saveOtherVersions({ context, staging }: Run): Promise<void> {
-  for (const versions of staging.placements.unsaved()) {
+  for (const versions of otherVersions(staging)) {
     await context.db.transaction(async (sql) => {
       for (const version of versions) {
         const record = await findStored(sql, version.source, version.lineage);
@@ -261,6 +262,11 @@ async function saveOtherVersions({ context, staging }: Run): Promise<void> {
       }
     });
   }
+}
+
+function* otherVersions({ placements, otherUpstreamIds }: Staging): Iterable<(UpstreamId & { facts?: VersionFacts | undefined })[]> {
+  yield* placements.unsaved();
+  yield* otherUpstreamIds();
 }
 
 /** Saves the digests of records that were read again and turned out to be unchanged. */

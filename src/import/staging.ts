@@ -24,7 +24,7 @@ export type Staging = {
   putUnchanged: (
     source: string,
     lineage: string,
-    noted?: { reread?: Pick<PreparedRecord, "rendered" | "source_digest">; rank?: Rank },
+    noted?: { reread?: Pick<PreparedRecord, "indexed" | "rendered" | "source_digest">; rank?: Rank },
   ) => void;
   /** Notes that a record is in the input although nothing of it will be stored, such as a rejected one (D-34). */
   putPresent: (source: string, lineage: string) => void;
@@ -34,8 +34,11 @@ export type Staging = {
   has: (source: string, lineage: string) => boolean;
   /** Whether a record with this natural key will be stored. */
   isToWrite: (source: string, lineage: string) => boolean;
-  /** Notes upstream ids of a lineage. Returns all that were noted for it. */
-  addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => string[];
+  /** Notes upstream ids by which a record shall be found, whichever of its versions is stored. */
+  addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => void;
+  upstreamIdsOf: (source: string, lineage: string) => string[];
+  /** The noted upstream ids of records that will not be stored, in batches. */
+  otherUpstreamIds: () => Iterable<UpstreamId[]>;
   /** The records to store, in the order of the input, `size` at a time. Read each chunk to its end before the next, and all chunks once. */
   chunks: (size: number) => Iterable<Iterable<PreparedRecord>>;
   /** The JSON of the events, `size` at a time. Read them as `chunks`. */
@@ -49,7 +52,12 @@ export type Staging = {
 /** Of the versions of one record, the one with the latest instant is stored, and of these the one with the greatest id. */
 export type Rank = { at: EpochMs; id: string };
 
+export type UpstreamId = { source: string; lineage: string; id: string };
+
 type Counts = { toWrite: number; unchanged: number; reread: number };
+
+/** Upstream ids read by one statement. */
+const BATCH_ROWS = 200;
 
 /** Events have no source: their rows have this one. */
 const EVENT = "";
@@ -77,9 +85,17 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
   createTables(sqlite);
   const insertId = sqlite.query<unknown, [string, string, string]>("insert into upstream_ids values (?, ?, ?) on conflict do nothing");
   const idsOf = sqlite.query<{ id: string }, [string, string]>("select id from upstream_ids where source = ? and lineage = ?");
+  const otherIds = sqlite.query<UpstreamId, [string, string, string]>(
+    `select source, lineage, id from upstream_ids where (source, lineage, id) > (?, ?, ?) and not exists (
+       select 1 from staged where staged.source = upstream_ids.source and staged.lineage = upstream_ids.lineage and file is not null
+     ) order by 1, 2, 3 limit ${BATCH_ROWS}`,
+  );
   const upsert = sqlite.query<unknown, [string, string, ...(Uint8Array | string | number | null)[]]>(
-    `insert or replace into staged (source, lineage, known, file, start, text_bytes, data_bytes, hash, source_digest, at, version)
-     values (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert or replace into staged (source, lineage, known, upstream_id, file, start, text_bytes, data_bytes, hash, source_digest, at, version)
+     values (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const keepId = sqlite.query<unknown, [string, string]>(
+    "insert into upstream_ids select source, lineage, upstream_id from staged where source = ? and lineage = ? and upstream_id is not null on conflict do nothing",
   );
   const insertPresent = sqlite.query<unknown, [string, string]>(
     "insert into staged (source, lineage, known) values (?, ?, 0) on conflict do nothing",
@@ -102,36 +118,50 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
   const newer = sqlite.query<unknown, [string, string, EpochMs, string]>(
     "select 1 from staged where source = ? and lineage = ? and (at, version) > (?, ?)",
   );
+  /** Whether a staged record has another upstream id than its lineage. Only then, one that is replaced may have another id. */
+  let hasOtherIds = false;
   let counted: Counts | undefined;
   const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, reread: 0 }); // Kept, because it reads the whole table.
   const isOlder = (source: string, lineage: string, rank: Rank | undefined) =>
     rank !== undefined && newer.get(source, lineage, rank.at, rank.id) !== null;
 
-  function put(source: string, lineage: string, spilled: Spilled | undefined, hash: Uint8Array, digest?: Uint8Array, rank?: Rank): void {
+  function put(source: string, lineage: string, { id, spilled, hash, digest, rank }: Staged): void {
     counted = undefined;
+    if (rank === undefined) hasOtherIds ||= id !== undefined && id !== lineage; // The ids of versions are in `placements`.
+    if (hasOtherIds) keepId.run(source, lineage);
     const { file = null, start = null, text_bytes = null, data_bytes = null } = spilled ?? {};
-    upsert.run(source, lineage, file, start, text_bytes, data_bytes, hash, digest ?? null, rank?.at ?? null, rank?.id ?? null);
+    const values = [id ?? null, file, start, text_bytes, data_bytes, hash, digest ?? null, rank?.at ?? null, rank?.id ?? null];
+    upsert.run(source, lineage, ...values);
   }
 
   return {
     placements: openPlacements(sqlite),
     putRecord({ rendered, source_digest, ...rest }, rank) {
-      const { code } = rest.indexed.source;
+      const { code, opportunity_id } = rest.indexed.source;
       if (isOlder(code, rest.lineage, rank)) return;
       const { text, parts, hash } = rendered;
       const spilled = spillFiles.append(JSON.stringify({ ...rest, parts } satisfies StagedFields), text);
-      put(code, rest.lineage, spilled, hash, source_digest, rank);
+      put(code, rest.lineage, { id: opportunity_id, spilled, hash, digest: source_digest, rank });
     },
     putUnchanged(source, lineage, { reread, rank } = {}) {
-      if (!isOlder(source, lineage, rank)) put(source, lineage, undefined, reread?.rendered.hash ?? NO_BYTES, reread?.source_digest, rank);
+      if (isOlder(source, lineage, rank)) return;
+      const id = reread?.indexed.source.opportunity_id;
+      put(source, lineage, { id, hash: reread?.rendered.hash ?? NO_BYTES, digest: reread?.source_digest, rank });
     },
     putPresent: (source, lineage) => void insertPresent.run(source, lineage),
-    putEvent: (id, json) => put(EVENT, id, spillFiles.append(json, NO_BYTES), NO_BYTES),
+    putEvent: (id, json) => put(EVENT, id, { spilled: spillFiles.append(json, NO_BYTES), hash: NO_BYTES }),
     has: (source, lineage) => byKey.get(source, lineage) !== null,
     isToWrite: (source, lineage) => toWriteByKey.get(source, lineage) !== null,
     addUpstreamIds: (source, lineage, ids) => {
       for (const id of ids) insertId.run(source, lineage, id);
-      return idsOf.all(source, lineage).map(({ id }) => id);
+    },
+    upstreamIdsOf: (source, lineage) => idsOf.all(source, lineage).map(({ id }) => id),
+    *otherUpstreamIds() {
+      for (let last: UpstreamId | undefined = { source: "", lineage: "", id: "" }; last !== undefined; ) {
+        const ids = otherIds.all(last.source, last.lineage, last.id);
+        if (ids.length > 0) yield ids;
+        last = ids.at(-1);
+      }
     },
     chunks: (size) => inChunks(recordsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
     eventChunks: (size) => inChunks(textsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
@@ -146,13 +176,22 @@ function createTables(sqlite: Database): void {
   sqlite.run("pragma journal_mode = memory"); // SQLite deletes a journal file by its name, and the next import's has the same. Bun refuses "off".
   sqlite.run("pragma synchronous = off");
   sqlite.run(
-    `create table staged (seq integer primary key, source text not null, lineage text not null, known integer not null,
+    `create table staged (seq integer primary key, source text not null, lineage text not null, known integer not null, upstream_id text,
        file integer, start integer, text_bytes integer, data_bytes integer, hash blob, source_digest blob, at integer, version text)`,
   );
   sqlite.run("create unique index staged_key on staged (source, lineage)");
   sqlite.run("create table upstream_ids (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
   sqlite.run("begin");
 }
+
+/** A record, or an event without upstream id, as it is put into the table. */
+type Staged = {
+  id?: string | undefined;
+  spilled?: Spilled;
+  hash: Uint8Array;
+  digest?: Uint8Array | undefined;
+  rank?: Rank | undefined;
+};
 
 type StagedRow = Spilled & { hash: Uint8Array; source_digest: Uint8Array | null };
 

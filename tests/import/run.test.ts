@@ -28,6 +28,7 @@ import {
   exportOf,
   inScratch,
   NOON,
+  ordersOf,
   SECOND,
   type TestCatalog,
 } from "../support/imports.ts";
@@ -814,4 +815,19 @@ describe("other rules of an import", () => {
     expect(await catalog.take([amendment("a0"), amendment("a2")])).toMatchObject({ added: 0, changed: 0, events: 0 });
     expect(await upstreamIds(catalog)).toEqual(["a0", "a1", "a2"]);
   });
+
+  const ofOneLineage = [record("L"), record("N1", { lineage: "L" }), record("N2", { lineage: "L", earlier_ids: ["N0"] })];
+
+  test.each([[[]], ...ofOneLineage.map((one) => [[one]])])(
+    "records of one lineage in a file are one, which the ids of all find, in any order, after %j",
+    async (before) => {
+      for (const file of ordersOf(ofOneLineage)) {
+        const catalog = await aCatalog();
+        await catalog.take(before);
+        expect(await catalog.take(file)).toMatchObject({ read: 3, rejected: 0, merged: 2 });
+        expect(await upstreamIds(catalog)).toEqual(["L", "N0", "N1", "N2"]);
+        expect(await catalog.take(file)).toEqual({ ...NOTHING, read: 3, unchanged: 1, merged: 2 });
+      }
+    },
+  );
 });

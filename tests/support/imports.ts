@@ -47,6 +47,12 @@ export function aFile(content: readonly unknown[] | string, name = `file-${++fil
   return path;
 }
 
+/** Each order in which these files or records can come. */
+export function ordersOf<T>(items: readonly T[]): T[][] {
+  if (items.length < 2) return [[...items]];
+  return items.flatMap((item, at) => ordersOf(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
+}
+
 export type Imported = Outcome & { messages: string[] };
 type Given = Partial<Omit<Options, "files">> & { now?: number; format?: Format };
 
