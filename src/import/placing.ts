@@ -89,10 +89,7 @@ function placedOf({ source, id, lineage, revision_key, series, title, posted_at,
 async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncIterable<Version>, isFirst: boolean): Promise<void> {
   for await (const version of versions) add(table, version);
   if (!isFirst) for (const rows of table.unplaced()) await db.readTransaction((sql) => placeKnown(sql, table, rows));
-  for (const rows of table.naming()) {
-    if (!isFirst) await db.readTransaction((sql) => placeByOthers(sql, table, rows));
-    for (const row of rows) takeKeyOfOthers(table, row.id, row.source);
-  }
+  for (const rows of table.naming()) await placeFamilies(db, table, rows, isFirst);
   table.placeByIds();
   for (const keys of table.unplacedKeys()) {
     const known = isFirst ? undefined : await db.readTransaction((sql) => threadsOf(sql, keys));
@@ -114,6 +111,7 @@ function add(table: VersionTable, { source, id, opportunity_id, facts, others = 
   const known = table.find(source, id);
   const named = new Set([...othersOf(known), ...others.filter((other) => other !== id && usableKey(source, undefined, other)?.upstreamId)]);
   const all = named.size === 0 ? null : JSON.stringify([...named]);
+  for (const other of named) table.name(source, id, other);
   if (known !== undefined) {
     const better = facts !== undefined && isProvisional(known) && facts.key !== facts.series ? { revision_key: key, series } : {};
     const time = hasTime > known.has_time ? { posted_at: at, has_time: hasTime } : {};
@@ -168,28 +166,44 @@ async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly R
   }
 }
 
-/** Places versions with the record of another version that they name, and takes its key. */
-async function placeByOthers(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
+/** Versions that name each other, even through versions that are not in the files, belong to one record. */
+async function placeFamilies(db: CatalogDb, table: VersionTable, rows: readonly Row[], isFirst: boolean): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
-    const records = await findVersionRecords(sql, source, [...new Set(ofSource.flatMap(othersOf))]);
-    for (const row of ofSource) {
-      const record = othersOf(row).flatMap((other) => records.get(other) ?? [])[0];
-      if (record === undefined) continue;
-      const { revision_key, series } = record.facts ?? row;
-      table.update({ ...row, revision_key, series, lineage: record.lineage, is_other: 1 });
+    const families = ofSource.map(({ id }) => table.takeFamily(source, id)).filter((ids) => ids.length > 1);
+    const records = isFirst ? undefined : await db.readTransaction((sql) => findVersionRecords(sql, source, families.flat()));
+    for (const ids of families) placeFamily(table, table.ofIds(source, ids), ids, records);
+  }
+}
+
+/**
+ * Places the unplaced versions of a family with the record of a version that they name, or else of another one. If none has a record, they
+ * get the key of the oldest one whose key is not provisional, and follow the oldest one.
+ */
+function placeFamily(table: VersionTable, rows: readonly Row[], ids: readonly string[], records?: Map<string, VersionRecord>): void {
+  const unplaced = rows.filter(({ lineage }) => lineage === null);
+  const keyed =
+    unplaced.find((row) => row.revision_key !== null && !isProvisional(row)) ?? unplaced.find((row) => row.revision_key !== null);
+  for (const row of unplaced) {
+    const id = [...othersOf(row), ...ids].find((other) => records?.has(other));
+    const record = id === undefined ? undefined : records?.get(id);
+    if (record !== undefined) {
+      table.update({ ...row, ...keyOf(record, row), lineage: record.lineage, is_other: 1 });
+    } else if (keyed !== undefined) {
+      const { revision_key, series, title } = keyed;
+      const head = unplaced[0]?.id ?? row.id;
+      table.update({ ...row, revision_key, series, title: row.title ?? title, head: head === row.id ? null : head });
     }
   }
 }
 
-/** The same for a version whose others are in the files: it goes where they go. */
-function takeKeyOfOthers(table: VersionTable, id: string, source: string): void {
-  const row = table.find(source, id);
-  if (row === undefined || row.lineage !== null || !isProvisional(row)) return;
-  const others = othersOf(row).flatMap((other) => table.find(source, other) ?? []);
-  const other = others.find(({ lineage }) => lineage !== null) ?? others.find((each) => each.revision_key !== null && !isProvisional(each));
-  if (other === undefined) return;
-  const { revision_key, series, lineage } = other;
-  table.update({ ...row, revision_key, series, lineage, is_other: lineage === null ? 0 : 1 });
+/** What a version that joins a record takes from it. */
+function keyOf({ facts }: VersionRecord, row: Row): Pick<Row, "revision_key" | "series" | "title"> {
+  if (facts === undefined || hasBetterKey(row, facts)) return row;
+  return { revision_key: facts.revision_key, series: facts.series, title: row.title ?? facts.title };
+}
+
+function hasBetterKey(row: Row, facts: VersionFacts): boolean {
+  return isProvisional(facts) && row.revision_key !== null && !isProvisional(row);
 }
 
 /**
@@ -197,7 +211,7 @@ function takeKeyOfOthers(table: VersionTable, id: string, source: string): void 
  * the stored one.
  */
 function asKnown(row: Row, { lineage, shown_id, facts: stored }: VersionRecord): Row {
-  const facts = stored !== undefined && isProvisional(stored) && row.revision_key !== null && !isProvisional(row) ? undefined : stored;
+  const facts = stored === undefined || hasBetterKey(row, stored) ? undefined : stored;
   const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;
   const known = { ...row, ...facts, posted_at, lineage };
   const isSaved = known.revision_key === null || (facts !== undefined && posted_at === facts.posted_at);
@@ -245,14 +259,16 @@ function placeByKey(table: VersionTable, rows: readonly Row[], key: string, know
   for (const row of rows) if (row.lineage !== null && row.is_saved === 0) join(threadIn(known, row.lineage), row);
   const stored = new Set(known.map(({ lineage }) => lineage));
   const threads = known.toSorted((one, other) => Number(other.lineage === key) - Number(one.lineage === key));
+  const placed = new Map<string, string>();
   for (const row of rows) {
     if (row.lineage !== null) continue;
     // A provisional key is the id of the first version, so it is right whatever the titles are.
     const [first] = isProvisional(row) ? threads : [];
     const version = { id: row.id, title: row.title ?? "", day: dayOf(row.posted_at) };
-    const lineage = isProvisional(row) ? (first?.lineage ?? key) : lineageOf(version, key, threads);
+    const lineage = placed.get(row.head ?? "") ?? (isProvisional(row) ? (first?.lineage ?? key) : lineageOf(version, key, threads));
     const begins = lineage === key && !threads.some((thread) => thread.lineage === key);
     table.place(row.n, lineage, { begins, isOther: stored.has(lineage) });
+    placed.set(row.id, lineage);
     join(threadIn(threads, lineage), row);
   }
 }

@@ -20,6 +20,8 @@ export type Row = {
   has_time: number;
   /** Ids of other versions of its record, as JSON; null if none is named. */
   others: string | null;
+  /** The id of the oldest version of its family, if that is another one: it belongs to the same record. */
+  head: string | null;
   /** The lineage of its record; null until it is placed. */
   lineage: string | null;
   /** The lineage of a second record that an older program stored for this version. */
@@ -44,19 +46,20 @@ export type VersionTable = ReturnType<typeof openVersionTable>;
 export function openVersionTable(sqlite: Database) {
   sqlite.run(
     `create table versions (n integer primary key, source text not null, id text not null, opportunity_id text, twin text, revision_key text, series text, title text,
-       posted_at integer, has_time integer not null, others text, lineage text, is_other integer not null default 0, is_older integer not null default 0,
+       posted_at integer, has_time integer not null, others text, head text, lineage text, is_other integer not null default 0, is_older integer not null default 0,
        is_foreign integer not null default 0, begins integer not null default 0, is_saved integer not null default 0)`,
   );
   sqlite.run("create unique index versions_id on versions (source, id)");
   sqlite.run("create index versions_key on versions (source, revision_key)");
   sqlite.run("create index versions_lineage on versions (source, lineage)");
+  sqlite.run("create table named (source text, id text, other text, primary key (source, id, other)) without rowid");
   const rows = <Values extends (string | number)[]>(rest: string) => sqlite.prepare<Row, Values>(`select * from versions where ${rest}`);
   const find = rows<[string, string]>("source = ? and id = ?");
   const add = sqlite.prepare<unknown, (string | number | null)[]>(
     "insert into versions (source, id, opportunity_id, revision_key, series, title, posted_at, has_time, others) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const update = sqlite.prepare<unknown, (string | number | null)[]>(
-    `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, others = ?, lineage = ?, twin = ?, is_other = ?, is_older = ?,
+    `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, others = ?, head = ?, lineage = ?, twin = ?, is_other = ?, is_older = ?,
        is_foreign = ?, begins = ?, is_saved = ? where n = ?`,
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${BATCH_ROWS}`);
@@ -74,6 +77,15 @@ export function openVersionTable(sqlite: Database) {
     `select source, revision_key, min(series) as series from versions where (source, revision_key) > (?, ?) and lineage is null
      group by source, revision_key order by source, revision_key limit ${BATCH_ROWS}`,
   );
+  const name = sqlite.prepare<unknown, [string, string, string]>(
+    "insert into named values (?1, ?2, ?3), (?1, ?3, ?2) on conflict do nothing",
+  );
+  const family = sqlite.prepare<{ id: string }, [string, string]>(
+    `with recursive family (id) as (select ?2 union select other from family cross join named on source = ?1 and named.id = family.id)
+     select id from family`,
+  );
+  const forget = sqlite.prepare<unknown, [string, string]>("delete from named where source = ? and id in (select value from json_each(?))");
+  const ofIds = rows<[string, string]>("source = ? and id in (select value from json_each(?)) order by posted_at, id");
   const ofKeys = rows<[string, string]>("source = ? and revision_key in (select value from json_each(?)) order by posted_at, id");
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
   const unsavedOf = rows<[string, string]>("source = ? and lineage = ? and not is_saved");
@@ -93,6 +105,7 @@ export function openVersionTable(sqlite: Database) {
         row.posted_at,
         row.has_time,
         row.others,
+        row.head,
         row.lineage,
         row.twin,
         row.is_other,
@@ -102,6 +115,16 @@ export function openVersionTable(sqlite: Database) {
         row.is_saved,
         row.n,
       ),
+    /** Notes that a version names another one. */
+    name: (source: string, id: string, other: string) => void name.run(source, id, other),
+    /** The ids that are connected with one by naming each other, and itself. Forgets these names, so that each family is taken once. */
+    takeFamily(source: string, id: string): string[] {
+      const ids = family.all(source, id).map((each) => each.id);
+      if (ids.length > 1) forget.run(source, JSON.stringify(ids));
+      return ids;
+    },
+    /** The versions with these ids, oldest first. */
+    ofIds: (source: string, ids: readonly string[]): Row[] => ofIds.all(source, JSON.stringify(ids)),
     unplaced: () => batches(unplaced),
     others: () => batches(others),
     /** The unplaced versions that name others of their record. */

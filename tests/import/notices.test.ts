@@ -333,6 +333,7 @@ describe("a catalog that has only the ids of its records' notices", () => {
     expect(await catalog.db.all(rawSql("select upstream_id from versions order by 1"))).toEqual([
       { upstream_id: "aaaa" },
       { upstream_id: "bbbb" },
+      { upstream_id: "cccc" },
     ]);
 
     await catalog.takeFiles(rowsOf(notice("dddd", { PostedDate: at(23), Title: "Something else" })), { format });

@@ -267,16 +267,15 @@ async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
   }
 }
 
-/** The version that a notice is, without facts if it has no usable solicitation number. */
+/** The version that a notice is. */
 export function versionOf(notice: Identity): Version {
-  const { id, title, baseType, awardNumber, firstId, others = [] } = notice;
+  const { id, title, baseType, awardNumber, firstId = id, others = [] } = notice;
   const posted = notice.posted || (notice.postedAfter ?? "");
   const series = seriesOf(notice);
   const named = others.length === 0 ? {} : { others };
   if (series === undefined) {
-    // The page backend names the first version, but not always the office. Its id is the key until another layout has a better one.
-    const facts = { key: firstId ?? "", series: firstId ?? "", title, posted: postedOf(posted) };
-    return { source: SOURCE, id, ...(firstId === undefined ? {} : { facts }), ...named };
+    // Its number is not usable, or its office is unknown: the id of the first version is the key until another layout has a better one.
+    return { source: SOURCE, id, facts: { key: firstId, series: firstId, title, posted: postedOf(posted) }, ...named };
   }
   const base = kindOf(baseType)?.name ?? baseType;
   const key = base === "Award Notice" ? `${series}|${base}|${squeezed(awardNumber)}` : `${series}|${base}`;
