@@ -28,6 +28,7 @@ const statuses: ReadonlyMap<string, Status["value"]> = new Map([
   ["forecast", "forecasted"],
   ["pre_release", "forecasted"],
   ["open", "open"],
+  ["closing_soon", "open"],
   ["closed", "closed"],
 ]);
 
