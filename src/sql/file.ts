@@ -1,8 +1,9 @@
 /** Writes documents into the tables of src/sql/tables.ts. */
 import type { Database } from "bun:sqlite";
-import { isObject, parseJson } from "../text/json-value.ts";
+import { formatInstant, parseStoredMs } from "../text/instant.ts";
+import { type JsonObject, objectOf, parseJson } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
-import { COMPLETION, DERIVED_TABLES, TABLES, VERSION } from "./tables.ts";
+import { COMPLETION, FURTHER_TABLES, isOurs, TABLES, VERSION } from "./tables.ts";
 
 /** A document as the API returns it, as text. `at` is its `updated_at` or `detected_at`. */
 export type Row = { id: string; at: string; text: string };
@@ -12,18 +13,26 @@ export type Put = (opportunity: Row, history: readonly Row[], value?: unknown) =
 
 /** Creates everything in an empty file. Builds a file of another version again from its documents. Throws if a newer program wrote it. */
 export function prepareTables(sqlite: Database, onUpgrade: () => void = () => undefined): void {
-  const { user_version = 0 } = sqlite.query<{ user_version: number }, []>("pragma user_version").get() ?? {};
-  if (user_version > VERSION) throw new Error("it was written by a newer version of this program");
-  if (user_version === VERSION) return;
-  const isEmpty = sqlite.query("select 1 from sqlite_master where name = 'opportunities'").get() === null;
-  if (!isEmpty) onUpgrade();
+  if (versionOf(sqlite) === VERSION) return;
   sqlite
     .transaction(() => {
-      if (isEmpty) createTables(sqlite);
-      else upgrade(sqlite);
-      completeTables(sqlite);
+      const version = versionOf(sqlite); // Another program may have prepared the file since.
+      if (version > VERSION) throw new Error("it was written by a newer version of this program");
+      if (version === VERSION) return;
+      const isEmpty = sqlite.query("select 1 from sqlite_master where name = 'opportunities'").get() === null;
+      if (isEmpty) {
+        createTables(sqlite);
+        completeTables(sqlite);
+      } else {
+        onUpgrade();
+        upgrade(sqlite, version);
+      }
     })
     .immediate();
+}
+
+function versionOf(sqlite: Database): number {
+  return sqlite.query<{ user_version: number }, []>("pragma user_version").get()?.user_version ?? 0;
 }
 
 /** Creates the tables in an empty file, to be filled with the function of `putInto` before `completeTables`. */
@@ -40,31 +49,45 @@ export function completeTables(sqlite: Database, report: (step: string, done: nu
   sqlite.run(`pragma user_version = ${VERSION}`);
 }
 
+/** Columns that SQLite cannot compute from the document. */
+const written: Readonly<Record<string, (opportunity: JsonObject) => string | null>> = {
+  posted_at: ({ dates }) => inUtc(objectOf(dates).posted_at),
+  opens_at: ({ dates }) => inUtc(objectOf(dates).opens_at),
+  closes_at: ({ dates }) => inUtc(objectOf(dates).closes_at),
+  response_at: ({ dates }) => inUtc(objectOf(dates).response_at),
+  summary: ({ summary }) => (typeof summary === "string" ? plainText(summary) : null),
+  description: ({ description }) => (typeof description === "string" ? plainText(description) : null),
+};
+const columns = ["updated_at", ...Object.keys(written), "document"];
+
 /** A function that writes into the tables. Call it in transactions. */
 export function putInto(sqlite: Database): Put {
   const putOpportunity = sqlite.query<{ rowid: number }, Record<string, string | null>>(
-    `insert into opportunities (id, updated_at, summary, description, document) values ($id, $at, $summary, $description, $text)
-    on conflict (id) do update set updated_at = $at, summary = $summary, description = $description, document = $text returning rowid`,
+    `insert into opportunities (id, ${columns.join(", ")}) values ($id, ${columns.map((name) => `$${name}`).join(", ")})
+    on conflict (id) do update set ${columns.map((name) => `${name} = $${name}`).join(", ")} returning rowid`,
   );
   const putEvent = sqlite.query(
     `insert into events (id, opportunity_id, opportunity, detected_at, document) values ($id, $of, $row, $at, $text)
     on conflict (id) do update set opportunity_id = $of, opportunity = $row, detected_at = $at, document = $text`,
   );
   return ({ id, at, text }, history, value = parseJson(text)) => {
-    const { rowid: row = 0 } = putOpportunity.get({ id, at, text, ...plainTextsOf(value) }) ?? {};
+    const opportunity = objectOf(value);
+    const others = Object.fromEntries(Object.entries(written).map(([name, of]) => [name, of(opportunity)]));
+    const { rowid: row = 0 } = putOpportunity.get({ id, updated_at: at, ...others, document: text }) ?? {};
     for (const event of history) putEvent.run({ ...event, of: id, row });
   };
 }
 
-function plainTextsOf(value: unknown): { summary: string | null; description: string | null } {
-  const { summary, description } = isObject(value) ? value : {};
-  const plain = (text: unknown) => (typeof text === "string" ? plainText(text) : null);
-  return { summary: plain(summary), description: plain(description) };
+/** All instants in one form, because instants of different offsets or with other fractions do not sort as texts. */
+function inUtc(instant: unknown): string | null {
+  if (typeof instant !== "string") return null;
+  const ms = parseStoredMs(instant);
+  return ms === undefined ? instant : formatInstant(ms);
 }
 
-/** The documents are all that a file needs to be built again. */
-function upgrade(sqlite: Database): void {
-  keepOnlyDocuments(sqlite);
+/** The documents are all that a file needs to be built again. What its owner has added stays. */
+function upgrade(sqlite: Database, version: number): void {
+  const kept = removeAllButDocuments(sqlite, version);
   createTables(sqlite);
   const put = putInto(sqlite);
   const histories = sqlite.query<Row, [string]>("select id, detected_at as at, document as text from old_events where opportunity_id = ?");
@@ -72,15 +95,25 @@ function upgrade(sqlite: Database): void {
   const old = sqlite.query<Row, []>("select id, updated_at as at, document as text from old_opportunities order by rowid");
   for (const opportunity of old.iterate()) put(opportunity, histories.all(opportunity.id));
   sqlite.run("drop table old_events; drop table old_opportunities");
+  completeTables(sqlite);
+  for (const { sql } of kept) sqlite.run(sql);
 }
 
-function keepOnlyDocuments(sqlite: Database): void {
-  const names = (type: string) =>
-    sqlite
-      .query<{ name: string }, [string]>("select name from sqlite_master where type = ? and sql is not null and name not like 'search%'")
-      .all(type)
-      .map(({ name }) => name);
-  for (const type of ["view", "trigger", "index"]) for (const name of names(type)) sqlite.run(`drop ${type} "${name}"`);
-  for (const name of ["search", ...DERIVED_TABLES]) sqlite.run(`drop table if exists ${name}`);
+type Addition = { type: string; name: string; tbl_name: string; sql: string };
+
+/** Renames the tables of documents. Returns the owner's indexes and triggers on tables and views that are created again. */
+function removeAllButDocuments(sqlite: Database, version: number): Addition[] {
+  const tables = version === 0 ? [] : FURTHER_TABLES;
+  const all = sqlite
+    .query<Addition, []>("select type, name, tbl_name, sql from sqlite_master where type <> 'table' and sql is not null")
+    .all();
+  const [ours, others] = [all.filter(({ name }) => isOurs(version, name)), all.filter(({ name }) => !isOurs(version, name))];
+  const replaced = new Set(["opportunities", "events", ...tables, ...ours.map(({ name }) => name)]);
+  const kept = others.filter(({ type, tbl_name }) => type !== "view" && replaced.has(tbl_name));
+  for (const { type, name } of [...ours, ...kept]) sqlite.run(`drop ${type} if exists "${name.replaceAll('"', '""')}"`); // A view takes its triggers along.
+  for (const name of tables) sqlite.run(`drop table if exists ${name}`);
+  sqlite.run("pragma legacy_alter_table = on"); // Otherwise the owner's views and foreign keys would follow the old tables.
   sqlite.run("alter table opportunities rename to old_opportunities; alter table events rename to old_events");
+  sqlite.run("pragma legacy_alter_table = off");
+  return kept;
 }

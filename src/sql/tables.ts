@@ -4,18 +4,19 @@
  */
 
 /** To be raised with any change of the tables: a file of another version is built again from its documents. */
-export const VERSION = 2;
+export const VERSION = 3;
 
-/** Names of columns, which come from the document by an SQL expression. */
+/** Names of columns, and the SQL expression by which they come from the document. `WRITTEN` ones come from the writer (src/sql/file.ts). */
 type Columns = Readonly<Record<string, string>>;
 
+const WRITTEN = "";
 const at = (path: string) => `json_extract(document, '$.${path}')`;
-/** In UTC, because instants of different offsets do not sort as texts. */
-const utc = (path: string) => `coalesce(strftime('%Y-%m-%dT%H:%M:%SZ', ${at(path)}), ${at(path)})`;
+/** The calendar date as published: that of the upstream's own offset (D-28). */
+const day = (path: string) => `substr(${at(path)}, 1, 10)`;
 /** A number: comparing the exact decimals as texts would put 9 after 10. */
 const amount = (path: string) => `cast(${at(path)} as real)`;
 
-/** In the order of the view `opportunity`. Lists are JSON arrays. `summary` and `description` are plain texts, which the writer adds. */
+/** In the order of the view `opportunity`, except for its last ones. Lists are JSON arrays. */
 const opportunityColumns: Columns = {
   source: at("source.code"),
   upstream_id: at("source.opportunity_id"),
@@ -28,10 +29,14 @@ const opportunityColumns: Columns = {
   agency: at("organization.agency"),
   sub_agency: at("organization.sub_agency"),
   issuing_office: at("organization.issuing_office"),
-  posted_at: utc("dates.posted_at"),
-  opens_at: utc("dates.opens_at"),
-  closes_at: utc("dates.closes_at"),
-  response_at: utc("dates.response_at"),
+  posted_at: WRITTEN,
+  posted_on: day("dates.posted_at"),
+  opens_at: WRITTEN,
+  opens_on: day("dates.opens_at"),
+  closes_at: WRITTEN,
+  closes_on: day("dates.closes_at"),
+  response_at: WRITTEN,
+  response_on: day("dates.response_at"),
   amount_min: amount("funding.amount_min"),
   amount_max: amount("funding.amount_max"),
   funding: at("funding.display"),
@@ -47,6 +52,7 @@ const opportunityColumns: Columns = {
   canonical_id: at("relationships.canonical_id"),
   created_at: at("created_at"),
 };
+const textColumns: Columns = { summary: WRITTEN, description: WRITTEN };
 
 const eventColumns: Columns = { type: at("type"), severity: at("severity"), summary: at("summary") };
 
@@ -82,7 +88,9 @@ const searchedNames = Object.keys(searched);
 
 /** Stored, because reading a document takes much longer than reading a column. */
 const stored = (columns: Columns) =>
-  Object.entries(columns).map(([name, sql]) => `${name} ${sql.startsWith("cast") ? "real" : "text"} generated always as (${sql}) stored`);
+  Object.entries(columns).map(([name, sql]) =>
+    sql === WRITTEN ? `${name} text` : `${name} ${sql.startsWith("cast") ? "real" : "text"} generated always as (${sql}) stored`,
+  );
 
 /** Foreign keys name their column, because Datasette fails on those that do not. */
 const OF_OPPORTUNITY = "opportunity integer not null references opportunities (rowid)";
@@ -90,8 +98,8 @@ const OF_OPPORTUNITY = "opportunity integer not null references opportunities (r
 export const TABLES = `
 create table opportunities (
   rowid integer primary key, id text not null unique, updated_at text not null,
-  ${stored(opportunityColumns).join(",\n  ")},
-  summary text, description text, document text not null
+  ${stored({ ...opportunityColumns, ...textColumns }).join(",\n  ")},
+  document text not null
 ) strict;
 create table events (
   rowid integer primary key, id text not null unique, opportunity_id text not null, ${OF_OPPORTUNITY}, detected_at text not null,
@@ -156,7 +164,8 @@ const derived: readonly Derived[] = [
   },
 ];
 
-export const DERIVED_TABLES = derived.map(({ table }) => table);
+/** The tables besides `opportunities` and `events`. A file of version 0 has none of them. */
+export const FURTHER_TABLES = ["search", ...derived.map(({ table }) => table)];
 
 const searchedOf = (row: "old" | "new") => ["rowid", "id", ...searchedNames].map((name) => `${row}.${name}`).join(", ");
 const derivedFrom = (of: Derived["of"]) => derived.filter((each) => each.of === of);
@@ -182,7 +191,7 @@ const TRIGGERS =
 
 // ---- Views.
 
-const ofOpportunity = ["title", "solicitation_id", "source", "agency", "status", "closes_at"]
+const ofOpportunity = ["title", "solicitation_id", "source", "agency", "status", "closes_at", "closes_on"]
   .map((name) => `opportunities.${name}`)
   .join(", ");
 
@@ -199,6 +208,12 @@ const views: Readonly<Record<string, string>> = {
     ${ofOpportunity}
     from changes join events on events.rowid = event join opportunities on opportunities.rowid = opportunity`,
 };
+
+/** Whether a file of a version has a view, trigger or index of this name without its owner having created it. */
+export function isOurs(version: number, name: string): boolean {
+  if (version === 0) return name === "events_by_opportunity";
+  return name in views || name in indexes || /^(opportunities|events)_(inserted|deleted|updated)$/.test(name);
+}
 
 /** A statement, and what it does in two words. */
 type Step = { step: string; sql: string };

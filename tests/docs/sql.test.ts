@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { prepareTables, putInto } from "../../src/sql/file.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectoryOfTheDemo } from "../support/demo-data.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
@@ -40,12 +41,57 @@ afterAll(() => {
 
 /** The rows as a Markdown table. */
 function resultOf(sql: string): string {
-  const statement = sqlite.query(sql.replaceAll("date('now'", `date('${TODAY}'`));
+  const statement = sqlite.query(onDay(TODAY, sql));
   const rows = statement.values();
   const line = (cells: readonly unknown[]) => `| ${cells.map((cell) => (cell ?? "").toString().replaceAll("|", "\\|")).join(" | ")} |\n`;
   const columns = statement.columnNames;
   return [line(columns), `|${columns.map(() => "---|").join("")}\n`, ...rows.map(line)].join("");
 }
+
+function onDay(now: string, sql: string): string {
+  return sql.replaceAll("'now'", `'${now}'`);
+}
+
+/** The column of this name in the result of the query that has it, on a file with these opportunities. */
+function columnOf(name: string, now: string, opportunities: readonly object[], changes: readonly object[] = []): unknown[] {
+  const file = new Database(":memory:", { strict: true });
+  prepareTables(file);
+  const put = putInto(file);
+  const event = { id: "e", at: "2026-03-01T00:00:00.000Z", text: JSON.stringify({ type: "date_changed", changes }) };
+  for (const [n, each] of opportunities.entries()) put({ id: `${n}`, at: now, text: JSON.stringify(each) }, n === 0 ? [event] : []);
+  const { sql = "" } = queries.find((query) => query.sql.includes(` as ${name}`)) ?? {};
+  const rows = file.query<Record<string, unknown>, []>(onDay(now, sql)).all();
+  file.close();
+  return rows.map((row) => row[name]);
+}
+
+describe("the queries of docs/sql.md, when daylight saving time begins and ends", () => {
+  const closing = (closes_at: string) => ({ status: "open", dates: { closes_at }, classifications: { tech_taxonomy: ["ALN:1.1"] } });
+  const midnights = ["2026-03-07T00:00:00-05:00", "2026-03-08T23:59:59-04:00", "2026-03-10T00:00:00-04:00", "2026-03-10T23:59:59-04:00"];
+
+  test("show deadlines at midnight on the day on which they are", () => {
+    const days = midnights.map((each) => each.slice(0, 10));
+    expect(columnOf("closes", "2026-03-07T00:00:00Z", midnights.map(closing))).toEqual(days);
+    expect(columnOf("next_deadline", "2026-03-07", midnights.slice(2).map(closing))).toEqual(["2026-03-10"]);
+  });
+
+  test("find what closes within five days from now, to the second", () => {
+    const days = columnOf("closes", "2026-03-06T04:00:00Z", midnights.map(closing));
+    expect(days).toEqual(["2026-03-07", "2026-03-08", "2026-03-10", "2026-03-10"]);
+    expect(columnOf("closes", "2026-03-06T03:59:58Z", midnights.map(closing))).toHaveLength(3);
+    expect(columnOf("closes", "2026-03-07T05:00:01Z", midnights.map(closing))).toHaveLength(3);
+  });
+
+  test("count calendar days", () => {
+    const moved = (previous: string, current: string) =>
+      columnOf("days", "2026-03-01", [{ title: "t" }], [{ field: "dates.closes_at", previous, current }]);
+    expect(moved("2026-03-06T23:59:59-05:00", "2026-03-09T23:59:59-04:00")).toEqual([3]);
+    expect(moved("2026-03-09T23:59:59-04:00", "2026-03-06T23:59:59-05:00")).toEqual([-3]);
+    expect(moved("2026-10-30T23:59:59-04:00", "2026-11-02T00:00:00-05:00")).toEqual([3]);
+    const dates = { posted_at: "2026-03-06T00:00:00-05:00", closes_at: "2026-03-13T00:00:00-04:00" };
+    expect(columnOf("mean_days", "2026-03-01", [{ dates }])).toEqual([7]);
+  });
+});
 
 describe("docs/sql.md", () => {
   test("has ten queries", () => expect(queries).toHaveLength(10));

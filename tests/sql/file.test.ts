@@ -82,6 +82,48 @@ test.each([
   sqlite.close();
 });
 
+test("instants sort as texts and days are those published, whatever their offset, letters and fractions", () => {
+  const sqlite = new Database(":memory:", { strict: true });
+  prepareTables(sqlite);
+  const put = putInto(sqlite);
+  /** In the order of the instants. */
+  const written = [
+    "2026-01-01T00:00:00+23:59",
+    "2026-01-01T00:00:00+14:01",
+    "2025-12-31T18:59:59.999-05:00",
+    "2025-12-31t23:59:59.9999999z",
+    "2025-12-31T23:59:60Z",
+    "2026-01-01T00:00:00.001+00:00",
+    "2025-12-31T19:00:00.5-05:00",
+    "2026-01-01T00:00:01Z",
+    "2026-01-01T00:00:00-15:00",
+  ];
+  for (const [n, closes_at] of written.entries())
+    put(
+      { id: `${written.length - n}`, at: "2026", text: JSON.stringify({ dates: { closes_at }, created_at: "2026-01-01T00:00:00.400Z" }) },
+      [],
+    );
+  const rows = sqlite
+    .query<{ closes_at: string; closes_on: string; is_later: number }, []>(
+      "select closes_at, closes_on, closes_at > created_at as is_later from opportunity order by closes_at, id desc",
+    )
+    .all();
+  expect(rows.map(({ closes_on }) => closes_on)).toEqual(written.map((each) => each.slice(0, 10)));
+  expect(rows.map(({ closes_at }) => closes_at)).toEqual([
+    "2025-12-31T00:01:00.000Z",
+    "2025-12-31T09:59:00.000Z",
+    "2025-12-31T23:59:59.999Z",
+    "2025-12-31T23:59:59.999Z",
+    "2026-01-01T00:00:00.000Z",
+    "2026-01-01T00:00:00.001Z",
+    "2026-01-01T00:00:00.500Z",
+    "2026-01-01T00:00:01.000Z",
+    "2026-01-01T15:00:00.000Z",
+  ]);
+  expect(rows.map(({ is_later }) => is_later)).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1]);
+  sqlite.close();
+});
+
 /** As `mirror` created a file before it had views. */
 const OLD_TABLES = `
 pragma application_id = ${0x66666d72};
@@ -132,4 +174,43 @@ test("a file of an older version is built again from its documents when it is op
   expect(() => openSqliteStore(path, everything)).toThrow(
     `Cannot keep a copy in ${path}: it was written by a newer version of this program`,
   );
+});
+
+test("what the owner of a file has added stays as it was when the file is built again", async () => {
+  const { all } = await aCatalogOfAll();
+  const path = join(aDirectory(), "own.sqlite");
+  await openSqliteStore(path, everything).close();
+  const sqlite = new Database(path, { strict: true });
+  const put = putInto(sqlite);
+  for (const each of all.slice(0, 20)) put({ id: each.id, at: each.updated_at, text: JSON.stringify(each) }, []);
+  sqlite.run(`
+    create table notes (opportunity_id text references opportunities (id), text text);
+    create table "log ""of"" titles" (title text);
+    create index notes_by_opportunity on notes (opportunity_id);
+    create index opportunities_by_title on opportunities (title collate nocase);
+    create view search_of_mine as select title, text from opportunity join notes on notes.opportunity_id = opportunity.id;
+    create view "my ""deadlines""" as select title, closes_at from search_of_mine join opportunities using (title);
+    create view broken as select * from gone;
+    create trigger log_titles after update of title on opportunities begin insert into "log ""of"" titles" values (new.title); end;
+    create trigger note instead of insert on opportunity begin insert into notes values (new.id, new.title); end;
+    insert into notes select id, 'mine' from opportunities;
+  `);
+  const additions = () =>
+    sqlite
+      .query(
+        "select type, name, tbl_name, sql from sqlite_master where name like '%note%' or name like '%title%' or name like '%my%' or name like '%mine' or name = 'broken' order by name",
+      )
+      .all();
+  const rows = () => sqlite.query(`select * from "my ""deadlines""" order by title, closes_at`).all();
+  const before = [additions(), rows()];
+  expect(before.map((each) => each.length)).toEqual([9, expect.any(Number)]);
+  for (const version of [1, 2]) {
+    sqlite.run(`pragma user_version = ${version}`);
+    await openSqliteStore(path, everything).close();
+    expect([additions(), rows()]).toEqual(before);
+  }
+  sqlite.run("insert into opportunity (id, title) select id, 'noted by a trigger' from opportunity limit 1");
+  expect(sqlite.query("select count(*) as count from notes where text = 'noted by a trigger'").get()).toEqual({ count: 1 });
+  sqlite.close();
+  expect(expectInStep(path)).toHaveLength(20);
 });

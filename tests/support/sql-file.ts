@@ -48,9 +48,13 @@ function rowOf(given: Opportunity): Record<string, unknown> {
     sub_agency: organization?.sub_agency ?? null,
     issuing_office: organization?.issuing_office ?? null,
     posted_at: inUtc(dates?.posted_at),
+    posted_on: dates?.posted_at?.slice(0, 10) ?? null,
     opens_at: inUtc(dates?.opens_at),
+    opens_on: dates?.opens_at?.slice(0, 10) ?? null,
     closes_at: inUtc(dates?.closes_at),
+    closes_on: dates?.closes_at?.slice(0, 10) ?? null,
     response_at: inUtc(dates?.response_at),
+    response_on: dates?.response_at?.slice(0, 10) ?? null,
     amount_min: numberOf(funding?.amount_min),
     amount_max: numberOf(funding?.amount_max),
     funding: funding?.display ?? null,
@@ -71,7 +75,7 @@ function rowOf(given: Opportunity): Record<string, unknown> {
   };
 }
 
-const inUtc = (instant: string | null | undefined) => (instant ? new Date(instant).toISOString().replace(/\.\d+Z$/, "Z") : null);
+const inUtc = (instant: string | null | undefined) => (instant ? new Date(instant).toISOString() : null);
 const numberOf = (amount: string | null | undefined) => (amount ? Number(amount) : null);
 const jsonOf = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
 const contactOf = ({ opportunity_id, name, role, email, phone }: Record<string, unknown>) => ({ opportunity_id, name, role, email, phone });
