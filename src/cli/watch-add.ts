@@ -3,10 +3,9 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { codeOf, reasonOf } from "../../db/reason.ts";
 import { type Severity, severities } from "../events/event.ts";
-import { latestPosition } from "../events/feed.ts";
 import { describeFilter } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
-import { matchingIds } from "../watch/matching.ts";
+import { matchesAtEnd } from "../watch/matching.ts";
 import { isMailAddress, smtpServer } from "../watch/smtp.ts";
 import { type Definition, isName, NAME_RULE, type Receiver, type SecretPlace } from "../watch/watch.ts";
 import { addWatch } from "../watch/watch-file.ts";
@@ -90,8 +89,7 @@ async function add(cli: Cli, name: string, definition: Definition, options: AddO
     await resolveSources(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
     return withSearchIndex(cli, options, catalog, async (index) => {
       const now = machine.now();
-      const matching = await matchingIds(catalog, index, definition, now);
-      const position = await latestPosition(catalog); // After the matches were read, as at every run.
+      const { matching, position } = await matchesAtEnd(catalog, index, definition.filter, now);
       if (!addWatch(file, { name, created_at: now, definition }, position, options.fromStart ? [] : matching))
         throw new Error(`Cannot add watch ${name}: there is one with this name; fundfeed watch remove ${name} removes it`);
       return matching.length;

@@ -1,10 +1,9 @@
 import type { Command } from "commander";
-import { latestPosition } from "../events/feed.ts";
 import { describeFilter } from "../filter/filter.ts";
 import { readOpportunities } from "../search/records.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { dueAt } from "../watch/attempts.ts";
-import { matchingIds } from "../watch/matching.ts";
+import { matchesAtEnd, matchingIds } from "../watch/matching.ts";
 import { type Message, messageOpportunity } from "../watch/message.ts";
 import { newMessageId, requireWatch } from "../watch/run.ts";
 import { receiverName, send } from "../watch/send.ts";
@@ -97,7 +96,7 @@ function testCommand(cli: Cli): Command {
     const receiver = await withWatches(cli, options, async (file, catalog) => {
       const watch = requireWatch(file, name);
       const { filter } = watch.definition;
-      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, watch.definition, machine.now()));
+      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, filter, machine.now()));
       const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse());
       const events = sample.map((each) => ({ kind: "new" as const, opportunity: messageOpportunity(each) }));
       const counts = { new: events.length, changed: 0, left: 0 };
@@ -137,10 +136,10 @@ function resumeCommand(cli: Cli): Command {
     await withWatches(cli, options, async (file, catalog) => {
       const watch = requireWatch(file, name);
       if (options.atEnd) {
-        const { now } = cli.machine;
+        const now = cli.machine.now();
         await withSearchIndex(cli, options, catalog, async (index) => {
-          const matching = await matchingIds(catalog, index, watch.definition, now());
-          beginAt(file, watch, await latestPosition(catalog), matching, now());
+          const { matching, position } = await matchesAtEnd(catalog, index, watch.definition.filter, now);
+          if (!beginAt(file, watch, position, matching, now)) throw new Error(`Cannot resume watch ${name}: ${CHANGED_MEANWHILE}`);
         });
       } else resume(file, watch);
     });
@@ -148,6 +147,9 @@ function resumeCommand(cli: Cli): Command {
     printResult(cli, options, { name, resumed: true }, `Resumed watch ${name}; ${next}`);
   });
 }
+
+/** Why nothing was done. */
+const CHANGED_MEANWHILE = "another command has changed it meanwhile; run this one again";
 
 // ---- How watches and messages are shown.
 

@@ -1,18 +1,30 @@
 /** Which opportunities a watch is about. */
 import type { CatalogDb } from "../../db/engine.ts";
+import { type FeedPosition, latestPosition } from "../events/feed.ts";
+import type { Filter } from "../filter/filter.ts";
+import { catchUp } from "../search/catch-up.ts";
 import { findAll } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { withOtherSources } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
-import type { Definition } from "./watch.ts";
 
 /** The ids of all opportunities that match now, the least recently updated first. The index must be up to date. */
-export async function matchingIds(
+export async function matchingIds(catalog: CatalogDb, index: SearchFile, { source, ...others }: Filter, now: EpochMs): Promise<string[]> {
+  return findAll(index, source === undefined ? others : { ...others, source: await withOtherSources(catalog, source) }, now);
+}
+
+/** What matches, and the end of the feed at the same moment: if an import commits meanwhile, both are read again. */
+export async function matchesAtEnd(
   catalog: CatalogDb,
   index: SearchFile,
-  { filter }: Pick<Definition, "filter">,
+  filter: Filter,
   now: EpochMs,
-): Promise<string[]> {
-  const { source } = filter;
-  return findAll(index, source === undefined ? filter : { ...filter, source: await withOtherSources(catalog, source) }, now);
+): Promise<{ matching: string[]; position: FeedPosition }> {
+  for (let position = await latestPosition(catalog); ; ) {
+    await catchUp(catalog, index);
+    const matching = await matchingIds(catalog, index, filter, now);
+    const end = await latestPosition(catalog);
+    if (end?.id === position?.id) return { matching, position };
+    position = end;
+  }
 }

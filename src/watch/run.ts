@@ -109,7 +109,7 @@ function messagesOf({ machine, catalog, index, file, itemsMax }: RunContext, wat
     const now = machine.now();
     const place = placeOf(file, watch);
     if (place === undefined) return undefined;
-    matching ??= await matchingIds(catalog, index, watch.definition, now);
+    matching ??= await matchingIds(catalog, index, watch.definition.filter, now);
     const plan = await planNext({ catalog, watch, place, matching, now, newId: () => newMessageId(machine), itemsMax });
     if ("nothingUntil" in plan) {
       moveOn(file, watch, plan.nothingUntil, now);
@@ -129,10 +129,10 @@ async function deliver({ machine, file, send }: RunContext, watch: Watch, pendin
   } catch (error) {
     const failed = error instanceof DeliveryError ? error : new DeliveryError(messageOf(error));
     const after = failedOnce(attempts, startedAt, failed, () => randomFraction(machine));
-    storeAttempts(file, watch, id, after, pauseReason(failed, after.failing_ms));
+    storeAttempts(file, id, after, pauseReason(failed, after.failing_ms));
     return { reason: failed.message, retry_at: dueAt(after, startedAt) };
   }
-  accept(file, watch, id, machine.now());
+  accept(file, id, machine.now());
   return null;
 }
 

@@ -24,7 +24,7 @@ const WAIT_MS = 30_000;
 /** Accepted messages that are listed for each watch. */
 const DELIVERIES_KEPT = 100;
 
-/** A watch that is removed and added again gets another key, so a run that still has the old one does nothing to the new one. */
+/** A watch that is removed and added again, or changed, gets another key, so a run that still has the old one does nothing to the new one. */
 const TABLES = `
 create table watches (
   key integer primary key autoincrement, name text not null unique, created_at integer not null, definition text not null,
@@ -150,8 +150,7 @@ export function addWatch(
           "insert into watches (name, created_at, definition, feed_seq, feed_id, checked_at) values ($name, $created_at, $definition, $seq, $id, $created_at)",
         )
         .run({ name, created_at, definition: JSON.stringify(definition), seq: position?.seq ?? null, id: position?.id ?? null });
-      const insert = sqlite.query("insert into members values (?, ?)");
-      for (const id of members) insert.run(Number(lastInsertRowid), id);
+      addMembers(sqlite, Number(lastInsertRowid), members);
       return true;
     })
     .immediate();
@@ -244,25 +243,33 @@ export function storePlan({ sqlite }: WatchFile, { key }: Watch, plan: Plan): bo
     .immediate();
 }
 
-/** Stores the attempts of a message, and why the watch is paused if it is. */
-export function storeAttempts({ sqlite }: WatchFile, { key }: Watch, id: string, attempts: Attempts, paused: string | null): void {
+/** Stores the attempts of a message, and why its watch is paused if it is. Does nothing if it is not pending any more. */
+export function storeAttempts({ sqlite }: WatchFile, id: string, attempts: Attempts, paused: string | null): void {
   sqlite
     .transaction(() => {
+      const key = watchOfMessage(sqlite, id);
+      if (key === undefined) return;
       sqlite
         .query(
-          "update pending set count = $count, at = $at, wait_ms = $wait_ms, failing_ms = $failing_ms, error = $error where watch = $key and id = $id",
+          "update pending set count = $count, at = $at, wait_ms = $wait_ms, failing_ms = $failing_ms, error = $error where watch = $key",
         )
-        .run({ ...attempts, key, id });
+        .run({ ...attempts, key });
       sqlite.query("update watches set failed_total = failed_total + 1, paused = coalesce(?, paused) where key = ?").run(paused, key);
     })
     .immediate();
 }
 
-/** Applies an accepted message: from here on, the watch continues after it. Does nothing if it is not pending any more. */
-export function accept({ sqlite }: WatchFile, { key }: Watch, id: string, now: EpochMs): void {
+/** The present key of the watch that a message is pending of. */
+function watchOfMessage(sqlite: Database, id: string): number | undefined {
+  return sqlite.query<{ watch: number }, [string]>("select watch from pending where id = ?").get(id)?.watch;
+}
+
+/** Applies an accepted message: from here on, its watch continues after it. Does nothing if it is not pending any more. */
+export function accept({ sqlite }: WatchFile, id: string, now: EpochMs): void {
   sqlite
     .transaction(() => {
-      if (sqlite.query("select 1 from pending where watch = ? and id = ?").get(key, id) === null) return;
+      const key = watchOfMessage(sqlite, id);
+      if (key === undefined) return;
       for (const sql of ACCEPT) sqlite.query(sql).run(sql.includes("$now") ? { key, now } : { key });
     })
     .immediate();
@@ -295,18 +302,48 @@ export function resume({ sqlite }: WatchFile, { key }: Watch): void {
     .immediate();
 }
 
-/** Begins anew: at a place in the feed, with these members, and without the message on its way. */
-export function beginAt({ sqlite }: WatchFile, watch: Watch, position: FeedPosition, members: readonly string[], now: EpochMs): void {
-  sqlite
+/** Begins anew: at a place in the feed, with these members, and without the message on its way. Returns false if the watch was removed or changed since it was read. */
+export function beginAt(file: WatchFile, watch: Watch, position: FeedPosition, members: readonly string[], now: EpochMs): boolean {
+  const { sqlite } = file;
+  return sqlite
     .transaction(() => {
-      sqlite.query("delete from pending where watch = ?").run(watch.key);
-      sqlite.query("delete from members where watch = ?").run(watch.key);
-      const insert = sqlite.query("insert into members values (?, ?)");
-      for (const id of members) insert.run(watch.key, id);
-      moveOn({ sqlite, close: () => undefined }, watch, position, now);
-      sqlite.query("update watches set paused = null where key = ?").run(watch.key);
+      const key = renewKey(sqlite, watch.key);
+      if (key === undefined) return false;
+      sqlite.query("delete from pending where watch = ?").run(key);
+      sqlite.query("delete from members where watch = ?").run(key);
+      addMembers(sqlite, key, members);
+      moveOn(file, { ...watch, key }, position, now);
+      sqlite.query("update watches set paused = null where key = ?").run(key);
+      return true;
     })
     .immediate();
+}
+
+/** The columns that hold the key of a watch. */
+const KEYS = [
+  ["watches", "key"],
+  ["members", "watch"],
+  ["pending", "watch"],
+  ["pending_members", "watch"],
+  ["deliveries", "watch"],
+] as const;
+
+/**
+ * Gives a watch another key, so that a run under way does nothing more to it but store what becomes of the message that it is sending. Call it
+ * in a transaction. Returns undefined if the watch was removed, or got another key, since it was read.
+ */
+function renewKey(sqlite: Database, former: number): number | undefined {
+  if (sqlite.query("select 1 from watches where key = ?").get(former) === null) return undefined;
+  sqlite.run("pragma defer_foreign_keys = on"); // Until the end of the transaction.
+  sqlite.run("update sqlite_sequence set seq = seq + 1 where name = 'watches'");
+  const key = sqlite.query<{ seq: number }, []>("select seq from sqlite_sequence where name = 'watches'").get()?.seq ?? former;
+  for (const [table, column] of KEYS) sqlite.query(`update ${table} set ${column} = ? where ${column} = ?`).run(key, former);
+  return key;
+}
+
+function addMembers(sqlite: Database, key: number, ids: readonly string[]): void {
+  const insert = sqlite.query("insert or ignore into members values (?, ?)");
+  for (const id of ids) insert.run(key, id);
 }
 
 // ---- What there is to tell.

@@ -3,7 +3,8 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/delivery-error.ts";
-import { nextRetryAt, runWatches, watchesToRetry } from "../../src/watch/run.ts";
+import { matchesAtEnd } from "../../src/watch/matching.ts";
+import { nextRetryAt, requireWatch, runWatches, watchesToRetry } from "../../src/watch/run.ts";
 import {
   accept,
   addWatch,
@@ -20,6 +21,7 @@ import {
 } from "../../src/watch/watch-file.ts";
 import { engines } from "../support/engines.ts";
 import { DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
+import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { rawSql } from "../support/sql.ts";
 import { aWatched, type Watched } from "./watched.ts";
 
@@ -281,21 +283,74 @@ describe("a watch", () => {
     };
     await after(watched, record("1"));
     expect(watched.received).toHaveLength(1);
-    const added = findWatch(watched.file, "q");
-    if (added === undefined) throw new Error("There is no watch q");
+    const added = requireWatch(watched.file, "q");
     expect(placeOf(watched.file, added)).toMatchObject({ position: null, members: new Set() });
     expect(pendingOf(watched.file, added)).toBeUndefined();
   });
 
   test("of a catalog that was restored says so, is paused, and can continue with what changes from then on", async () => {
     const watched = await aWatched();
-    const watch = await watched.add("q");
+    await watched.add("q");
     await after(watched, record("1"));
-    beginAt(watched.file, watch, { seq: 1, id: "another event" }, [], watched.clock.now);
+    beginAt(watched.file, requireWatch(watched.file, "q"), { seq: 1, id: "another event" }, [], watched.clock.now);
     const [outcome] = await watched.run();
     expect(outcome?.paused).toStartWith("its place in the feed is lost: a backup was restored");
-    beginAt(watched.file, watch, null, [], watched.clock.now);
+    beginAt(watched.file, requireWatch(watched.file, "q"), null, [], watched.clock.now);
     expect((await watched.run())[0]?.paused).toBeNull();
+  });
+
+  test("that continues at the end, has what an import stores meanwhile either before or after that, as a whole", async () => {
+    const before = [record("joins", { title: "Other" }), record("stays"), record("leaves")];
+    const changes = [
+      record("joins"),
+      record("stays", closing("2026-05-01T00:00:00Z")),
+      record("leaves", { status: "cancelled" }),
+      record("new"),
+    ];
+    const seen = new Set<string>();
+    let isImported = true;
+    for (let importAt = 0; isImported; importAt++) {
+      const watched = await aWatched();
+      await watched.take(before);
+      await watched.add("q", { filter: { words: "quantum", status: ["open"] } });
+      const importChanges = async () => {
+        watched.clock.now += SECOND;
+        await watched.take(changes);
+      };
+      let step = 0;
+      isImported = false;
+      const catalog = interruptedCatalog(watched.db, async () => {
+        if (step++ !== importAt) return;
+        isImported = true;
+        await importChanges();
+      });
+      const watch = requireWatch(watched.file, "q");
+      const { matching, position } = await matchesAtEnd(catalog, watched.index, watch.definition.filter, watched.clock.now);
+      if (!isImported) await importChanges();
+      beginAt(watched.file, watch, position, matching, watched.clock.now);
+      await watched.run();
+      seen.add(watched.items().sort().join(", "));
+    }
+    expect([...seen].sort()).toEqual(["", "changed leaves status_changed, changed stays date_changed, left leaves, new joins, new new"]);
+  });
+
+  test("that continues at the end during a run has nothing of what the run had read before", async () => {
+    const watched = await aWatched();
+    await watched.take([record("1"), record("2")]);
+    await watched.add("q");
+    watched.receiver.send = async (_, { body }) => {
+      watched.received.push(JSON.parse(body));
+      if (watched.received.length > 1) return;
+      watched.clock.now += SECOND;
+      await watched.take([record("3"), record("4"), record("2", { status: "cancelled" })]);
+      const watch = requireWatch(watched.file, "q");
+      const { matching, position } = await matchesAtEnd(watched.db, watched.index, {}, watched.clock.now);
+      beginAt(watched.file, watch, position, matching, watched.clock.now);
+    };
+    await after(watched, record("1", { status: "cancelled" }));
+    expect(watched.items()).toEqual(["changed 1 status_changed"]);
+    await after(watched, record("3", { status: "cancelled" }));
+    expect(watched.items().slice(1)).toEqual(["changed 3 status_changed"]);
   });
 
   test("keeps its last hundred deliveries", async () => {
@@ -319,7 +374,7 @@ describe("a watch", () => {
     };
     await after(watched, record("1"));
     const pending = pendingOf(watched.file, watch);
-    accept(watched.file, watch, "msg_other", watched.clock.now);
+    accept(watched.file, "msg_other", watched.clock.now);
     expect(pendingOf(watched.file, watch)).toEqual(pending);
     expect(findWatch(watched.file, "q")).toEqual(watch);
   });

@@ -2,10 +2,9 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
-import { latestPosition } from "../../src/events/feed.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
-import { matchingIds } from "../../src/watch/matching.ts";
+import { matchesAtEnd } from "../../src/watch/matching.ts";
 import type { Message } from "../../src/watch/message.ts";
 import { type RunContext, runWatches } from "../../src/watch/run.ts";
 import type { Definition } from "../../src/watch/watch.ts";
@@ -48,10 +47,9 @@ export async function aWatched(given?: CatalogDb) {
     stop,
     context,
     add: async (name: string, fields: Partial<Definition> = {}) => {
-      await catchUp(db, index);
       const definition = aDefinition(fields);
-      const members = await matchingIds(db, index, definition, clock.now);
-      addWatch(file, { name, created_at: clock.now, definition }, await latestPosition(db), members);
+      const { matching, position } = await matchesAtEnd(db, index, definition.filter, clock.now);
+      addWatch(file, { name, created_at: clock.now, definition }, position, matching);
       return requireFound(file, name);
     },
     run: async () => {
