@@ -106,8 +106,10 @@ type Run = Plan & {
   context: ImportContext;
   importId: number;
   summary: Summary;
+  /** Records to change, how many of them are changed, and how many of these in committed transactions. */
   total: number;
   done: number;
+  committed: number;
   /** Sources of which the present transaction stores news. */
   changing: Set<string>;
 };
@@ -116,8 +118,11 @@ type Run = Plan & {
 async function countOnly(context: ImportContext, { begun, firstPass, staging, missing, links }: Plan): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
     const summary = summaryOf(firstPass, staging);
-    const total = staging.counts().toWrite;
+    const total = staging.counts().toWrite + missing.length;
     let done = 0;
+    const count = async () => {
+      if (++done % REPORT_EVERY === 0) await advance(context, { step: "comparing", done, total, share: done / total });
+    };
     const instant = await nextInstant(sql, begun.asOf ?? begun.startedAt);
     const linkable = new Map<string, IndexedFields>();
     for (const record of allRecords(staging)) {
@@ -125,27 +130,35 @@ async function countOnly(context: ImportContext, { begun, firstPass, staging, mi
       const turned = before === undefined || begun.asOf === undefined ? before : afterStatusTurn(before, begun.asOf - 1);
       const { decision } = await decideAndCount(sql, summary, turned, record, instant);
       if (mayBeLinked(decision.indexed)) linkable.set(decision.id, decision.indexed);
-      if (++done % REPORT_EVERY === 0) await advance(context, { step: "comparing", done, total, share: done / total });
+      await count();
     }
-    for (const seq of missing) countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
+    for (const seq of missing) {
+      countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
+      await count();
+    }
     if (firstPass.newestRestored === undefined) countLinked(summary, links.length + (await countLinks(sql, firstPass.sources, linkable)));
     return summary;
   });
 }
 
 async function store(context: ImportContext, plan: Plan): Promise<Summary> {
-  const { begun, firstPass, staging, missing } = plan;
+  const { begun, firstPass, staging, missing, links } = plan;
   const { db, now } = context;
   await recountIfBehind(db);
   if (begun.asOf !== undefined) await turnStatusesWhenDue(db, begun.asOf - 1);
   const importId = await beginImport(db, begun);
   const summary = summaryOf(firstPass, staging);
-  const run: Run = { ...plan, context, importId, summary, total: staging.counts().toWrite + missing.length, done: 0, changing: new Set() };
+  const total = staging.counts().toWrite + missing.length + links.length;
+  const run: Run = { ...plan, context, importId, summary, total, done: 0, committed: 0, changing: new Set() };
   const remainingLinks = await storeRecords(run);
   await storeRemovals(run);
   // After the records, so that no record changes twice at one instant.
   await storeLinks(run, remainingLinks);
-  if (firstPass.newestRestored === undefined) await storeLinks(run, await listUnlinked(db, firstPass.sources));
+  if (firstPass.newestRestored === undefined) {
+    const unlinked = await listUnlinked(db, firstPass.sources);
+    run.total += unlinked.length;
+    await storeLinks(run, unlinked);
+  }
   await saveOtherVersions(run);
   await saveSourceDigests(run);
   await finishImport(db, importId, summary, now());
@@ -155,6 +168,7 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
 /** Runs `work` in one transaction at one instant, and notes in the import log how far the import is. */
 async function commit(run: Run, work: (writing: Writing) => Promise<void>): Promise<void> {
   const { context, begun, firstPass, importId, summary } = run;
+  await report(run);
   const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
   await atNextInstant(context.db, wanted, async (writing) => {
     await work(writing);
@@ -162,17 +176,27 @@ async function commit(run: Run, work: (writing: Writing) => Promise<void>): Prom
     run.changing.clear();
     await recordProgress(writing.sql, importId, summary, writing.instant);
   });
+  run.committed = run.done;
   await Bun.sleep(PAUSE_MS);
+}
+
+/** Reports progress. Throws if the import was stopped. */
+async function report({ context, total, done, committed }: Run): Promise<void> {
+  await advance(context, { step: "writing", done, total, share: total === 0 ? 1 : done / total }, committed);
+}
+
+/** Counts one changed record, and reports at intervals. */
+async function count(run: Run): Promise<void> {
+  if (++run.done % REPORT_EVERY === 0) await report(run);
 }
 
 /** Stores the staged records, and the links to them as their parents. Returns the links to other parents. */
 async function storeRecords(run: Run): Promise<NewLink[]> {
-  const { context, firstPass, staging, links, total } = run;
+  const { firstPass, staging, links } = run;
   const isRestore = firstPass.newestRestored !== undefined;
   const byParent = Map.groupBy(links, ({ parent_id }) => parent_id);
   // A restored catalog is one transaction (D-31), because its records keep their own instants.
   for (const chunk of isRestore ? [allRecords(staging)] : staging.chunks(CHUNK)) {
-    const committed = run.done;
     await commit(run, async (writing) => {
       if (isRestore && (await newestInstant(writing.sql)) !== undefined)
         throw new Error(
@@ -183,8 +207,7 @@ async function storeRecords(run: Run): Promise<NewLink[]> {
         // In the transaction of the parent: a killed import that is run again looks only for links to new parents.
         for (const link of byParent.get(id) ?? []) await storeLink(run, writing, link);
         byParent.delete(id);
-        const done = ++run.done;
-        if (done % REPORT_EVERY === 0) await advance(context, { step: "writing", done, total, share: done / total }, committed);
+        await count(run);
       }
     });
   }
@@ -226,6 +249,7 @@ async function storeRemovals(run: Run): Promise<void> {
         const decision = await changeStored(run, writing, seq, (before) => decideRemoval(before, writing.instant));
         countRemoval(run.summary, decision);
         run.changing.add(decision.indexed.source.code);
+        await count(run);
       }
     });
   }
@@ -242,6 +266,7 @@ async function storeLinks(run: Run, links: readonly NewLink[]): Promise<void> {
 async function storeLink(run: Run, writing: Writing, { seq, ...ids }: NewLink): Promise<void> {
   const { events } = await changeStored(run, writing, seq, (before) => decideLink(before, ids, writing.instant));
   countLinked(run.summary, events.length);
+  await count(run);
 }
 
 /** Changes a stored record that is not in the input itself. */
@@ -253,8 +278,10 @@ async function changeStored(run: Run, writing: Writing, seq: number, decide: (be
 }
 
 /** Saves the versions and upstream ids of records that were not stored themselves. */
-async function saveOtherVersions({ context, staging }: Run): Promise<void> {
+async function saveOtherVersions(run: Run): Promise<void> {
+  const { context, staging } = run;
   for (const versions of otherVersions(staging)) {
+    await report(run);
     await context.db.transaction(async (sql) => {
       for (const version of versions) {
         const record = await findStored(sql, version.source, version.lineage);
@@ -270,8 +297,10 @@ function* otherVersions({ placements, otherUpstreamIds }: Staging): Iterable<(Up
 }
 
 /** Saves the digests of records that were read again and turned out to be unchanged. */
-async function saveSourceDigests({ context, staging }: Run): Promise<void> {
+async function saveSourceDigests(run: Run): Promise<void> {
+  const { context, staging } = run;
   for (const chunk of staging.reread(CHUNK)) {
+    await report(run);
     await context.db.transaction(async (sql) => {
       for (const unchanged of chunk) await saveSourceDigest(sql, unchanged);
     });

@@ -18,8 +18,8 @@ beforeAll(() => {
   writeFileSync(file, Array.from({ length: COUNT }, (_, n) => `${record(n)}\n`).join(""));
 });
 
-function start(data: string, input: string) {
-  const child = Bun.spawn([process.execPath, MAIN, "import", "records", input, "--data", data], {
+function start(data: string, input: string, ...options: string[]) {
+  const child = Bun.spawn([process.execPath, MAIN, "import", "records", input, "--data", data, ...options], {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",
@@ -28,12 +28,13 @@ function start(data: string, input: string) {
   return { child, ended };
 }
 
-/** How many records are stored. */
-function stored(data: string): number {
+/** How many records are stored, or how many of them have a status. */
+function stored(data: string, status = "%"): number {
   if (!existsSync(join(data, "catalog.db"))) return 0;
   const db = new Database(join(data, "catalog.db"), { readonly: true });
   try {
-    return db.query<{ count: number }, []>("select count(*) as count from opportunities").get()?.count ?? 0;
+    const count = "select count(*) as count from opportunities join facets on facets.id = facet_id where status like ?";
+    return db.query<{ count: number }, [string]>(count).get(status)?.count ?? 0;
   } catch {
     return 0; // It is being made.
   } finally {
@@ -54,6 +55,26 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s while records are written", async 
 
   const again = await run(["import", "records", file, "--data", data]);
   expect([again.code, stored(data)]).toEqual([0, COUNT]);
+});
+
+test("SIGINT while a snapshot removes records", async () => {
+  const data = join(aDirectory(), "data");
+  await run(["import", "records", file, "--data", data]);
+  const one = join(aDirectory(), "one.ndjson");
+  writeFileSync(one, '{"source":{"code":"OWN","opportunity_id":"0"},"title":"Title 0","status":"closed"}\n');
+  const { child, ended } = start(data, one, "--snapshot", "--allow-removals");
+  await waitFor("records are archived", () => stored(data, "archived") > 0, 300);
+  child.kill("SIGINT");
+  const { code, err } = await ended;
+  const archived = stored(data, "archived");
+  expect({ code, err, isPart: archived < COUNT - 1 }).toEqual({
+    code: 1,
+    err: `Cannot finish import: it was stopped after ${(archived + 1).toLocaleString("en-US")} of 30,000 records; the same command stores the rest\n`,
+    isPart: true,
+  });
+
+  await run(["import", "records", one, "--data", data, "--snapshot", "--allow-removals"]);
+  expect([stored(data, "archived"), stored(data, "closed")]).toEqual([COUNT - 1, 1]);
 });
 
 test("SIGINT while records are read", async () => {
