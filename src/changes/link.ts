@@ -151,7 +151,7 @@ export async function listUnlinked(sql: CatalogSql, sources: ReadonlySet<string>
   for (const rule of linkRules) {
     if (!sources.has(rule.canonical)) continue;
     const byKey = await sql.all(unlinkedRecords, { canonical: rule.canonical, other: rule.other });
-    found.push(...byKey);
+    for (const unlinked of byKey) found.push(unlinked); // Not spread: there may be more than a call has arguments.
     if (rule.idOf === undefined) continue;
     const linked = new Set(byKey.map(({ seq }) => seq));
     const others = (await sql.all(keyedOfSource, { source: rule.other })).filter(({ seq }) => !linked.has(seq));

@@ -93,7 +93,7 @@ async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging:
         `Cannot import this snapshot: it would remove ${gone.length} of the ${live.length} live ${source} records, more than 20 %; --allow-removals says that this is right`,
       );
     }
-    missing.push(...gone.map(({ seq }) => seq));
+    for (const { seq } of gone) missing.push(seq); // Not spread: there may be more than a call has arguments.
   }
   return missing;
 }
