@@ -25,6 +25,13 @@ const instantOf = memoize(50_000, (wallClock) => {
   return wallClock + offset;
 });
 
+/** The RFC 3339 date-time in Eastern time of an instant: `2026-07-01T20:10:23.206-04:00`. */
+export function easternAt(ms: EpochMs): string {
+  const offset = offsetAt(ms);
+  const wall = new Date(ms + (offset === "-04:00" ? -4 : -5) * HOUR_MS).toISOString();
+  return wall.replace(/(\.000)?Z$/, "") + offset;
+}
+
 /** The Eastern date (`2026-07-01`) at an instant. */
 export const easternDate = memoizeLast((ms: EpochMs) => {
   dateFormat ??= new Intl.DateTimeFormat("en-CA", { timeZone: ZONE, year: "numeric", month: "2-digit", day: "2-digit" });

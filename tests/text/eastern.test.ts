@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { easternDate, easternInstant } from "../../src/text/eastern.ts";
+import { easternAt, easternDate, easternInstant } from "../../src/text/eastern.ts";
 
 describe("easternInstant()", () => {
   test.each([
@@ -24,4 +24,15 @@ test.each([
   ["2026-01-01T04:59:59Z", "2025-12-31"],
 ])("easternDate() of %s is %s", (instant, date) => {
   expect(easternDate(Date.parse(instant))).toBe(date);
+});
+
+test.each([
+  ["2026-07-01T20:10:23.206Z", "2026-07-01T16:10:23.206-04:00"],
+  ["2026-12-01T04:30:00Z", "2026-11-30T23:30:00-05:00"],
+  ["2026-03-08T06:59:59Z", "2026-03-08T01:59:59-05:00"],
+  ["2026-03-08T07:00:00Z", "2026-03-08T03:00:00-04:00"],
+  ["2026-11-01T05:30:00Z", "2026-11-01T01:30:00-04:00"],
+  ["2026-11-01T06:30:00Z", "2026-11-01T01:30:00-05:00"],
+])("easternAt() of %s is %s", (instant, eastern) => {
+  expect(easternAt(Date.parse(instant))).toBe(eastern);
 });

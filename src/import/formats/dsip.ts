@@ -5,7 +5,7 @@
  * A file of questions does not name its topic. It belongs to the topic whose id or code is in the file's name, otherwise to the topic of
  * the details file before it. Alternatively, one file of many topics' details may have `questions` in each of them.
  */
-import { easternInstant } from "../../text/eastern.ts";
+import { easternAt, easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
@@ -359,13 +359,4 @@ function instantOf(value: unknown, timeOfDate: string): string | null {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return easternInstant(text, timeOfDate) ?? null;
   const ms = /^-?\d{1,14}$/.test(text) ? Number(text) : parseInstantMs(text);
   return ms === undefined ? null : easternAt(ms);
-}
-
-/** RFC 3339 of an instant in Eastern time: four hours behind UTC in summer, five in winter. */
-function easternAt(ms: number): string {
-  const [summer, winter] = [4, 5].map((hours) => {
-    const wall = new Date(ms - hours * 3_600_000).toISOString();
-    return easternInstant(wall.slice(0, 10), wall.slice(11, 19)) ?? "";
-  });
-  return (summer?.endsWith("-04:00") ? summer : winter) ?? "";
 }
