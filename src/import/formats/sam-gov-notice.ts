@@ -37,10 +37,8 @@ export type Notice = Identity & {
   infoLink?: string;
   resourceLinks?: string[];
   description?: string;
-  isCancelled?: boolean;
-  isDeleted?: boolean;
-  /** It is not published. */
-  isDraft?: boolean;
+  /** The state that the page backend alone states. A draft is not published. */
+  stated?: { isCancelled: boolean; isDeleted: boolean; isArchived: boolean; isDraft: boolean };
   /** A newer version is in the same response. */
   isReplaced?: boolean;
   /** Statuses that the layout cannot state. A stored one of the same version stays. */

@@ -3,6 +3,7 @@
  * (`…/history`) and searches (`/sgs/v1/search`). Only files that an operator brings are read. It alone says that a notice was cancelled, and
  * names the first version of an amended one. What its status means is from GSA's description of the Opportunity Management API.
  */
+import { easternAt } from "../../text/eastern.ts";
 import { formatInstant, parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import type { Input } from "../format.ts";
@@ -81,34 +82,43 @@ const nothing = { awardNumber: "", baseType: "", setAsideLabel: "", active: "", 
 
 function noticeOfDetails(details: JsonObject): Notice {
   const data = objectOf(details.data2);
-  const [award, place, links] = [data.award, data.placeOfPerformance, details._links].map(objectOf);
+  const [award, links] = [data.award, details._links].map(objectOf);
+  const solicitation = objectOf(data.solicitation);
+  const deadlines = objectOf(solicitation.deadlines);
   const id = textOf(details.opportunityId) || textOf(details.id);
   const previous = /\/opportunities\/(\w+)$/.exec(textOf(objectOf(links?.["opportunity:previous"]).href))?.[1] ?? "";
   return {
     ...nothing,
     ...identified(id, textOf(objectOf(details.parent).opportunityId), [previous]),
-    ...stateOf(textOf(objectOf(details.status).code), details),
+    stated: stateOf(textOf(objectOf(details.status).code), details),
     title: textOf(data.title),
     number: textOf(data.solicitationNumber),
-    posted: textOf(details.postedDate),
+    posted: inEasternTime(textOf(details.postedDate)),
     type: TYPES[textOf(data.type)] ?? textOf(data.type),
     archiveDate: textOf(objectOf(data.archive).date),
-    setAsides: setAsideCodes(textOf(objectOf(data.solicitation).setAside)),
-    deadline: textOf(objectOf(objectOf(data.solicitation).deadlines).response),
-    naics: arrayOf(data.naics)
-      .flatMap((each) => arrayOf(objectOf(each).code))
-      .map(textOf),
-    productCode: textOf(data.classificationCode),
-    placeOfPerformance: [textOf(objectOf(place?.city).name), textOf(objectOf(place?.state).code), textOf(objectOf(place?.country).code)],
     awardNumber: textOf(award?.number),
     amount: textOf(award?.amount),
     awardee: textOf(objectOf(award?.awardee).name),
-    contacts: arrayOf(data.pointOfContact).map(objectOf).map(contactOf),
-    description: arrayOf(details.description)
-      .map((each) => textOf(objectOf(each).body))
-      .filter((body) => body !== "")
-      .join("\n"),
+    // Award notices lack several of these members, whose values the CSV has.
+    ...("setAside" in solicitation && { setAsides: setAsideCodes(textOf(solicitation.setAside)) }),
+    ...("response" in deadlines && { deadline: textOf(deadlines.response) }),
+    ...("naics" in data && { naics: arrayOf(data.naics).flatMap((each) => [objectOf(each).code].flat().map(textOf)) }),
+    ...("classificationCode" in data && { productCode: textOf(data.classificationCode) }),
+    ...("placeOfPerformance" in data && { placeOfPerformance: placeOf(objectOf(data.placeOfPerformance)) }),
+    ...("pointOfContact" in data && { contacts: arrayOf(data.pointOfContact).map(objectOf).map(contactOf) }),
+    ...("description" in details && { description: bodiesOf(arrayOf(details.description).map(objectOf)) }),
   };
+}
+
+function placeOf({ city, state, country }: JsonObject): string[] {
+  return [textOf(objectOf(city).name), textOf(objectOf(state).code), textOf(objectOf(country).code)];
+}
+
+function bodiesOf(descriptions: readonly JsonObject[]): string {
+  return descriptions
+    .map(({ body }) => textOf(body))
+    .filter((body) => body !== "")
+    .join("\n");
 }
 
 /** The first version stays the same across amendments. A notice that is the first itself names none. */
@@ -118,20 +128,24 @@ function identified(id: string, first: string, others: readonly string[]): Pick<
 }
 
 /** `inactive` and `archived` are archived; a notice may be cancelled before and after that. */
-function stateOf(
-  code: string,
-  { cancelled, archived, deleted }: JsonObject,
-): Pick<Notice, "isCancelled" | "isDeleted" | "isDraft" | "active"> {
+function stateOf(code: string, { cancelled, archived, deleted }: JsonObject): NonNullable<Notice["stated"]> {
   return {
     isCancelled: isTrue(cancelled) || /_cancelled$/.test(code),
     isDeleted: isTrue(deleted),
+    isArchived: isTrue(archived) || code === "archived" || code.startsWith("inactive"),
     isDraft: code === "draft",
-    active: isTrue(archived) || code === "archived" || code.startsWith("inactive") ? "No" : "Yes",
   };
 }
 
 function isTrue(value: unknown): boolean {
   return value === true || value === 1 || value === "1" || value === "true";
+}
+
+/** An instant in UTC as the other layouts have it, because the day may be another. */
+function inEasternTime(text: string): string {
+  const [utc, instant] = /^(.+)(?:Z|\+00(?::?00)?)$/.exec(text) ?? [];
+  const ms = utc === undefined ? undefined : parseInstantMs(`${instant}Z`);
+  return ms === undefined ? text : easternAt(ms);
 }
 
 /* Searches */
@@ -149,7 +163,7 @@ function noticeOfSearch(row: JsonObject): Notice {
     title: textOf(row.title),
     number: textOf(row.solicitationNumber),
     ...(office === undefined ? {} : { officeCode: textOf(office.code) }),
-    posted: textOf(row.publishDate),
+    posted: inEasternTime(textOf(row.publishDate)),
     type: kind,
     baseType: kind, // The original type is not here; it seldom changes.
     active: row.isActive === false ? "No" : "Yes",
@@ -158,8 +172,7 @@ function noticeOfSearch(row: JsonObject): Notice {
       ...(name(1) === "" ? {} : { subAgency: name(1) }),
       ...(office === undefined ? {} : { office: textOf(office.name) }),
     },
-    // The other one is in UTC, where the day may be another.
-    deadline: textOf(row.responseDateActual) || textOf(row.responseDate),
+    deadline: textOf(row.responseDateActual) || inEasternTime(textOf(row.responseDate)),
     statesNot: ["cancelled", "archived", "awarded"],
   };
 }
@@ -197,7 +210,7 @@ function noticeOfHistory(row: Row, { ids, isLast, postedAfter }: Revision): Noti
   return {
     ...nothing,
     ...identified(textOf(row.opportunityId), textOf(row.parentOpportunityId), ids),
-    ...stateOf("", { cancelled: row.cancel_notice, archived: row.archive_notice, deleted: row.deleted }),
+    stated: stateOf("", { cancelled: row.cancel_notice, archived: row.archive_notice, deleted: row.deleted }),
     title: textOf(row.title),
     number: textOf(row.solicitation_number),
     posted: textOf(row.posted_date),

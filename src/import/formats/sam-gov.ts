@@ -107,9 +107,10 @@ function readNotice(
   context: FormatContext,
 ): RecordItem | RejectedItem | (RecordItem & { isSuperseded: true }) {
   if (notice.id === "") return { kind: "rejected", reason: "NoticeId must not be blank", source: SOURCE };
-  if (notice.isDraft) return { kind: "rejected", reason: "the notice is a draft, which is not published", source: SOURCE };
-  const record = toDraft(notice, today, context);
-  const reconcile = (stored: Draft) => reconciled(notice, record, stored);
+  if (isDraft(notice)) return { kind: "rejected", reason: "the notice is a draft, which is not published", source: SOURCE };
+  const status = (closes: string | null) => statusOf(notice, closes, today, context);
+  const record = toDraft(notice, status, context);
+  const reconcile = (stored: Draft) => reconciled(notice, record, stored, status);
   const item = { kind: "record", record, partial: "omits", reconcile, version: { source: SOURCE, id: notice.id } } as const;
   return notice.isReplaced ? { ...item, isSuperseded: true } : item;
 }
@@ -144,7 +145,12 @@ function isResponseNotice(raw: JsonObject): boolean {
   return "noticeId" in raw;
 }
 
-function identityOf(raw: JsonObject): Identity {
+/** A draft is not published, so it is no version of anything. */
+function isDraft(notice: Identity | Notice): boolean {
+  return "stated" in notice && notice.stated?.isDraft === true;
+}
+
+function identityOf(raw: JsonObject): Identity | Notice {
   if (isPageNotice(raw)) return noticeOfPage(raw);
   return isResponseNotice(raw) ? identityOfResponse(raw) : identityOfRow(raw);
 }
@@ -263,7 +269,7 @@ async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
   for await (const found of noticesOf(inputs)) {
     if (found.kind === "rejected") continue;
     const notice = identityOf(found.raw);
-    if (notice.id !== "") yield versionOf(notice);
+    if (notice.id !== "" && !isDraft(notice)) yield versionOf(notice);
   }
 }
 
@@ -304,18 +310,30 @@ function parentsOf(series: string, key: string): string[] {
 
 /* The draft */
 
-function toDraft(notice: Notice, today: string, context: FormatContext): Draft {
+/** The status of a notice that closes at an instant. */
+type StatusOf = (closes: string | null) => string | null;
+
+/** Words for states that the page backend alone states. */
+const STATED_WORDS: readonly (string | null)[] = ["Deleted", "Archived"];
+
+function toDraft(notice: Notice, statusOf: StatusOf, context: FormatContext): Draft {
   const { description, organization, posted, postedAfter, contacts, infoLink, resourceLinks, others = [] } = notice;
   const kind = kindOf(notice.type);
   if (kind === undefined && notice.type !== "") context.warn(`unknown notice type "${notice.type}"`);
+  if (notice.archiveDate !== "" && !DATE.test(notice.archiveDate)) context.warn(`unreadable archive date "${notice.archiveDate}"`);
   const closes = notice.deadline === undefined ? undefined : instantOf(notice.deadline, "23:59:59", context);
-  const status = statusOf(notice, kind, closes ?? null, today, context);
   return {
     source: { code: SOURCE, opportunity_id: notice.id, url: `https://sam.gov/opp/${notice.id}/view` },
     title: notice.title || notice.number || "Untitled",
     ...(description === undefined ? {} : { summary: summaryOf(description), description: description || null }),
-    status,
-    status_display: notice.isDeleted ? "Deleted" : kind?.display === true ? notice.type : null,
+    status: statusOf(closes ?? null),
+    status_display: notice.stated?.isDeleted
+      ? "Deleted"
+      : notice.stated?.isArchived
+        ? "Archived"
+        : kind?.display === true
+          ? notice.type
+          : null,
     organization: {
       ...(organization.agency === undefined ? {} : { agency: organization.agency || null }),
       ...(organization.subAgency === undefined ? {} : { sub_agency: organization.subAgency || null }),
@@ -368,7 +386,7 @@ function infoLinkOf({ infoLink }: Notice): { name: string; url: string }[] {
 }
 
 /** Keeps stored values that are more complete: the CSV has one NAICS code and no resource links, the API no times and no places of awardees. */
-function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
+function reconciled(notice: Notice, draft: Draft, stored: Draft, statusOf: StatusOf): Draft {
   const { naics_codes = [] } = stored.classifications ?? {};
   const others = (stored.attachments ?? []).filter(({ name }) => name !== INFO_LINK);
   const withLists = {
@@ -378,18 +396,22 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
       : {}),
     ...(notice.resourceLinks === undefined && notice.infoLink !== undefined ? { attachments: [...others, ...infoLinkOf(notice)] } : {}),
   };
-  return stored.source.opportunity_id === notice.id ? reconciledWithItself(notice, withLists, stored) : withLists;
+  const isSame = stored.source.opportunity_id === notice.id;
+  const whole = isSame ? reconciledWithItself(notice, withLists, stored) : withLists;
+  const closes_at = whole.dates?.closes_at === undefined ? stored.dates?.closes_at : whole.dates.closes_at;
+  const status = statusOf(closes_at ?? null);
+  return { ...whole, ...(isSame && isSilent(notice, status, stored) ? statusIn(stored) : { status }) };
 }
 
 /** The stored values are of the same notice, from another layout. */
-function reconciledWithItself(notice: Notice, draft: Draft, { status, dates = {}, funding, classifications, eligibility }: Draft): Draft {
+function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draft {
+  const { summary = null, description, dates = {}, funding, classifications, eligibility } = stored;
   const { posted_at, closes_at, response_at } = draft.dates ?? {};
   const display = draft.funding?.display ?? "";
   const hasSameSetAsides = notice.setAsides?.join() === classifications?.set_aside_types?.join();
-  const isSilent = status != null && notice.statesNot?.includes(status) === true;
   return {
     ...draft,
-    ...(isSilent ? { status } : {}),
+    ...(isSameText(draft.description, description) ? { summary, description } : {}),
     // The page backend has only the codes of set-asides.
     ...(notice.setAsideLabel === "" && hasSameSetAsides && eligibility?.requirements != null
       ? { eligibility: { ...draft.eligibility, requirements: eligibility.requirements } }
@@ -407,6 +429,27 @@ function reconciledWithItself(notice: Notice, draft: Draft, { status, dates = {}
   };
 }
 
+/** Whether two texts differ at most in their line breaks and blanks, which each layout writes in its own way. */
+function isSameText(one: string | null | undefined, other: string | null | undefined): other is string {
+  return one != null && other != null && one.replace(/\s+/g, " ").trim() === other.replace(/\s+/g, " ").trim();
+}
+
+/**
+ * Whether a notice says nothing about the stored status of the same notice. An archived one is as before for those layouts alone that said
+ * so: the page backend, with a word of its own, or the others.
+ */
+function isSilent({ stated, statesNot = [] }: Notice, status: string | null, stored: Draft): boolean {
+  if (stored.status == null) return false;
+  if (statesNot.includes(stored.status)) return true;
+  if (stored.status !== "archived") return false;
+  const isOfBackend = STATED_WORDS.includes(stored.status_display ?? null);
+  return stated === undefined ? isOfBackend : !isOfBackend && status !== "archived" && status !== "cancelled";
+}
+
+function statusIn({ status = null, status_display = null }: Draft): Pick<Draft, "status" | "status_display"> {
+  return { status, status_display };
+}
+
 /** The stored instant if it is the same day and the notice has only a date, or the same second and the notice has no fraction. */
 function moreExact(text: string, given: string | null = null, stored: string | null = null): string | null {
   const at = parseInstantMs(stored ?? "");
@@ -417,14 +460,23 @@ function moreExact(text: string, given: string | null = null, stored: string | n
 }
 
 /** The status, or null if it follows from the dates. A presolicitation is not open before its deadline. */
-function statusOf(notice: Notice, kind: Kind | undefined, closes: string | null, today: string, { now }: FormatContext): string | null {
-  if (notice.isCancelled) return "cancelled";
-  if (notice.isDeleted || notice.active === "No" || (notice.archiveDate !== "" && notice.archiveDate < today)) return "archived";
-  if (kind?.name === "Award Notice" || notice.awardNumber !== "" || (notice.awardee ?? "") !== "") return "awarded";
-  if (kind?.name === "Justification") return "closed";
+function statusOf(notice: Notice, closes: string | null, today: string, { now }: FormatContext): string | null {
+  const { stated, active, archiveDate, awardNumber, awardee = "" } = notice;
+  const kind = kindOf(notice.type)?.name;
+  if (stated?.isCancelled) return "cancelled";
+  if (stated?.isDeleted || stated?.isArchived || active === "No" || isOver(archiveDate, today)) return "archived";
+  if (kind === "Award Notice" || awardNumber !== "" || awardee !== "") return "awarded";
+  if (kind === "Justification") return "closed";
   const past = closes !== null && (parseInstantMs(closes) ?? 0) <= now;
-  return kind?.name === "Presolicitation" && !past ? "pre_release" : null;
+  return kind === "Presolicitation" && !past ? "pre_release" : null;
 }
+
+/** Whether a date has passed. Any other text is none. */
+function isOver(date: string, today: string): boolean {
+  return DATE.test(date) && date < today;
+}
+
+const DATE = /^\d{4}-\d\d-\d\d(?!\d)/;
 
 /** An awarded amount is not a range to apply for, so it is only text. */
 function fundingOf({ amount = "", awardee = "" }: Notice): { display: string } | null {

@@ -114,7 +114,7 @@ describe("real files", () => {
       },
       funding: null,
       dates: {
-        posted_at: "2026-09-21T20:10:23.206+00:00",
+        posted_at: "2026-09-21T16:10:23.206-04:00",
         closes_at: "2026-10-09T17:00:00-05:00",
         response_at: "2026-10-09T17:00:00-05:00",
       },
@@ -206,6 +206,57 @@ describe("an amendment", () => {
   });
 });
 
+describe("a state that only the page backend states", () => {
+  const states: [what: string, stated: Row, status: string, display: string | null][] = [
+    ["deleted", { deleted: true }, "archived", "Deleted"],
+    ["archived", { archived: true, status: { code: "archived" } }, "archived", "Archived"],
+    ["cancelled", { cancelled: true }, "cancelled", null],
+    ["cancelled and archived", { cancelled: true, archived: true }, "cancelled", "Archived"],
+  ];
+  const others = (Object.keys(layouts) as Layout[]).filter((name) => name !== "details");
+
+  test.each(states)("%s stays, whichever layouts take turns with the details", async (_, stated, status, status_display) => {
+    const catalog = await atNow();
+    for (const name of others) await layouts[name](catalog);
+    await take(catalog, { ...detail, ...stated });
+    for (const name of [...others, ...others]) {
+      expect(await layouts[name](catalog)).toMatchObject({ changed: 0, events: 0 });
+      expect(await take(catalog, { ...detail, ...stated })).toMatchObject({ changed: 0, events: 0 });
+    }
+    expect(await theNotice(catalog)).toMatchObject({ status, status_display });
+    await layouts.details(catalog);
+    expect(await theNotice(catalog)).toMatchObject({ status: "open", status_display: null });
+  });
+
+  test("an archived notice of the CSV or the API stays archived when older details come, until the layout itself says otherwise", async () => {
+    const inactive = { ...present, Active: "No" };
+    for (const [archive, reopen] of [
+      [(catalog: TestCatalog) => take(catalog, [inactive]), layouts.CSV],
+      [(catalog: TestCatalog) => take(catalog, { opportunitiesData: [responseNoticeOf(inactive)] }), layouts["v2 API"]],
+    ] as const) {
+      const catalog = await atNow();
+      for (const name of ["details", "search"] as const) await layouts[name](catalog);
+      await archive(catalog);
+      for (let turn = 0; turn < 2; turn++) {
+        for (const name of ["details", "search"] as const) expect(await layouts[name](catalog)).toMatchObject({ events: 0 });
+        expect(await archive(catalog)).toMatchObject({ events: 0 });
+      }
+      expect(await theNotice(catalog)).toMatchObject({ status: "archived" });
+      await reopen(catalog);
+      expect(await theNotice(catalog)).toMatchObject({ status: "open" });
+    }
+  });
+
+  test("a presolicitation whose deadline has passed stays closed when its history comes, which has no deadline", async () => {
+    const catalog = await atNow();
+    await take(catalog, [
+      row(PRESENT, "2026-09-21 16:10:23.206-04", { Type: "Presolicitation", ResponseDeadLine: "2026-09-22T07:00:00-04:00" }),
+    ]);
+    await take(catalog, history({ procurement_type: "p" }));
+    expect(await theNotice(catalog)).toMatchObject({ status: "closed" });
+  });
+});
+
 describe("a cancellation", () => {
   const cancelled = { ...detail, cancelled: true };
   const statusEvents = async (catalog: TestCatalog) =>
@@ -264,6 +315,51 @@ test.each([
 ])("details with %j have the status %p", async (fields, status) => {
   const { drafts } = await readFormat(samGov, [textInput(JSON.stringify({ ...detail, ...fields }))], "2026-09-22T12:00:00Z");
   expect(drafts[0]?.status).toBe(status);
+});
+
+test.each([
+  ["2026-09-22T01:10:23.206+00:00", "2026-09-21T21:10:23.206-04:00"],
+  ["2026-09-22T01:10:23.000Z", "2026-09-21T21:10:23-04:00"],
+  ["2026-12-01T04:30:00.000+0000", "2026-11-30T23:30:00-05:00"],
+  ["2026-11-01T05:30:00+00", "2026-11-01T01:30:00-04:00"],
+  ["2026-11-01T06:30:00+00:00", "2026-11-01T01:30:00-05:00"],
+])("a notice posted at %s was posted at %s, as the CSV says", async (postedDate, posted_at) => {
+  const found = realJson<{ _embedded: { results: Row[] } }>(SEARCH)._embedded.results[0];
+  const files = [{ ...detail, postedDate }, { _embedded: { results: [{ ...found, publishDate: postedDate }] } }];
+  for (const file of files)
+    expect((await readFormat(samGov, [textInput(JSON.stringify(file))])).drafts[0]?.dates?.posted_at).toBe(posted_at);
+});
+
+test("details that lack a member take nothing from the record of the CSV", async () => {
+  const catalog = await atNow();
+  await layouts.CSV(catalog);
+  const before = await theNotice(catalog);
+  const { setAside: _, ...solicitation } = detail.data2.solicitation as Row;
+  const { naics: _n, classificationCode: _c, placeOfPerformance: _p, pointOfContact: _o, ...data2 } = detail.data2;
+  const { description: _d, ...rest } = detail;
+  await take(catalog, { ...rest, data2: { ...data2, solicitation: { ...solicitation, deadlines: {} } } });
+  expect(await theNotice(catalog)).toMatchObject({ ...before, ids: expect.anything(), updated_at: expect.anything() });
+});
+
+test("texts that differ in line breaks alone are one text", async () => {
+  const catalog = await atNow();
+  const crlf = { ...present, Description: String(detail.description[0]?.body).replaceAll("\n", "\r\n") };
+  await take(catalog, [crlf]);
+  await layouts.details(catalog);
+  for (const again of [() => take(catalog, [crlf]), () => layouts.details(catalog)]) expect(await again()).toMatchObject({ events: 0 });
+});
+
+test("a draft leaves no trace beside the published version", async () => {
+  const catalog = await atNow();
+  const draft = {
+    ...detail,
+    opportunityId: "d".repeat(32),
+    id: "d".repeat(32),
+    status: { code: "draft" },
+    parent: { opportunityId: FIRST },
+  };
+  await take(catalog, [detail, draft]);
+  expect((await theNotice(catalog)).ids).toEqual([PRESENT, FIRST, PREVIOUS].sort());
 });
 
 test("a draft is rejected, and so is a notice without an id", async () => {
