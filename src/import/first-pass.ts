@@ -100,7 +100,7 @@ async function* batches<T>(items: AsyncIterable<T>, size: number): AsyncIterable
 type Accepted = { kind: "prepared"; record: PreparedRecord; version: PlacedVersion | undefined } | { kind: "as stored"; item: LazyItem };
 
 async function stageItems(sql: CatalogSql, pass: Pass, items: readonly Item[]): Promise<void> {
-  const { staging, rejects, found, isFirst } = pass;
+  const { rejects, found } = pass;
   const newDigests = await findNewDigests(sql, pass, items);
   const accepted: Accepted[] = [];
   for (const item of items) {
@@ -108,6 +108,9 @@ async function stageItems(sql: CatalogSql, pass: Pass, items: readonly Item[]): 
       accepted.push({ kind: "as stored", item });
       continue;
     }
+    // A partial record takes what it lacks from the one that these files have of it in another layout.
+    if (item.kind === "record" && item.partial !== undefined && hasRecordOf(accepted, lineageOf(pass, item)))
+      await stageAccepted(sql, pass, accepted.splice(0));
     try {
       accepted.push(await prepareItem(sql, pass, item, newDigests.get(item)));
     } catch (error) {
@@ -116,6 +119,19 @@ async function stageItems(sql: CatalogSql, pass: Pass, items: readonly Item[]): 
       await notePresent(sql, pass, item);
     }
   }
+  await stageAccepted(sql, pass, accepted);
+}
+
+function hasRecordOf(accepted: readonly Accepted[], lineage: string | undefined): boolean {
+  return accepted.some((each) => (each.kind === "prepared" ? each.record.lineage : each.item.id) === lineage);
+}
+
+function lineageOf(pass: Pass, item: Item): string | undefined {
+  const key = naturalKeyOf(item);
+  return placedVersion(pass, item)?.lineage ?? key?.lineage ?? key?.upstreamId;
+}
+
+async function stageAccepted(sql: CatalogSql, { staging, found, isFirst }: Pass, accepted: readonly Accepted[]): Promise<void> {
   const records = accepted.flatMap((each) => (each.kind === "prepared" ? [each.record] : []));
   const unchanged = isFirst ? new Set() : await findUnchanged(sql, records);
   for (const each of accepted) {
@@ -159,14 +175,16 @@ function placedVersion({ staging }: Pass, item: Item): PlacedVersion | undefined
 }
 
 async function validateItem(sql: CatalogSql, pass: Pass, item: Item, version: PlacedVersion | undefined): Promise<ValidRecord> {
-  const { names } = pass;
+  const { names, staging } = pass;
   if (item.kind === "rejected") throw new Rejection(item.reason);
   if (item.kind === "lazy") return withRelationships(sql, validateRecord(item.read(), names), undefined);
-  const valid = validateRecord(await completeRecord(sql, item, version), names);
-  const revisions = item.revisions?.map(({ record, since }) => {
+  const staged = item.partial === undefined ? undefined : staging.findRecord(naturalKeyOf(item)?.source ?? "", lineageOf(pass, item) ?? "");
+  const valid = validateRecord(await completeRecord(sql, item, version, staged), names);
+  const own = item.revisions?.map(({ record, since }) => {
     const { content, status_basis } = validateRecord(record, names);
     return { content, status_basis, since };
   });
+  const revisions = own ?? staged?.revisions;
   const parent = version === undefined ? undefined : await findParentId(sql, version, pass);
   return { ...(await withRelationships(sql, valid, parent)), ...(revisions === undefined ? {} : { revisions }) };
 }

@@ -1,25 +1,34 @@
 /** Partial records: fields that a layout does not have are taken from the stored record (`partial` in `format.ts`). */
 import type { CatalogSql } from "../../db/engine.ts";
-import { readContent } from "../changes/content.ts";
+import { type Content, contentOf, type PreparedRecord, readContent } from "../changes/content.ts";
 import { findStored } from "../changes/stored.ts";
 import { isObject } from "../text/json-value.ts";
 import type { RecordItem } from "./format.ts";
 import type { PlacedVersion } from "./placing.ts";
-import { readNaturalKey } from "./validate.ts";
+import { type NaturalKey, readNaturalKey } from "./validate.ts";
 
-/** Returns the item's record, completed if it is partial, and with the lineage of its version. A missing status is never completed. */
+/**
+ * Returns the item's record, completed if it is partial, and with the lineage of its version. What the same files have of it comes before
+ * what is stored. A missing status is never completed, and neither is the upstream's word for it.
+ */
 export async function completeRecord(
   sql: CatalogSql,
   { record, partial, reconcile }: RecordItem,
   version: PlacedVersion | undefined,
+  staged: PreparedRecord | undefined,
 ): Promise<object> {
   const withLineage = (draft: object) => (version === undefined ? draft : { ...draft, lineage: version.lineage });
-  const key = partial === undefined || version?.isForeign ? undefined : readNaturalKey(withLineage(record));
-  const stored = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
-  if (stored === undefined) return withLineage(record);
-  const all = readContent(stored.document, stored.sidecar);
-  const { status: _status, ...content } = all;
+  const key = partial === undefined ? undefined : readNaturalKey(withLineage(record));
+  const all =
+    staged === undefined ? await findContent(sql, version?.isForeign ? undefined : key) : contentOf(staged.rendered, staged.indexed);
+  if (all === undefined) return withLineage(record);
+  const { status: _status, status_display: _display, ...content } = all;
   return merged(withLineage(reconcile?.(all) ?? record), content, partial === "adds");
+}
+
+async function findContent(sql: CatalogSql, key: NaturalKey | undefined): Promise<Content | undefined> {
+  const stored = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
+  return stored === undefined ? undefined : readContent(stored.document, stored.sidecar);
 }
 
 function merged(record: object, stored: object, addsToLists: boolean): object {

@@ -16,6 +16,8 @@ export type SpillFiles = {
   append: (text: string, data: Uint8Array) => Spilled;
   /** Reads what was appended, in the order of appending; some may be skipped. `data` is overwritten by the next call. */
   read: (spilled: Spilled) => { text: string; data: Uint8Array };
+  /** Reads what was appended, in any order, before the first `read`. */
+  peek: (spilled: Spilled) => { text: string; data: Uint8Array };
   close: () => void;
 };
 
@@ -45,6 +47,14 @@ export function openSpillFiles(directory: string): SpillFiles {
       const from = start - reader.start;
       const text = reader.bytes.toString("utf8", from, from + text_bytes);
       return { text, data: reader.bytes.subarray(from + text_bytes, from + length) };
+    },
+    peek({ file, start, text_bytes, data_bytes }) {
+      writer.flush();
+      const bytes = Buffer.alloc(text_bytes + data_bytes);
+      const descriptor = openSync(pathOf(directory, file), "r");
+      readSync(descriptor, bytes, 0, bytes.length, start);
+      closeSync(descriptor);
+      return { text: bytes.toString("utf8", 0, text_bytes), data: bytes.subarray(text_bytes) };
     },
     close() {
       writer.close();

@@ -34,6 +34,8 @@ export type Staging = {
   has: (source: string, lineage: string) => boolean;
   /** Whether a record with this natural key will be stored. */
   isToWrite: (source: string, lineage: string) => boolean;
+  /** The staged record with this natural key; undefined if it will not be stored. */
+  findRecord: (source: string, lineage: string) => PreparedRecord | undefined;
   /** Notes upstream ids by which a record shall be found, whichever of its versions is stored. */
   addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => void;
   upstreamIdsOf: (source: string, lineage: string) => string[];
@@ -106,8 +108,8 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
      from staged`,
   );
   const byKey = sqlite.query<unknown, [string, string]>("select 1 from staged where source = ? and lineage = ?");
-  const toWriteByKey = sqlite.query<unknown, [string, string]>(
-    "select 1 from staged where source = ? and lineage = ? and file is not null",
+  const toWriteByKey = sqlite.query<StagedRow, [string, string]>(
+    "select file, start, text_bytes, data_bytes, hash, source_digest from staged where source = ? and lineage = ? and file is not null",
   );
   const toWrite = sqlite.query<StagedRow, []>(
     "select file, start, text_bytes, data_bytes, hash, source_digest from staged where file is not null order by seq",
@@ -152,6 +154,10 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
     putEvent: (id, json) => put(EVENT, id, { spilled: spillFiles.append(json, NO_BYTES), hash: NO_BYTES }),
     has: (source, lineage) => byKey.get(source, lineage) !== null,
     isToWrite: (source, lineage) => toWriteByKey.get(source, lineage) !== null,
+    findRecord(source, lineage) {
+      const row = toWriteByKey.get(source, lineage);
+      return row === null ? undefined : recordOf(row, spillFiles.peek(row));
+    },
     addUpstreamIds: (source, lineage, ids) => {
       for (const id of ids) insertId.run(source, lineage, id);
     },
@@ -200,11 +206,12 @@ type StagedFields = Omit<PreparedRecord, "rendered" | "source_digest"> & Pick<Re
 
 /** Parses each record only when it is asked for: a whole chunk would take a hundred megabytes. */
 function* recordsIn(rows: Iterable<StagedRow>, spillFiles: SpillFiles): Iterator<PreparedRecord> {
-  for (const row of rows) {
-    const { text, data } = spillFiles.read(row);
-    const { parts, ...fields } = JSON.parse(text) as StagedFields;
-    yield { ...fields, rendered: { text: data, parts, hash: row.hash }, source_digest: row.source_digest ?? undefined };
-  }
+  for (const row of rows) yield recordOf(row, spillFiles.read(row));
+}
+
+function recordOf({ hash, source_digest }: StagedRow, { text, data }: ReturnType<SpillFiles["read"]>): PreparedRecord {
+  const { parts, ...fields } = JSON.parse(text) as StagedFields;
+  return { ...fields, rendered: { text: data, parts, hash }, source_digest: source_digest ?? undefined };
 }
 
 function* textsIn(rows: Iterable<StagedRow>, spillFiles: SpillFiles): Iterator<string> {

@@ -133,6 +133,25 @@ test.each(named)("$what: each opportunity is one record, whichever layout comes 
   expect(ids[1]).toEqual(ids[0] as string[]);
 });
 
+/** Files of the DoD portal's details are joined to all topics of an import. */
+const apart = named.filter(({ one }) => one !== portal.details);
+
+test.each(apart)("$what: files of one import give the records of two imports, in either order", async ({ format, one, other }) => {
+  for (const files of [
+    [one[1](), other[1]()],
+    [other[1](), one[1]()],
+  ]) {
+    const [inTurn, together] = [await aCatalog(), await aCatalog()];
+    for (const each of files) await inTurn.takeFiles(each, { format });
+    const dry = await together.takeFiles(files.flat(), { format, dryRun: true });
+    expect(await together.takeFiles(files.flat(), { format })).toEqual(dry);
+    expect(await contentOf(together)).toEqual(await contentOf(inTurn));
+    const again = await together.takeFiles(files.flat(), { format });
+    expect([again.added, again.changed, again.events]).toEqual([0, 0, 0]);
+    expect(await checkCatalog(together.db)).toEqual([]);
+  }
+});
+
 /* SAM.gov */
 
 const layouts = Object.keys(samGovFiles) as SamGovLayout[];

@@ -67,6 +67,12 @@ const layouts = {
 };
 type Layout = keyof typeof layouts;
 
+function fileOf(layout: Layout): string {
+  if (layout === "details") return realPath(DETAIL);
+  if (layout === "search") return realPath(SEARCH);
+  return aFile(JSON.stringify(layout === "CSV" ? [present] : { opportunitiesData: [responseNoticeOf(present)] }));
+}
+
 /** The only record of the notice, with all ids that find it. */
 async function theNotice({ db }: TestCatalog) {
   const [found, ...others] = (await documentsOf(db)).filter(({ title }) => String(title).includes("Fermilab"));
@@ -148,6 +154,19 @@ describe("one notice in several layouts is one record", () => {
     expect(ids).toContain(PRESENT);
     for (const again of [one, other]) expect(await layouts[again](catalog)).toMatchObject({ added: 0, changed: 0, events: 0 });
     expect(await checkCatalog(catalog.db)).toEqual([]);
+  });
+
+  test.each(pairs)("%s and %s in one import are as one after the other", async (first, second) => {
+    const names = [first, second];
+    const [inTurn, together] = [await atNow(), await atNow()];
+    for (const name of names) await layouts[name](inTurn);
+    const files = names.map((name) => fileOf(name));
+    expect(await together.takeFiles(files, { format: samGov })).toMatchObject({ rejected: 0 });
+    // Only an import of both may know the number and office from the beginning, after which the record is named.
+    const { id: _id, created_at: _created, updated_at: _updated, ...expected } = await theNotice(inTurn);
+    expect(await theNotice(together)).toMatchObject(expected);
+    expect(await together.takeFiles(files, { format: samGov })).toMatchObject({ added: 0, changed: 0, events: 0 });
+    expect(await checkCatalog(together.db)).toEqual([]);
   });
 
   test("all four give each other what they lack", async () => {

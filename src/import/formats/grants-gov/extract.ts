@@ -27,22 +27,20 @@ export const grantsGov: Format = {
   read,
 };
 
-/** If one extract has an opportunity as forecast and as posted, it is posted, whichever comes last. */
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  const postedIds = new Set<string>();
-  for (const input of inputs) {
-    for await (const item of naming(input, readOne(input, postedIds, context))) yield item;
-  }
+  for (const input of inputs) yield* naming(input, readOne(input, context));
 }
 
-async function* readOne(input: Input, postedIds: Set<string>, context: FormatContext): AsyncIterable<Item> {
+async function* readOne(input: Input, context: FormatContext): AsyncIterable<Item> {
   const first = await firstCharacter(input.bytes());
   if (first === "{" || first === "[") yield* readResponses(input, first, context);
-  else if (first === "<") yield* readExtract(input, postedIds, context);
+  else if (first === "<") yield* readExtract(input, context);
   else throw new Error("it is neither XML nor JSON");
 }
 
-async function* readExtract(input: Input, postedIds: Set<string>, context: FormatContext): AsyncIterable<Item> {
+/** If one extract has an opportunity as forecast and as posted, it is posted, whichever comes last. */
+async function* readExtract(input: Input, context: FormatContext): AsyncIterable<Item> {
+  const postedIds = new Set<string>();
   let line = 0;
   for await (const element of elementsOf(input.bytes(), context)) {
     line++;
