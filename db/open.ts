@@ -2,7 +2,7 @@
 import type { CatalogDb, StateDb } from "./engine.ts";
 import type { Mode, Opening } from "./opening.ts";
 import { shownAddress } from "./postgres/address.ts";
-import { openPostgresCatalog, openPostgresState, type PostgresOptions } from "./postgres/open.ts";
+import type { PostgresOptions } from "./postgres/open.ts";
 import { type FileOpening, openCatalog, openState } from "./sqlite/open.ts";
 
 /** The PostgreSQL database at the URL `database` if there is one, otherwise the files in the directory `data`. */
@@ -14,13 +14,18 @@ export type LocationOpening = Omit<FileOpening, "mode"> & { postgres?: Omit<Post
 /** Throws an Error whose message is one sentence, without the password. */
 export async function openCatalogAt(location: DatabaseLocation, now: number, opening: LocationOpening = {}): Promise<CatalogDb> {
   const { files, postgres } = openingsOf(location, opening);
-  return location.database === undefined ? openCatalog(location.data, now, files) : openPostgresCatalog(location.database, now, postgres);
+  if (location.database === undefined) return openCatalog(location.data, now, files);
+  return (await postgresEngine()).openPostgresCatalog(location.database, now, postgres);
 }
 
 export async function openStateAt(location: DatabaseLocation, now: number, opening: LocationOpening = {}): Promise<StateDb> {
   const { files, postgres } = openingsOf(location, opening);
-  return location.database === undefined ? openState(location.data, now, files) : openPostgresState(location.database, now, postgres);
+  if (location.database === undefined) return openState(location.data, now, files);
+  return (await postgresEngine()).openPostgresState(location.database, now, postgres);
 }
+
+/** Loaded when it is needed, so that commands that work on files start without it. */
+const postgresEngine = () => import("./postgres/open.ts");
 
 function openingsOf({ mode = "create" }: DatabaseLocation, { postgres, ...files }: LocationOpening) {
   return { files: { ...files, mode }, postgres: { ...postgres, mode, onMigrated: files.onMigrated } };

@@ -1,5 +1,5 @@
 /** Turns errors of the disk and the databases into messages that an operator can act on. */
-import { DrizzleQueryError } from "drizzle-orm";
+import { DrizzleQueryError } from "drizzle-orm/errors";
 
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(EEXIST|ENOTDIR)\b/, "there is a file where a directory should be"],

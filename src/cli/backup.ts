@@ -7,12 +7,12 @@ import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { copyOfWatches, replaceWatches } from "../watch/backup.ts";
 import { WATCH_FILE } from "../watch/watch-file.ts";
-import { type Cli, type CommonOptions, command } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
 import { printResult } from "./output.ts";
 import { progressLine } from "./progress.ts";
 
-export function backupCommand(cli: Cli): Command {
-  return command("backup", "Copy the databases and the watches while a server runs; the copy is consistent, checked and usable as --data")
+export function backupCommand(command: Command, cli: Cli): Command {
+  return command
     .argument("<dir>", "directory for the copy; created if it is missing")
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
@@ -52,25 +52,23 @@ async function backUpFiles(machine: Machine, { data, mode = "inspect" }: Databas
   }
 }
 
-export function restoreCommand(cli: Cli): Command {
-  return command("restore", "Replace the databases with a backup; refused while a server or an import has them open")
-    .argument("<dir>", "directory that `backup` created")
-    .action(async (directory: string, options: CommonOptions) => {
-      if (options.database !== undefined)
-        throw new Error(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
-      const watches = copyOfWatches(directory);
-      try {
-        if (watches === undefined) restore(directory, options.data, progressOf(cli.machine));
-        else
-          withoutRuns(options.data, () => {
-            restore(directory, options.data, progressOf(cli.machine));
-            replaceWatches(options.data, watches);
-          });
-      } finally {
-        cli.machine.showProgress("");
-      }
-      printResult(cli, options, { directory, data: options.data }, `Restored ${options.data} from ${directory}`);
-    });
+export function restoreCommand(command: Command, cli: Cli): Command {
+  return command.argument("<dir>", "directory that `backup` created").action(async (directory: string, options: CommonOptions) => {
+    if (options.database !== undefined)
+      throw new Error(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
+    const watches = copyOfWatches(directory);
+    try {
+      if (watches === undefined) restore(directory, options.data, progressOf(cli.machine));
+      else
+        withoutRuns(options.data, () => {
+          restore(directory, options.data, progressOf(cli.machine));
+          replaceWatches(options.data, watches);
+        });
+    } finally {
+      cli.machine.showProgress("");
+    }
+    printResult(cli, options, { directory, data: options.data }, `Restored ${options.data} from ${directory}`);
+  });
 }
 
 /** Keeps `watch run` from delivering by the old watches and the new catalog. Throws while one is at work. */

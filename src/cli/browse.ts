@@ -7,7 +7,8 @@ import { type KeptOpen, keepOpen } from "../search/kept-open.ts";
 import { originOf } from "../server/addresses.ts";
 import { drain, watchStopSignals } from "../server/signals.ts";
 import { nonBlank, wholeNumber } from "./arguments.ts";
-import { type Cli, command, withCatalog } from "./command.ts";
+import type { Cli } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 import { examples, printResult } from "./output.ts";
 import { addSearchOptions, indexProgress, openIndex, type SearchOptions, useIndex } from "./search-options.ts";
 
@@ -16,8 +17,8 @@ const PORT = 8081;
 
 type BrowseOptions = SearchOptions & { host: string; port: number };
 
-export function browseCommand(cli: Cli): Command {
-  const browsing = command("browse", "Show opportunities and what changed in a web browser; SIGTERM or SIGINT stops it")
+export function browseCommand(browsing: Command, cli: Cli): Command {
+  browsing
     .addOption(
       new Option("--host <address>", "address to listen on; anyone who can reach it can read the pages, which need no key")
         .env("FUNDFEED_BROWSE_HOST")

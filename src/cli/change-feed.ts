@@ -9,7 +9,8 @@ import { catalogIdentity } from "../opportunities/read-model.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { type Output, type OutputChoice, openOutput, printerFor } from "./change-output.ts";
-import { type Cli, type CommonOptions, withCatalog } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 
 /** Entries printed at a time. With a cursor file, a killed run prints at most these again. */
 const BATCH = 200;

@@ -12,7 +12,8 @@ import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { nonBlank, refuseValue, wholeNumber } from "./arguments.ts";
 import { followFeed, printFeed } from "./change-feed.ts";
 import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "./change-output.ts";
-import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "./filter-options.ts";
 import { examples, formatCount } from "./output.ts";
 import { freshnessInWords } from "./results.ts";
@@ -40,8 +41,8 @@ const DEFAULT_LIMITS: { [Format in ChangeFormat]?: number } = { table: 50, atom:
 /** Entries read at a time. */
 const PAGE = 500;
 
-export function changesCommand(cli: Cli): Command {
-  const changes = command("changes", "Show what changed: the events of all opportunities, in the order of detection")
+export function changesCommand(changes: Command, cli: Cli): Command {
+  changes
     .option("--since <when>", "detected after this: 7d or 12h ago, a date, a timestamp, or all (default: 7d; with --follow: now)", when)
     .option("--until <when>", "detected until this, in the same forms (default: now)", when)
     .addOption(new Option("--type <types>", `event types: ${eventTypes.join(", ")}`).argParser(types))

@@ -7,7 +7,8 @@ import { fileNames } from "../../db/sqlite/open.ts";
 import { findVersion } from "../../db/version.ts";
 import { checkCatalog, type Fault } from "../changes/check.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { type Cli, type CommonOptions, command, withCatalog, withState } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { withCatalog, withState } from "./databases.ts";
 import { printResult } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
@@ -17,11 +18,8 @@ const FAULTS_MAX = 100;
 /** The result for one file or schema. `older` names its version if that is older than the program's. */
 type Found = { where: string; faults: Fault[]; older?: string };
 
-export function checkCommand(cli: Cli): Command {
-  return command(
-    "check",
-    "Check the databases and every rule that their records must follow, without changing anything; exit with 1 if there are problems",
-  ).action(async (options: CommonOptions) => {
+export function checkCommand(command: Command, cli: Cli): Command {
+  return command.action(async (options: CommonOptions) => {
     const found = await findFaults(cli, options);
     const faults = found.flatMap((each) => each.faults).slice(0, FAULTS_MAX);
     const lines = [

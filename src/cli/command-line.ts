@@ -4,47 +4,11 @@ import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
-import { accountsCommand } from "./accounts.ts";
-import { backupCommand, restoreCommand } from "./backup.ts";
-import { browseCommand } from "./browse.ts";
-import { changesCommand } from "./changes.ts";
-import { checkCommand } from "./check.ts";
-import type { Cli } from "./command.ts";
-import { completionCommand } from "./completion.ts";
-import { copyCommand } from "./copy.ts";
-import { demoCommand } from "./demo.ts";
-import { explainCommand } from "./explain.ts";
-import { exportCommand } from "./export.ts";
-import { findCommand } from "./find.ts";
-import { healthCommand } from "./health.ts";
-import { importCommand } from "./import.ts";
-import { importsCommand } from "./imports.ts";
-import { keysCommand } from "./keys.ts";
-import { mcpCommand } from "./mcp.ts";
-import { mirrorCommand } from "./mirror.ts";
-import { openapiCommand } from "./openapi.ts";
-import { plansCommand } from "./plans.ts";
-import { pullCommand } from "./pull.ts";
-import { redactCommand } from "./redact.ts";
-import { refreshCommand } from "./refresh.ts";
-import { serveCommand } from "./serve.ts";
-import { showCommand } from "./show.ts";
-import { sourcesCommand } from "./sources.ts";
-import { versionCommand } from "./version.ts";
-import { watchCommand } from "./watch.ts";
+import { type Cli, newCommand } from "./command.ts";
+import { type CommandEntry, type CommandGroup, commands, MAINTENANCE } from "./commands.ts";
 
-const MAINTENANCE = "Maintenance:";
-
-/** In the groups and the order of the help. */
-const commands = {
-  "Serve:": [demoCommand, serveCommand, healthCommand, openapiCommand],
-  "Import:": [importCommand, pullCommand, refreshCommand, redactCommand],
-  "Search:": [findCommand, showCommand, changesCommand, watchCommand, browseCommand, mcpCommand],
-  "Export:": [exportCommand, mirrorCommand],
-  "Provenance:": [importsCommand, explainCommand, sourcesCommand],
-  "Access:": [plansCommand, accountsCommand, keysCommand],
-  [MAINTENANCE]: [backupCommand, restoreCommand, copyCommand, checkCommand, completionCommand, versionCommand],
-};
+/** The command that lists the options of all commands. */
+const LISTS_ALL = "completion";
 
 /** Options of every command. The help lists them last. */
 const COMMON_OPTIONS = ["--data", "--database", "--json", "--help"];
@@ -52,7 +16,7 @@ const COMMON_OPTIONS = ["--data", "--database", "--json", "--help"];
 /** Runs one command. Returns the exit code: 0 done, 1 failed and nothing changed, 2 usage error, 3 done but some records were rejected. */
 export async function runCommandLine(argv: readonly string[], machine: Machine): Promise<number> {
   const cli: Cli = { machine, exitCode: 0 };
-  const program = createProgram(cli, argv);
+  const program = await createProgram(cli, argv);
   try {
     await program.parseAsync(argv.length === 0 ? ["--help"] : [...argv], { from: "user" });
     return cli.exitCode;
@@ -64,8 +28,11 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
   }
 }
 
-/** The program with all its commands. Usage errors hide the passwords and keys of URLs in `argv`. */
-export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
+/**
+ * The program with all its commands. Loads those whose words are in `argv`; the others have only a name and a description. Usage errors hide
+ * the passwords and keys of URLs in `argv`.
+ */
+export async function createProgram(cli: Cli, argv: readonly string[]): Promise<Command> {
   const program = new Command("fundfeed")
     .description("US federal innovation funding from every source, with its history, from one binary.")
     .version(version, "-V, --version", "print the version")
@@ -73,13 +40,31 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
       "after",
       "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage error, 3 done but some records were rejected.",
     );
-  for (const [group, members] of Object.entries(commands)) {
-    for (const make of members) program.addCommand(make(cli).helpGroup(group));
+  const isGiven = argv.includes(LISTS_ALL) ? () => true : (word: string) => argv.includes(word);
+  for (const [heading, entries] of Object.entries(commands)) {
+    for (const [name, entry] of Object.entries(entries))
+      program.addCommand((await createCommand(cli, name, entry, isGiven)).helpGroup(heading));
   }
   program.commandsGroup(MAINTENANCE).helpCommand("help [command]", "Print the help of a command");
   for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)])
     configureOutput(command, cli.machine, argv);
   return program;
+}
+
+async function createCommand(
+  cli: Cli,
+  name: string,
+  entry: CommandEntry | CommandGroup,
+  isGiven: (word: string) => boolean,
+): Promise<Command> {
+  if ("members" in entry) {
+    const group = new Command(name).description(entry.about);
+    const isMemberGiven = (word: string) => isGiven(name) && isGiven(word);
+    for (const [word, member] of Object.entries(entry.members)) group.addCommand(await createCommand(cli, word, member, isMemberGiven));
+    return group;
+  }
+  const command = newCommand(name, entry);
+  return isGiven(name) ? (await entry.load())(command, cli) : command;
 }
 
 /** The program's own errors name what failed. Errors of the runtime or the operating system get the name of the command. */

@@ -1,11 +1,10 @@
-/** What commands are built from: common options, and access to the databases. */
+/** What commands are built from: the options that all or several have. */
 import { Command, Option } from "commander";
-import type { CatalogDb, StateDb } from "../../db/engine.ts";
-import { type DatabaseLocation, openCatalogAt, openStateAt } from "../../db/open.ts";
+import type { DatabaseLocation } from "../../db/open.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { nonBlank } from "./arguments.ts";
-import { modeOf, modes } from "./modes.ts";
+import type { CommandEntry } from "./commands.ts";
 import type { OutputOptions } from "./output.ts";
 
 /** One run of the program. A command sets `exitCode` if it is not 0. */
@@ -14,10 +13,11 @@ export type Cli = { machine: Machine; exitCode: number };
 /** The options of a command that opens a database. */
 export type CommonOptions = DatabaseLocation & OutputOptions;
 
-/** A command with --json and, unless the table of modes says that it opens no database, --data and --database. `group` is as in `keys list`. */
-export function command(name: string, description: string, group?: string): Command {
-  const made = new Command(name).description(description).option("--json", "print one JSON document instead of text");
-  if (modes[group === undefined ? name : `${group} ${name}`] === "nothing") return made;
+/** A new command with the options that all commands have: --json, and --data and --database unless it opens no database. */
+export function newCommand(name: string, { about, args, mode }: Omit<CommandEntry, "load">): Command {
+  const made = new Command(name).description(about).option("--json", "print one JSON document instead of text");
+  if (args !== undefined) made.usage(`[options] ${args}`);
+  if (mode === "nothing") return made;
   return made
     .addOption(new Option("--data <dir>", "data directory").env("FUNDFEED_DATA").default("fundfeed-data").argParser(nonBlank))
     .addOption(
@@ -28,14 +28,8 @@ export function command(name: string, description: string, group?: string): Comm
     )
     .hook("preAction", (chosen) => {
       chooseLocation(chosen);
-      chosen.setOptionValue("mode", modeOf(wordsOf(chosen)));
+      chosen.setOptionValue("mode", mode);
     });
-}
-
-/** A command's words: "keys list". */
-export function wordsOf(command: Command): string {
-  const group = command.parent;
-  return group === null || group.parent === null ? command.name() : `${wordsOf(group)} ${command.name()}`;
 }
 
 /**
@@ -52,33 +46,6 @@ function chooseLocation(command: Command): void {
 /** Ends the command with a usage error if `url` is not a PostgreSQL address. An argParser would repeat the URL, which may hold a password. */
 export function requirePostgresAddress(command: Command, option: string, url: string | undefined): void {
   if (url !== undefined && !isPostgresAddress(url)) command.error(`error: ${option} must be ${POSTGRES_ADDRESS}`);
-}
-
-/** A command that only has subcommands, such as `keys`. */
-export function commandGroup(name: string, description: string, members: readonly Command[]): Command {
-  const group = new Command(name).description(description);
-  for (const member of members) group.addCommand(member);
-  return group;
-}
-
-/** Opens the catalog, runs `work` and closes the catalog. Throws if the catalog cannot be opened. */
-export async function withCatalog<T>({ machine }: Cli, location: DatabaseLocation, work: (db: CatalogDb) => Promise<T>): Promise<T> {
-  const db = await openCatalogAt(location, machine.now(), { onMigrated: machine.printError });
-  try {
-    return await work(db);
-  } finally {
-    await db.close();
-  }
-}
-
-/** Opens the state, runs `work` and closes the state. Throws if the state cannot be opened. */
-export async function withState<T>({ machine }: Cli, location: DatabaseLocation, work: (db: StateDb) => Promise<T>): Promise<T> {
-  const db = await openStateAt(location, machine.now(), { onMigrated: machine.printError });
-  try {
-    return await work(db);
-  } finally {
-    await db.close();
-  }
 }
 
 /** --redact-contacts. The environment has it too: an operator's policy must not depend on someone remembering an option. */

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { type Cli, command } from "./command.ts";
+import type { Cli } from "./command.ts";
 import { examples, type OutputOptions, printResult } from "./output.ts";
 
-export function completionCommand(cli: Cli): Command {
-  return command("completion", "Print a bash script that completes commands, options and formats")
+export function completionCommand(command: Command, cli: Cli): Command {
+  return command
     .addHelpText(
       "after",
       examples(

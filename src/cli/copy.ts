@@ -5,15 +5,12 @@ import { CannotOpen } from "../../db/opening.ts";
 import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { nonBlank } from "./arguments.ts";
-import { type Cli, type CommonOptions, command, requirePostgresAddress } from "./command.ts";
+import { type Cli, type CommonOptions, requirePostgresAddress } from "./command.ts";
 import { examples, printResult, table } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
-export function copyCommand(cli: Cli): Command {
-  const copy = command(
-    "copy",
-    "Copy everything from files to PostgreSQL, back, or between PostgreSQL databases; servers may use the source meanwhile",
-  )
+export function copyCommand(copy: Command, cli: Cli): Command {
+  copy
     .argument("<to>", "URL of a new PostgreSQL database, or a new data directory; the password can also be in PGPASSWORD", nonBlank)
     .addHelpText(
       "after",

@@ -14,12 +14,12 @@ import type { ServeOptions } from "../server/options.ts";
 import { serve } from "../server/serve.ts";
 import { wholeNumber } from "./arguments.ts";
 import { startBrowse } from "./browse.ts";
-import { type Cli, command } from "./command.ts";
+import type { Cli } from "./command.ts";
 import { sample } from "./demo-sample.ts";
 import { printResult } from "./output.ts";
 
-export function demoCommand(cli: Cli): Command {
-  return command("demo", "Serve a bundled sample of real opportunities from a temporary directory, and print a key and commands to paste")
+export function demoCommand(command: Command, cli: Cli): Command {
+  return command
     .addOption(new Option("--port <n>", "port to listen on; 0 takes a free one").default(8080).argParser(wholeNumber(0, 65_535)))
     .addOption(
       new Option(

@@ -12,7 +12,8 @@ import { createExportFile } from "../sql/export-file.ts";
 import { BYTE_ORDER_MARK } from "../text/csv.ts";
 import { formatInstant } from "../text/instant.ts";
 import { sourceCodes } from "./arguments.ts";
-import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "./filter-options.ts";
 import { examples, formatCount, printResult } from "./output.ts";
 import { progressLine, progressReporter } from "./progress.ts";
@@ -22,11 +23,8 @@ type Format = (typeof formats)[number];
 
 type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: Format; bom?: true; events?: true };
 
-export function exportCommand(cli: Cli): Command {
-  const exporting = command(
-    "export",
-    "Print all records as NDJSON; `import records` turns it into the same opportunities in an empty data directory",
-  )
+export function exportCommand(exporting: Command, cli: Cli): Command {
+  exporting
     .argument("[file]", "with sqlite: the file to write")
     .addOption(
       new Option(

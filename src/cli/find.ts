@@ -8,7 +8,8 @@ import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "
 import { type Freshness, readFreshness } from "../search/freshness.ts";
 import { readOpportunities } from "../search/records.ts";
 import { refuseValue, wholeNumber } from "./arguments.ts";
-import { type Cli, command, withCatalog } from "./command.ts";
+import type { Cli } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges, refuseUnknownOptions, withWords } from "./filter-options.ts";
 import { examples, formatCount } from "./output.ts";
 import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, type Result, resultTable } from "./results.ts";
@@ -20,11 +21,8 @@ type Format = (typeof formats)[number];
 
 type FindOptions = SearchOptions & FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format };
 
-export function findCommand(cli: Cli): Command {
-  const finding = command("find", "Find opportunities by words and filters")
-    .usage("[options] [words...]")
-    .argument("[words...]", 'words that must all occur: quantum, "a phrase", quant*, -optical')
-    .allowUnknownOption(); // -optical
+export function findCommand(finding: Command, cli: Cli): Command {
+  finding.argument("[words...]", 'words that must all occur: quantum, "a phrase", quant*, -optical').allowUnknownOption(); // -optical
   addFilterOptions(finding)
     .addOption(new Option("--sort <order>", "order (default: relevance with words, else updated)").choices(sorts))
     .addOption(new Option("--limit <n>", "the most opportunities to show").default(20).argParser(wholeNumber(1, 1_000_000)))

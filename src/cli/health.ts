@@ -4,13 +4,13 @@ import { type Command, Option } from "commander";
 import type { Machine } from "../runtime/machine.ts";
 import { requestFailure } from "../text/request-failure.ts";
 import { apiBaseUrl } from "./arguments.ts";
-import { type Cli, command } from "./command.ts";
+import type { Cli } from "./command.ts";
 import { type OutputOptions, printResult } from "./output.ts";
 
 const TIMEOUT_MS = 2000;
 
-export function healthCommand(cli: Cli): Command {
-  return command("health", "Check that a running server responds; exit with 1 if it does not (for container health checks)")
+export function healthCommand(command: Command, cli: Cli): Command {
+  return command
     .addOption(
       new Option(
         "--url <url>",

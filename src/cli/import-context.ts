@@ -7,7 +7,8 @@ import { openCatalogAt } from "../../db/open.ts";
 import { NoData } from "../../db/opening.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { ImportContext, Progress } from "../import/context.ts";
-import { type Cli, type CommonOptions, withCatalog } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 import { progressReporter } from "./progress.ts";
 
 /** How often an import yields to the event loop, which delivers signals. */

@@ -9,7 +9,7 @@ import { commandFor, recognize } from "../import/recognize.ts";
 import { importFiles } from "../import/run.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { oneOf, timestamp } from "./arguments.ts";
-import { type Cli, type CommonOptions, command, isRedactingContacts, redactContactsOption } from "./command.ts";
+import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "./command.ts";
 import { withImportContext, withReadOnlyContext } from "./import-context.ts";
 import { formatOutcome, printRejects } from "./import-outcome.ts";
 import { examples, printResult, TERMINAL_WIDTH, wrapped } from "./output.ts";
@@ -23,14 +23,13 @@ type ImportOptions = CommonOptions & {
   redactContacts?: true;
 };
 
-export function importCommand(cli: Cli): Command {
+export function importCommand(importing: Command, cli: Cli): Command {
   const names = [...formats.map(({ name }) => name), "events"];
   const list = [
     ...formats.map(({ name, source, about }) => ({ name, source, about })),
     { name: "events", source: undefined, about: "history from another system as NDJSON: one event per line" },
   ];
-  const importing = command("import", "Import files of one format; every difference from the stored records becomes an event")
-    .usage("[options] <format> <file...>")
+  importing
     .addArgument(formatArgument(names))
     .argument("[file...]", "files to import as one unit; - is standard input; .gz and .zip are unpacked")
     .option("--snapshot", "the files contain everything the source has: missing records become archived")

@@ -2,13 +2,14 @@ import type { Command } from "commander";
 import { type FileDigest, listImports, type Summary } from "../import/import-log.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { wholeNumber } from "./arguments.ts";
-import { type Cli, type CommonOptions, command, commandGroup, withCatalog } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, toSecond, wrapped } from "./output.ts";
 
 const [LIMIT, LIMIT_MAX] = [100, 1_000_000];
 
-export function importsCommand(cli: Cli): Command {
-  const list = command("list", "List imports with their files, times and counts, newest first")
+export function listCommand(command: Command, cli: Cli): Command {
+  return command
     .option("--limit <n>", "how many imports to list", wholeNumber(1, LIMIT_MAX), LIMIT)
     .action(async (options: CommonOptions & { limit: number }) => {
       const { limit } = options;
@@ -29,7 +30,6 @@ export function importsCommand(cli: Cli): Command {
       printResult(cli, options, imports, text === "" ? "Nothing has been imported yet" : text);
       if (rows.length > limit) cli.machine.printError("There are older imports; --limit lists more.");
     });
-  return commandGroup("imports", "Show the import log", [list]);
 }
 
 type Import = { id: number; format: string; files: FileDigest[]; started_at: string | null; counts: Partial<Summary> } & {

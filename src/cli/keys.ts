@@ -3,7 +3,8 @@ import { createKey, type KeyListing, listKeys, listUse, type NewKey, revokeKey, 
 import { formatInstant, parseStoredMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { durationMs, wholeNumber } from "./arguments.ts";
-import { type Cli, type CommonOptions, command, commandGroup, withState } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { withState } from "./databases.ts";
 import { examples, formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond } from "./output.ts";
 import { wrapped } from "./wrap.ts";
 
@@ -11,8 +12,8 @@ const GRACE_MS = 24 * 3_600_000;
 const USE_DAYS = 30;
 const USE_DAYS_MAX = 3660;
 
-export function keysCommand(cli: Cli): Command {
-  const list = command("list", "List keys with their use; a key itself is never shown").action(async (options: CommonOptions) => {
+export function listCommand(command: Command, cli: Cli): Command {
+  return command.action(async (options: CommonOptions) => {
     const keys = (await withState(cli, options, (db) => listKeys(db, cli.machine.now()))).map((key) => ({
       ...key,
       created_at: instantOrNull(key.created_at),
@@ -23,8 +24,10 @@ export function keysCommand(cli: Cli): Command {
     const text = keys.map(entryOf).join("\n");
     printResult(cli, options, keys, text === "" ? "No keys yet. Create one: fundfeed keys create --account NAME" : text);
   });
+}
 
-  const create = command("create", "Create a key and print it on standard output; it cannot be shown again")
+export function createCommand(command: Command, cli: Cli): Command {
+  return command
     .requiredOption("--account <name>", "account of the key; created if it is missing")
     .option("--plan <plan>", "put the account on this plan")
     .option("--label <text>", "what the key is for")
@@ -47,8 +50,10 @@ export function keysCommand(cli: Cli): Command {
       const created = await withState(cli, options, (db) => createKey(db, wanted, cli.machine.randomBytes, cli.machine.now()));
       showOnce(cli, options, created);
     });
+}
 
-  const rotate = command("rotate", "Replace a key by a new one and print that; the old key stays valid for a while")
+export function rotateCommand(command: Command, cli: Cli): Command {
+  return command
     .argument("<id>", "id of the old key, as `keys list` shows it")
     .addOption(new Option("--grace <duration>", "how long the old key stays valid").argParser(durationMs).default(GRACE_MS, "24h"))
     .addOption(expiryOption(cli))
@@ -60,23 +65,23 @@ export function keysCommand(cli: Cli): Command {
       showOnce(cli, options, { ...rotated, replaced: { id, expires_at } });
       if (!options.json) machine.printError(`The old key ${id} is valid until ${expires_at}.`);
     });
+}
 
-  const usage = command("usage", "Show the requests of each key and UTC day; those of the last second may be missing")
+export function usageCommand(command: Command, cli: Cli): Command {
+  return command
     .argument("[id]", "only this key")
     .option("--days <n>", "number of days, including today", wholeNumber(1, USE_DAYS_MAX), USE_DAYS)
     .action(async (id: string | undefined, options: CommonOptions & { days: number }) => {
       const use = await withState(cli, options, (db) => listUse(db, options.days, id, cli.machine.now()));
       printResult(cli, options, use, table(use, "No requests in that time"));
     });
+}
 
-  const revoke = command("revoke", "Revoke a key permanently; a running server refuses it at once")
-    .argument("<id>", "id of the key, as `keys list` shows it")
-    .action(async (id: string, options: CommonOptions) => {
-      await withState(cli, options, (db) => revokeKey(db, id, cli.machine.now()));
-      printResult(cli, options, { id, revoked: true }, `${id} is revoked`);
-    });
-
-  return commandGroup("keys", "Manage API keys", [list, create, rotate, revoke, usage]);
+export function revokeCommand(command: Command, cli: Cli): Command {
+  return command.argument("<id>", "id of the key, as `keys list` shows it").action(async (id: string, options: CommonOptions) => {
+    await withState(cli, options, (db) => revokeKey(db, id, cli.machine.now()));
+    printResult(cli, options, { id, revoked: true }, `${id} is revoked`);
+  });
 }
 
 type ListedKey = Pick<KeyListing, "id" | "account" | "label" | "last_four" | "used_today"> & {

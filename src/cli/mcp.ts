@@ -6,7 +6,8 @@ import type { Reader } from "../mcp/reader.ts";
 import { sleep } from "../runtime/run-every.ts";
 import { keepOpen } from "../search/kept-open.ts";
 import { apiBaseUrl } from "./arguments.ts";
-import { type Cli, command, withCatalog } from "./command.ts";
+import type { Cli } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 import { examples } from "./output.ts";
 import { addSearchOptions, openIndex, type SearchOptions, useIndex } from "./search-options.ts";
 import { isPrivate, readKey } from "./server-key.ts";
@@ -16,8 +17,8 @@ type McpOptions = SearchOptions & { server?: string; keyFile?: string; allowHttp
 /** A request to a server may take so long. Clients wait for about a minute. */
 const TIMEOUT_MS = 20_000;
 
-export function mcpCommand(cli: Cli): Command {
-  const mcp = command("mcp", "Serve the data to AI agents on standard input and output, as an MCP server")
+export function mcpCommand(mcp: Command, cli: Cli): Command {
+  mcp
     .option("--server <url>", "read from a server through its API instead; base URL ending in /v1", apiBaseUrl)
     .option("--key-file <file>", "read the server's API key from this file instead of from FUNDFEED_KEY")
     .option("--allow-http", "allow sending the key to another machine without TLS")

@@ -11,7 +11,7 @@ import { runEvery, sleep } from "../runtime/run-every.ts";
 import { closest } from "../text/closest.ts";
 import { formatInstant } from "../text/instant.ts";
 import { apiBaseUrl, durationAtLeast } from "./arguments.ts";
-import { type Cli, command } from "./command.ts";
+import type { Cli } from "./command.ts";
 import { examples, formatCount, formatDuration, type OutputOptions } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 import { isPrivate, readKey } from "./server-key.ts";
@@ -35,8 +35,8 @@ const LONG_WAIT_MS = 60_000;
 /** What tests replace, so that they need not wait. */
 type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void>; timeoutMs?: number };
 
-export function mirrorCommand(cli: Cli, waiting: Waiting = { wait: sleep }): Command {
-  const mirror = command("mirror", "Keep a copy of a server's records up to date through its API")
+export function mirrorCommand(mirror: Command, cli: Cli, waiting: Waiting = { wait: sleep }): Command {
+  mirror
     .argument("<base-url>", "base URL of the server, ending in /v1", apiBaseUrl)
     .option("--into <file>", "file of the copy; - prints each new or changed record", "-")
     .addOption(new Option("--format <format>", "format of the copy (default: from the file's extension)").choices(formats))

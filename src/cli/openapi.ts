@@ -1,11 +1,11 @@
 import { type Command, Option } from "commander";
 import { openapiDocument } from "../http/openapi.ts";
 import { apiBaseUrl } from "./arguments.ts";
-import { type Cli, command } from "./command.ts";
+import type { Cli } from "./command.ts";
 import type { OutputOptions } from "./output.ts";
 
-export function openapiCommand(cli: Cli): Command {
-  return command("openapi", "Print the OpenAPI document")
+export function openapiCommand(command: Command, cli: Cli): Command {
+  return command
     .addOption(
       new Option("--base-url <url>", "public base URL in the document, ending in /v1")
         .env("FUNDFEED_BASE_URL")

@@ -9,7 +9,7 @@ import { type Upstream, upstreams } from "../pull/upstreams.ts";
 import { sleep } from "../runtime/run-every.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { oneOf } from "./arguments.ts";
-import { type Cli, command } from "./command.ts";
+import type { Cli } from "./command.ts";
 import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table, wrapped } from "./output.ts";
 import { baseOf, baseUrl, contactOption, keyOf, needsKey, randomFraction, untilStopped } from "./pull.ts";
 
@@ -41,9 +41,9 @@ Examples:
   # crontab: at 6:17 each morning; cron mails what is printed on standard error
   17 6 * * *  /usr/local/bin/fundfeed sources probe > /var/log/fundfeed-probe`;
 
-export function probeCommand(cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
+export function probeCommand(command: Command, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
   const names = upstreams.map(({ name }) => name);
-  return command("probe", "Check that the upstreams of pull still publish what is read", "sources")
+  return command
     .addArgument(oneOf(new Argument("[source]", "the upstream (default: all)"), names))
     .option("--from <url>", "base URL of the upstream (FUNDFEED_<SOURCE>_URL)", baseUrl)
     .option("--allow-http", "allow a base URL without TLS")

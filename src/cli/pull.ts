@@ -9,7 +9,7 @@ import type { Machine } from "../runtime/machine.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { formatInstant } from "../text/instant.ts";
 import { durationAtLeast, oneOf, plainHttpUrl } from "./arguments.ts";
-import { type Cli, type CommonOptions, command, isRedactingContacts, redactContactsOption } from "./command.ts";
+import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "./command.ts";
 import { withImportContext } from "./import-context.ts";
 import { formatOutcome, printRejects } from "./import-outcome.ts";
 import { printResult } from "./output.ts";
@@ -32,10 +32,10 @@ type Waiting = Pick<Net, "timeouts" | "wait">;
 
 const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
 
-export function pullCommand(cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
+export function pullCommand(command: Command, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
   const names = upstreams.map(({ name }) => name);
   const list = upstreams.map(({ name, format, about }) => `  ${name.padEnd(18)}  ${(format.source ?? "").padEnd(10)}  ${about}`).join("\n");
-  return command("pull", "Download what an upstream publishes, and import it")
+  return command
     .addArgument(oneOf(new Argument("<source>", "the upstream"), names))
     .option("--every <duration>", "repeat, for example every 6h, until SIGTERM or SIGINT", durationAtLeast("1m"))
     .option("--keep <dir>", "keep the downloaded files in a new subdirectory of this directory")

@@ -12,7 +12,8 @@ import { dropDownloads } from "../pull/pull.ts";
 import { upstreams } from "../pull/upstreams.ts";
 import { requireSources } from "../sources/source.ts";
 import { sourceCodes } from "./arguments.ts";
-import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 import { withImportContext } from "./import-context.ts";
 import { formatCount, printResult } from "./output.ts";
 import { progressReporter } from "./progress.ts";
@@ -20,8 +21,8 @@ import { progressReporter } from "./progress.ts";
 /** How long to wait for a dump or another long read of PostgreSQL. */
 const WAIT_MS = 10 * 60_000;
 
-export function redactCommand(cli: Cli): Command {
-  return command("redact", "Erase contacts, which are personal data, from stored records and their whole history")
+export function redactCommand(command: Command, cli: Cli): Command {
+  return command
     .option("--source <code...>", "only these sources; repeated or with commas")
     .option("--dry-run", "print what would be erased (erasing cannot be undone), and erase nothing")
     .action(async (options: CommonOptions & { source?: string[]; dryRun?: true }) => {

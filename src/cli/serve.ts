@@ -5,11 +5,11 @@ import { QUOTA_SHARE_PERCENT, type ServeOptions } from "../server/options.ts";
 import { serve } from "../server/serve.ts";
 import { serveWithWorkers } from "../server/workers.ts";
 import { apiBaseUrl, nonBlank, wholeNumber } from "./arguments.ts";
-import { type Cli, command, requirePostgresAddress } from "./command.ts";
+import { type Cli, requirePostgresAddress } from "./command.ts";
 import { examples } from "./output.ts";
 
-export function serveCommand(cli: Cli): Command {
-  const serving = command("serve", "Serve the API; SIGTERM or SIGINT stops it after the requests under way")
+export function serveCommand(serving: Command, cli: Cli): Command {
+  serving
     .addOption(
       new Option("--host <address>", "address to listen on; 0.0.0.0 means all addresses of the machine")
         .env("FUNDFEED_HOST")

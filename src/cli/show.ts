@@ -8,7 +8,8 @@ import { numberOf } from "../search/number.ts";
 import { findByUpstreamId, readHistory, readOpportunities } from "../search/records.ts";
 import { plainParagraphs, plainText } from "../text/plain-text.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { type Cli, command, withCatalog } from "./command.ts";
+import type { Cli } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 import { formatCount, printResult } from "./output.ts";
 import { dueInWords } from "./results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
@@ -20,11 +21,8 @@ const LABEL_WIDTH = 13;
 /** The most opportunities of one number that an error lists. */
 const LISTED = 10;
 
-export function showCommand(cli: Cli): Command {
-  const showing = command("show", "Show one opportunity as a page of text, with its history in words").argument(
-    "<id>",
-    "its id or the beginning of it, its number, or an id that its source has or had for it",
-  );
+export function showCommand(showing: Command, cli: Cli): Command {
+  showing.argument("<id>", "its id or the beginning of it, its number, or an id that its source has or had for it");
   return addSearchOptions(showing).action(async (text: string, options: SearchOptions) => {
     await withCatalog(cli, options, async (catalog) => {
       const opportunities = await findOpportunities(cli, options, catalog, text.trim());

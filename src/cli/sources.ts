@@ -7,25 +7,27 @@ import { didYouMean } from "../text/closest.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { durationMs } from "./arguments.ts";
-import { type Cli, type CommonOptions, command, commandGroup, withCatalog } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 import { formatCount, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table } from "./output.ts";
-import { probeCommand, type Waiting } from "./probe.ts";
 import { wrapped } from "./wrap.ts";
 
 function descriptionLines(description: string): string[] {
   return wrapped(oneLine(description), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
 }
 
-export function sourcesCommand(cli: Cli, waiting?: Waiting): Command {
-  const list = command("list", "List the named sources").action(async (options: CommonOptions) => {
+export function listCommand(command: Command, cli: Cli): Command {
+  return command.action(async (options: CommonOptions) => {
     const sources = await withCatalog(cli, options, listSources);
     const lines = sources.map(({ code, name }) => ({ code, import_as: importNameOf(code) ?? null, name }));
     const [header = "", ...rows] = table(lines, "No named sources").split("\n");
     const described = rows.flatMap((row, n) => [row, ...descriptionLines(sources[n]?.description ?? "")]);
     printResult(cli, options, sources, [header, ...described].join("\n"));
   });
+}
 
-  const add = command("add", "Name a source, or change its name and description")
+export function addCommand(command: Command, cli: Cli): Command {
+  return command
     .argument("<code>", "source code; turned into upper case")
     .requiredOption("--name <name>", "display name")
     .requiredOption("--description <text>", "what the source publishes")
@@ -33,19 +35,21 @@ export function sourcesCommand(cli: Cli, waiting?: Waiting): Command {
       const source = await withCatalog(cli, options, (db) => addSource(db, { code, name: options.name, description: options.description }));
       printResult(cli, options, source, `${source.code} is a named source`);
     });
+}
 
-  const remove = command("remove", "Remove a source's name; its records stay and count as OTHER")
-    .argument("<code>", "source code")
-    .action(async (code: string, options: CommonOptions) => {
-      await withCatalog(cli, options, async (db) => {
-        if (await removeSource(db, code)) return;
-        const known = (await listSources(db)).map((source) => source.code);
-        throw new Error(`Cannot remove source ${code.toUpperCase()}: it is not a named source${didYouMean(code, known)}`);
-      });
-      printResult(cli, options, { code: code.toUpperCase() }, `${code.toUpperCase()} is no longer a named source`);
+export function removeCommand(command: Command, cli: Cli): Command {
+  return command.argument("<code>", "source code").action(async (code: string, options: CommonOptions) => {
+    await withCatalog(cli, options, async (db) => {
+      if (await removeSource(db, code)) return;
+      const known = (await listSources(db)).map((source) => source.code);
+      throw new Error(`Cannot remove source ${code.toUpperCase()}: it is not a named source${didYouMean(code, known)}`);
     });
+    printResult(cli, options, { code: code.toUpperCase() }, `${code.toUpperCase()} is no longer a named source`);
+  });
+}
 
-  const status = command("status", "Show each source's records, how fresh it is, and whether it has gone silent")
+export function statusCommand(command: Command, cli: Cli): Command {
+  return command
     .option("--max-age <duration>", "exit with 1 if a source's last import is older: 90s, 15m, 6h, 2d", durationMs)
     .addHelpText("after", STATUS_HELP)
     .action(async (options: CommonOptions & { maxAge?: number }) => {
@@ -60,14 +64,6 @@ export function sourcesCommand(cli: Cli, waiting?: Waiting): Command {
       printResult(cli, options, rows, [table(rows.map(lineOf), NOTHING_IMPORTED), ...silences(rows)].join("\n"));
       if (options.maxAge !== undefined) reportStale(cli, rows, options.maxAge);
     });
-
-  return commandGroup("sources", "Manage named sources, and show how fresh each source is", [
-    list,
-    status,
-    probeCommand(cli, waiting),
-    add,
-    remove,
-  ]);
 }
 
 const DAY_MS = 86_400_000;

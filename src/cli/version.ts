@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
 import type { Command } from "commander";
 import { version } from "../runtime/version.ts";
-import { type Cli, command } from "./command.ts";
+import type { Cli } from "./command.ts";
 import { type OutputOptions, printResult } from "./output.ts";
 
-export function versionCommand(cli: Cli): Command {
-  return command("version", "Print the versions of fundfeed, Bun and SQLite").action((options: OutputOptions) => {
+export function versionCommand(command: Command, cli: Cli): Command {
+  return command.action((options: OutputOptions) => {
     const sqlite = new Database(":memory:");
     const row = sqlite.query<{ version: string }, []>("select sqlite_version() as version").get();
     sqlite.close();

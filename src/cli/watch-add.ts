@@ -15,7 +15,7 @@ import type { Cli } from "./command.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges, refuseUnknownOptions, withWords } from "./filter-options.ts";
 import { examples, formatCount, printResult } from "./output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
-import { type WatchOptions, watchSubcommand, withWatches } from "./watch-options.ts";
+import { addWatchOptions, type WatchOptions, withWatches } from "./watch-options.ts";
 
 const receivers = ["stdout", "webhook", "smtp", "slack"] as const;
 
@@ -42,9 +42,8 @@ const CENTURY_MS = 100 * 365 * 86_400_000;
 /** Where secrets are without a file. */
 const VARIABLES = { secret: "FUNDFEED_WEBHOOK_SECRET", slack: "FUNDFEED_SLACK_URL", smtp: "FUNDFEED_SMTP_URL" };
 
-export function watchAddCommand(cli: Cli): Command {
-  const adding = watchSubcommand("add", "Save a search, and where messages about its changes go")
-    .usage("[options] <name> [words...]")
+export function addCommand(adding: Command, cli: Cli): Command {
+  addWatchOptions(adding)
     .argument("<name>", "name of the watch", watchName)
     .argument("[words...]", 'words that must all occur, as in find: quantum, "a phrase", quant*, -optical')
     .allowUnknownOption() // -optical

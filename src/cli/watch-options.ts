@@ -2,13 +2,13 @@
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openWatchFile, openWatchFileToRead, type WatchFile } from "../watch/watch-file.ts";
-import { type Cli, type CommonOptions, command, withCatalog } from "./command.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+import { withCatalog } from "./databases.ts";
 
 export type WatchOptions = CommonOptions & { watchData?: string };
 
-/** A command of the group `watch`. */
-export function watchSubcommand(name: string, description: string): Command {
-  return command(name, description).addOption(
+export function addWatchOptions(command: Command): Command {
+  return command.addOption(
     new Option("--watch-data <dir>", "directory of watch.db (default: the data directory; required with --database)").env(
       "FUNDFEED_WATCH_DATA",
     ),

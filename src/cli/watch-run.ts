@@ -12,7 +12,7 @@ import { durationAtLeast, nonBlank } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import { examples, formatCount, formatDuration } from "./output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
-import { type WatchOptions, watchDirectory, watchSubcommand, withWatches } from "./watch-options.ts";
+import { addWatchOptions, type WatchOptions, watchDirectory, withWatches } from "./watch-options.ts";
 
 type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?: string };
 
@@ -22,8 +22,8 @@ const RETRY_WAIT_MIN_MS = 1000;
 /** What tests replace, so that they need not wait. */
 type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void> };
 
-export function watchRunCommand(cli: Cli, { wait }: Waiting = { wait: sleep }): Command {
-  const running = watchSubcommand("run", "Deliver what is new, what has changed and what no longer matches")
+export function runCommand(running: Command, cli: Cli, { wait }: Waiting = { wait: sleep }): Command {
+  addWatchOptions(running)
     .argument("[names...]", "only these watches")
     .option("--every <duration>", "repeat, for example every 15m, until SIGTERM or SIGINT", durationAtLeast("10s"))
     .addOption(

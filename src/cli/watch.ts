@@ -20,28 +20,14 @@ import {
   type WatchFile,
 } from "../watch/watch-file.ts";
 import { wholeNumber } from "./arguments.ts";
-import { type Cli, commandGroup } from "./command.ts";
+import type { Cli } from "./command.ts";
 import { formatCount, instantOrNull, printResult, table } from "./output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
-import { watchAddCommand } from "./watch-add.ts";
-import { type WatchOptions, watchSubcommand, withWatches, withWatchesToRead } from "./watch-options.ts";
-import { countsInWords, watchRunCommand } from "./watch-run.ts";
+import { addWatchOptions, type WatchOptions, withWatches, withWatchesToRead } from "./watch-options.ts";
+import { countsInWords } from "./watch-run.ts";
 
-export function watchCommand(cli: Cli): Command {
-  return commandGroup("watch", "Saved searches whose changes are delivered: by mail, to Slack, webhooks and programs", [
-    watchAddCommand(cli),
-    listCommand(cli),
-    showWatchCommand(cli),
-    removeCommand(cli),
-    testCommand(cli),
-    watchRunCommand(cli),
-    deliveriesCommand(cli),
-    resumeCommand(cli),
-  ]);
-}
-
-function listCommand(cli: Cli): Command {
-  return watchSubcommand("list", "List all watches and how their deliveries go").action(async (options: WatchOptions) => {
+export function listCommand(command: Command, cli: Cli): Command {
+  return addWatchOptions(command).action(async (options: WatchOptions) => {
     await withWatchesToRead(cli, options, async (file) => {
       const watches = file === undefined ? [] : listWatches(file).map((watch) => shownWatch(file, watch));
       const rows = watches.map(({ watch, progress }) => ({
@@ -62,8 +48,8 @@ function listCommand(cli: Cli): Command {
   });
 }
 
-function showWatchCommand(cli: Cli): Command {
-  return watchSubcommand("show", "Show a watch: what it is about, and how its deliveries go")
+export function showCommand(command: Command, cli: Cli): Command {
+  return addWatchOptions(command)
     .argument("<name>")
     .action(async (name: string, options: WatchOptions) => {
       await withWatchesToRead(cli, options, async (file) => {
@@ -75,8 +61,8 @@ function showWatchCommand(cli: Cli): Command {
     });
 }
 
-function removeCommand(cli: Cli): Command {
-  return watchSubcommand("remove", "Remove a watch and its undelivered message")
+export function removeCommand(command: Command, cli: Cli): Command {
+  return addWatchOptions(command)
     .argument("<name>")
     .action(async (name: string, options: WatchOptions) => {
       await withWatches(cli, options, async (file) => removeWatch(file, requireWatch(file, name)));
@@ -87,10 +73,8 @@ function removeCommand(cli: Cli): Command {
 /** Opportunities in a test message. */
 const SAMPLE = 3;
 
-function testCommand(cli: Cli): Command {
-  const testing = watchSubcommand("test", "Send a test message with up to three opportunities; the watch stays where it is").argument(
-    "<name>",
-  );
+export function testCommand(command: Command, cli: Cli): Command {
+  const testing = addWatchOptions(command).argument("<name>");
   return addSearchOptions(testing).action(async (name: string, options: WatchOptions & SearchOptions) => {
     const { machine } = cli;
     const receiver = await withWatches(cli, options, async (file, catalog) => {
@@ -112,8 +96,8 @@ function testCommand(cli: Cli): Command {
   });
 }
 
-function deliveriesCommand(cli: Cli): Command {
-  return watchSubcommand("deliveries", "List messages: the one on its way, and those that were accepted, the newest first")
+export function deliveriesCommand(command: Command, cli: Cli): Command {
+  return addWatchOptions(command)
     .argument("[name]", "only of this watch")
     .option("--limit <n>", "the most messages to list", wholeNumber(1, 10_000), 50)
     .action(async (name: string | undefined, options: WatchOptions & { limit: number }) => {
@@ -128,8 +112,8 @@ function deliveriesCommand(cli: Cli): Command {
     });
 }
 
-function resumeCommand(cli: Cli): Command {
-  const resuming = watchSubcommand("resume", "End a pause, and send the message on its way at the next run")
+export function resumeCommand(command: Command, cli: Cli): Command {
+  const resuming = addWatchOptions(command)
     .argument("<name>")
     .option("--at-end", "continue with what changes from now on, without the message on its way and without what has changed until now");
   return addSearchOptions(resuming).action(async (name: string, options: WatchOptions & SearchOptions & { atEnd?: true }) => {

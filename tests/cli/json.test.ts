@@ -1,21 +1,20 @@
 /** Every command has --json, and only those that work on data say where the data is. */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Command } from "commander";
-import { createProgram } from "../../src/cli/command-line.ts";
-import { modes } from "../../src/cli/modes.ts";
 import { aHome, dropHomes } from "../support/binary.ts";
-import { fundfeed, machineOf } from "../support/command-line.ts";
+import { fundfeed } from "../support/command-line.ts";
+import { entries, wholeProgram } from "../support/commands.ts";
 
 afterAll(dropHomes);
 
-const program = createProgram({ machine: machineOf({}, { printLine: () => undefined, printError: () => undefined }), exitCode: 0 });
+const program = await wholeProgram();
 const leaves = program.commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command]));
 const wordsOf = (command: Command): string => (command.parent === program ? command.name() : `${command.parent?.name()} ${command.name()}`);
 
 test.each(leaves.map((command) => [wordsOf(command), command] as const))("fundfeed %s", (words, command) => {
   const options = command.options.map(({ long }) => long);
   expect(options).toContain("--json");
-  const usesData = modes[words] !== "nothing";
+  const usesData = entries[words]?.mode !== "nothing";
   expect([options.includes("--data"), options.includes("--database")]).toEqual([usesData, usesData]);
 });
 

@@ -5,10 +5,9 @@ import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import manifest from "../../package.json";
-import { createProgram } from "../../src/cli/command-line.ts";
 import { guideText } from "../../src/http/docs/guide.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
-import { machineOf } from "../support/command-line.ts";
+import { wholeProgram } from "../support/commands.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { realFile } from "../support/real-data.ts";
 import { zipArchive } from "../support/zip-archive.ts";
@@ -26,7 +25,7 @@ const documents: readonly Document[] = ["*.md", "{docs,src,tests,examples}/**/*.
   .sort()
   .map((path) => ({ path, text: path === GUIDE ? guideText(BASE) : readFileSync(join(root, path), "utf8") }));
 
-const program = createProgram({ machine: machineOf({}, { printLine: () => undefined, printError: () => undefined }), exitCode: 0 });
+const program = await wholeProgram();
 
 // ---- Command lines
 

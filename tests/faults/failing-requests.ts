@@ -9,6 +9,7 @@ import type { Cli } from "../../src/cli/command.ts";
 import { mirrorCommand } from "../../src/cli/mirror.ts";
 import { pullCommand } from "../../src/cli/pull.ts";
 import { machineOf } from "../support/command-line.ts";
+import { bareCommand } from "../support/commands.ts";
 
 const [, , directory = "", key = "", hostKey = ""] = process.argv;
 
@@ -128,11 +129,11 @@ function run(name: string, base: string) {
   const timeouts = { responseMs: 500, silenceMs: 500, totalMs: 60_000 };
   return {
     pull: () =>
-      pullCommand(cli, { timeouts, wait })
+      pullCommand(bareCommand("pull"), cli, { timeouts, wait })
         .exitOverride()
         .parseAsync(["sam-gov-api", "--from", base, "--allow-http", "--data", place, "--keep", join(place, "kept")], { from: "user" }),
     mirror: () =>
-      mirrorCommand(cli, { wait, timeoutMs: 500 })
+      mirrorCommand(bareCommand("mirror"), cli, { wait, timeoutMs: 500 })
         .exitOverride()
         .parseAsync([`${base}v1`, "--allow-http", "--into", join(place, "copy.ndjson")], { from: "user" }),
     outcome: (failure: unknown): Omit<Failed, "command"> => ({

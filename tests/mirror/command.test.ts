@@ -6,6 +6,7 @@ import type { Cli } from "../../src/cli/command.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { mirrorCommand } from "../../src/cli/mirror.ts";
 import { type TestApi, testApi } from "../support/api.ts";
+import { bareCommand } from "../support/commands.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { contentsOfLines, publish, served } from "./mirrored.ts";
 
@@ -73,7 +74,7 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
     signal: () => signal(),
     /** What it failed with, if it did. */
     run: async (...args: string[]): Promise<string | undefined> => {
-      const command = mirrorCommand(cli, { wait }).exitOverride();
+      const command = mirrorCommand(bareCommand("mirror"), cli, { wait }).exitOverride();
       command.configureOutput({ writeErr: () => undefined });
       try {
         await command.parseAsync(args, { from: "user" });

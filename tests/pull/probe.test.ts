@@ -1,12 +1,12 @@
 /** `sources probe` against local servers that play each upstream from real files, and each of its known faults. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { CommanderError } from "commander";
-import type { Waiting } from "../../src/cli/probe.ts";
-import { sourcesCommand } from "../../src/cli/sources.ts";
+import { probeCommand, type Waiting } from "../../src/cli/probe.ts";
 import type { Probe } from "../../src/pull/probe.ts";
 import type { ShapeFinding } from "../../src/pull/shape.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
 import { machineOf } from "../support/command-line.ts";
+import { bareCommand } from "../support/commands.ts";
 import { dropScratch } from "../support/imports.ts";
 import { realFile } from "../support/real-data.ts";
 import { zipArchive } from "../support/zip-archive.ts";
@@ -30,11 +30,11 @@ async function run(args: readonly string[], waiting = WAITING, env: Record<strin
     now: () => NOW,
   };
   const cli = { machine, exitCode: 0 };
-  const command = sourcesCommand(cli, waiting);
-  for (const each of [command, ...command.commands]) each.exitOverride().configureOutput({ writeErr: () => undefined });
+  const command = probeCommand(bareCommand("sources probe"), cli, waiting);
+  command.exitOverride().configureOutput({ writeErr: () => undefined });
   const result = () => ({ code: cli.exitCode, out: out.join("\n"), err: err.join("\n") });
   try {
-    await command.parseAsync(["probe", ...args], { from: "user" });
+    await command.parseAsync(args, { from: "user" });
     return result();
   } catch (error) {
     return { ...result(), code: error instanceof CommanderError ? 2 : 1, err: (error as Error).message };

@@ -1,0 +1,328 @@
+/** The table of all commands. The program's help and its choice of a command need only this. A command's module is loaded when it is given. */
+import type { Command } from "commander";
+import type { Mode } from "../../db/opening.ts";
+import type { Cli } from "./command.ts";
+
+/** One command. Those of a group have two words, as in `keys list`. */
+export type CommandEntry = {
+  about: string;
+  /** Its arguments, as the help shows them. */
+  args?: string;
+  /**
+   * What it may do to the databases of --data or --database; `nothing` opens none. `copy` and `backup` only read these: they create their
+   * targets themselves.
+   */
+  mode: Mode | "nothing";
+  /** Loads the function that adds its arguments, its own options and its action. */
+  load: () => Promise<(command: Command, cli: Cli) => Command>;
+};
+
+export type CommandGroup = { about: string; members: Readonly<Record<string, CommandEntry>> };
+
+/** The heading of the last group. The command `help`, which is not in the table, is listed there, too. */
+export const MAINTENANCE = "Maintenance:";
+
+/** By the headings of the help, in its order. */
+export const commands: Readonly<Record<string, Readonly<Record<string, CommandEntry | CommandGroup>>>> = {
+  "Serve:": {
+    demo: {
+      about: "Serve a bundled sample of real opportunities from a temporary directory, and print a key and commands to paste",
+      mode: "nothing",
+      load: async () => (await import("./demo.ts")).demoCommand,
+    },
+    serve: {
+      about: "Serve the API; SIGTERM or SIGINT stops it after the requests under way",
+      mode: "create",
+      load: async () => (await import("./serve.ts")).serveCommand,
+    },
+    health: {
+      about: "Check that a running server responds; exit with 1 if it does not (for container health checks)",
+      mode: "nothing",
+      load: async () => (await import("./health.ts")).healthCommand,
+    },
+    openapi: {
+      about: "Print the OpenAPI document",
+      mode: "nothing",
+      load: async () => (await import("./openapi.ts")).openapiCommand,
+    },
+  },
+  "Import:": {
+    import: {
+      about: "Import files of one format; every difference from the stored records becomes an event",
+      args: "<format> <file...>",
+      mode: "create",
+      load: async () => (await import("./import.ts")).importCommand,
+    },
+    pull: {
+      about: "Download what an upstream publishes, and import it",
+      args: "<source>",
+      mode: "create",
+      load: async () => (await import("./pull.ts")).pullCommand,
+    },
+    refresh: {
+      about: "Turn every status whose date has passed; a running server does this on its own",
+      mode: "change",
+      load: async () => (await import("./refresh.ts")).refreshCommand,
+    },
+    redact: {
+      about: "Erase contacts, which are personal data, from stored records and their whole history",
+      mode: "change",
+      load: async () => (await import("./redact.ts")).redactCommand,
+    },
+  },
+  "Search:": {
+    find: {
+      about: "Find opportunities by words and filters",
+      args: "[words...]",
+      mode: "read",
+      load: async () => (await import("./find.ts")).findCommand,
+    },
+    show: {
+      about: "Show one opportunity as a page of text, with its history in words",
+      args: "<id>",
+      mode: "read",
+      load: async () => (await import("./show.ts")).showCommand,
+    },
+    changes: {
+      about: "Show what changed: the events of all opportunities, in the order of detection",
+      mode: "read",
+      load: async () => (await import("./changes.ts")).changesCommand,
+    },
+    watch: {
+      about: "Saved searches whose changes are delivered: by mail, to Slack, webhooks and programs",
+      members: {
+        add: {
+          about: "Save a search, and where messages about its changes go",
+          args: "<name> [words...]",
+          mode: "change",
+          load: async () => (await import("./watch-add.ts")).addCommand,
+        },
+        list: {
+          about: "List all watches and how their deliveries go",
+          mode: "read",
+          load: async () => (await import("./watch.ts")).listCommand,
+        },
+        show: {
+          about: "Show a watch: what it is about, and how its deliveries go",
+          args: "<name>",
+          mode: "read",
+          load: async () => (await import("./watch.ts")).showCommand,
+        },
+        remove: {
+          about: "Remove a watch and its undelivered message",
+          args: "<name>",
+          mode: "change",
+          load: async () => (await import("./watch.ts")).removeCommand,
+        },
+        test: {
+          about: "Send a test message with up to three opportunities; the watch stays where it is",
+          args: "<name>",
+          mode: "change",
+          load: async () => (await import("./watch.ts")).testCommand,
+        },
+        run: {
+          about: "Deliver what is new, what has changed and what no longer matches",
+          args: "[names...]",
+          mode: "change",
+          load: async () => (await import("./watch-run.ts")).runCommand,
+        },
+        deliveries: {
+          about: "List messages: the one on its way, and those that were accepted, the newest first",
+          args: "[name]",
+          mode: "read",
+          load: async () => (await import("./watch.ts")).deliveriesCommand,
+        },
+        resume: {
+          about: "End a pause, and send the message on its way at the next run",
+          args: "<name>",
+          mode: "change",
+          load: async () => (await import("./watch.ts")).resumeCommand,
+        },
+      },
+    },
+    browse: {
+      about: "Show opportunities and what changed in a web browser; SIGTERM or SIGINT stops it",
+      mode: "read",
+      load: async () => (await import("./browse.ts")).browseCommand,
+    },
+    mcp: {
+      about: "Serve the data to AI agents on standard input and output, as an MCP server",
+      mode: "read",
+      load: async () => (await import("./mcp.ts")).mcpCommand,
+    },
+  },
+  "Export:": {
+    export: {
+      about: "Print all records as NDJSON; `import records` turns it into the same opportunities in an empty data directory",
+      args: "[file]",
+      mode: "read",
+      load: async () => (await import("./export.ts")).exportCommand,
+    },
+    mirror: {
+      about: "Keep a copy of a server's records up to date through its API",
+      args: "<base-url>",
+      mode: "nothing",
+      load: async () => (await import("./mirror.ts")).mirrorCommand,
+    },
+  },
+  "Provenance:": {
+    imports: {
+      about: "Show the import log",
+      members: {
+        list: {
+          about: "List imports with their files, times and counts, newest first",
+          mode: "read",
+          load: async () => (await import("./imports.ts")).listCommand,
+        },
+      },
+    },
+    explain: {
+      about: "Explain an event: the record before and after, the rule, and the import that brought the change",
+      args: "<event-id>",
+      mode: "read",
+      load: async () => (await import("./explain.ts")).explainCommand,
+    },
+    sources: {
+      about: "Manage named sources, and show how fresh each source is",
+      members: {
+        list: {
+          about: "List the named sources",
+          mode: "read",
+          load: async () => (await import("./sources.ts")).listCommand,
+        },
+        status: {
+          about: "Show each source's records, how fresh it is, and whether it has gone silent",
+          mode: "read",
+          load: async () => (await import("./sources.ts")).statusCommand,
+        },
+        probe: {
+          about: "Check that the upstreams of pull still publish what is read",
+          args: "[source]",
+          mode: "nothing",
+          load: async () => (await import("./probe.ts")).probeCommand,
+        },
+        add: {
+          about: "Name a source, or change its name and description",
+          args: "<code>",
+          mode: "create",
+          load: async () => (await import("./sources.ts")).addCommand,
+        },
+        remove: {
+          about: "Remove a source's name; its records stay and count as OTHER",
+          args: "<code>",
+          mode: "change",
+          load: async () => (await import("./sources.ts")).removeCommand,
+        },
+      },
+    },
+  },
+  "Access:": {
+    plans: {
+      about: "Manage plans: requests per day and per minute",
+      members: {
+        list: {
+          about: "List plans and their quotas",
+          mode: "read",
+          load: async () => (await import("./plans.ts")).listCommand,
+        },
+        set: {
+          about: "Change a plan's quotas, which a running server applies at once, or create a plan with both quotas",
+          args: "<name>",
+          mode: "create",
+          load: async () => (await import("./plans.ts")).setCommand,
+        },
+      },
+    },
+    accounts: {
+      about: "Manage accounts",
+      members: {
+        list: {
+          about: "List accounts with their plans and subscriptions",
+          mode: "read",
+          load: async () => (await import("./accounts.ts")).listCommand,
+        },
+        create: {
+          about: "Create an account with an active subscription",
+          args: "<name>",
+          mode: "create",
+          load: async () => (await import("./accounts.ts")).createCommand,
+        },
+        set: {
+          about: "Change an account's plan or subscription; a running server applies it at once",
+          args: "<name>",
+          mode: "change",
+          load: async () => (await import("./accounts.ts")).setCommand,
+        },
+      },
+    },
+    keys: {
+      about: "Manage API keys",
+      members: {
+        list: {
+          about: "List keys with their use; a key itself is never shown",
+          mode: "read",
+          load: async () => (await import("./keys.ts")).listCommand,
+        },
+        create: {
+          about: "Create a key and print it on standard output; it cannot be shown again",
+          mode: "create",
+          load: async () => (await import("./keys.ts")).createCommand,
+        },
+        rotate: {
+          about: "Replace a key by a new one and print that; the old key stays valid for a while",
+          args: "<id>",
+          mode: "change",
+          load: async () => (await import("./keys.ts")).rotateCommand,
+        },
+        revoke: {
+          about: "Revoke a key permanently; a running server refuses it at once",
+          args: "<id>",
+          mode: "change",
+          load: async () => (await import("./keys.ts")).revokeCommand,
+        },
+        usage: {
+          about: "Show the requests of each key and UTC day; those of the last second may be missing",
+          args: "[id]",
+          mode: "read",
+          load: async () => (await import("./keys.ts")).usageCommand,
+        },
+      },
+    },
+  },
+  [MAINTENANCE]: {
+    backup: {
+      about: "Copy the databases and the watches while a server runs; the copy is consistent, checked and usable as --data",
+      args: "<dir>",
+      mode: "inspect",
+      load: async () => (await import("./backup.ts")).backupCommand,
+    },
+    restore: {
+      about: "Replace the databases with a backup; refused while a server or an import has them open",
+      args: "<dir>",
+      mode: "create",
+      load: async () => (await import("./backup.ts")).restoreCommand,
+    },
+    copy: {
+      about: "Copy everything from files to PostgreSQL, back, or between PostgreSQL databases; servers may use the source meanwhile",
+      args: "<to>",
+      mode: "read",
+      load: async () => (await import("./copy.ts")).copyCommand,
+    },
+    check: {
+      about:
+        "Check the databases and every rule that their records must follow, without changing anything; exit with 1 if there are problems",
+      mode: "inspect",
+      load: async () => (await import("./check.ts")).checkCommand,
+    },
+    completion: {
+      about: "Print a bash script that completes commands, options and formats",
+      mode: "nothing",
+      load: async () => (await import("./completion.ts")).completionCommand,
+    },
+    version: {
+      about: "Print the versions of fundfeed, Bun and SQLite",
+      mode: "nothing",
+      load: async () => (await import("./version.ts")).versionCommand,
+    },
+  },
+};

@@ -1,0 +1,53 @@
+/** Commands start fast because each loads only the modules that it needs. */
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { fundfeed } from "../support/command-line.ts";
+import { entries, wholeProgram } from "../support/commands.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const root = join(import.meta.dir, "../..");
+
+/** One or two small modules of a package cost nothing, such as the errors of drizzle-orm. */
+const FEW = 2;
+
+/** Returns the packages of which a run of `fundfeed` loads more than a few modules. */
+async function packagesLoadedBy(args: readonly string[]): Promise<string[]> {
+  const preload = join(root, "tests/support/loaded-packages.ts");
+  const child = Bun.spawn([process.execPath, "--preload", preload, join(root, "src/main.ts"), ...args], {
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const counts: Record<string, number> = JSON.parse((await child.stderr.text()).trim().split("\n").at(-1) ?? "");
+  return Object.keys(counts).filter((name) => (counts[name] ?? 0) > FEW);
+}
+
+test.each([
+  ["--help", []],
+  ["keys --help", []],
+  ["nope", []],
+  ["version", []],
+  ["health --url http://127.0.0.1:1/v1", []],
+  ["keys list", ["drizzle-orm"]],
+  ["accounts list", ["drizzle-orm"]],
+  ["imports list", ["drizzle-orm"]],
+  ["sources list", ["@sinclair/typebox", "drizzle-orm"]],
+  ["export", ["@sinclair/typebox", "drizzle-orm"]],
+])("of packages, fundfeed %s loads commander and %j", async (line, packages) => {
+  const data = aDirectory();
+  const opensData = entries[line]?.mode === "read";
+  if (opensData) await fundfeed(["import", "records", "/dev/null", "--data", data]);
+  const loaded = await packagesLoadedBy([...line.split(" "), ...(opensData ? ["--data", data] : [])]);
+  expect(loaded.sort()).toEqual(["commander", ...packages].sort());
+});
+
+test("the help of the program shows the arguments that each command takes", async () => {
+  const program = await wholeProgram();
+  const leaves = program.commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command]));
+  const namesIn = (usage: string) => [...usage.replace("[options]", "").matchAll(/[\w-]+/g)].map(([name]) => name);
+  for (const command of leaves) {
+    const taken = command.registeredArguments.map((argument) => argument.name());
+    expect([command.name(), ...namesIn(command.usage())]).toEqual([command.name(), ...taken]);
+  }
+});
