@@ -14,9 +14,9 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import { identityOf } from "../file-identity.ts";
 import { codeOf, reasonOf } from "../reason.ts";
 import { damageIn } from "./damage.ts";
-import { identityOf } from "./identity.ts";
 import { type CatalogFile, fileNames, refuseForeignFile, requireOwnLog, type StateFile } from "./open.ts";
 
 export type BackedUp = { name: string; bytes: number };

@@ -3,7 +3,7 @@
  * file (fcntl(2)), including SQLite's. So each file has one shared descriptor, which is closed after the last connection.
  */
 import { closeSync, openSync } from "node:fs";
-import { identityOf } from "./identity.ts";
+import { identityOf } from "../file-identity.ts";
 
 export type SharedDescriptor = { descriptor: number; release: () => void };
 

@@ -3,8 +3,8 @@
  * before. So a note next to each log records its file.
  */
 import { readFileSync, readSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { identityOf } from "../file-identity.ts";
 import { shareDescriptor } from "./descriptors.ts";
-import { identityOf } from "./identity.ts";
 
 const notePath = (path: string) => `${path}-wal.owner`;
 

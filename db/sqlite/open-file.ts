@@ -2,8 +2,8 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, readSync, rmSync, truncateSync } from "node:fs";
 import type { FileState } from "../engine.ts";
+import { identityOf } from "../file-identity.ts";
 import { shareDescriptor } from "./descriptors.ts";
-import { identityOf } from "./identity.ts";
 import { noteLogOwner, removeLogOwner } from "./log-owner.ts";
 
 export type OpenFile = {

@@ -146,8 +146,8 @@ function report({ machine }: Cli, { json, into }: MirrorOptions, summary: Summar
 
 function openStore(machine: Machine, format: Format, into: string, scope: Scope): Store {
   if (into === "-") return openPrintingStore(machine.printLine);
-  if (format === "ndjson") return openNdjsonStore(into, scope);
-  return openSqliteStore(into, scope, () => machine.printError(`Upgrading ${into} to the tables of this version`));
+  if (format === "ndjson") return openNdjsonStore(into, scope, machine.printError);
+  return openSqliteStore(into, scope, machine.printError);
 }
 
 function formatOf({ into, format }: MirrorOptions): Format | undefined {

@@ -4,16 +4,19 @@
  */
 import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
+import { identityOf } from "../../db/file-identity.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { lines } from "../import/input.ts";
 import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
-import { linesOf, requireScope, type Scope, type Store, scopeText } from "./store.ts";
+import { goneMessage, linesOf, requireScope, type Scope, type Store, scopeText } from "./store.ts";
 
 const LINES_AT_ONCE = 1000;
 
-/** Opens a copy in an NDJSON file. Throws if the file is not a copy of this scope. */
-export function openNdjsonStore(path: string, scope: Scope): Store {
+/** Opens a copy in an NDJSON file. Throws if the file is not a copy of this scope. `tell` gets what the user should know. */
+export function openNdjsonStore(path: string, scope: Scope, tell: (message: string) => void = () => undefined): Store {
   storeScope(path, scope);
+  /** Of the file that the walk under way continues. */
+  let identity = identityOf(path);
   const partialPath = `${path}.partial`;
   let partial: { file: FileHandle; ids: Set<string> } | undefined;
 
@@ -33,13 +36,20 @@ export function openNdjsonStore(path: string, scope: Scope): Store {
     for await (const lines of inBatches(unchanged(path, ids))) await file.writeFile(lines);
     await file.sync();
     if (!(await isOurs(file))) throw new Error(`another program also writes to ${path}`);
+    if (identityOf(path) !== identity) throw new Error(`${path} was removed or replaced`);
     await rename(partialPath, path);
+    identity = identityOf(path);
     await file.close();
     partial = undefined;
   };
   return {
     begin: async () => {
       await abandon();
+      if (identityOf(path) !== identity) {
+        storeScope(path, scope);
+        tell(goneMessage(path));
+        identity = identityOf(path);
+      }
       return { since: await markOf(path), newest: null, cursor: null };
     },
     save: async (entries, walk) => {

@@ -1,8 +1,10 @@
 /** A copy in an SQLite file. Each page is saved with the state of the walk in one transaction, so an interrupted walk continues at the next page. */
 import { Database } from "bun:sqlite";
+import { rmSync } from "node:fs";
+import { identityOf } from "../../db/file-identity.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { prepareTables, putInto } from "../sql/file.ts";
-import { type Entry, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
+import { type Entry, goneMessage, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
 
 /** "ffmr" in ASCII. */
 const APPLICATION_ID = 0x66666d72;
@@ -12,28 +14,72 @@ const MIRROR_TABLE = `
 create table if not exists mirror (only integer primary key check (only = 1), scope text not null, since text, newest text, cursor text) strict;
 `;
 
-/** Opens or creates a copy in an SQLite file. Throws if the file is not a copy of this scope. `onUpgrade` is called before an older file is rebuilt. */
-export function openSqliteStore(path: string, scope: Scope, onUpgrade?: () => void): Store {
-  const sqlite = open(path, scope, onUpgrade);
-  const walk = sqlite.query<Walk, []>("select since, newest, cursor from mirror");
-  const putWalk = sqlite.query("update mirror set since = $since, newest = $newest, cursor = $cursor");
-  const put = putInto(sqlite);
-  const saveAll = sqlite.transaction((entries: readonly Entry[], next: Walk) => {
-    for (const { history, ...opportunity } of entries) put(opportunity, history);
-    putWalk.run(next);
-  });
-  let isLogEmpty = false; // A killed run may have left one.
+type Connection = ReturnType<typeof connect>;
+
+/**
+ * Opens or creates a copy in an SQLite file. Throws if the file is not a copy of this scope. If the file is removed or replaced later, the next
+ * walk opens what is there then. `tell` gets what the user should know.
+ */
+export function openSqliteStore(path: string, scope: Scope, tell: (message: string) => void = () => undefined): Store {
+  let connection: Connection | undefined = connect(path, scope, tell);
+  const reopen = () => {
+    connection?.leave();
+    connection = undefined;
+    const message = goneMessage(path);
+    const reopened = connect(path, scope, tell);
+    tell(message);
+    return reopened;
+  };
   return {
     begin: async (restart) => {
-      if (restart) sqlite.run("update mirror set newest = null, cursor = null");
-      return walk.get() ?? { since: null, newest: null, cursor: null };
+      if (connection?.isInPlace() !== true) connection = reopen();
+      return connection.begin(restart);
     },
     save: async (entries, next) => {
-      saveAll.immediate(entries, next);
+      connection?.save(entries, next);
+      if (connection?.isInPlace() !== true) throw new Error(`${path} was removed or replaced`);
+    },
+    close: async () => connection?.close(),
+  };
+}
+
+function connect(path: string, scope: Scope, tell: (message: string) => void) {
+  const sqlite = open(path, scope, () => tell(`Upgrading ${path} to the tables of this version`));
+  const [identity, logPath] = [identityOf(path), `${path}-wal`];
+  let log = identityOf(logPath);
+  const readWalk = sqlite.query<Walk, []>("select since, newest, cursor from mirror");
+  const putWalk = sqlite.query("update mirror set since = $since, newest = $newest, cursor = $cursor");
+  const put = putInto(sqlite);
+  /** As this program last read or wrote it. What the server returned for it must not replace what another program has stored since. */
+  let walk = JSON.stringify(readWalk.get());
+  const saveAll = sqlite.transaction((entries: readonly Entry[], next: Walk) => {
+    if (JSON.stringify(readWalk.get()) !== walk) throw new Error(`another program also writes to ${path}`);
+    for (const { history, ...opportunity } of entries) put(opportunity, history);
+    putWalk.run(next);
+    return JSON.stringify(readWalk.get());
+  });
+  let isLogEmpty = false; // A killed run may have left one.
+  const isInPlace = () => identityOf(path) === identity;
+  return {
+    isInPlace,
+    begin: (restart: boolean): Walk => {
+      if (restart) sqlite.run("update mirror set newest = null, cursor = null");
+      const found = readWalk.get() ?? { since: null, newest: null, cursor: null };
+      walk = JSON.stringify(found);
+      return found;
+    },
+    save: (entries: readonly Entry[], next: Walk) => {
+      walk = saveAll.immediate(entries, next);
       if (entries.length > 0) isLogEmpty = false;
       if (next.cursor === null && !isLogEmpty) isLogEmpty = emptyLog(sqlite);
+      if (isInPlace()) log = identityOf(logPath);
     },
-    close: async () => sqlite.close(true),
+    close: () => sqlite.close(true),
+    /** Closes a file that is no longer there. Its log would be applied to the file that replaces it. */
+    leave: () => {
+      sqlite.close(true);
+      if (log !== undefined && identityOf(logPath) === log) rmSync(logPath);
+    },
   };
 }
 

@@ -1,5 +1,7 @@
 /** The stores of a mirror: each keeps the copied documents, and how far the copy has come. */
 
+import { existsSync } from "node:fs";
+
 /** What is copied. A mark is valid for one scope only, so a copy keeps the scope that it was started with. */
 export type Scope = { baseUrl: string; source: readonly string[]; events: boolean };
 
@@ -52,4 +54,9 @@ export function scopeText({ baseUrl, source, events }: Scope): string {
 /** Throws if the stored scope `found` is not `scope`. */
 export function requireScope(found: string, scope: Scope): void {
   if (found !== scopeText(scope)) throw new Error(`it is a copy of ${found}, not of ${scopeText(scope)}; use another file`);
+}
+
+/** What a user should know when the file of a copy is no longer the one that was written. */
+export function goneMessage(path: string): string {
+  return `${path} was ${existsSync(path) ? "replaced; the file that is there now is continued" : "removed; a new copy begins"}`;
 }

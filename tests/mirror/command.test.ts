@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommanderError } from "commander";
 import type { Cli } from "../../src/cli/command.ts";
@@ -206,6 +206,17 @@ describe("fundfeed mirror --every", () => {
       expect.stringMatching(/^2026-03-01T12:05:00.000Z 1 record, 0 events; up to date as of /),
     ]);
     expect(contentsOfLines(readFileSync(file, "utf8")).opportunities).toEqual((await served(api)).opportunities);
+  });
+
+  test.each(["ndjson", "sqlite"])("begins a new copy if its file is removed: .%s", async (ending) => {
+    const { api, baseUrl } = await serving(3);
+    const { run, printed, told, afterwards } = aCommand(api);
+    const file = join(aDirectory(), `copy.${ending}`);
+    afterwards.push(() => rmSync(file));
+    expect(await run(baseUrl, "--into", file, "--every", "5m")).toBeUndefined();
+    expect(printed).toEqual([expect.stringContaining(" 3 records"), expect.stringContaining(" 3 records")]);
+    expect(told).toEqual([`${file} was removed; a new copy begins`]);
+    expect(await aCommand(api).run(baseUrl, "--into", file)).toBeUndefined();
   });
 
   test("prints a temporary failure and continues, and ends at a permanent one", async () => {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
@@ -88,6 +88,93 @@ describe("a copy in SQLite", () => {
   });
 });
 
+describe("two programs on one copy in SQLite", () => {
+  const contents = (path: string) => {
+    const sqlite = new Database(path, { readonly: true });
+    const rows = sqlite.query("select updated_at, cursor from opportunities, mirror").values();
+    sqlite.close();
+    return rows;
+  };
+
+  test.each([
+    ["the last one", complete(1), complete(5)],
+    ["one of several", { since: null, newest: at(1), cursor: "next" }, complete(5)],
+    ["one of several, of a walk under way as well", { since: null, newest: at(1), cursor: "next" }, underWay],
+  ])("cannot put an older record over a newer one with a page that is %s", async (_, older, newer) => {
+    const { path, open } = aPlace("sqlite");
+    const [slow, quick] = [open(), open()];
+    await slow.begin(false);
+    await quick.begin(false);
+    await quick.save([anEntry("a", 5)], newer);
+    await expect(slow.save([anEntry("a", 1)], older)).rejects.toThrow(`another program also writes to ${path}`);
+    expect(contents(path)).toEqual([[at(5), newer.cursor]]);
+    expect(await slow.begin(false)).toEqual(newer);
+    await slow.save([anEntry("a", 6)], complete(6));
+    expect(contents(path)).toEqual([[at(6), null]]);
+    await slow.close();
+    await quick.close();
+  });
+});
+
+describe("a copy in SQLite whose file is gone", () => {
+  const opened = async (told: string[]) => {
+    const path = join(aDirectory(), "copy.sqlite");
+    const store = openSqliteStore(path, everything, (message) => void told.push(message));
+    await store.begin(false);
+    await store.save([anEntry("a", 5)], underWay);
+    return { path, store };
+  };
+  const idsIn = (path: string) => {
+    const sqlite = new Database(path, { readonly: true });
+    const found = sqlite.query<[string], []>("select id from opportunities order by id").values().flat();
+    expect(sqlite.query("pragma integrity_check").get()).toEqual({ integrity_check: "ok" });
+    sqlite.close();
+    return found;
+  };
+
+  test("begins anew, and says so, instead of writing where nobody can read it", async () => {
+    const told: string[] = [];
+    const { path, store } = await opened(told);
+    rmSync(path);
+    await expect(store.save([anEntry("b", 5)], complete(5))).rejects.toThrow(`${path} was removed or replaced`);
+    expect(existsSync(path)).toBe(false);
+    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
+    expect(told).toEqual([`${path} was removed; a new copy begins`]);
+    await store.save([anEntry("c", 6)], complete(6));
+    await store.close();
+    expect(idsIn(path)).toEqual(["c"]);
+  });
+
+  test("goes on with the copy that took its place, and spares it the old file's log", async () => {
+    const told: string[] = [];
+    const other = aPlace("sqlite");
+    const replacement = other.open();
+    await replacement.begin(false);
+    for (let n = 0; n < 50; n++) await replacement.save([anEntry(`other ${n}`, 1)], underWay);
+    await replacement.save([], complete(1));
+    await replacement.close();
+    const { path, store } = await opened(told);
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+    renameSync(other.path, path);
+    expect(await store.begin(false)).toEqual(complete(1));
+    expect(told).toEqual([`${path} was replaced; the file that is there now is continued`]);
+    await store.save([anEntry("other 0", 6)], complete(6));
+    await store.close();
+    expect(idsIn(path)).toHaveLength(50);
+  });
+
+  test("is not continued in a file of something else, now or later", async () => {
+    const { path, store } = await opened([]);
+    rmSync(path);
+    writeFileSync(path, "my notes, which are longer than the header of a database and must stay as they are, whatever happens to the copy");
+    for (let turn = 0; turn < 2; turn++) await expect(store.begin(false)).rejects.toThrow("it is not a database file");
+    expect(readFileSync(path, "utf8")).toStartWith("my notes");
+    rmSync(path);
+    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
+    await store.close();
+  });
+});
+
 describe("a copy in NDJSON", () => {
   test("is in the order of the list, each record before its events, and changes only when a walk is complete", async () => {
     const { path, open } = aPlace("ndjson");
@@ -128,8 +215,35 @@ describe("a copy in NDJSON", () => {
     const { path, open } = aPlace("ndjson");
     const store = open();
     await store.save([anEntry("a", 1)], complete(1));
-    rmSync(path);
+    for (const file of [path, `${path}.scope`]) rmSync(file);
     expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
+    await store.save([anEntry("b", 1)], complete(1));
+    await store.close();
+    await open().close();
+    expect(ids(path)).toEqual(["b", "b-1"]);
+  });
+
+  test.each(["removed", "replaced"])("is not completed with the changes of a file that was %s during the walk", async (how) => {
+    const { path, open } = aPlace("ndjson");
+    const store = open();
+    await store.save([anEntry("b", 2), anEntry("a", 1)], complete(2));
+    await store.begin(false);
+    if (how === "replaced") await open().save([anEntry("c", 3)], complete(3));
+    else rmSync(path);
+    await expect(store.save([anEntry("a", 4)], complete(4))).rejects.toThrow(`${path} was removed or replaced`);
+    expect(existsSync(path) ? ids(path) : []).toEqual(how === "replaced" ? ["c", "c-3", "b", "b-2", "a", "a-1"] : []);
+    expect(await store.begin(false)).toEqual(how === "replaced" ? complete(3) : { since: null, newest: null, cursor: null });
+    await store.close();
+    expect(existsSync(`${path}.partial`)).toBe(false);
+  });
+
+  test("is not continued in a file of something else that took its place", async () => {
+    const { path, open } = aPlace("ndjson");
+    const store = open();
+    await store.save([anEntry("a", 1)], complete(1));
+    for (const file of [path, `${path}.scope`]) rmSync(file);
+    writeFileSync(path, '{"my":"file"}\n');
+    await expect(store.begin(false)).rejects.toThrow("it exists, but");
     await store.close();
   });
 

@@ -124,6 +124,24 @@ test("instants sort as texts and days are those published, whatever their offset
   sqlite.close();
 });
 
+test.each(["creates", "upgrades"])("a program that %s a file does it once, although another one does it at the same moment", (verb) => {
+  const path = join(aDirectory(), "both.sqlite");
+  const [one, two] = [new Database(path, { strict: true }), new Database(path, { strict: true })];
+  if (verb === "upgrades") prepareTables(one);
+  if (verb === "upgrades") one.run("pragma user_version = 1");
+  const upgrades: string[] = [];
+  const transaction = one.transaction.bind(one);
+  one.transaction = ((work: () => void) => {
+    prepareTables(two, () => upgrades.push("two"));
+    return transaction(work);
+  }) as typeof one.transaction;
+  prepareTables(one, () => upgrades.push("one"));
+  expect(upgrades).toEqual(verb === "upgrades" ? ["two"] : []);
+  one.close();
+  two.close();
+  expect(expectInStep(path)).toEqual([]);
+});
+
 /** As `mirror` created a file before it had views. */
 const OLD_TABLES = `
 pragma application_id = ${0x66666d72};
