@@ -2,9 +2,8 @@
  * A copy in an NDJSON file, in the order of the list. A walk is written to a partial file, followed by the unchanged documents of the copy, and
  * then renamed. So the file always comes from a complete walk, and its first line gives the mark.
  */
-import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
-import { identityOf } from "../../db/file-identity.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { lines } from "../import/input.ts";
 import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
@@ -16,7 +15,7 @@ const LINES_AT_ONCE = 1000;
 export function openNdjsonStore(path: string, scope: Scope, tell: (message: string) => void = () => undefined): Store {
   storeScope(path, scope);
   /** Of the file that the walk under way continues. */
-  let identity = identityOf(path);
+  let version = versionOf(path);
   const partialPath = `${path}.partial`;
   let partial: { file: FileHandle; ids: Set<string> } | undefined;
 
@@ -36,19 +35,19 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
     for await (const lines of inBatches(unchanged(path, ids))) await file.writeFile(lines);
     await file.sync();
     if (!(await isOurs(file))) throw new Error(`another program also writes to ${path}`);
-    if (identityOf(path) !== identity) throw new Error(`${path} was removed or replaced`);
+    if (versionOf(path) !== version) throw new Error(`${path} was removed or replaced`);
     await rename(partialPath, path);
-    identity = identityOf(path);
+    version = versionOf(path);
     await file.close();
     partial = undefined;
   };
   return {
     begin: async () => {
       await abandon();
-      if (identityOf(path) !== identity) {
+      if (versionOf(path) !== version) {
         storeScope(path, scope);
         tell(goneMessage(path));
-        identity = identityOf(path);
+        version = versionOf(path);
       }
       return { since: await markOf(path), newest: null, cursor: null };
     },
@@ -73,6 +72,12 @@ function storeScope(path: string, scope: Scope): void {
   } catch (error) {
     throw new Error(`Cannot keep a copy in ${path}: ${reasonOf(error)}`);
   }
+}
+
+/** A text that is another one once the file was written, replaced or removed. An inode alone can be that of an earlier file. */
+function versionOf(path: string): string {
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return file === undefined ? "" : [file.dev, file.ino, file.size, file.mtimeNs].join();
 }
 
 /** The mark of the copy: the `updated_at` of the first line. */
