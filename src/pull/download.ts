@@ -11,11 +11,13 @@ import { publicUrl, requestFailure, withoutKey } from "../text/request-failure.t
 
 export type DownloadRequest = {
   url: URL;
-  /** Media types that the response may have. */
+  /** Media types that the response may have; any if there are none. */
   types: readonly string[];
   bytesMax: number;
   /** Only so many bytes from the beginning are wanted. A longer response is cut off. */
   headBytes?: number;
+  /** Whether to ask for these bytes alone. */
+  isRange?: boolean;
   /** The fields of a form, or JSON, to post; without it the request is a GET. */
   body?: URLSearchParams | object;
   /** The session's cookies, as the `Cookie` header has them. */
@@ -132,13 +134,13 @@ async function downloadOnce(
 ): Promise<DownloadResult> {
   const timer = startTimer(net);
   try {
-    const tag = partial.bytes > 0 ? partial.etag : undefined;
+    const tag = partial.bytes > 0 && request.headBytes === undefined ? partial.etag : undefined;
     const resumed = tag !== undefined;
     const conditions = resumed ? { range: `bytes=${partial.bytes}-`, "if-range": tag } : { ...conditionsOf(known), ...rangeOf(request) };
     const response = await fetchFollowingRedirects(net, request, conditions, timer);
     if (response.status === 304 && known !== undefined && !resumed) return { outcome: "unchanged" };
     if (request.isMissing?.(response) ?? response.status === 404) return { outcome: "missing" };
-    requireStatus(response, resumed || request.headBytes !== undefined, partial, net.now());
+    requireStatus(response, resumed || request.isRange === true, partial, net.now());
     requireType(response, request);
     await prepareFile(partial, response, request);
     await saveBody(net, request, partial, response, timer);
@@ -161,7 +163,7 @@ async function fetchFollowingRedirects(
   timer: Timer,
 ): Promise<Response> {
   const headers = {
-    accept: types.join(", "),
+    accept: types.join(", ") || "*/*",
     "accept-encoding": "identity",
     "user-agent": userAgentOf(net),
     ...conditions,
@@ -223,8 +225,8 @@ function redirectTarget(response: Response, from: URL, { hosts }: Net): URL {
   return to;
 }
 
-function rangeOf({ headBytes }: DownloadRequest): Record<string, string> {
-  return headBytes === undefined ? {} : { range: `bytes=0-${headBytes - 1}` };
+function rangeOf({ headBytes, isRange }: DownloadRequest): Record<string, string> {
+  return headBytes === undefined || !isRange ? {} : { range: `bytes=0-${headBytes - 1}` };
 }
 
 function conditionsOf(known: Validators | undefined): Record<string, string> {
@@ -249,10 +251,16 @@ function restarting(partial: PartialFile, reason: string): TemporaryError {
   return new TemporaryError(reason);
 }
 
+/** The media type without parameters; "" if the response has none. */
+export function mediaType({ headers }: Pick<Response, "headers">): string {
+  return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
 /** Pages such as "down for maintenance" often come with status 200. */
-function requireType({ headers }: Response, { types }: DownloadRequest): void {
-  const type = (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  if (!types.includes(type)) throw new Error(`it has ${type === "" ? "no content type" : `the content type ${type}`}, not ${types[0]}`);
+function requireType(response: Response, { types }: DownloadRequest): void {
+  const type = mediaType(response);
+  if (types.length > 0 && !types.includes(type))
+    throw new Error(`it has ${type === "" ? "no content type" : `the content type ${type}`}, not ${types[0]}`);
 }
 
 /** Keeps what is saved if the response continues it, else empties the file. */

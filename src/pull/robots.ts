@@ -2,11 +2,11 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { publicUrl } from "../text/request-failure.ts";
-import { download, type Net } from "./download.ts";
+import { download, mediaType, type Net } from "./download.ts";
 import type { Upstream } from "./upstreams.ts";
 import { PACE_MS } from "./visit.ts";
 
-/** What a crawler must read at least, and so the most that is read. */
+/** A crawler must read at least 500 KiB, and may ignore the rest (RFC 9309 §2.5). */
 const ROBOTS_BYTES_MAX = 512 * 1024;
 
 /** The name by which robots.txt can address this program. */
@@ -33,18 +33,22 @@ function createRobots(net: Net, directory: string): (url: URL) => Promise<void> 
 
 async function readRules(net: Net, url: URL, path: string): Promise<(url: URL) => boolean> {
   // Without a robots.txt, or with a page in its place, nothing is disallowed (RFC 9309 §2.3.1.3).
-  const request = { url, types: ["text/plain"], bytesMax: ROBOTS_BYTES_MAX, isMissing: isUnavailable };
+  const request = { url, types: [], bytesMax: ROBOTS_BYTES_MAX, headBytes: ROBOTS_BYTES_MAX, isMissing: isUnavailable };
   const { outcome } = await download({ ...net, progress: () => undefined }, request, path);
   await net.wait(PACE_MS, net.stop);
   if (outcome !== "saved") return () => true;
-  const text = await readFile(path, "utf8");
+  const bytes = await readFile(path);
   await rm(path);
+  // The last line of a file that was cut off may be cut, too: "Disallow: /" of "Disallow: /search".
+  const end = bytes.length < ROBOTS_BYTES_MAX ? bytes.length : Math.max(bytes.lastIndexOf("\n"), bytes.lastIndexOf("\r")) + 1;
+  const text = bytes.toString("utf8", 0, end);
   const { default: parse } = await import("robots-parser");
   const rules = parse(url.href, text);
   return ({ href }) => rules.isAllowed(href, AGENT) !== false;
 }
 
-function isUnavailable({ status, headers }: Response): boolean {
-  const isPage = status === 200 && !(headers.get("content-type") ?? "text/plain").startsWith("text/plain");
+function isUnavailable(response: Response): boolean {
+  const { status } = response;
+  const isPage = status === 200 && mediaType(response).includes("html");
   return isPage || (status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429);
 }

@@ -93,7 +93,7 @@ export async function fetchJson(
 
 /** The beginning of a file. Throws if the download fails; `undefined` if there is no such file. */
 export async function readBeginning(visit: Visit, request: Omit<DownloadRequest, "bytesMax">): Promise<Buffer | undefined> {
-  const { outcome, path } = await fetchFile(visit, "beginning", { ...request, bytesMax: HEAD_BYTES, headBytes: HEAD_BYTES });
+  const { outcome, path } = await fetchFile(visit, "beginning", { ...request, bytesMax: HEAD_BYTES, headBytes: HEAD_BYTES, isRange: true });
   if (outcome !== "saved") return undefined;
   const bytes = await readFile(path);
   await rm(path);

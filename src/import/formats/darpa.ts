@@ -1,6 +1,7 @@
 /** DARPA: the JSON feed of its opportunities page. */
 import { opportunityId } from "../../opportunities/identity.ts";
 import { dateInstant } from "../../text/eastern.ts";
+import { parseInstantMs } from "../../text/instant.ts";
 import { type JsonObject, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
@@ -20,19 +21,19 @@ export const darpa: Format = {
   read,
 };
 
-/** What the whole feed says about its rows. */
+/** What the feeds say about their rows. */
 type Feed = {
-  /** Characters of the fullest row of each node. */
-  fullest: Map<string, number>;
+  /** Characters of the fullest row of each node, by file. */
+  fullest: Map<Input, Map<string, number>>;
   /** The node of each opportunity number; "" if several have it. */
   nodes: Map<string, string>;
 };
 
-/** Each node comes twice, once without its body: the full row replaces the other one. */
+/** Each node comes twice in a feed, once without its body: the full row replaces the other one. */
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const feed = await survey(inputs);
-  const taken = new Set<string>();
   for (const input of inputs) {
+    const taken = new Set<string>();
     for await (const found of rowsIn(input)) {
       if (found.kind === "rejected") {
         yield { input, ...found, source: SOURCE };
@@ -40,7 +41,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
       }
       const { line, raw } = found;
       const id = textOf(raw.nid);
-      const isFullest = !taken.has(id) && bodyOf(raw).length === feed.fullest.get(id);
+      const isFullest = !taken.has(id) && bodyOf(raw).length === feed.fullest.get(input)?.get(id);
       if (isFullest) taken.add(id);
       const isSuperseded = isFullest ? {} : { isSuperseded: true as const };
       if (id === "") yield { kind: "rejected", input, line, raw, reason: "nid must not be blank", source: SOURCE };
@@ -56,10 +57,12 @@ function rowsIn(input: Input): AsyncIterable<FoundObject> {
 async function survey(inputs: readonly Input[]): Promise<Feed> {
   const feed: Feed = { fullest: new Map(), nodes: new Map() };
   for (const input of inputs) {
+    const fullest = new Map<string, number>();
+    feed.fullest.set(input, fullest);
     for await (const found of rowsIn(input)) {
       if (found.kind === "rejected") continue;
       const [id, number] = [textOf(found.raw.nid), textOf(found.raw.field_opportunity_number)];
-      feed.fullest.set(id, Math.max(feed.fullest.get(id) ?? 0, bodyOf(found.raw).length));
+      fullest.set(id, Math.max(fullest.get(id) ?? 0, bodyOf(found.raw).length));
       const known = feed.nodes.get(number);
       feed.nodes.set(number, known === undefined || known === id ? id : "");
     }
@@ -77,12 +80,14 @@ function toDraft(id: string, row: JsonObject, feed: Feed, context: FormatContext
   const number = textOf(row.field_opportunity_number);
   const { text, link } = splitBody(bodyOf(row));
   const parent = umbrellaOf(number, feed);
+  const closes_at = dateInstant(textOf(row.field_close_date), "23:59:59", context.warn);
+  const isFuture = /^future program:/i.test(title) && (closes_at === null || (parseInstantMs(closes_at) ?? 0) > context.now);
   return {
-    source: { code: SOURCE, opportunity_id: id, url: textOf(row.field_external_url) || null },
+    source: { code: SOURCE, opportunity_id: id, url: absoluteUrl(textOf(row.field_external_url)) },
     title: title || number || "Untitled",
     summary: summaryOf(text),
     description: text || null,
-    ...(/^future program:/i.test(title) ? { status: "forecast", status_display: "Future Program" } : {}),
+    ...(isFuture ? { status: "forecast", status_display: "Future Program" } : {}),
     organization: {
       agency: "Defense Advanced Research Projects Agency (DARPA)",
       issuing_office: textOf(row.field_taxonomy_office) || null,
@@ -90,7 +95,7 @@ function toDraft(id: string, row: JsonObject, feed: Feed, context: FormatContext
     program: { type: typeOf(title), solicitation_id: number || null, solicitation_title: title || null },
     dates: {
       opens_at: dateInstant(textOf(row.field_open_date), "00:00:00", context.warn),
-      closes_at: dateInstant(textOf(row.field_close_date), "23:59:59", context.warn),
+      closes_at,
     },
     classifications: { keywords: topicsOf(textOf(row.field_research_topics)) },
     attachments: link === undefined ? [] : [link],
@@ -118,9 +123,13 @@ function splitBody(body: string): { text: string; link?: { name: string; url: st
   const bar = body.lastIndexOf("|");
   const [, before = "", address = "", name = "", after = ""] =
     bar === -1 ? [] : (/^((?:\s|&nbsp;)*)\|\s*<a\s[^<>]*\bhref="([^"<>]*)"[^<>]*>([^<>]*)<\/a>(.*)$/s.exec(body.slice(bar)) ?? []);
-  const url = address === "" ? null : URL.parse(address, SITE);
+  const url = absoluteUrl(address);
   const text = url === null ? body : body.slice(0, bar).replace(/(\s|&nbsp;)+$/, "") + before + after;
-  return { text: withAbsoluteLinks(text), ...(url === null ? {} : { link: { name: plainText(name) || url.href, url: url.href } }) };
+  return { text: withAbsoluteLinks(text), ...(url === null ? {} : { link: { name: plainText(name) || url, url } }) };
+}
+
+function absoluteUrl(address: string): string | null {
+  return address === "" ? null : (URL.parse(address, SITE)?.href ?? address);
 }
 
 function withAbsoluteLinks(html: string): string {

@@ -48,13 +48,15 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
 async function pageOf(input: Input): Promise<Page> {
   const text = await textOfPage(input);
   const { parse } = await import("parse5");
-  const all = [...descendantsOf(parse(text))];
+  const all = [...descendantsOf(parse(text, { sourceCodeLocationInfo: true }))];
   const words = contentOf(all);
   const [, year] = /\bROSES-(20\d\d)\b/.exec(words) ?? [];
   if (year === undefined) throw new InvalidInput(input.name, "it names no ROSES year, such as ROSES-2025");
   const rows = all.filter((node) => isElement(node, "tr")).flatMap(rowOf);
   if (rows[0] === undefined || !/^appendix$/i.test(rows[0].appendix))
     throw new InvalidInput(input.name, "it has no table that begins with APPENDIX");
+  const unclosed = ["table", "html"].find((name) => all.some((node) => isElement(node, name) && isUnclosed(node)));
+  if (unclosed !== undefined) throw new InvalidInput(input.name, `it ends inside <${unclosed}>, so it may be truncated`);
   return { year, rows: rows.slice(1), notes: notesOf(words) };
 }
 
@@ -74,6 +76,11 @@ function rowOf(tr: Element): Row[] {
   const link = [...descendantsOf(program)].find((node) => isElement(node, "a"));
   const url = link?.attrs.find(({ name }) => name === "href")?.value.trim() ?? "";
   return [{ appendix: textIn(appendix), title: textIn(program), url, step1: textIn(step1), due: textIn(due) }];
+}
+
+/** Whether an element has a start tag and no end tag. parse5 adds missing elements, and closes all of them. */
+function isUnclosed({ sourceCodeLocation }: Element): boolean {
+  return sourceCodeLocation?.startTag !== undefined && sourceCodeLocation.endTag === undefined;
 }
 
 function isElement(node: Node, name: string): node is Element {
@@ -106,7 +113,7 @@ function contentOf(nodes: Iterable<Node>): string {
 /** The notes below the table: `[3] Proposals for … may be submitted at any time up to …`. */
 function notesOf(words: string): Map<string, string> {
   const notes = words.slice(words.lastIndexOf("Notes:"));
-  return new Map(notes.split(/(?=\[\d\] )/).map((note): [string, string] => [note.slice(1, 2), note.slice(4).trim()]));
+  return new Map([...notes.matchAll(/\[(\d+)\] (.*?)(?=\[\d+\] |$)/g)].map(([, number = "", note = ""]) => [number, note.trim()]));
 }
 
 /* The opportunity */
@@ -130,7 +137,7 @@ function readRow(id: string, row: Row, page: Page, context: FormatContext): Reco
 }
 
 function toDraft(id: string, row: Row, { year, notes }: Page, context: FormatContext): Draft {
-  const note = notes.get(/\[(\d)\]/.exec(row.due)?.[1] ?? "") ?? null;
+  const note = notes.get(/\[(\d+)\]/.exec(row.due)?.[1] ?? "") ?? null;
   return {
     source: { code: SOURCE, opportunity_id: id, url: row.url || null },
     title: `${row.appendix} ${row.title}`,

@@ -4,8 +4,8 @@ import { checkCatalog } from "../../../src/changes/check.ts";
 import { nasaNspires } from "../../../src/import/formats/nasa-nspires.ts";
 import { nasaRoses } from "../../../src/import/formats/nasa-roses.ts";
 import { opportunityId } from "../../../src/opportunities/identity.ts";
-import { aCatalog, documentsOf, dropScratch, eventsOf } from "../../support/imports.ts";
-import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
+import { aCatalog, aFile, documentsOf, dropScratch, eventsOf } from "../../support/imports.ts";
+import { bytesOf, countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
 import { realPath } from "../../support/real-data.ts";
 
 afterAll(dropScratch);
@@ -95,6 +95,32 @@ describe("another page", () => {
   test("unknown words in place of a due date give a warning", async () => {
     const { kept, warnings } = await readPage("<tr><td>A.2<td>Ice<td>N/A<td>Soon");
     expect([kept.get("ROSES-2026-A.2")?.status, warnings]).toEqual([undefined, ['unknown due date "Soon": the program counts as open']]);
+  });
+
+  test("the real page is refused wherever it is cut off", async () => {
+    const bytes = await bytesOf(await realInput(ROSES));
+    for (const share of [0.2, 0.5, 0.9, 0.98, 0.999]) {
+      const cut = textInput(bytes.subarray(0, Math.floor(bytes.length * share)), "page.html");
+      await expect(readFormat(nasaRoses, [cut])).rejects.toThrow(
+        /^Cannot import page\.html: it ends inside <(table|html)>, so it may be truncated$/,
+      );
+    }
+  });
+
+  test("a table that is cut off removes nothing, even if the file is called a snapshot", async () => {
+    const catalog = await aCatalog();
+    await catalog.takeFiles([realPath(ROSES)], { format: nasaRoses });
+    const page = (await bytesOf(await realInput(ROSES))).toString("latin1");
+    const cut = aFile(page.slice(0, page.lastIndexOf("F.15")), "cut.html");
+    await expect(catalog.takeFiles([cut], { format: nasaRoses, snapshot: true })).rejects.toThrow("it may be truncated");
+    expect((await documentsOf(catalog.db)).filter(({ status }) => status === "archived")).toEqual([]);
+  });
+
+  test("the tenth note is a note of its own", async () => {
+    const notes = Array.from({ length: 11 }, (_, index) => `[${index + 1}] Note ${index + 1}.<br>`).join("");
+    const html = `${page("<tr><td>A.2<td>Ice<td>N/A<td>No Due Date [9]</tr><tr><td>A.3<td>Sea<td>N/A<td>No Due Date [10]")}Notes: ${notes}`;
+    const { kept } = await readFormat(nasaRoses, [textInput(html)]);
+    expect([...kept.values()].map(({ description }) => description)).toEqual(["Note 9.", "Note 10."]);
   });
 
   test.each([
