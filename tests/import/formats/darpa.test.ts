@@ -3,7 +3,7 @@ import { checkCatalog } from "../../../src/changes/check.ts";
 import { darpa } from "../../../src/import/formats/darpa.ts";
 import { samGov } from "../../../src/import/formats/sam-gov.ts";
 import { opportunityId } from "../../../src/opportunities/identity.ts";
-import { aCatalog, aFile, documentOf, documentsOf, dropScratch } from "../../support/imports.ts";
+import { aCatalog, aFile, documentOf, documentsOf, dropScratch, type TestCatalog } from "../../support/imports.ts";
 import { readFormat, realInput, textInput } from "../../support/read-format.ts";
 import { realPath } from "../../support/real-data.ts";
 
@@ -82,6 +82,54 @@ describe("the real feed", () => {
     expect(await catalog.takeFiles([realPath(FILE)], { format: darpa })).toMatchObject({ read: 20, unchanged: 10, merged: 10, events: 0 });
     expect(await checkCatalog(catalog.db)).toEqual([]);
   });
+});
+
+describe("a future program", () => {
+  const FIREFOX = { nid: "5468", title: "Future Program: Firefox", field_open_date: "2026-09-04", field_close_date: "2026-09-11" };
+  const [BEFORE, AFTER] = [Date.parse(NOW), Date.parse("2026-09-12T12:00:00Z")];
+  const statusOf = async (catalog: TestCatalog) => {
+    const { title, status, status_display } = await documentOf(catalog.db, FIREFOX.nid);
+    return [title, status, status_display];
+  };
+
+  test("is open and has no word for its status as soon as the feed calls it a program", async () => {
+    const catalog = await aCatalog();
+    catalog.clock.now = BEFORE;
+    await catalog.take(JSON.stringify([FIREFOX]), { format: darpa });
+    expect(await statusOf(catalog)).toEqual(["Future Program: Firefox", "forecast", "Future Program"]);
+    const opened = JSON.stringify([{ ...FIREFOX, title: "Firefox", field_close_date: "2026-11-30" }]);
+    await catalog.take(opened, { format: darpa });
+    expect(await statusOf(catalog)).toEqual(["Firefox", "open", null]);
+    expect(await catalog.take(opened, { format: darpa })).toMatchObject({ unchanged: 1, events: 0 });
+  });
+
+  test("is closed when its close date has passed, although the feed still calls it a future program", async () => {
+    const catalog = await aCatalog();
+    catalog.clock.now = BEFORE;
+    await catalog.take(JSON.stringify([FIREFOX]), { format: darpa });
+    catalog.clock.now = AFTER;
+    await catalog.take(JSON.stringify([FIREFOX]), { format: darpa });
+    expect(await statusOf(catalog)).toEqual(["Future Program: Firefox", "closed", null]);
+  });
+});
+
+test("of two feeds in one import, the second one counts, although it says less", async () => {
+  const full = { nid: "1", title: "X", field_body_with_summary: "<p>A long text of August</p>", field_close_date: "2026-09-30" };
+  const later = { ...full, field_body_with_summary: "<p>September</p>", field_close_date: "2026-10-31" };
+  const catalog = await aCatalog();
+  await catalog.takeFiles(
+    [full, later].map((row) => aFile(JSON.stringify([{ ...row, field_body_with_summary: "" }, row]))),
+    { format: darpa },
+  );
+  expect(await documentOf(catalog.db, "1")).toMatchObject({
+    description: "<p>September</p>",
+    dates: { closes_at: "2026-10-31T23:59:59-04:00" },
+  });
+});
+
+test("a relative address is one of DARPA's site", async () => {
+  const { drafts } = await readFormat(darpa, [feed({ nid: "1", title: "X", field_external_url: "/work-with-us/x" })]);
+  expect(drafts[0]?.source.url).toBe("https://www.darpa.mil/work-with-us/x");
 });
 
 describe("the notice at SAM.gov", () => {
