@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";
 import { realFile, realJson } from "../support/real-data.ts";
-import { type Asked, aPuller, play } from "./upstream.ts";
+import { type Asked, aPuller, play, playRaw, rawAnswer } from "./upstream.ts";
 
 afterAll(dropScratch);
 
@@ -66,10 +66,35 @@ describe("pull darpa", () => {
   });
 });
 
+const withType = (text: string, type?: string) =>
+  new Response(Buffer.from(text), type === undefined ? {} : { headers: { "content-type": type } });
+
 describe("robots.txt", () => {
+  test("is read again from its beginning if the connection breaks, and never asked for in part", async () => {
+    const rules = "User-agent: *\nDisallow: /opportunity.json\n";
+    const head = rawAnswer(
+      "200 OK",
+      { "content-type": "text/plain", "content-length": `${rules.length}`, "accept-ranges": "bytes", etag: '"1"' },
+      Buffer.from(rules.slice(0, 20)),
+    );
+    const { base, asked } = await playRaw([
+      { write: head, ending: "end" },
+      {
+        write: rawAnswer("200 OK", { "content-type": "text/plain", "content-length": `${rules.length}` }, Buffer.from(rules)),
+        ending: "end",
+      },
+    ]);
+    await expect(aPuller("darpa").turn(base)).rejects.toThrow("does not allow programs to fetch");
+    expect(asked.map(({ headers }) => headers.get("range"))).toEqual([null, null]);
+  });
+
   test.each([
     ["disallows everything", "User-agent: *\nDisallow: /"],
     ["disallows the path", "User-agent: *\nDisallow: /*.json$"],
+    ["disallows it after a byte-order mark", "\ufeffUser-agent: *\nDisallow: /"],
+    ["disallows it in a file with a type in capitals", withType("User-agent: *\nDisallow: /", "Text/Plain")],
+    ["disallows it in a file of another type", withType("User-agent: *\nDisallow: /")],
+    ["disallows it within the first 500 KiB of a longer file", `User-agent: *\nDisallow: /\n${"# filler\n".repeat(100_000)}`],
     ["disallows this program", "User-agent: *\nAllow: /\n\nUser-agent: fundfeed\nDisallow: /"],
   ])("that %s ends the pull before the request", async (_, robots) => {
     const { base, asked } = site(feed, robots);
@@ -84,6 +109,8 @@ describe("robots.txt", () => {
     ["allows it", "User-agent: *\nDisallow: /admin/\nDisallow: /user"],
     ["names other programs", "User-agent: GPTBot\nDisallow: /"],
     ["is empty", ""],
+    ["disallows it only after the first 512 KiB", `User-agent: *\n${"# filler\n".repeat(100_000)}Disallow: /`],
+    ["is cut off inside a line", `User-agent: *\n#${"x".repeat(512 * 1024 - "User-agent: *\n#\nDisallow: /".length)}\nDisallow: /other`],
     ["is refused", new Response("", { status: 403 })],
     ["is a page", page("<html>Not found")],
   ])("that %s lets it through", async (_, robots) => {
