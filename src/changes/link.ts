@@ -120,11 +120,36 @@ const keyedOfSource = query({ source: opportunities.source }, ({ source }) =>
     .orderBy(asc(opportunities.seq)),
 );
 
-/** The id of the record's canonical record, or `null` if there is none or it is not stored yet. */
-export async function findCanonicalId(sql: CatalogSql, record: IndexedFields): Promise<string | null> {
-  const rule = linkRules.find(({ other }) => other === record.source.code);
-  const key = linkKeyOf(record);
-  if (rule === undefined || key === null) return null;
+/** A record's canonical record, and the key by which it was found. */
+export type FoundLink = { key: string; canonical_id: string };
+
+/** The link to the record's canonical record; undefined if there is none, or it is not stored yet. */
+export async function findLink(sql: CatalogSql, record: IndexedFields): Promise<FoundLink | undefined> {
+  const rule = ruleOf(record.source.code);
+  const key = rule === undefined ? null : linkKeyOf(record);
+  if (rule === undefined || key === null) return undefined;
+  const canonical_id = await canonicalIdOf(sql, rule, key);
+  return canonical_id === null ? undefined : { key, canonical_id };
+}
+
+/** The canonical record that a link leads to now that records of `sources` were stored: another one, none, or undefined if it is the same. */
+export async function findMovedLink(
+  sql: CatalogSql,
+  sources: ReadonlySet<string>,
+  { source, key, canonical_id }: FoundLink & { source: string },
+): Promise<string | null | undefined> {
+  const rule = ruleOf(source);
+  if (rule === undefined || !sources.has(rule.canonical)) return undefined;
+  const now = await canonicalIdOf(sql, rule, key);
+  return now === canonical_id ? undefined : now;
+}
+
+/** The rule by which records of a source name their canonical records. */
+function ruleOf(source: string): LinkRule | undefined {
+  return linkRules.find(({ other }) => other === source);
+}
+
+async function canonicalIdOf(sql: CatalogSql, rule: LinkRule, key: string): Promise<string | null> {
   const found = await sql.get(recordByLinkKey, { link_key: key, source: rule.canonical });
   return found?.id ?? (await idsByKey(sql, rule, [key])).get(key) ?? null;
 }
@@ -175,28 +200,31 @@ export function mayBeLinked({ source }: IndexedFields): boolean {
 
 type Keyed = { id: string; link_key: string };
 
-/** How many records `listUnlinked` would return if `incoming` were stored. Keys of `incoming` are record ids. */
+/**
+ * How many links would be new, and how many of the `found` ones would move, if `incoming` were stored. Keys of `incoming` are record ids.
+ */
 export async function countLinks(
   sql: CatalogSql,
   sources: ReadonlySet<string>,
   incoming: ReadonlyMap<string, IndexedFields>,
+  found: readonly (FoundLink & { source: string })[],
 ): Promise<number> {
   let linked = 0;
   for (const rule of linkRules) {
     if (!sources.has(rule.canonical)) continue;
     const canonicalKeys = Map.groupBy(await keyedRecords(sql, rule.canonical, incoming), ({ link_key }) => link_key);
     const others = await keyedRecords(sql, rule.other, incoming);
-    const stored = await idsByKey(
-      sql,
-      rule,
-      others.map(({ link_key }) => link_key),
+    const links = found.filter(({ source }) => source === rule.other);
+    const stored = await idsByKey(sql, rule, [...others.map(({ link_key }) => link_key), ...links.map(({ key }) => key)]);
+    const arriving = new Map(
+      [...incoming].flatMap(([id, { source }]) => (source.code === rule.canonical ? [[source.opportunity_id, id] as const] : [])),
     );
-    const arriving = new Set(
-      [...incoming.values()].flatMap(({ source }) => (source.code === rule.canonical ? [source.opportunity_id] : [])),
-    );
-    const isFound = ({ link_key }: Keyed) =>
-      canonicalKeys.get(link_key)?.length === 1 || stored.has(link_key) || (rule.idOf !== undefined && arriving.has(rule.idOf(link_key)));
-    linked += others.filter(isFound).length;
+    const canonicalIdOf = (key: string) => {
+      const [only, ...more] = canonicalKeys.get(key) ?? [];
+      return (more.length === 0 ? only?.id : undefined) ?? stored.get(key) ?? (rule.idOf && arriving.get(rule.idOf(key)));
+    };
+    linked += others.filter(({ link_key }) => canonicalIdOf(link_key) !== undefined).length;
+    linked += links.filter(({ key, canonical_id }) => canonicalIdOf(key) !== canonical_id).length;
   }
   return linked;
 }

@@ -2,7 +2,7 @@
 import type { CatalogSql } from "../../db/engine.ts";
 import { withoutContacts } from "../changes/contacts.ts";
 import { type PreparedRecord, prepareRecord, type ValidRecord } from "../changes/content.ts";
-import { findCanonicalId } from "../changes/link.ts";
+import { findLink, mayBeLinked } from "../changes/link.ts";
 import { findSourceDigests, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/stored.ts";
 import { listSources } from "../sources/source.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
@@ -177,7 +177,7 @@ function placedVersion({ staging }: Pass, item: Item): PlacedVersion | undefined
 async function validateItem(sql: CatalogSql, pass: Pass, item: Item, version: PlacedVersion | undefined): Promise<ValidRecord> {
   const { names, staging } = pass;
   if (item.kind === "rejected") throw new Rejection(item.reason);
-  if (item.kind === "lazy") return withRelationships(sql, validateRecord(item.read(), names), undefined);
+  if (item.kind === "lazy") return withRelationships(sql, pass, validateRecord(item.read(), names), undefined);
   const staged = item.partial === undefined ? undefined : staging.findRecord(naturalKeyOf(item)?.source ?? "", lineageOf(pass, item) ?? "");
   const valid = validateRecord(await completeRecord(sql, item, version, staged), names);
   const own = item.revisions?.map(({ record, since }) => {
@@ -186,14 +186,22 @@ async function validateItem(sql: CatalogSql, pass: Pass, item: Item, version: Pl
   });
   const revisions = own ?? staged?.revisions;
   const parent = version === undefined ? undefined : await findParentId(sql, version, pass);
-  return { ...(await withRelationships(sql, valid, parent)), ...(revisions === undefined ? {} : { revisions }) };
+  return { ...(await withRelationships(sql, pass, valid, parent)), ...(revisions === undefined ? {} : { revisions }) };
 }
 
 /** Adds the parent that was found, and the canonical record unless the record names one. */
-async function withRelationships(sql: CatalogSql, valid: ValidRecord, parentId: string | undefined): Promise<ValidRecord> {
-  const { relationships } = valid.content;
+async function withRelationships(
+  sql: CatalogSql,
+  { format, staging }: Pass,
+  valid: ValidRecord,
+  parentId: string | undefined,
+): Promise<ValidRecord> {
+  const { source, relationships } = valid.content;
+  const link = relationships.canonical_id === null ? await findLink(sql, valid.content) : undefined;
+  // Only such a file can also have the record to which the link leads, or another one with the same key.
+  if (format.source === undefined && mayBeLinked(valid.content)) staging.putLink(source.code, valid.lineage, link);
   const parent_id = parentId ?? relationships.parent_id;
-  const canonical_id = relationships.canonical_id ?? (await findCanonicalId(sql, valid.content));
+  const canonical_id = relationships.canonical_id ?? link?.canonical_id ?? null;
   if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return valid;
   return { ...valid, content: { ...valid.content, relationships: { parent_id, canonical_id } } };
 }

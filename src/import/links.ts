@@ -4,6 +4,7 @@
  */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { readContent } from "../changes/content.ts";
+import { findMovedLink } from "../changes/link.ts";
 import { findStored, isStored } from "../changes/stored.ts";
 import { listStages } from "../changes/versions.ts";
 import { opportunityId } from "../opportunities/identity.ts";
@@ -17,7 +18,7 @@ const BATCH_ROWS = 200;
 type Known = { format: Pick<Format, "versions">; staging: Staging; isFirst: boolean };
 
 /** Ids that the stored record with this row number will refer to. */
-export type NewLink = { seq: number; parent_id?: string; canonical_id?: string };
+export type NewLink = { seq: number; parent_id?: string; canonical_id?: string | null };
 
 /** The id of the parent of a version's record, as it will be when this import is stored; undefined if it has none. */
 export async function findParentId(sql: CatalogSql, { source, facts }: PlacedVersion, known: Known): Promise<string | undefined> {
@@ -63,6 +64,24 @@ async function listTwins(db: CatalogDb, { staging }: Known): Promise<NewLink[]> 
         const stored = await findStored(sql, source, twin);
         if (stored === undefined || readContent(stored.document, stored.sidecar).relationships.canonical_id !== null) continue;
         found.push({ seq: stored.seq, canonical_id: opportunityId(source, lineage) });
+      }
+    });
+  }
+  return found;
+}
+
+/**
+ * Links that were found before this import was stored, and lead elsewhere or nowhere since: it stored the record to which they lead now,
+ * changed its key, or stored another one with the same key. Importing the same files again must change nothing (D-32).
+ */
+export async function listMovedLinks(db: CatalogDb, staging: Staging, sources: ReadonlySet<string>): Promise<NewLink[]> {
+  const found: NewLink[] = [];
+  for (const links of staging.foundLinks()) {
+    await db.readTransaction(async (sql) => {
+      for (const link of links) {
+        const canonical_id = await findMovedLink(sql, sources, link);
+        const stored = canonical_id === undefined ? undefined : await findStored(sql, link.source, link.lineage);
+        if (canonical_id !== undefined && stored !== undefined) found.push({ seq: stored.seq, canonical_id });
       }
     });
   }

@@ -32,7 +32,7 @@ import { advance, digestsOf, type ImportContext, type Options, type Outcome, wit
 import { type FirstPass, runFirstPass } from "./first-pass.ts";
 import type { Format } from "./format.ts";
 import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./import-log.ts";
-import { listNewLinks, type NewLink } from "./links.ts";
+import { listMovedLinks, listNewLinks, type NewLink } from "./links.ts";
 import type { Staging, UpstreamId } from "./staging.ts";
 
 /**
@@ -136,7 +136,10 @@ async function countOnly(context: ImportContext, { begun, firstPass, staging, mi
       countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
       await count();
     }
-    if (firstPass.newestRestored === undefined) countLinked(summary, links.length + (await countLinks(sql, firstPass.sources, linkable)));
+    if (firstPass.newestRestored === undefined) {
+      const found = [...staging.foundLinks()].flat();
+      countLinked(summary, links.length + (await countLinks(sql, firstPass.sources, linkable, found)));
+    }
     return summary;
   });
 }
@@ -155,9 +158,8 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   // After the records, so that no record changes twice at one instant.
   await storeLinks(run, remainingLinks);
   if (firstPass.newestRestored === undefined) {
-    const unlinked = await listUnlinked(db, firstPass.sources);
-    run.total += unlinked.length;
-    await storeLinks(run, unlinked);
+    await storeMoreLinks(run, await listMovedLinks(db, staging, firstPass.sources));
+    await storeMoreLinks(run, await listUnlinked(db, firstPass.sources));
   }
   await saveOtherVersions(run);
   await saveSourceDigests(run);
@@ -253,6 +255,12 @@ async function storeRemovals(run: Run): Promise<void> {
       }
     });
   }
+}
+
+/** Stores links that could not be known before. */
+async function storeMoreLinks(run: Run, links: readonly NewLink[]): Promise<void> {
+  run.total += links.length;
+  await storeLinks(run, links);
 }
 
 async function storeLinks(run: Run, links: readonly NewLink[]): Promise<void> {

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Reread } from "../changes/commit.ts";
 import type { PreparedRecord, RenderedContent } from "../changes/content.ts";
+import type { FoundLink } from "../changes/link.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { openPlacements, type Placements } from "./placing.ts";
 import { openSpillFiles, type Spilled, type SpillFiles } from "./spill-files.ts";
@@ -28,6 +29,10 @@ export type Staging = {
   ) => void;
   /** Notes that a record is in the input although nothing of it will be stored, such as a rejected one (D-34). */
   putPresent: (source: string, lineage: string) => void;
+  /** Notes the link to its canonical record that was found for a record, instead of an earlier one. */
+  putLink: (source: string, lineage: string, link: FoundLink | undefined) => void;
+  /** The links that were noted, in batches. */
+  foundLinks: () => Iterable<StagedLink[]>;
   /** Keeps an event as JSON, once per id. */
   putEvent: (id: string, json: string) => void;
   /** Whether the input has a record with this natural key. */
@@ -54,11 +59,13 @@ export type Staging = {
 /** Of the versions of one record, the one with the latest instant is stored, and of these the one with the greatest id. */
 export type Rank = { at: EpochMs; id: string };
 
+export type StagedLink = FoundLink & { source: string; lineage: string };
+
 export type UpstreamId = { source: string; lineage: string; id: string };
 
 type Counts = { toWrite: number; unchanged: number; reread: number };
 
-/** Upstream ids read by one statement. */
+/** Upstream ids or links read by one statement. */
 const BATCH_ROWS = 200;
 
 /** Events have no source: their rows have this one. */
@@ -91,6 +98,11 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
     `select source, lineage, id from upstream_ids where (source, lineage, id) > (?, ?, ?) and not exists (
        select 1 from staged where staged.source = upstream_ids.source and staged.lineage = upstream_ids.lineage and file is not null
      ) order by 1, 2, 3 limit ${BATCH_ROWS}`,
+  );
+  const insertLink = sqlite.query<unknown, [string, string, string, string]>("insert or replace into links values (?, ?, ?, ?)");
+  const deleteLink = sqlite.query<unknown, [string, string]>("delete from links where source = ? and lineage = ?");
+  const links = sqlite.query<StagedLink, [string, string]>(
+    `select source, lineage, key, canonical_id from links where (source, lineage) > (?, ?) order by 1, 2 limit ${BATCH_ROWS}`,
   );
   const upsert = sqlite.query<unknown, [string, string, ...(Uint8Array | string | number | null)[]]>(
     `insert or replace into staged (source, lineage, known, upstream_id, file, start, text_bytes, data_bytes, hash, source_digest, at, version)
@@ -162,13 +174,12 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
       for (const id of ids) insertId.run(source, lineage, id);
     },
     upstreamIdsOf: (source, lineage) => idsOf.all(source, lineage).map(({ id }) => id),
-    *otherUpstreamIds() {
-      for (let last: UpstreamId | undefined = { source: "", lineage: "", id: "" }; last !== undefined; ) {
-        const ids = otherIds.all(last.source, last.lineage, last.id);
-        if (ids.length > 0) yield ids;
-        last = ids.at(-1);
-      }
+    otherUpstreamIds: () => batches({ source: "", lineage: "", id: "" }, ({ source, lineage, id }) => otherIds.all(source, lineage, id)),
+    putLink(source, lineage, link) {
+      if (link === undefined) deleteLink.run(source, lineage);
+      else insertLink.run(source, lineage, link.key, link.canonical_id);
     },
+    foundLinks: () => batches({ source: "", lineage: "" }, ({ source, lineage }) => links.all(source, lineage)),
     chunks: (size) => inChunks(recordsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
     eventChunks: (size) => inChunks(textsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
     reread: (size) => inChunks(reread.iterate(), count().reread, size),
@@ -187,6 +198,7 @@ function createTables(sqlite: Database): void {
   );
   sqlite.run("create unique index staged_key on staged (source, lineage)");
   sqlite.run("create table upstream_ids (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
+  sqlite.run("create table links (source text, lineage text, key text, canonical_id text, primary key (source, lineage)) without rowid");
   sqlite.run("begin");
 }
 
@@ -216,6 +228,15 @@ function recordOf({ hash, source_digest }: StagedRow, { text, data }: ReturnType
 
 function* textsIn(rows: Iterable<StagedRow>, spillFiles: SpillFiles): Iterator<string> {
   for (const row of rows) yield spillFiles.read(row).text;
+}
+
+/** Batches of rows, each read after the last row of the one before. */
+function* batches<Place, Row extends Place>(first: Place, readAfter: (last: Place) => Row[]): Iterable<Row[]> {
+  for (let last: Place | undefined = first; last !== undefined; ) {
+    const rows = readAfter(last);
+    if (rows.length > 0) yield rows;
+    last = rows.at(-1);
+  }
 }
 
 /** Cuts an iterator of `total` items into chunks. */

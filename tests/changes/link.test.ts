@@ -1,6 +1,6 @@
 /** Links between records of the same opportunity in two sources, on each engine. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { countLinks, findCanonicalId, listUnlinked } from "../../src/changes/link.ts";
+import { countLinks, findLink, listUnlinked } from "../../src/changes/link.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { aContent } from "../support/contents.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
@@ -26,7 +26,12 @@ describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
     const all = new Set(["DSIP", "GRANTS_GOV", "OWN"]);
     expect(await listUnlinked(db, all)).toEqual([]);
     const links = (...arriving: ReturnType<typeof topic>[]) =>
-      countLinks(db, all, new Map(arriving.map((each) => [opportunityId(each.source.code, each.source.opportunity_id), aContent(each)])));
+      countLinks(
+        db,
+        all,
+        new Map(arriving.map((each) => [opportunityId(each.source.code, each.source.opportunity_id), aContent(each)])),
+        [],
+      );
     expect(await links(topic("DSIP", "t 1"))).toBe(1);
     expect(await links(topic("DSIP", "t 1"), topic("DSIP", "T1"), topic("SBIR_GOV", "T1"))).toBe(0);
     expect(await links(topic("DSIP", "T8"), topic("SBIR_GOV", "T8"), topic("SBIR_GOV", "T9"))).toBe(2);
@@ -39,9 +44,9 @@ describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
       { seq: 2, canonical_id: topicId },
     ]);
     expect(await listUnlinked(db, new Set(["GRANTS_GOV"]))).toEqual([]);
-    expect(await findCanonicalId(db, aContent(topic("SBIR_GOV", "t1")))).toBe(topicId);
-    expect(await findCanonicalId(db, aContent(topic("SBIR_GOV", "T3")))).toBeNull();
-    expect(await findCanonicalId(db, aContent(topic("DSIP", "T1")))).toBeNull();
+    expect(await findLink(db, aContent(topic("SBIR_GOV", "t1")))).toEqual({ key: "T1", canonical_id: topicId });
+    expect(await findLink(db, aContent(topic("SBIR_GOV", "T3")))).toBeUndefined();
+    expect(await findLink(db, aContent(topic("DSIP", "T1")))).toBeUndefined();
     await db.close();
   });
 });

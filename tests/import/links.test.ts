@@ -3,7 +3,7 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import type { Format, Item } from "../../src/import/format.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
-import { aCatalog, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
+import { aCatalog, contentsOf, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 
 afterAll(dropScratch);
 
@@ -90,6 +90,33 @@ describe("the same opportunity in two sources", () => {
     const catalog = await aCatalog();
     await catalog.take([grant("SIMPLER_GRANTS_GOV", "b1a2", "par-25-001"), grant("GRANTS_GOV", "358302", "PAR-25-001")]);
     expect((await record(catalog, "SIMPLER_GRANTS_GOV", "b1a2")).relationships.canonical_id).toBe(opportunityId("GRANTS_GOV", "358302"));
+  });
+
+  const simpler = (number: string, fields: object = {}) => ({ ...grant("SIMPLER_GRANTS_GOV", "S1", number), ...fields });
+
+  test.each([
+    ["the number came to mean two grants", [grant("GRANTS_GOV", "G2", "N1"), simpler("N1")], null],
+    ["the grant got another number", [grant("GRANTS_GOV", "G1", "N2"), simpler("N1")], null],
+    ["two grants changed places", [grant("GRANTS_GOV", "G1", "N2"), grant("GRANTS_GOV", "G2", "N1"), simpler("N1")], "G2"],
+    ["the same, and the record changed too", [simpler("N1", { summary: "New" }), grant("GRANTS_GOV", "G2", "N1")], null],
+    [
+      "its last version states a link",
+      [simpler("N1"), grant("GRANTS_GOV", "G2", "N1"), simpler("N1", { relationships: { canonical_id: "x" } })],
+      "x",
+    ],
+  ])("a link that a file itself moves is as it stays when the file is imported again: %s", async (_, file, expected) => {
+    for (const before of [[], [simpler("N1")]]) {
+      const catalog = await aCatalog();
+      await catalog.take([grant("GRANTS_GOV", "G1", "N1"), ...before]);
+      const dry = await catalog.take(file, { dryRun: true });
+      expect(await catalog.take(file)).toEqual(dry);
+      const { canonical_id } = (await record(catalog, "SIMPLER_GRANTS_GOV", "S1")).relationships;
+      expect(canonical_id).toBe(expected?.startsWith("G") ? opportunityId("GRANTS_GOV", expected) : expected);
+      const contents = await contentsOf(catalog.db);
+      expect(await catalog.take(file)).toMatchObject({ changed: 0, linked: 0, events: 0 });
+      expect(await contentsOf(catalog.db)).toBe(contents);
+      expect(await checkCatalog(catalog.db)).toEqual([]);
+    }
   });
 
   test("records of sources without a rule keep what they state", async () => {
