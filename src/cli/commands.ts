@@ -97,6 +97,12 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
           mode: "change",
           load: async () => (await import("./watch-add.ts")).addCommand,
         },
+        set: {
+          about: "Change filters, receiver or options of a watch; it continues where it was",
+          args: "<name> [words...]",
+          mode: "change",
+          load: async () => (await import("./watch-set.ts")).setCommand,
+        },
         list: {
           about: "List all watches and how their deliveries go",
           mode: "read",

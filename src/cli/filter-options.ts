@@ -63,7 +63,7 @@ export function refuseUnknownOptions(command: Command, words: readonly string[])
   command.error(`error: unknown option '${name}'${meant === undefined ? "" : `\n(Did you mean ${meant}?)`}`);
 }
 
-function flagOf(name: FieldName): string {
+export function flagOf(name: FieldName): string {
   return `--${name.replaceAll("_", "-")}`;
 }
 

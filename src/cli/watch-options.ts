@@ -1,9 +1,20 @@
 /** What the commands of `watch` share: where watch.db is, and opening it. */
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
+import { describeFilter, type Filter } from "../filter/filter.ts";
+import type { EpochMs } from "../text/instant.ts";
+import type { Definition, Progress, Watch } from "../watch/watch.ts";
 import { openWatchFile, openWatchFileToRead, type WatchFile } from "../watch/watch-file.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
+import { refuseEmptyRanges } from "./filter-options.ts";
+import { formatCount } from "./output.ts";
+
+/** Why nothing was done to a watch. */
+export const CHANGED_MEANWHILE = "another command has changed it meanwhile; run this one again";
+
+/** A range such as from a date to 30d from now may be empty now and not later. */
+const CENTURY_MS = 100 * 365 * 86_400_000;
 
 export type WatchOptions = CommonOptions & { watchData?: string };
 
@@ -13,6 +24,22 @@ export function addWatchOptions(command: Command): Command {
       "FUNDFEED_WATCH_DATA",
     ),
   );
+}
+
+/** Ends the command with a usage error if a filter has a range that is always empty from now on. */
+export function refuseLastingEmptyRanges(command: Command, filter: Filter, now: EpochMs): void {
+  refuseEmptyRanges(command, filter, now, now + CENTURY_MS);
+}
+
+/** What a watch is about, and how many opportunities that are now. */
+export function definitionInWords({ filter }: Definition, matching: number, now: EpochMs): string {
+  return `${describeFilter(filter, now).join("; ") || "all opportunities"}; ${formatCount(matching)} match now`;
+}
+
+/** Says on standard error what is wrong, so that a list in a terminal or a mail from cron shows it. */
+export function tellTrouble({ machine }: Cli, { name }: Watch, { paused, pending }: Pick<Progress, "paused" | "pending">): void {
+  if (paused !== null) machine.printError(`Watch ${name} is paused: ${paused}. fundfeed watch resume ${name} ends the pause`);
+  else if (pending?.attempts.error) machine.printError(`Watch ${name} is failing: ${pending.attempts.error}`);
 }
 
 /** Opens the catalog and watch.db, which is created if it is missing, runs `work` and closes both. */

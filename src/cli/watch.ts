@@ -23,7 +23,7 @@ import { wholeNumber } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import { formatCount, instantOrNull, printResult, table } from "./output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
-import { addWatchOptions, type WatchOptions, withWatches, withWatchesToRead } from "./watch-options.ts";
+import { addWatchOptions, CHANGED_MEANWHILE, tellTrouble, type WatchOptions, withWatches, withWatchesToRead } from "./watch-options.ts";
 import { countsInWords } from "./watch-run.ts";
 
 export function listCommand(command: Command, cli: Cli): Command {
@@ -132,9 +132,6 @@ export function resumeCommand(command: Command, cli: Cli): Command {
   });
 }
 
-/** Why nothing was done. */
-const CHANGED_MEANWHILE = "another command has changed it meanwhile; run this one again";
-
 // ---- How watches and messages are shown.
 
 /** The state of a watch, and how many opportunities match as far as the receiver knows. */
@@ -147,12 +144,6 @@ function shownWatch(file: WatchFile, watch: Watch): { watch: Watch; progress: Sh
 function stateOf({ paused, pending }: Pick<Progress, "paused" | "pending">): string {
   if (paused !== null) return "paused";
   return pending !== null && pending.attempts.count > 0 ? "failing" : "ok";
-}
-
-/** Says on standard error what is wrong, so that a list in a terminal or a mail from cron shows it. */
-function tellTrouble({ machine }: Cli, { name }: Watch, { paused, pending }: Progress): void {
-  if (paused !== null) machine.printError(`Watch ${name} is paused: ${paused}. fundfeed watch resume ${name} ends the pause`);
-  else if (pending?.attempts.error) machine.printError(`Watch ${name} is failing: ${pending.attempts.error}`);
 }
 
 function watchJson({ name, created_at, definition }: Watch, { members, checked_at, delivered_at, paused, pending, ...totals }: Shown) {

@@ -9,8 +9,16 @@ import { withOtherSources } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
 
 /** The ids of all opportunities that match now, the least recently updated first. The index must be up to date. */
-export async function matchingIds(catalog: CatalogDb, index: SearchFile, { source, ...others }: Filter, now: EpochMs): Promise<string[]> {
-  return findAll(index, source === undefined ? others : { ...others, source: await withOtherSources(catalog, source) }, now);
+export async function matchingIds(catalog: CatalogDb, index: SearchFile, filter: Filter, now: EpochMs): Promise<string[]> {
+  return (await matchingEach(catalog, index, [filter], now))[0] ?? [];
+}
+
+/** The same for several filters, as of one moment. */
+export async function matchingEach(catalog: CatalogDb, index: SearchFile, filters: readonly Filter[], now: EpochMs): Promise<string[][]> {
+  const resolved = await Promise.all(
+    filters.map(async ({ source, ...others }) => ({ ...others, ...(source && { source: await withOtherSources(catalog, source) }) })),
+  );
+  return index.sqlite.transaction(() => resolved.map((filter) => findAll(index, filter, now)))();
 }
 
 /** What matches, and the end of the feed at the same moment: if an import commits meanwhile, both are read again. */

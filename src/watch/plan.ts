@@ -12,7 +12,7 @@ import type { Opportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../search/records.ts";
 import { type EpochMs, formatInstant, parseInstantMs } from "../text/instant.ts";
 import { type Counts, type Item, type Message, messageEvent, messageOpportunity } from "./message.ts";
-import type { Watch } from "./watch.ts";
+import { isDigest, type Watch } from "./watch.ts";
 import type { Place, Plan } from "./watch-file.ts";
 
 export const ITEMS_MAX = 100;
@@ -47,7 +47,9 @@ export type Planning = {
 /** The next message, or the place to move on to if there is nothing to report. */
 export async function planNext(planning: Planning): Promise<Plan | { nothingUntil: FeedPosition }> {
   const { watch, now, newId } = planning;
-  const { counts, items, joining, leaving, position, oldestAt } = await (isDigest(watch) ? collectDigest : collectPage)(planning);
+  const { counts, items, joining, leaving, position, oldestAt } = await (isDigest(watch.definition) ? collectDigest : collectPage)(
+    planning,
+  );
   if (counts.new + counts.changed + counts.left === 0) return { nothingUntil: position };
   const id = newId();
   const { filter } = watch.definition;
@@ -86,11 +88,6 @@ async function collectPage({ catalog, watch, place, matching, now, itemsMax = IT
     position,
     oldestAt: oldestOf(entries, place, now),
   };
-}
-
-/** Messages for people: one tells of everything since the last one. */
-function isDigest({ definition: { receiver } }: Watch): boolean {
-  return receiver.to === "smtp" || receiver.to === "slack";
 }
 
 /** Everything there is to report. The items are the newest arrivals, the most severe changes, and some of what has left. */

@@ -28,14 +28,14 @@ const TIMEOUT_MS = 30_000;
 /** The most bytes of a response that are read. Nothing depends on what it says. */
 const RESPONSE_BYTES_MAX = 16_384;
 
-const PRIVATE = "its address is private; fundfeed watch add --allow-private allows that";
+const PRIVATE = "its address is private; --allow-private allows that";
 
 /** Returns once the receiver has accepted the message with a status of 2xx. Throws a DeliveryError if it did not. */
 export async function post(posting: Posting): Promise<void> {
   const { url, allowPrivate, allowHttp, now } = posting;
   const host = url.host;
   if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:"))
-    throw new DeliveryError(`Cannot deliver to ${host}: its URL is not https; fundfeed watch add --allow-http allows that`);
+    throw new DeliveryError(`Cannot deliver to ${host}: its URL is not https; --allow-http allows that`);
   if (!allowPrivate && isPrivateLiteral(url)) throw new DeliveryError(`Cannot deliver to ${host}: ${PRIVATE}`);
   const { status, headers } = await send(posting).catch((error: unknown) => {
     throw new DeliveryError(`Cannot deliver to ${host}: ${reasonOf(error, posting)}`);

@@ -10,7 +10,7 @@ import { reasonOf } from "../../db/reason.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Counts } from "./message.ts";
-import type { Attempts, Definition, Pending, Progress, Watch } from "./watch.ts";
+import { type Attempts, type Definition, isDigest, type Pending, type Progress, type Watch } from "./watch.ts";
 
 export const WATCH_FILE = "watch.db";
 
@@ -314,6 +314,39 @@ export function beginAt(file: WatchFile, watch: Watch, position: FeedPosition, m
       addMembers(sqlite, key, members);
       moveOn(file, { ...watch, key }, position, now);
       sqlite.query("update watches set paused = null where key = ?").run(key);
+      return true;
+    })
+    .immediate();
+}
+
+/**
+ * Gives a watch another definition. It keeps its place, and what joins or leaves by the change of its filter does so silently; with "all", its
+ * receiver is told anew of everything that matches. Returns false if the watch was removed or changed since it was read.
+ */
+export function changeWatch(
+  { sqlite }: WatchFile,
+  { key: former, definition }: Watch,
+  difference: { joining: readonly string[]; leaving: readonly string[] } | "all",
+): boolean {
+  return sqlite
+    .transaction(() => {
+      const row = sqlite.query<WatchRow, [number]>("select key, name, created_at, definition from watches where key = ?").get(former);
+      const key = renewKey(sqlite, former);
+      if (row === null || key === undefined) return false;
+      const before = watchOf(row).definition;
+      sqlite.query("update watches set definition = ? where key = ?").run(JSON.stringify(definition), key);
+      if (difference === "all") sqlite.query("delete from members where watch = ?").run(key);
+      else {
+        addMembers(sqlite, key, difference.joining);
+        for (const id of difference.leaving) {
+          sqlite.query("delete from members where watch = ? and id = ?").run(key, id);
+          sqlite.query("delete from pending_members where watch = ? and id = ?").run(key, id);
+        }
+      }
+      // A digest lacks what it only counts, so a receiver of every item gets other messages from the same place.
+      if (difference === "all" || (isDigest(before) && !isDigest(definition))) sqlite.query("delete from pending where watch = ?").run(key);
+      else if (!Bun.deepEquals(before.receiver, definition.receiver))
+        sqlite.query("update pending set at = null, wait_ms = 0, failing_ms = 0 where watch = ?").run(key);
       return true;
     })
     .immediate();

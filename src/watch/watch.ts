@@ -25,7 +25,7 @@ export type Receiver = { to: "stdout" } | WebhookReceiver | SlackReceiver | Mail
 /** The IANA zone in which messages for people show dates. */
 export type Zone = string;
 
-/** What a person gave. Nothing of it changes later. */
+/** What a person gave. */
 export type Definition = {
   filter: Filter;
   /** The least severity of the changes that are reported. */
@@ -33,6 +33,11 @@ export type Definition = {
   receiver: Receiver;
   zone: Zone;
 };
+
+/** Whether messages are for people: one tells of everything since the last one, and only counts what is too much. */
+export function isDigest({ receiver }: Definition): boolean {
+  return receiver.to === "smtp" || receiver.to === "slack";
+}
 
 export type Watch = { key: number; name: string; created_at: EpochMs; definition: Definition };
 

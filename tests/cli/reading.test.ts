@@ -55,6 +55,7 @@ const changing: Record<string, string[]> = {
   "keys rotate": ["key_x"],
   "keys revoke": ["key_x"],
   "watch add": ["other", "--to", "stdout"],
+  "watch set": ["kept", "--at-least", "critical"],
   "watch remove": ["kept"],
   "watch test": ["kept"],
   "watch run": [],

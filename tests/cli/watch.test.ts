@@ -365,6 +365,9 @@ describe("fundfeed watch", () => {
     ["--to smtp --mail-to ann@example.org", "error: --to smtp requires --mail-to and --mail-from"],
     ["--to smtp --mail-to ann", "error: option '--mail-to <address>' argument 'ann' is invalid. It must be one mail address such as"],
     ["--to slack --url https://hooks.slack.com/services/hunter2", "error: the URL of --to slack is a secret; put it into a file"],
+    ["--to stdout --url https://hooks.example.org/", "error: --url is not for --to stdout, but for webhook"],
+    ["--to slack --secret-file x", "error: --secret-file is not for --to slack, but for webhook"],
+    ["--to stdout --allow-http", "error: --allow-http is not for --to stdout, but for webhook and slack"],
     ["--to stdout --zone Mars/Base", "error: option '--zone <zone>' argument 'Mars/Base' is invalid. It must be a time zone such as"],
     ["--to stdout --statuss open", "error: unknown option '--statuss'\n(Did you mean --status?)"],
     ["--to stdout --at-least hgih", "error: option '--at-least <severity>' argument 'hgih' is invalid."],
@@ -379,7 +382,7 @@ describe("fundfeed watch", () => {
     expect((await watch("add", "a b", "--to", "stdout")).code).toBe(2);
     await watch("add", "q", "--to", "stdout");
     expect((await watch("add", "q", "--to", "stdout")).err).toBe(
-      "Cannot add watch q: there is one with this name; fundfeed watch remove q removes it\n",
+      "Cannot add watch q: there is one with this name; fundfeed watch set q changes it\n",
     );
     expect((await watch("add", "r", "--source", "OWNN", "--to", "stdout")).err).toStartWith(
       "Cannot watch opportunities of source OWNN: no source has this code. There are ",
@@ -403,5 +406,121 @@ describe("fundfeed watch", () => {
     await fundfeed(["import", "records", aFile([record("1", { status: "cancelled" })]), ...place.slice(0, 2)]);
     expect((await fundfeed(["watch", "run", ...place])).err).toBe("q: delivered 1 changed\n");
     expect((await fundfeed(["watch", "list", ...place.slice(0, 4)])).out).toContain("q     stdout");
+  });
+});
+
+describe("fundfeed watch set", () => {
+  /** The items of all messages, as "kind id". */
+  const itemsOf = (bodies: readonly string[]): string[] =>
+    bodies.flatMap((body) =>
+      JSON.parse(body).data.events.map(
+        (item: { kind: string; opportunity: { source: { opportunity_id: string } } }) =>
+          `${item.kind} ${item.opportunity.source.opportunity_id}`,
+      ),
+    );
+  const runItems = async () => itemsOf((await watch("run")).out.split("\n").slice(0, -1)).sort();
+  const definitionOf = async (name: string) => JSON.parse((await watch("show", name, "--json")).out);
+
+  test("changes what is given and nothing else, and says what the watch is about now", async () => {
+    await watch("add", "q", "quantum", "--agency", "navy", "--status", "open", "--to", "stdout");
+    const before = await definitionOf("q");
+    expect(await watch("set", "q", "--status", "open,closed", "--at-least", "critical", "--clear", "agency")).toEqual({
+      code: 0,
+      out: "Changed watch q: status open or closed; words quantum; 1 match now. It continues where it was\n",
+      err: "",
+    });
+    const filter = { words: "quantum", status: ["open", "closed"] };
+    expect(await definitionOf("q")).toEqual({ ...before, filter, at_least: "critical", matching: 1 });
+    const { out } = await watch("set", "q", "sensing", "-optical", "--zone", "UTC", "--json");
+    const { at_least, zone, receiver } = { ...before, at_least: "critical", zone: "UTC" };
+    expect(JSON.parse(out)).toEqual({ name: "q", filter: { ...filter, words: "sensing -optical" }, at_least, zone, receiver, matching: 1 });
+  });
+
+  test("misses nothing of before, and reports nothing that only the change of the filter lets match", async () => {
+    await take(record("both"), record("narrow", { status: "closed" }), record("wide", { title: "Photonics" }));
+    await watch("add", "q", "quantum", "--to", "stdout");
+    // Not reported yet when the filter changes.
+    await take(record("new"), record("both", { status: "awarded" }), record("wide", { title: "Photonics", status: "cancelled" }));
+    expect((await watch("set", "q", "--clear", "words", "--status", "open,awarded,cancelled")).code).toBe(0);
+    expect(await runItems()).toEqual(["changed both", "changed wide", "new new"]);
+    expect(await runItems()).toEqual([]);
+    await take(record("wide", { title: "Photonics", status: "closed" }), record("narrow", { status: "awarded" }));
+    expect(await runItems()).toEqual(["changed narrow", "changed wide", "left wide", "new narrow"]);
+  });
+
+  test("reports everything that matches as new with --from-start", async () => {
+    await watch("add", "q", "--to", "stdout");
+    await watch("set", "q", "--from-start");
+    expect(await runItems()).toEqual(["new 1"]);
+  });
+
+  test("sends the message on its way to the new receiver, at once and as it was", async () => {
+    const { secret } = await addWebhook("q");
+    receiver.respond = () => new Response("", { status: 503, headers: { "retry-after": "86400" } });
+    await take(record("2"));
+    await watch("run");
+    const moved = aFile(`${receiver.url}/moved\n`, "moved");
+    expect((await watch("set", "q", "--url-file", moved)).code).toBe(0);
+    expect((await definitionOf("q")).receiver).toEqual({
+      to: "webhook",
+      url: { file: moved },
+      secret: { file: secret },
+      allow_private: true,
+      allow_http: true,
+    });
+    receiver.respond = () => new Response();
+    expect((await watch("run")).err).toBe("q: delivered 1 new\n");
+    const [first, second] = receiver.posted;
+    expect([second?.path, second?.body]).toEqual(["/hook/moved", first?.body]);
+    expect((await watch("set", "q", "--to", "stdout")).code).toBe(0);
+    expect((await definitionOf("q")).receiver).toEqual({ to: "stdout" });
+  });
+
+  test("leaves out no change when a channel with a digest on its way becomes a program that gets every item", async () => {
+    const many = Array.from({ length: 60 }, (_, n) => `N${n}`);
+    await take(...many.map((id) => record(id)));
+    const url = aFile(receiver.url, "slack.url");
+    await watch("add", "q", "--to", "slack", "--url-file", url, "--allow-http", "--allow-private");
+    receiver.respond = () => new Response("", { status: 503 });
+    await take(...many.map((id) => record(id, { status: "cancelled" })));
+    await watch("run");
+    await watch("set", "q", "--to", "stdout");
+    expect(await runItems()).toEqual(many.map((id) => `changed ${id}`).sort());
+  });
+
+  test("keeps a pause, and says so", async () => {
+    await addWebhook("q");
+    receiver.respond = () => new Response("", { status: 410 });
+    await take(record("2"));
+    await watch("run");
+    const { code, err } = await watch("set", "q", "--at-least", "noise");
+    expect([code, err]).toEqual([0, expect.stringMatching(/^Watch q is paused: .* fundfeed watch resume q ends the pause\n$/)]);
+    expect((await definitionOf("q")).state).toBe("paused");
+  });
+
+  test.each([
+    ["", "error: nothing to change; give words, filters or other options"],
+    ["--agency navy --clear agency", "error: give a new value of --agency or --clear agency, not both"],
+    ["--clear agncy", 'There is no filter "agncy" (did you mean "agency"?).'],
+    ["--min-amount 50", "error: --min-amount 50 must not be more than --max-amount 10"],
+    ["--secret-file x", "error: --secret-file is not for --to stdout, but for webhook"],
+    ["--to webhook", "error: --to webhook requires --url or --url-file"],
+    ["--to smtp --mail-to ann@example.org", "error: --to smtp requires --mail-to and --mail-from"],
+    ["--statuss open", "error: unknown option '--statuss'\n(Did you mean --status?)"],
+    ["quantum --words photonics", "error: give the words as arguments or with --words, not both"],
+  ])("refuses set q %s, and changes nothing", async (args, message) => {
+    await watch("add", "q", "--to", "stdout", "--max-amount", "10");
+    const before = readFileSync(join(data, "watch.db"));
+    const { code, err } = await watch("set", "q", ...args.split(" ").filter((word) => word !== ""));
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    expect(readFileSync(join(data, "watch.db"))).toEqual(before);
+  });
+
+  test("refuses a watch that does not exist, and a source that no record has", async () => {
+    await watch("add", "q", "--to", "stdout");
+    expect((await watch("set", "r", "--at-least", "noise")).err).toBe(
+      "Cannot find a watch r; fundfeed watch list shows the ones that exist\n",
+    );
+    expect((await watch("set", "q", "--source", "OWNN")).err).toStartWith("Cannot watch opportunities of source OWNN: ");
   });
 });

@@ -9,6 +9,7 @@ import {
   accept,
   addWatch,
   beginAt,
+  changeWatch,
   countMembers,
   findWatch,
   listDeliveries,
@@ -351,6 +352,25 @@ describe("a watch", () => {
     expect(watched.items()).toEqual(["changed 1 status_changed"]);
     await after(watched, record("3", { status: "cancelled" }));
     expect(watched.items().slice(1)).toEqual(["changed 3 status_changed"]);
+  });
+
+  test("that is changed while its message is on its way gets no second one, and continues with the new definition", async () => {
+    const watched = await aWatched();
+    await watched.add("q");
+    watched.receiver.send = async (old, { body }) => {
+      watched.received.push(JSON.parse(body));
+      if (watched.received.length > 1) return;
+      watched.clock.now += SECOND;
+      await watched.take([record("2"), record("3", { title: "Other" })]);
+      const definition = { ...old.definition, filter: { words: "quantum" } };
+      expect(changeWatch(watched.file, { ...old, definition }, { joining: [], leaving: [] })).toBe(true);
+      expect(changeWatch(watched.file, { ...old, definition }, { joining: [], leaving: [] })).toBe(false); // It is another one by now.
+    };
+    await after(watched, record("1"));
+    expect(watched.items()).toEqual(["new 1"]);
+    await after(watched, record("1", { status: "cancelled" }));
+    expect(watched.items().slice(1)).toEqual(["new 2", "changed 1 status_changed"]);
+    expect(listDeliveries(watched.file, requireWatch(watched.file, "q"), 10)).toHaveLength(2);
   });
 
   test("keeps its last hundred deliveries", async () => {

@@ -1,0 +1,172 @@
+/** The receiver of a watch, and what its messages are like, as options of `watch add` and `watch set`. */
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { codeOf, reasonOf } from "../../db/reason.ts";
+import { type Severity, severities } from "../events/event.ts";
+import { isMailAddress, smtpServer } from "../watch/smtp.ts";
+import type { Receiver, SecretPlace } from "../watch/watch.ts";
+import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
+import { plainHttpUrl } from "./arguments.ts";
+import type { Cli } from "./command.ts";
+
+const receivers = ["stdout", "webhook", "smtp", "slack"] as const;
+
+/** The options of receivers, and the receivers that have each. */
+const receiversOf = {
+  url: ["webhook"],
+  urlFile: ["webhook", "slack"],
+  secretFile: ["webhook"],
+  mailTo: ["smtp"],
+  mailFrom: ["smtp"],
+  smtpUrlFile: ["smtp"],
+  allowPrivate: ["webhook", "slack"],
+  allowHttp: ["webhook", "slack"],
+} as const satisfies Record<string, readonly Receiver["to"][]>;
+
+type ReceiverOptions = {
+  url?: URL | undefined;
+  urlFile?: string | undefined;
+  secretFile?: string | undefined;
+  mailTo?: string | undefined;
+  mailFrom?: string | undefined;
+  smtpUrlFile?: string | undefined;
+  allowPrivate?: true | undefined;
+  allowHttp?: true | undefined;
+};
+
+export type MessageOptions = ReceiverOptions & { to?: Receiver["to"]; atLeast?: Severity; fromStart?: true; zone?: string };
+
+/** Where secrets are without a file. */
+const VARIABLES = { secret: "FUNDFEED_WEBHOOK_SECRET", slack: "FUNDFEED_SLACK_URL", smtp: "FUNDFEED_SMTP_URL" };
+
+/** A new watch has a value for each. */
+export function addMessageOptions(command: Command, isNew: boolean): Command {
+  const to = new Option("--to <receiver>", "what receives the messages").choices(receivers);
+  const atLeast = new Option("--at-least <severity>", "report changes of this severity or a higher one").choices(
+    severities.filter((each) => each !== "unknown"),
+  );
+  const zone = new Option("--zone <zone>", "time zone of dates in messages for people").argParser(timeZone);
+  return command
+    .addOption(isNew ? to.makeOptionMandatory() : to)
+    .addOption(isNew ? atLeast.default("material") : atLeast)
+    .option("--from-start", "report all opportunities that match already as new, in the first messages")
+    .option("--url <url>", "webhook: URL to post to; one that contains a secret belongs in a file", receiverUrl)
+    .option("--url-file <file>", `webhook, slack: file with the URL (slack: or ${VARIABLES.slack})`)
+    .option("--secret-file <file>", `webhook: file of signing secrets (default: ${VARIABLES.secret}); created with a new one if missing`)
+    .option("--mail-to <address>", "smtp: who gets the mail: one address", mailAddress)
+    .addOption(new Option("--mail-from <address>", "smtp: the sender").env("FUNDFEED_MAIL_FROM").argParser(mailAddress))
+    .option("--smtp-url-file <file>", `smtp: file with the server, smtps://user:password@mail.example.org (default: ${VARIABLES.smtp})`)
+    .option("--allow-private", "webhook, slack: allow addresses of this machine and of private networks")
+    .option("--allow-http", "webhook, slack: allow a URL without TLS")
+    .addOption(isNew ? zone.default("America/New_York") : zone);
+}
+
+/** The receiver that the options name, if it can be used. Options of other receivers end the command with a usage error. */
+export function receiverOf(cli: Cli, command: Command, to: Receiver["to"], options: ReceiverOptions): Receiver {
+  if (to === "slack" && options.url !== undefined)
+    command.error(`error: the URL of --to slack is a secret; put it into a file (--url-file) or into ${VARIABLES.slack}`);
+  const foreign = givenNames(command).find((name) => !(receiversOf[name] as readonly string[]).includes(to));
+  if (foreign !== undefined) {
+    const { long } = command.options.find((each) => each.attributeName() === foreign) ?? {};
+    command.error(`error: ${long} is not for --to ${to}, but for ${receiversOf[foreign].join(" and ")}`);
+  }
+  return usableReceiver(cli, command, to, options);
+}
+
+/** A receiver with the options that were given in place of its own. With --to, it is another one, made of the options alone. */
+export function changedReceiver(cli: Cli, command: Command, present: Receiver, options: MessageOptions): Receiver {
+  if (options.to !== undefined) return receiverOf(cli, command, options.to, options);
+  const names = givenNames(command);
+  if (names.length === 0) return present;
+  const { url, urlFile, ...others } = optionsOf(present);
+  const address = names.includes("url") || names.includes("urlFile") ? {} : { url, urlFile };
+  const given = Object.fromEntries(names.map((name) => [name, options[name]]));
+  return receiverOf(cli, command, present.to, { ...address, ...others, ...given });
+}
+
+/** The options of receivers on the command line, without those of the environment. */
+function givenNames(command: Command): (keyof typeof receiversOf)[] {
+  const names = Object.keys(receiversOf) as (keyof typeof receiversOf)[];
+  return names.filter((name) => command.getOptionValueSource(name) === "cli");
+}
+
+/** The options that would make a receiver. */
+function optionsOf(receiver: Receiver): ReceiverOptions {
+  const fileOf = (place: SecretPlace) => ("file" in place ? place.file : undefined);
+  if (receiver.to === "stdout") return {};
+  if (receiver.to === "smtp") return { mailTo: receiver.mail_to, mailFrom: receiver.mail_from, smtpUrlFile: fileOf(receiver.url) };
+  const { url, allow_private, allow_http } = receiver;
+  return {
+    ...("text" in url ? { url: new URL(url.text) } : { urlFile: fileOf(url) }),
+    ...(receiver.to === "webhook" && { secretFile: fileOf(receiver.secret) }),
+    ...(allow_private && { allowPrivate: true }),
+    ...(allow_http && { allowHttp: true }),
+  };
+}
+
+function usableReceiver(cli: Cli, command: Command, to: Receiver["to"], options: ReceiverOptions): Receiver {
+  const { machine } = cli;
+  const { url, urlFile, allowPrivate: allow_private = false, allowHttp: allow_http = false, mailTo, mailFrom } = options;
+  if (to === "stdout") return { to };
+  if (to === "smtp") {
+    if (mailTo === undefined || mailFrom === undefined) command.error("error: --to smtp requires --mail-to and --mail-from");
+    const receiver = { to, url: placeOf(options.smtpUrlFile, VARIABLES.smtp), mail_to: mailTo ?? "", mail_from: mailFrom ?? "" };
+    smtpServer(receiver, machine);
+    return receiver;
+  }
+  if (to === "slack") {
+    const place = placeOf(urlFile, VARIABLES.slack);
+    urlOf(place, machine);
+    return { to, url: place, allow_private, allow_http };
+  }
+  if ((url === undefined) === (urlFile === undefined)) command.error("error: --to webhook requires --url or --url-file");
+  if (url?.protocol === "http:" && !allow_http) command.error(`error: ${url.href} is not https; --allow-http allows that`);
+  const place = urlFile === undefined ? { text: url?.href ?? "" } : { file: resolve(urlFile) };
+  urlOf(place, machine);
+  return { to, url: place, secret: secretPlace(cli, options.secretFile), allow_private, allow_http };
+}
+
+function placeOf(file: string | undefined, variable: string): SecretPlace {
+  return file === undefined ? { variable } : { file: resolve(file) };
+}
+
+/** Creates a file with a new secret if there is none. Throws if the secrets there cannot be used. */
+function secretPlace({ machine }: Cli, path: string | undefined): SecretPlace {
+  const place = placeOf(path, VARIABLES.secret);
+  if (path !== undefined && writeNew(path, `${newSigningSecret(machine)}\n`))
+    machine.printError(`Wrote a new signing secret to ${path}; the receiver needs it to verify messages`);
+  readSigningSecrets(place, machine);
+  return place;
+}
+
+/** Returns false if there is a file already. */
+function writeNew(path: string, text: string): boolean {
+  try {
+    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw new Error(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function receiverUrl(text: string): URL {
+  const url = plainHttpUrl(text);
+  if (url === undefined)
+    throw new InvalidArgumentError("It must be an https URL without query and password; put one that has them into a file: --url-file.");
+  return url;
+}
+
+function mailAddress(text: string): string {
+  if (!isMailAddress(text)) throw new InvalidArgumentError("It must be one mail address such as ann@example.org, without a name.");
+  return text;
+}
+
+function timeZone(text: string): string {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new InvalidArgumentError("It must be a time zone such as America/New_York or UTC.");
+  }
+}
