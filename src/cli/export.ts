@@ -67,7 +67,7 @@ export function exportCommand(exporting: Command, cli: Cli): Command {
   });
 }
 
-/** Writes opportunities with their events into an SQLite file. */
+/** Writes opportunities with their events into an SQLite file. A signal ends it between two steps, and leaves nothing of the new file. */
 async function writeFile(
   cli: Cli,
   db: CatalogDb,
@@ -77,10 +77,18 @@ async function writeFile(
   filter: Filter,
 ): Promise<void> {
   const written = { records: 0, events: 0 };
+  let isStopped = false;
+  cli.machine.onStopSignal(() => {
+    isStopped = true;
+  });
+  const pause = async () => {
+    await Bun.sleep(0); // Signals are delivered by the event loop.
+    if (isStopped) throw new Error("it was stopped");
+  };
   const reportProgress = progressReporter(cli.machine);
   const file = createExportFile(path, { filter: JSON.stringify(filter), madeAt: formatInstant(cli.machine.now()) });
   try {
-    await exportHistories(db, selection, (opportunity, history, text) => {
+    await exportHistories(db, { ...selection, report: pause }, (opportunity, history, text) => {
       file.put(
         { id: opportunity.id, at: opportunity.updated_at, text },
         history.map((event) => ({ id: event.id, at: event.detected_at, text: JSON.stringify(event) })),
@@ -90,7 +98,10 @@ async function writeFile(
       written.events += history.length;
       reportProgress({ step: "exporting", done: written.records, unit: "records" });
     });
-    file.finish((step, done, total) => cli.machine.showProgress(progressLine({ step, done, total, unit: "steps" }, 0)));
+    await file.finish(async (next) => {
+      cli.machine.showProgress(progressLine({ ...next, unit: "steps" }, 0));
+      await pause();
+    });
   } catch (error) {
     throw new Error(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
   } finally {

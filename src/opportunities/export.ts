@@ -43,7 +43,7 @@ type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 export type Selection = {
   codes?: readonly string[] | undefined;
   isIncluded?: ((opportunity: Opportunity) => boolean) | undefined;
-  report?: (read: number, total: number) => void;
+  report?: (read: number, total: number) => void | Promise<void>;
 };
 
 /** Calls `take` with one line for each record, least recently updated first, in one read transaction. */
@@ -100,7 +100,7 @@ async function eachBatch(sql: CatalogSql, { codes, report }: Selection, take: (r
   const takeBatch = async (rows: Row[]) => {
     await take(rows);
     read += rows.length;
-    report?.(read, counted?.records ?? 0);
+    await report?.(read, counted?.records ?? 0);
   };
   if (codes === undefined) await sql.each(allRecords, {}, takeBatch);
   else await sql.each(recordsOfSources, { codes }, takeBatch);

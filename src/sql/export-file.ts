@@ -2,17 +2,15 @@
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { reasonOf } from "../../db/reason.ts";
-import { completeTables, createTables, type Put, putInto } from "./file.ts";
+import { completeTables, createTables, type Progress, type Put, putInto } from "./file.ts";
 
 /** "ffex" in ASCII. */
 const APPLICATION_ID = 0x66666578;
 
 const ABOUT = "create table export (made_at text not null, filter text not null) strict";
 
-type Report = Parameters<typeof completeTables>[1];
-
-/** `finish` builds the indexes and gives the file its name. `abandon` removes it, unless it is finished. */
-export type ExportFile = { put: Put; finish: (report?: Report) => void; abandon: () => void };
+/** `finish` builds the indexes and gives the file its name; `pause` is called before each step. `abandon` removes it, unless it is finished. */
+export type ExportFile = { put: Put; finish: (pause: (next: Progress) => Promise<void>) => Promise<void>; abandon: () => void };
 
 /** `filter` and `madeAt` are stored in the file. Throws if a file exists at `path` that is no export. */
 export function createExportFile(path: string, { filter, madeAt }: { filter: string; madeAt: string }): ExportFile {
@@ -31,8 +29,8 @@ export function createExportFile(path: string, { filter, madeAt }: { filter: str
     sqlite.run("begin");
     return {
       put: putInto(sqlite),
-      finish: (report) => {
-        completeTables(sqlite, report);
+      finish: async (pause) => {
+        for (const next of completeTables(sqlite)) await pause(next);
         sqlite.run("commit; analyze");
         sqlite.close();
         sync(partialPath);

@@ -22,7 +22,7 @@ export function prepareTables(sqlite: Database, onUpgrade: () => void = () => un
       const isEmpty = sqlite.query("select 1 from sqlite_master where name = 'opportunities'").get() === null;
       if (isEmpty) {
         createTables(sqlite);
-        completeTables(sqlite);
+        for (const _ of completeTables(sqlite));
       } else {
         onUpgrade();
         upgrade(sqlite, version);
@@ -40,10 +40,13 @@ export function createTables(sqlite: Database): void {
   sqlite.run(TABLES);
 }
 
-/** Builds everything that follows from the documents. `report` is called before each step, with how many are done of how many. */
-export function completeTables(sqlite: Database, report: (step: string, done: number, total: number) => void = () => undefined): void {
+/** A step of `completeTables` that comes next, and how many are done of how many. */
+export type Progress = { step: string; done: number; total: number };
+
+/** Builds everything that follows from the documents. Yields before each step. */
+export function* completeTables(sqlite: Database): Iterable<Progress> {
   for (const [done, { step, sql }] of COMPLETION.entries()) {
-    report(step, done, COMPLETION.length);
+    yield { step, done, total: COMPLETION.length };
     sqlite.run(sql);
   }
   sqlite.run(`pragma user_version = ${VERSION}`);
@@ -95,7 +98,7 @@ function upgrade(sqlite: Database, version: number): void {
   const old = sqlite.query<Row, []>("select id, updated_at as at, document as text from old_opportunities order by rowid");
   for (const opportunity of old.iterate()) put(opportunity, histories.all(opportunity.id));
   sqlite.run("drop table old_events; drop table old_opportunities");
-  completeTables(sqlite);
+  for (const _ of completeTables(sqlite));
   for (const { sql } of kept) sqlite.run(sql);
 }
 

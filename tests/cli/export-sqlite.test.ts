@@ -1,7 +1,7 @@
 /** `export --format sqlite`: the whole file or none, and views that find what the filters find. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { matches, readFilter } from "../../src/filter/filter.ts";
@@ -11,6 +11,7 @@ import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 import { run } from "../support/source-program.ts";
 import { expectInStep } from "../support/sql-file.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 /** FUNDFEED_KILLS=50 for a thorough run. */
 const KILLS = Number(process.env.FUNDFEED_KILLS ?? 4);
@@ -142,6 +143,45 @@ test("suggests the filter that was meant", async () => {
   expect((await fundfeed(["export", "--match", match, "--data", data])).err).toContain(
     'there is no filter "nacis" (did you mean "naics"?)',
   );
+});
+
+test.each(["exporting", "indexing texts"])(
+  "a signal while it is %s removes the unfinished file, and leaves the earlier one",
+  async (step) => {
+    const path = join(aDirectory(), "stopped.sqlite");
+    const stopped = async () => {
+      let signal = () => {};
+      const told: string[] = [];
+      const machine = machineOf({}, { printLine: () => undefined, printError: (text) => void told.push(text) });
+      const code = await runCommandLine(["export", "--format", "sqlite", path, "--data", data], {
+        ...machine,
+        onStopSignal: (stop) => {
+          signal = stop;
+        },
+        showProgress: (line) => {
+          if (line.startsWith(step)) signal();
+        },
+      });
+      expect([code, told]).toEqual([1, [`Cannot export into ${path}: it was stopped`]]);
+      return readdirSync(join(path, ".."));
+    };
+    expect(await stopped()).toEqual([]);
+    copyFileSync(file, path);
+    expect(await stopped()).toEqual(["stopped.sqlite"]);
+    expect(readFileSync(path).equals(readFileSync(file))).toBe(true);
+  },
+);
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s removes the unfinished file of the real program", async (signal) => {
+  const path = join(aDirectory(), "stopped.sqlite");
+  const program = join(import.meta.dir, "../../src/main.ts");
+  const child = Bun.spawn(["bun", program, "export", "--format", "sqlite", path, "--data", data], { stdout: "ignore", stderr: "pipe" });
+  await waitFor("the export begins", () => existsSync(`${path}.partial`));
+  child.kill(signal);
+  const [code, err] = [await child.exited, await child.stderr.text()];
+  // On a busy machine, the signal may come when all is done.
+  expect([code, err]).toEqual(existsSync(path) ? [0, ""] : [1, `Cannot export into ${path}: it was stopped\n`]);
+  expect(existsSync(`${path}.partial`)).toBe(false);
 });
 
 test("a killed export leaves the earlier file as it was, and the next one completes", async () => {

@@ -4,7 +4,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
 import { createExportFile } from "../../src/sql/export-file.ts";
-import { prepareTables, putInto } from "../../src/sql/file.ts";
+import { type Progress, prepareTables, putInto } from "../../src/sql/file.ts";
 import { everything } from "../mirror/mirrored.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
@@ -42,13 +42,13 @@ test("every record of the sources, written, replaced and deleted in any order, i
   expect(expectInStep(path).length).toBeGreaterThan(all.length / 2);
 });
 
-test("an export, completed at its end, has the same tables, indexes, triggers and views as a file that triggers keep", () => {
+test("an export, completed at its end, has the same tables, indexes, triggers and views as a file that triggers keep", async () => {
   const [kept, exported] = [join(aDirectory(), "kept.sqlite"), join(aDirectory(), "exported.sqlite")];
   const sqlite = new Database(kept, { strict: true });
   prepareTables(sqlite);
   sqlite.close();
-  const steps: [step: string, done: number, total: number][] = [];
-  createExportFile(exported, { filter: "{}", madeAt: "2026-08-03T00:00:00Z" }).finish((...step) => steps.push(step));
+  const steps: Progress[] = [];
+  await createExportFile(exported, { filter: "{}", madeAt: "2026-08-03T00:00:00Z" }).finish(async (next) => void steps.push(next));
   const schemaOf = (path: string) => {
     const file = new Database(path, { readonly: true });
     const schema = file.query("select type, name, sql from sqlite_master where name not in ('export', 'sqlite_stat1') order by 1, 2").all();
@@ -57,8 +57,8 @@ test("an export, completed at its end, has the same tables, indexes, triggers an
     return { schema, version };
   };
   expect(schemaOf(exported)).toEqual(schemaOf(kept));
-  expect(steps.map(([, done]) => done)).toEqual(steps.map((_, n) => n));
-  expect(steps.at(-2)).toEqual(["indexing texts", steps.length - 2, steps.length]);
+  expect(steps.map(({ done }) => done)).toEqual(steps.map((_, n) => n));
+  expect(steps.at(-2)).toEqual({ step: "indexing texts", done: steps.length - 2, total: steps.length });
 });
 
 test.each([
