@@ -85,6 +85,20 @@ export async function beginImport(sql: CatalogSql, begun: Begun): Promise<number
   });
 }
 
+/** What a killed import had counted that this one continues. */
+export async function countsBefore(sql: CatalogSql, begun: Begun): Promise<Summary> {
+  return { ...emptySummary, ...(JSON.parse((await findUnfinished(sql, begun))?.counts ?? "{}") as Partial<Summary>) };
+}
+
+/** The counts of both runs of an import that was killed, as if it had not been. What the first one stored, the second one finds unchanged. */
+export function inTotal(before: Summary, { read, merged, rejected, ...summary }: Summary): Summary {
+  const added = before.added + summary.added;
+  const unchanged = summary.unchanged - before.added - before.changed;
+  const changed = before.changed + summary.changed + Math.min(0, unchanged); // A record that both runs changed counts once.
+  const [removed, linked, events] = [before.removed + summary.removed, before.linked + summary.linked, before.events + summary.events];
+  return { read, added, changed, unchanged: Math.max(0, unchanged), merged, rejected, removed, linked, events };
+}
+
 /** Saves the counts so far, in the transaction of each chunk. */
 export async function recordProgress(sql: CatalogSql, id: number, summary: Summary, instant: EpochMs): Promise<void> {
   await sql.run(updateProgress, { id, counts: JSON.stringify(summary), last_instant: instant });

@@ -31,7 +31,17 @@ import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, type ImportContext, type Options, type Outcome, withInputs } from "./context.ts";
 import { type FirstPass, runFirstPass } from "./first-pass.ts";
 import type { Format } from "./format.ts";
-import { type Begun, beginImport, emptySummary, findUnfinished, finishImport, recordProgress, type Summary } from "./import-log.ts";
+import {
+  type Begun,
+  beginImport,
+  countsBefore,
+  emptySummary,
+  findUnfinished,
+  finishImport,
+  inTotal,
+  recordProgress,
+  type Summary,
+} from "./import-log.ts";
 import { listMovedLinks, listNewLinks, type NewLink } from "./links.ts";
 import type { Staging, UpstreamId } from "./staging.ts";
 
@@ -105,6 +115,8 @@ type Plan = { begun: Begun; firstPass: FirstPass; staging: Staging; missing: rea
 type Run = Plan & {
   context: ImportContext;
   importId: number;
+  /** What a killed run of this import had counted. */
+  before: Summary;
   summary: Summary;
   /** Records to change, how many of them are changed, and how many of these in committed transactions. */
   total: number;
@@ -149,10 +161,11 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const { db, now } = context;
   await recountIfBehind(db);
   if (begun.asOf !== undefined) await turnStatusesWhenDue(db, begun.asOf - 1);
+  const before = await countsBefore(db, begun);
   const importId = await beginImport(db, begun);
   const summary = summaryOf(firstPass, staging);
   const total = staging.counts().toWrite + missing.length + links.length;
-  const run: Run = { ...plan, context, importId, summary, total, done: 0, committed: 0, changing: new Set() };
+  const run: Run = { ...plan, context, importId, before, summary, total, done: 0, committed: 0, changing: new Set() };
   const remainingLinks = await storeRecords(run);
   await storeRemovals(run);
   // After the records, so that no record changes twice at one instant.
@@ -163,20 +176,20 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   }
   await saveOtherVersions(run);
   await saveSourceDigests(run);
-  await finishImport(db, importId, summary, now());
+  await finishImport(db, importId, inTotal(before, summary), now());
   return summary;
 }
 
 /** Runs `work` in one transaction at one instant, and notes in the import log how far the import is. */
 async function commit(run: Run, work: (writing: Writing) => Promise<void>): Promise<void> {
-  const { context, begun, firstPass, importId, summary } = run;
+  const { context, begun, firstPass, importId, before, summary } = run;
   await report(run);
   const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
   await atNextInstant(context.db, wanted, async (writing) => {
     await work(writing);
     for (const source of run.changing) await noteChange(writing.sql, source, writing.instant);
     run.changing.clear();
-    await recordProgress(writing.sql, importId, summary, writing.instant);
+    await recordProgress(writing.sql, importId, inTotal(before, summary), writing.instant);
   });
   run.committed = run.done;
   await Bun.sleep(PAUSE_MS);

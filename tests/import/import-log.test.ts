@@ -6,8 +6,10 @@ import {
   emptySummary,
   findUnfinished,
   finishImport,
+  inTotal,
   listImports,
   recordProgress,
+  type Summary,
 } from "../../src/import/import-log.ts";
 import { engines } from "../support/engines.ts";
 import { NOON } from "../support/imports.ts";
@@ -44,5 +46,29 @@ describe.each(engines)("an import on %s", (_, isThere, emptyCatalog) => {
       }),
     ]);
     await db.close();
+  });
+});
+
+describe("the counts of an import that was killed and run again", () => {
+  const counts = (fields: Partial<Summary>): Summary => ({ ...emptySummary, ...fields });
+
+  test.each([
+    ["nothing was stored", {}, { read: 5, added: 3, unchanged: 2, events: 3 }, { read: 5, added: 3, unchanged: 2, events: 3 }],
+    [
+      "some of it was stored",
+      { read: 9, added: 2, changed: 1, unchanged: 3, removed: 1, linked: 1, events: 5 },
+      { read: 9, added: 1, unchanged: 6, merged: 1, rejected: 1, removed: 2, events: 3 },
+      { read: 9, added: 3, changed: 1, unchanged: 3, merged: 1, rejected: 1, removed: 3, linked: 1, events: 8 },
+    ],
+    [
+      "a record was changed twice",
+      { read: 2, added: 2, events: 2 },
+      { read: 2, changed: 1, unchanged: 1, events: 1 },
+      { read: 2, added: 2, events: 3 },
+    ],
+  ])("are those of one import: %s", (_, before, again, expected) => {
+    const total = inTotal(counts(before), counts(again));
+    expect(total).toEqual(counts(expected));
+    expect(total.added + total.changed + total.unchanged + total.merged + total.rejected).toBe(total.read);
   });
 });

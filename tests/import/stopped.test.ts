@@ -57,6 +57,8 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s while records are written", async 
 
   const again = await run(["import", "records", file, "--data", data]);
   expect([again.code, stored(data)]).toEqual([0, COUNT]);
+  const log = JSON.parse((await run(["imports", "list", "--json", "--data", data])).out);
+  expect(log).toMatchObject([{ counts: { read: COUNT, added: COUNT, changed: 0, unchanged: 0, events: COUNT } }]);
 });
 
 test("SIGINT while a snapshot removes records", async () => {
