@@ -1,5 +1,6 @@
 /** Parsers of options and arguments. Each throws commander's InvalidArgumentError, which ends the program with a usage error. */
 import { type Argument, type Command, InvalidArgumentError } from "commander";
+import { uriReference } from "../http/call.ts";
 import { closest } from "../text/closest.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 
@@ -43,6 +44,12 @@ export function apiBaseUrl(text: string): string {
   const url = text.replace(/\/+$/, "");
   if (!url.endsWith("/v1")) throw new InvalidArgumentError("It must end in /v1, such as https://api.example.org/v1.");
   return url;
+}
+
+/** The base URL that a server publishes: an `apiBaseUrl` as a valid URI, because problem types and the API description contain it. */
+export function publicBaseUrl(text: string): string {
+  const { origin, pathname } = new URL(apiBaseUrl(text));
+  return origin + uriReference(pathname);
 }
 
 /** An http or https URL; `undefined` if `text` is none, or has a query, a fragment or credentials. */

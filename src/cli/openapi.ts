@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { openapiDocument } from "../http/openapi.ts";
-import { apiBaseUrl } from "./arguments.ts";
+import { publicBaseUrl } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import type { OutputOptions } from "./output.ts";
 
@@ -10,7 +10,7 @@ export function openapiCommand(command: Command, cli: Cli): Command {
       new Option("--base-url <url>", "public base URL in the document, ending in /v1")
         .env("FUNDFEED_BASE_URL")
         .default("http://127.0.0.1:8080/v1")
-        .argParser(apiBaseUrl),
+        .argParser(publicBaseUrl),
     )
     .action((options: OutputOptions & { baseUrl: string }) =>
       cli.machine.printLine(JSON.stringify(openapiDocument(options.baseUrl), null, 2)),

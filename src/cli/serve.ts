@@ -4,7 +4,7 @@ import { isRedisAddress } from "../quota/redis.ts";
 import { QUOTA_SHARE_PERCENT, type ServeOptions } from "../server/options.ts";
 import { serve } from "../server/serve.ts";
 import { serveWithWorkers } from "../server/workers.ts";
-import { apiBaseUrl, nonBlank, wholeNumber } from "./arguments.ts";
+import { nonBlank, publicBaseUrl, wholeNumber } from "./arguments.ts";
 import { type Cli, requirePostgresAddress } from "./command.ts";
 import { examples } from "./output.ts";
 
@@ -34,7 +34,7 @@ export function serveCommand(serving: Command, cli: Cli): Command {
         "public base URL, ending in /v1 (default: http://<host>:<port>/v1, https with a certificate, 127.0.0.1 for 0.0.0.0)",
       )
         .env("FUNDFEED_BASE_URL")
-        .argParser(apiBaseUrl),
+        .argParser(publicBaseUrl),
     )
     .addOption(
       new Option("--tls-cert <file>", "serve over TLS with this PEM file of certificate and intermediates; SIGHUP reloads it")

@@ -1,6 +1,7 @@
 /** `serve` as a process: the address that it prints, and SIGHUP. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { aHome, dropHomes } from "../support/binary.ts";
+import { freePort } from "../support/free-port.ts";
 
 afterAll(dropHomes);
 
@@ -28,6 +29,18 @@ describe("serve --host", () => {
     expect(server.printed()).toContain("listening on https://api.example.org/v1\n");
     expect(await server.stop()).toBe(0);
     expect(server.log()).not.toContain(NOTICE);
+  });
+
+  test("--base-url is published as a valid URI", async () => {
+    const port = await freePort();
+    const args = ["serve", "--port", `${port}`, "--base-url", 'https://Exämple.org:443/a "b"|%zz/v1/'];
+    const server = await aHome().serve(args);
+    const base = "https://xn--exmple-cua.org/a%20%22b%22%7C%25zz/v1";
+    expect(server.base).toBe(base);
+    const get = async (path: string) => (await fetch(`http://127.0.0.1:${port}/v1${path}`)).json();
+    expect(await get("/openapi.json")).toMatchObject({ servers: [{ url: base }] });
+    expect(await get("/none")).toMatchObject({ type: `${base}/docs#problem-not_found` });
+    expect(await server.stop()).toBe(0);
   });
 });
 
