@@ -1,6 +1,6 @@
 /** Grants.gov: the daily XML extract, or a search of its API for everything forecast and posted. */
 import { messageOf } from "../../db/reason.ts";
-import { easternDate } from "../text/eastern.ts";
+import { easternDateBefore } from "../text/eastern.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { beginningOfZip, wholeElements } from "./beginning.ts";
@@ -8,7 +8,6 @@ import type { DownloadRequest } from "./download.ts";
 import { savePages } from "./pages.ts";
 import { countOf, type Fetched, fetchFile, fileOf, jsonAt, readBeginning, readJson, type Sample, saveArray, type Visit } from "./visit.ts";
 
-const DAY_MS = 86_400_000;
 /** The extract of a day may be late or missing. */
 const DAYS_BACK = 7;
 const EXTRACT_BYTES_MAX = 1024 ** 3;
@@ -20,12 +19,17 @@ const SAMPLE_ROWS = 25;
 export async function fetchGrantsGovExtract(visit: Visit): Promise<Fetched | undefined> {
   for (let day = 0; day <= DAYS_BACK; day++) {
     const { name, url } = extractOf(visit, day);
+    if (url.href < (visit.known?.url ?? "") && isExtract(visit, visit.known?.url)) return undefined; // Older than the imported one.
     const known = visit.known?.url === url.href ? visit.known : undefined;
     const result = await fetchFile(visit, name, { url, types: ZIP_TYPES, bytesMax: EXTRACT_BYTES_MAX }, known);
     if (result.outcome === "saved") return { files: [result.path], known: { url: url.href, ...result.validators } };
-    if (known !== undefined) return undefined; // Unchanged or gone. Extracts of earlier days are older than the imported one.
+    if (known !== undefined) return undefined; // Unchanged or gone.
   }
   throw noExtract(visit);
+}
+
+function isExtract({ base }: Visit, url = ""): boolean {
+  return url.startsWith(new URL("GrantsDBExtract", base).href);
 }
 
 /** The first opportunities of the newest extract of the last week. */
@@ -50,7 +54,7 @@ function textOfZip(bytes: Buffer, url: URL): string {
 
 /** The extract of a day, counted back from today. */
 function extractOf({ net, base }: Visit, daysBack: number): { name: string; url: URL; date: string } {
-  const date = easternDate(net.now() - daysBack * DAY_MS);
+  const date = easternDateBefore(net.now(), daysBack);
   const name = `GrantsDBExtract${date.replaceAll("-", "")}v2.zip`;
   return { name, url: new URL(name, base), date };
 }

@@ -1,5 +1,5 @@
 /** SAM.gov: the bulk CSV of all active notices, or recent notices from the Get Opportunities API, version 2. */
-import { easternDate } from "../text/eastern.ts";
+import { easternDateBefore } from "../text/eastern.ts";
 import { arrayOf, objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { wholeRows } from "./beginning.ts";
@@ -7,7 +7,6 @@ import type { DownloadRequest } from "./download.ts";
 import { savePages } from "./pages.ts";
 import { countOf, type Fetched, fetchFile, fileOf, jsonAt, readBeginning, readJson, type Sample, type Visit } from "./visit.ts";
 
-const DAY_MS = 86_400_000;
 const CSV = "ContractOpportunitiesFullCSV.csv";
 const CSV_BYTES_MAX = 4 * 1024 ** 3;
 /** A basic key allows 10 requests a day, and about 1,500 notices are published each day. */
@@ -59,11 +58,12 @@ export async function sampleSamGovApi(visit: Visit): Promise<Sample> {
 }
 
 function noticesAt(visit: Visit, limit: number, page: number): DownloadRequest {
-  const [postedFrom = "", postedTo = ""] = [visit.net.now() - API_DAYS * DAY_MS, visit.net.now()].map(americanDate);
+  const [postedFrom = "", postedTo = ""] = [API_DAYS, 0].map((days) => americanDate(easternDateBefore(visit.net.now(), days)));
   const query = { api_key: visit.key ?? "", postedFrom, postedTo, limit: `${limit}`, offset: `${page}` };
   return jsonAt(visit, `search?${new URLSearchParams(query)}`);
 }
 
-function americanDate(ms: number): string {
-  return easternDate(ms).replace(/(\d+)-(\d+)-(\d+)/, "$2/$3/$1");
+/** `07/31/2026` of `2026-07-31`. */
+function americanDate(date: string): string {
+  return date.replace(/(\d+)-(\d+)-(\d+)/, "$2/$3/$1");
 }

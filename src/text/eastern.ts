@@ -38,6 +38,11 @@ export const easternDate = memoizeLast((ms: EpochMs) => {
   return dateFormat.format(ms);
 });
 
+/** The Eastern date a number of days before the one at an instant. Two days are 47 hours apart when daylight saving time begins. */
+export function easternDateBefore(ms: EpochMs, days: number): string {
+  return new Date(Date.parse(easternDate(ms)) - days * 24 * HOUR_MS).toISOString().slice(0, 10);
+}
+
 function offsetAt(ms: number): string {
   offsetFormat ??= new Intl.DateTimeFormat("en-US", { timeZone: ZONE, timeZoneName: "longOffset" });
   const name = offsetFormat.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";

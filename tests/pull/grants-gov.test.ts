@@ -45,6 +45,24 @@ describe("pull grants-gov", () => {
     expect(daysAsked(upstream.asked)).toEqual(["20260802"]);
   });
 
+  test("asks for the extract of every day in the hour after daylight saving time has begun", async () => {
+    const upstream = publishing({ "20260307": EXTRACT, "20260308": EXTRACT });
+    const puller = aPuller("grants-gov");
+    puller.clock.now = Date.UTC(2026, 2, 9, 4, 30);
+    await puller.turn(upstream.base);
+    expect(await puller.turn(upstream.base)).toBeUndefined();
+    expect(daysAsked(upstream.asked)).toEqual(["20260309", "20260308", "20260309", "20260308"]);
+  });
+
+  test("imports no older extract than the one it has, even if the clock is set back", async () => {
+    const upstream = publishing({ "20260730": EXTRACT, "20260802": EXTRACT });
+    const puller = aPuller("grants-gov");
+    await puller.turn(upstream.base);
+    puller.clock.now -= 3 * 86_400_000;
+    expect(await puller.turn(upstream.base)).toBeUndefined();
+    expect(daysAsked(upstream.asked)).toEqual(["20260803", "20260802"]);
+  });
+
   test("imports nothing if the newest extract was imported last", async () => {
     const upstream = publishing({ "20260802": EXTRACT });
     const puller = aPuller("grants-gov");

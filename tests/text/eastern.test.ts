@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { easternAt, easternDate, easternInstant } from "../../src/text/eastern.ts";
+import { easternAt, easternDate, easternDateBefore, easternInstant } from "../../src/text/eastern.ts";
 
 describe("easternInstant()", () => {
   test.each([
@@ -35,4 +35,13 @@ test.each([
   ["2026-11-01T06:30:00Z", "2026-11-01T01:30:00-05:00"],
 ])("easternAt() of %s is %s", (instant, eastern) => {
   expect(easternAt(Date.parse(instant))).toBe(eastern);
+});
+
+test.each([
+  ["2026-03-09T04:30:00Z", 1, "2026-03-08"],
+  ["2026-03-09T04:30:00Z", 2, "2026-03-07"],
+  ["2026-11-03T04:30:00Z", 3, "2026-10-30"],
+  ["2026-01-01T12:00:00Z", 1, "2025-12-31"],
+])("easternDateBefore() %s by %d days is %s", (instant, days, date) => {
+  expect(easternDateBefore(Date.parse(instant), days)).toBe(date);
 });
