@@ -97,6 +97,8 @@ describe("a temporary failure", () => {
     ["a date", new Date(NOW + 90_000).toUTCString(), 90_000],
     ["a date that has passed", new Date(NOW - 90_000).toUTCString(), 0],
     ["nonsense", "soon", 1000],
+    ["a fraction", "1.5", 500],
+    ["a negative number", "-5", 500],
   ])("is retried after the Retry-After in %s", async (_, text, ms) => {
     const upstream = play((_asked, turn) => (turn === 1 ? status(429, { "retry-after": text }) : whole()));
     expect(await fetched(upstream.base, { random: () => (text === "soon" ? 1 : 0) })).toMatchObject({
