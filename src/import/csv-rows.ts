@@ -12,6 +12,9 @@ export type Encoding = "utf-8" | "mixed" | "windows-1252";
 /** Most characters of a row. The longest real one, with its description, has some 100,000. */
 const ROW_MAX = 4_000_000;
 
+/** The byte-order mark of UTF-8. */
+const BOM = Buffer.from("\ufeff");
+
 const QUOTE = '"'.charCodeAt(0);
 const COMMA = ",".charCodeAt(0);
 const LF = "\n".charCodeAt(0);
@@ -33,12 +36,14 @@ export async function* csvRows(
 
 /**
  * The encoding of a file: UTF-8 if it is valid UTF-8, otherwise that of most bytes beyond ASCII, so that one stray byte does not garble the
- * other records. Windows-1252 text with a single dash or quote is hardly ever valid UTF-8.
+ * other records. A file with a byte-order mark is never all Windows-1252. Windows-1252 text with a single dash or quote is hardly ever valid UTF-8.
  */
 export async function encodingOf(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
   const strict = new TextDecoder("utf-8", { fatal: true });
   let [inCharacters, stray] = [0, 0];
+  let first = Buffer.alloc(0);
   for await (const chunk of bytes) {
+    if (first.length < BOM.length) first = Buffer.concat([first, chunk.subarray(0, BOM.length - first.length)]);
     try {
       if (stray === 0) inCharacters += chunk.length - strict.decode(chunk, { stream: true }).length;
     } catch {
@@ -48,11 +53,11 @@ export async function encodingOf(bytes: AsyncIterable<Uint8Array>): Promise<Enco
     const counted = countBytes(chunk);
     inCharacters += counted.inCharacters;
     stray += counted.stray;
-    if (stray > inCharacters + STRAY_BYTES_ENOUGH) return "windows-1252";
+    if (stray > inCharacters + STRAY_BYTES_ENOUGH) return first.equals(BOM) ? "mixed" : "windows-1252";
   }
   if (stray === 0 && !isWhole(strict)) stray = 1;
   if (stray === 0) return "utf-8";
-  return inCharacters > stray ? "mixed" : "windows-1252";
+  return inCharacters > stray || first.equals(BOM) ? "mixed" : "windows-1252";
 }
 
 /** Whether the decoded bytes did not end within a character. */

@@ -72,6 +72,11 @@ describe("encodingOf()", () => {
     ["a character cut by the end of a piece", Buffer.from("é–😀"), "utf-8"],
     ["a character cut by the end of the file", Buffer.from("é").subarray(0, 1), "windows-1252"],
     ["a stray byte among characters of UTF-8", Buffer.concat([Buffer.from("é–😀"), Buffer.from("a \x96 b", "latin1")]), "mixed"],
+    [
+      "a dash of Windows-1252 after the byte-order mark of UTF-8",
+      Buffer.concat([Buffer.from("\ufeffa"), Buffer.from("\x96\x96\x96\x96", "latin1")]),
+      "mixed",
+    ],
     ["a dash of Windows-1252", Buffer.from("a \x96 b", "latin1"), "windows-1252"],
   ] as const)("tells %s", async (_, bytes, encoding) => {
     expect(await encodingOf(pieces(bytes, 1))).toBe(encoding);
