@@ -95,7 +95,10 @@ function grantOfRow(row: Row, { warn }: FormatContext): Grant {
     instruments: words("funding_instruments", INSTRUMENTS),
     activities: words("funding_categories", ACTIVITIES),
     activitiesNote: text("funding_category_description"),
-    assistanceListings: text("opportunity_assistance_listings").split(";").filter(Boolean).map(listingOf),
+    assistanceListings: text("opportunity_assistance_listings")
+      .split(/;(?=\s*\d\d\.)/)
+      .filter(Boolean)
+      .map(listingOf),
     applicants: words("applicant_types", APPLICANTS).map(({ label }) => label),
     eligibility: text("applicant_eligibility_description"),
     costSharing: text("is_cost_sharing") === "True" ? "Yes" : text("is_cost_sharing") === "False" ? "No" : "",

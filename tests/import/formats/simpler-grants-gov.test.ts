@@ -92,6 +92,16 @@ describe("bad files", () => {
     expect([drafts.length, refused]).toEqual([123, ["opportunity_id must not be blank"]]);
   });
 
+  test("a semicolon in the title of an assistance listing begins no other one", async () => {
+    const listings = "12.420|Military Medical; Research;93.310|Trans-NIH";
+    const text = (await exportText()).replace(/"\d\d\.\d{3}\|[^"]*"/, `"${listings}"`);
+    const { drafts } = await readFormat(simplerGrantsGov, [textInput(text)], NOW);
+    const { keywords, tech_taxonomy } =
+      drafts.find(({ classifications }) => classifications?.keywords?.includes("Trans-NIH"))?.classifications ?? {};
+    expect(keywords).toContain("Military Medical; Research");
+    expect(tech_taxonomy?.filter((code) => code.startsWith("ALN:"))).toEqual(["ALN:12.420", "ALN:93.310"]);
+  });
+
   test("unknown words pass through with a warning", async () => {
     const text = (await exportText()).replace('"cooperative_agreement;grant"', '"barter;grant"').replace('"posted"', '"paused"');
     const { drafts, warnings } = await readFormat(simplerGrantsGov, [textInput(text)], NOW);
