@@ -66,7 +66,13 @@ export async function runFirstPass(
   const lastItems = new Map<Input, Item>();
   const files = await withContent(inputs);
   if (format.versions !== undefined) await staging.placements.placeAll(db, format.versions.in(files), isFirst);
-  const formatContext: FormatContext = { now: options.asOf ?? now(), warn: once(notify) };
+  const warn = once(notify);
+  let missing: string | undefined;
+  const incomplete = (message: string) => {
+    missing ??= message;
+    warn(message);
+  };
+  const formatContext: FormatContext = { now: options.asOf ?? now(), warn, incomplete };
   for await (const batch of batches(format.read(files, formatContext), BATCH_ROWS)) {
     for (const item of batch) lastItems.set(item.input, item);
     const items = batch.filter((item) => item.isSuperseded !== true);
@@ -75,7 +81,10 @@ export async function runFirstPass(
     await advance(context, { step: "reading", done: found.read, share: shareRead(inputs) });
   }
   await advance(context, { step: "reading", done: found.read, share: 1 });
-  if (options.snapshot && !options.allowRemovals) for (const item of lastItems.values()) refuseTruncated(item);
+  if (options.snapshot && !options.allowRemovals) {
+    if (missing !== undefined) throw new Error(`Cannot import this snapshot: ${missing}; --allow-removals imports it nevertheless`);
+    for (const item of lastItems.values()) refuseTruncated(item);
+  }
   return found;
 }
 

@@ -230,6 +230,12 @@ describe("a notice of SAM.gov", () => {
       },
     ],
     [
+      "whose contacts the API leaves out",
+      { PrimaryContactFullname: "Ann", PrimaryContactEmail: "ann@navy.mil" },
+      { pointOfContact: null },
+      { contacts: [{ name: "Ann", email: "ann@navy.mil" }] },
+    ],
+    [
       "awarded to somebody in a place",
       { AwardNumber: "C1", Award$: "6145952.44", Awardee: "V3GATE, LLC Colorado Springs CO 80921 USA" },
       { award: { number: "C1", amount: "6145952.44", awardee: { name: "V3GATE, LLC" } } },

@@ -5,6 +5,7 @@
  * A file of questions does not name its topic. It belongs to the topic whose id or code is in the file's name, otherwise to the topic of
  * the details file before it. Alternatively, one file of many topics' details may have `questions` in each of them.
  */
+import { basename } from "node:path";
 import { easternAt, easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../text/json-value.ts";
@@ -89,7 +90,9 @@ const SECTIONS = [
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const survey = await surveyOf(inputs);
   if (survey.total > survey.topics.size)
-    context.warn(`the portal's search found ${survey.total} topics; these files contain ${survey.topics.size} of them`);
+    (context.incomplete ?? context.warn)(
+      `the portal's search found ${survey.total} topics; these files contain ${survey.topics.size} of them`,
+    );
   const questions = questionsByTopic(survey);
 
   const joined = new Map<string, number>();
@@ -172,7 +175,7 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
 function questionsByTopic({ topics, asked }: Survey): Map<string, { questions: JsonObject[] }> {
   const byTopic = new Map<string, { questions: JsonObject[] }>();
   for (const [input, { after, questions }] of asked) {
-    const named = [...topics].filter(([id, code]) => [id, code].some((name) => name !== "" && input.name.includes(name)));
+    const named = [...topics].filter(([id, code]) => [id, code].some((name) => isNamedAfter(input, name)));
     const [topic = after] = named.map(([id]) => id).toSorted((one, other) => other.length - one.length);
     if (topic === "")
       throw new InvalidInput(
@@ -182,6 +185,11 @@ function questionsByTopic({ topics, asked }: Survey): Map<string, { questions: J
     byTopic.set(topic, { questions });
   }
   return byTopic;
+}
+
+/** Whether a file's name contains the whole name of a topic, and not only as a part of another word or number. */
+function isNamedAfter({ name: file }: Input, name: string): boolean {
+  return name !== "" && new RegExp(`(?<![a-z0-9])${RegExp.escape(name)}(?![a-z0-9])`, "i").test(basename(file));
 }
 
 async function* piecesOf(inputs: readonly Input[], around?: Around): AsyncIterable<Piece | Refused> {

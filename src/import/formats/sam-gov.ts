@@ -98,7 +98,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
     const { input, line, raw } = found;
     yield { input, line, raw, ...readNotice(noticeOf(raw), today, context) };
   }
-  if (total > count) context.warn(`the search found ${total} notices; these files contain ${count} of them`);
+  if (total > count) (context.incomplete ?? context.warn)(`the search found ${total} notices; these files contain ${count} of them`);
 }
 
 function readNotice(
@@ -228,7 +228,8 @@ function noticeOfResponse(response: JsonObject): Notice {
     placeOfPerformance: [textOf(objectOf(place.city).name), textOf(objectOf(place.state).code), textOf(objectOf(place.country).code)],
     amount: textOf(award.amount),
     awardee: textOf(objectOf(award.awardee).name),
-    contacts: arrayOf(response.pointOfContact).map(objectOf).map(contactOf),
+    // Null for some notices whose contacts the CSV has.
+    ...(Array.isArray(response.pointOfContact) && { contacts: response.pointOfContact.map(objectOf).map(contactOf) }),
     infoLink: textOf(response.additionalInfoLink),
     resourceLinks: arrayOf(response.resourceLinks)
       .map(textOf)

@@ -201,6 +201,15 @@ describe("questions", () => {
     expect(drafts.map((draft) => draft.questions)).toEqual([[{ question: "Why?", answer: null }], undefined]);
   });
 
+  test("of a file are not those of a topic whose id is only a part of a number or directory in its path", async () => {
+    const topics = search(aTopic({ topicId: "20267", topicCode: "A" }), aTopic({ topicId: "86352", topicCode: "B" }));
+    const details = textInput(JSON.stringify({ topicId: "86352", objective: "" }), "details.json");
+    for (const name of ["questions-20267171.json", "20267/questions.json"]) {
+      const { drafts } = await readFormat(dsip, [topics, details, questions(name)]);
+      expect(drafts.map((draft) => draft.questions?.length)).toEqual([undefined, 1]);
+    }
+  });
+
   test("may be among the details of many topics", async () => {
     const details = textInput(
       JSON.stringify([{ topicId: "a1_1", objective: "<p>Less noise</p>", questions: [{ questionId: 1, question: "Why?" }] }]),

@@ -24,26 +24,36 @@ const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 /** Real opportunities have at most some forty revisions. */
 const REVISIONS_MAX = 1000;
 
-/** Reads one response, with or without its envelope, or an array of responses. */
-export async function* readResponses(input: Input, first: string, context: FormatContext): AsyncIterable<Item> {
+/** How many opportunities a search found, and how many of its hits and files were read: each file may be a page of it. */
+export type Search = { found: number; hits: number; files: number };
+
+/** Warns if the pages of a search are not all there. */
+export function warnOfMissing({ found, hits, files }: Search, { warn, incomplete = warn }: FormatContext): void {
+  if (hits < found)
+    incomplete(`The search found ${found} opportunities, and the ${files === 1 ? "file holds" : "files hold"} ${hits} of them`);
+}
+
+/** Reads one response, with or without its envelope, or an array of responses. Adds the hits to `search`. */
+export async function* readResponses(input: Input, first: string, search: Search, context: FormatContext): AsyncIterable<Item> {
   const path = first === "{" ? pathOfHits(await beginningOf(input.bytes())) : undefined;
-  if (path !== undefined) yield* hitsIn(input, path, context);
+  if (path !== undefined) yield* hitsIn(input, path, search, context);
   else
     yield* responsesIn(
       first === "[" ? jsonObjects(input.bytes(), "", { faultOf: responseFault }) : [await wholeResponse(input)],
       input,
+      search,
       context,
     );
 }
 
 /** Reads the hits of a search one by one. A hit that is not JSON is rejected alone. */
-async function* hitsIn(input: Input, path: string, context: FormatContext): AsyncIterable<Item> {
+async function* hitsIn(input: Input, path: string, search: Search, context: FormatContext): AsyncIterable<Item> {
   let line = 0;
   const around = (document: unknown) => {
     const response = objectOf(document);
     const fault = responseFault(response);
     if (fault !== undefined) throw new Error(`it ${fault}`);
-    warnOfMissing(contentOf(response), line, context);
+    count(search, contentOf(response), line);
   };
   for await (const found of jsonObjects(input.bytes(), path, { around })) {
     line++;
@@ -55,13 +65,15 @@ async function* hitsIn(input: Input, path: string, context: FormatContext): Asyn
 async function* responsesIn(
   responses: AsyncIterable<FoundObject> | readonly FoundObject[],
   input: Input,
+  search: Search,
   context: FormatContext,
 ): AsyncIterable<Item> {
   let line = 0;
   for await (const response of responses) {
     if (response.kind === "rejected") yield { input, ...response, line: ++line, source: GRANTS_GOV };
     else
-      for (const found of grantsOf(contentOf(response.raw), context)) yield itemOf({ input, line: ++line, raw: found.raw }, found, context);
+      for (const found of grantsOf(contentOf(response.raw), search, context))
+        yield itemOf({ input, line: ++line, raw: found.raw }, found, context);
   }
 }
 
@@ -104,9 +116,9 @@ function contentOf(response: JsonObject): JsonObject {
   return "data" in response ? objectOf(response.data) : response;
 }
 
-function grantsOf(content: JsonObject, context: FormatContext): Found[] {
+function grantsOf(content: JsonObject, search: Search, context: FormatContext): Found[] {
   if (!Array.isArray(content.oppHits)) return [{ raw: content, grant: grantOfDetails(content, context), part: false }];
-  warnOfMissing(content, content.oppHits.length, context);
+  count(search, content, content.oppHits.length);
   return content.oppHits.map((hit) => foundHit(hit, context));
 }
 
@@ -114,9 +126,10 @@ function foundHit(hit: unknown, context: FormatContext): Found {
   return { raw: hit, grant: grantOfHit(objectOf(hit), context), part: true };
 }
 
-function warnOfMissing({ hitCount }: JsonObject, hits: number, { warn }: FormatContext): void {
-  if (typeof hitCount === "number" && hits < hitCount)
-    warn(`The search found ${hitCount} opportunities, and the file holds ${hits} of them`);
+function count(search: Search, { hitCount }: JsonObject, hits: number): void {
+  search.found = Math.max(search.found, typeof hitCount === "number" ? hitCount : 0);
+  search.hits += hits;
+  search.files++;
 }
 
 /* Hits */
@@ -154,7 +167,7 @@ function grantOfHit(hit: JsonObject, { warn }: FormatContext): Grant {
     title: textOf(hit.title),
     agency: textOf(hit.agency) || textOf(hit.agencyName),
     status: statusOf(textOf(hit.oppStatus), textOf(hit.docType)),
-    assistanceListings: readListings(arrayOf(hit.cfdaList ?? hit.alnist).map(textOf), warn),
+    assistanceListings: readListings([hit.cfdaList, hit.alnist].flatMap(arrayOf).map(textOf), warn),
     postDate: isoDate(textOf(hit.openDate)),
     openDate: isoDate(textOf(hit.openDate)),
     closeDate: isoDate(textOf(hit.closeDate)),
@@ -179,7 +192,7 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
   const id = textOf(details.id);
   const agency = textOf(objectOf(details.agencyDetails ?? body.agencyDetails).agencyName);
   const topAgency = textOf(objectOf(details.topAgencyDetails ?? body.topAgencyDetails).agencyName);
-  const listings = arrayOf(details.cfdas ?? details.alns).map(objectOf);
+  const listings = [details.cfdas, details.alns].flatMap(arrayOf).map(objectOf);
   const date = (member: string) => dateOf(textOf(body[`${member}Str`]), textOf(body[member]), warn);
   const coded = (member: string, codes: Codes) => codedOf(arrayOf(body[member]), codes);
   return {

@@ -6,7 +6,7 @@ import type { Format, FormatContext, Input, Item, LazyItem } from "../../format.
 import { naming, utf8Text } from "../../input.ts";
 import { firstCharacter } from "../../json-elements.ts";
 import { createXmlReader, SOURCE_MAX, type XmlHandlers } from "../../xml.ts";
-import { readResponses } from "./api.ts";
+import { readResponses, type Search, warnOfMissing } from "./api.ts";
 import {
   applicantTypes,
   fundingActivities,
@@ -28,12 +28,14 @@ export const grantsGov: Format = {
 };
 
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  for (const input of inputs) yield* naming(input, readOne(input, context));
+  const search: Search = { found: 0, hits: 0, files: 0 };
+  for (const input of inputs) yield* naming(input, readOne(input, search, context));
+  warnOfMissing(search, context);
 }
 
-async function* readOne(input: Input, context: FormatContext): AsyncIterable<Item> {
+async function* readOne(input: Input, search: Search, context: FormatContext): AsyncIterable<Item> {
   const first = await firstCharacter(input.bytes());
-  if (first === "{" || first === "[") yield* readResponses(input, first, context);
+  if (first === "{" || first === "[") yield* readResponses(input, first, search, context);
   else if (first === "<") yield* readExtract(input, context);
   else throw new Error("it is neither XML nor JSON");
 }

@@ -83,6 +83,7 @@ const ROLE = "Grantor contact";
 
 /** The draft of a grant. Warns of dates and amounts that cannot be read. */
 export function draftOfGrant(grant: Grant, { now, warn }: FormatContext): Draft {
+  dateOf(grant, grant.archiveDate, "23:59:59", warn);
   const title = oneLine(grant.title) || grant.opportunityNumber || "Untitled";
   return {
     source: { code: grant.source, opportunity_id: grant.id, url: grant.url },
@@ -112,9 +113,9 @@ function statusOf({ status, archiveDate }: Grant, now: EpochMs): Pick<Draft, "st
   return status === "forecast" ? { status: "forecast", status_display: "Forecasted" } : {};
 }
 
-/** Whether a date such as `2026-07-31` has passed in Eastern time. Nothing else in a draft depends on the clock. */
+/** Whether a date such as `2026-07-31` has passed in Eastern time; any other text has not. Nothing else in a draft depends on the clock. */
 export function isOver(date: string, now: EpochMs): boolean {
-  return date !== "" && date < easternDate(now);
+  return /^\d{4}-\d\d-\d\d$/.test(date) && date < easternDate(now);
 }
 
 function programOf(grant: Grant, title: string): NonNullable<Draft["program"]> {

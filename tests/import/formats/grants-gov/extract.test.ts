@@ -1,7 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { grantsGov } from "../../../../src/import/formats/grants-gov/extract.ts";
 import type { Draft } from "../../../../src/import/record.ts";
+import { aCatalog, dropScratch } from "../../../support/imports.ts";
 import { countBy, megabytesOf, readFormat, realInput, textInput } from "../../../support/read-format.ts";
+
+afterAll(dropScratch);
 
 const ATTACHMENTS = "https://apply07.grants.gov/grantsws/rest/opportunity/att/download";
 
@@ -220,6 +223,37 @@ describe("real files", () => {
     const { warnings } = await readFormat(grantsGov, [await realInput("grants-gov/search-20150813.json")]);
     expect(warnings).toEqual(["The search found 2027 opportunities, and the file holds 1371 of them"]);
   });
+
+  const page = (ids: string[], hitCount: number) =>
+    JSON.stringify({ errorcode: 0, data: { hitCount, oppHits: ids.map((id) => ({ id, number: id, title: id, oppStatus: "posted" })) } });
+
+  test("the pages of one search give none, unless one is missing", async () => {
+    const pages = [page(["1", "2"], 5), page(["3", "4"], 5), page(["5"], 5)].map((text) => textInput(text));
+    expect((await readFormat(grantsGov, pages)).warnings).toEqual([]);
+    expect((await readFormat(grantsGov, pages.slice(1))).warnings).toEqual([
+      "The search found 5 opportunities, and the files hold 3 of them",
+    ]);
+    expect((await readFormat(grantsGov, [textInput(`[${page(["1", "2"], 5)},${page(["3", "4", "5"], 5)}]`)])).warnings).toEqual([]);
+  });
+
+  test("a part of a search is no snapshot", async () => {
+    const catalog = await aCatalog();
+    const ids = Array.from({ length: 10 }, (_, index) => String(index));
+    const all = { format: grantsGov, snapshot: true };
+    expect(await catalog.take(page(ids, 10), all)).toMatchObject({ added: 10 });
+    await expect(catalog.take(page(ids.slice(1), 10), all)).rejects.toThrow(
+      "Cannot import this snapshot: The search found 10 opportunities, and the file holds 9 of them; --allow-removals imports it nevertheless",
+    );
+    expect(await catalog.take(page(ids.slice(1), 10), { ...all, allowRemovals: true })).toMatchObject({ removed: 1 });
+  });
+
+  test("assistance listings are read under either name, whichever is filled", async () => {
+    const hit = { id: "1", number: "N", title: "T", oppStatus: "posted", cfdaList: [], alnist: ["93.310"] };
+    const details = { id: "2", opportunityNumber: "N", synopsis: {}, cfdas: [], alns: [{ alnNumber: "93.631", programTitle: "Projects" }] };
+    const inputs = [{ data: { oppHits: [hit] } }, details].map((response) => textInput(JSON.stringify(response)));
+    const { drafts } = await readFormat(grantsGov, inputs);
+    expect(drafts.map(({ classifications }) => classifications?.tech_taxonomy)).toEqual([["ALN:93.310"], ["ALN:93.631"]]);
+  });
 });
 
 describe("mapping", () => {
@@ -240,6 +274,8 @@ describe("mapping", () => {
     ["04242026", "archived", "Archived"],
     ["04252026", undefined, undefined],
     ["", undefined, undefined],
+    ["12/31/2027", undefined, undefined],
+    ["0731202", undefined, undefined],
   ])("a synopsis whose archive date is %p, on 2026-04-25, is %p", async (ArchiveDate, status, display) => {
     const draft = await draftOf(synopsis({ ArchiveDate }));
     expect([draft.status, draft.status_display]).toEqual([status, display]);
