@@ -82,15 +82,25 @@ function replaceBoth(directory: string, report: BackupReport, make: (kind: Kind,
   }));
   try {
     for (const { kind, partial } of paths) {
-      rmSync(partial, { force: true }); // `vacuum into` refuses an existing file.
+      remove(partial); // Left by a killed program. `vacuum into` refuses an existing file.
       make(kind, partial);
       report("checking", fileNames[kind], statSync(partial).size);
       checkCopy(partial, kind);
     }
     for (const { path, partial } of paths) putInPlace(partial, path);
   } finally {
-    for (const { partial } of paths) rmSync(partial, { force: true });
+    for (const { partial } of paths) remove(partial);
   }
+}
+
+function remove(path: string): void {
+  removeLogs(path);
+  rmSync(path, { force: true });
+}
+
+/** SQLite would apply them to whatever file is at the path. */
+function removeLogs(path: string): void {
+  for (const suffix of ["-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
 }
 
 function refuseSame(backup: string, data: string): void {
@@ -155,7 +165,7 @@ function hold(directory: string, kind: Kind, { replacesDamaged, createsMissing }
 
 function putInPlace(from: string, to: string): void {
   chmodSync(from, 0o600); // A copy has the backup's mode.
-  for (const stale of [`${to}-wal`, `${to}-shm`]) rmSync(stale, { force: true }); // A stale log would be replayed into the new file.
+  removeLogs(to);
   const descriptor = openSync(from, "r+");
   fsyncSync(descriptor);
   closeSync(descriptor);
@@ -167,7 +177,7 @@ function checkCopy(path: string, kind: Kind): void {
   try {
     const [damage] = damageIn(sqlite);
     if (damage !== undefined) throw new Error(damage);
-    refuseForeignFile(sqlite, kind);
+    if (!refuseForeignFile(sqlite, kind)) throw new Error("it is empty");
   } catch (error) {
     throw new Error(`the copy of ${fileNames[kind]} cannot be trusted: ${reasonOf(error)}`, { cause: error });
   } finally {

@@ -31,6 +31,19 @@ async function contentsIn(directory: string): Promise<string> {
   return contents;
 }
 
+/** Leaves the journal of a transaction that was killed while it filled a new database at `path`. It would empty any file that is there. */
+async function leaveJournal(path: string): Promise<void> {
+  const filled = join(aDirectory(), "filled.db");
+  const script = `const { Database } = require("bun:sqlite");
+    const sqlite = new Database(${JSON.stringify(filled)}, { create: true });
+    for (const setting of ["synchronous = off", "cache_size = 1"]) sqlite.run("pragma " + setting);
+    sqlite.run("begin");
+    sqlite.run("create table filled as with n(n) as (select 1 union all select n + 1 from n where n < 1000) select randomblob(1000) from n");
+    process.kill(process.pid, "SIGKILL");`;
+  await Bun.spawn([process.execPath, "-e", script]).exited;
+  cpSync(`${filled}-journal`, `${path}-journal`);
+}
+
 describe("backUp()", () => {
   test("makes complete copies while the files are in use, which work as a data directory", async () => {
     const { copy, catalog, contents, made, close } = await backedUp();
@@ -139,6 +152,16 @@ describe("restore()", () => {
     expect(await contentsIn(elsewhere)).toBe(contents);
   });
 
+  test("applies nothing to the restored files that a killed program left there", async () => {
+    const { data, copy, contents, close } = await backedUp();
+    await close();
+    writeFileSync(join(data, "catalog.db"), "not a database at all ".repeat(100));
+    for (const name of ["catalog.db.partial", "catalog.db"]) await leaveJournal(join(data, name));
+    restore(copy, data);
+    expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
+    expect(await contentsIn(data)).toBe(contents);
+  });
+
   test("refuses while a server has the files open, even an idle one", async () => {
     const { data, copy, contents, close } = await backedUp();
     expect(() => restore(copy, data)).toThrow(`Cannot restore ${data}: catalog.db is in use: a server or an import has it open`);
@@ -158,6 +181,7 @@ describe("restore()", () => {
       (copy) => overwriteRootPage(join(copy, "catalog.db"), "opportunities"),
       "the copy of catalog.db cannot be trusted",
     ],
+    ["a file is empty", (copy) => truncateSync(join(copy, "catalog.db"), 0), "the copy of catalog.db cannot be trusted: it is empty"],
     ["a file is another one", (copy) => cpSync(join(copy, "state.db"), join(copy, "catalog.db")), "it is not a fundfeed catalog.db"],
     [
       "it was served and is not closed",
