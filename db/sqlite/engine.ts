@@ -7,7 +7,6 @@ import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.
 import { type Arguments, boundTo, type Query } from "../query.ts";
 import { Unavailable } from "../unavailable.ts";
 import { requireStorable, type Value } from "../value.ts";
-import { commitMark } from "./commit-counter.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
 import { ownFile, watchFile } from "./open-file.ts";
@@ -40,7 +39,7 @@ export function sqliteEngine<Name extends DatabaseName>(
   };
   return {
     ...engineOn(sqlite, name, { beforeRead: requireReadable, beforeWrite: requireWritable }),
-    commits: commitMark(sqlite),
+    commits: file.commits,
     checkFile: file.check,
     close: async () => file.close(),
   };

@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import { existsSync, readSync, rmSync, truncateSync } from "node:fs";
 import type { FileState } from "../engine.ts";
 import { identityOf } from "../file-identity.ts";
+import { commitMark } from "./commit-counter.ts";
 import { shareDescriptor } from "./descriptors.ts";
 import { noteLogOwner, removeLogOwner } from "./log-owner.ts";
 
@@ -10,6 +11,8 @@ export type OpenFile = {
   /** If the file was replaced or overwritten, also removes its log, which would damage the new file. */
   check: () => FileState;
   isOverwritten: () => boolean;
+  /** A number that changes with every commit; NaN once the connection is closed. */
+  commits: () => number;
   /** Closes the connection. */
   close: () => void;
 };
@@ -49,6 +52,7 @@ export function ownFile(path: string, sqlite: Database): OpenFile {
   return {
     check,
     isOverwritten: () => state === "overwritten",
+    commits: () => (isOpen ? watch.commits() : Number.NaN),
     close: () => {
       check();
       close();
@@ -67,6 +71,7 @@ function checkpoint(sqlite: Database): void {
 
 export type FileWatch = {
   state: () => FileState;
+  commits: () => number;
   /** Call it only after the connection is closed. */
   release: () => void;
 };
@@ -85,6 +90,7 @@ export function watchFile(path: string, writeBack: () => void = () => undefined)
       if (present === undefined) return "missing";
       return present === identity ? "intact" : "replaced";
     },
+    commits: commitMark(index.descriptor),
     release: () => {
       file.release();
       index.release();

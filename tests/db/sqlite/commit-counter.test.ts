@@ -1,15 +1,14 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commitMark } from "../../../db/sqlite/commit-counter.ts";
 import { openState } from "../../../db/sqlite/open.ts";
 
-test("commitMark() changes with every commit of another connection, also when the log is written back or reset", () => {
+test("commits() changes with every commit of another connection, also when the log is written back or reset", async () => {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-"));
-  const reader = openState(directory, 0).sqlite;
-  const mark = commitMark(reader);
-  const version = () => reader.query<{ data_version: number }, []>("pragma data_version").get()?.data_version;
+  const state = openState(directory, 0);
+  const mark = state.commits;
+  const version = () => state.sqlite.query<{ data_version: number }, []>("pragma data_version").get()?.data_version;
   let writer = openState(directory, 0).sqlite;
   const deeds = [
     () => writer.run("update plans set daily = daily + 1"),
@@ -32,24 +31,43 @@ test("commitMark() changes with every commit of another connection, also when th
   }
   expect(seen.size).toBeGreaterThan(50);
   writer.close();
-  reader.close();
+  await state.close();
+  expect(mark()).toBeNaN();
   rmSync(directory, { recursive: true });
 });
 
 // Not on other systems: only Linux shows its locks.
 test.skipIf(!existsSync("/proc/locks"))(
-  "commitMark() leaves SQLite its lock on the wal-index, without which another process would begin it anew",
-  () => {
+  "commits() leaves SQLite its lock on the wal-index, without which another process would begin it anew",
+  async () => {
     const directory = mkdtempSync(join(tmpdir(), "fundfeed-"));
-    const { sqlite } = openState(directory, 0);
-    sqlite.query("select 1 from plans").get();
+    const state = openState(directory, 0);
+    state.sqlite.query("select 1 from plans").get();
     const { ino } = statSync(join(directory, "state.db-shm"));
     const locks = () => readFileSync("/proc/locks", "utf8").match(new RegExp(`READ +${process.pid} \\S+:${ino} 128 128$`, "gm"))?.length;
     expect(locks()).toBe(1);
-    const mark = commitMark(sqlite);
-    mark();
+    const other = openState(directory, 0);
+    for (const { commits } of [state, other]) commits();
     expect(locks()).toBe(1);
-    sqlite.close();
+    await other.close();
+    expect(locks()).toBe(1);
+    await state.close();
     rmSync(directory, { recursive: true });
   },
 );
+
+test.skipIf(!existsSync("/proc/self/fd"))("a database that is closed leaves no file open", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "fundfeed-"));
+  const state = openState(directory, 0);
+  state.commits();
+  await state.close();
+  const open = readdirSync("/proc/self/fd").flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${name}`)];
+    } catch {
+      return []; // The descriptor that read the directory.
+    }
+  });
+  expect(open.filter((path) => path.startsWith(directory))).toEqual([]);
+  rmSync(directory, { recursive: true });
+});
