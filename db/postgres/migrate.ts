@@ -43,11 +43,26 @@ export type Kind = keyof typeof schemas;
  */
 export async function migratePostgres(client: Client, kind: Kind, now: number): Promise<Migrated[]> {
   if ((await haveBothSchemas(client)) && (await versionOf(client, kind)).missing === 0) return []; // The usual case, without a lock.
-  const versions = await client.inTransaction("begin isolation level read committed", async (connection) => {
+  const versions = await inUnlimitedTransaction(client, async (connection) => {
     await connection.rows("select pg_advisory_xact_lock(?)", [MIGRATING]);
+    await connection.execute("reset lock_timeout", []); // Servers that use the tables wait behind a statement that waits for them.
     return [await migrateSchema(connection, "catalog", now), await migrateSchema(connection, "state", now)];
   });
   return versions.filter(({ from, to }) => from > 0 && from < to);
+}
+
+/** A transaction without time limits: a migration takes minutes on millions of records, and other programs wait for it. */
+async function inUnlimitedTransaction<T>(client: Client, work: (connection: Executor) => Promise<T>): Promise<T> {
+  const connection = await client.dedicated();
+  try {
+    await connection.execute("set lock_timeout = 0", []);
+    await connection.execute("begin isolation level read committed", []);
+    const result = await work(connection);
+    await connection.execute("commit", []);
+    return result;
+  } finally {
+    await connection.close(); // Without a commit, nothing was changed.
+  }
 }
 
 /** A schema, and how many migrations it had before and has now. */
