@@ -13,12 +13,17 @@ export type ReadFile = { sqlite: Database; finish: () => void };
 const ROOM_FOR_INDEX_BYTES = 65_536;
 
 /** `waitMs` is how long to wait for a program that has locked the file. */
-export function openToRead(path: string, waitMs: number): ReadFile {
+export function openToRead(path: string, waitMs: number, copy = copyFileSync): ReadFile {
   const [hasLog, hasIndex] = [existsSync(`${path}-wal`), existsSync(`${path}-shm`)];
   if (hasLog && hasIndex) return openInUse(path, waitMs);
+  if (!hasLog) return canMakeIndex(path) ? openBesideWriters(path) : openUnchanging(path);
   // File and log were copied without the index, as by a file system snapshot. SQLite would create an index and leave it there.
-  if (hasLog) return openPrivateCopy(path);
-  return canMakeIndex(path) ? openBesideWriters(path) : openUnchanging(path);
+  try {
+    return openPrivateCopy(path, copy);
+  } catch (error) {
+    if (existsSync(`${path}-wal`) && !existsSync(`${path}-shm`)) throw error;
+    return openToRead(path, waitMs, copy); // A program was closing or opening the file: SQLite removes the index before the log.
+  }
 }
 
 /** A server or an import has it open, or was killed. A read-only connection leaves the log in place when it closes. */
@@ -49,15 +54,15 @@ function openUnchanging(path: string): ReadFile {
   return { sqlite, finish: requireUnchanged(path) };
 }
 
-function openPrivateCopy(path: string): ReadFile {
+function openPrivateCopy(path: string, copy = copyFileSync): ReadFile {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-read-"));
   const drop = () => rmSync(directory, { recursive: true, force: true });
   try {
     const check = requireUnchanged(path);
-    const copy = join(directory, basename(path));
-    for (const suffix of ["", "-wal"]) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
+    const copied = join(directory, basename(path));
+    for (const suffix of ["", "-wal"]) copy(`${path}${suffix}`, `${copied}${suffix}`);
     check();
-    return { sqlite: new Database(copy, { readwrite: true, strict: true }), finish: drop };
+    return { sqlite: new Database(copied, { readwrite: true, strict: true }), finish: drop };
   } catch (error) {
     drop();
     throw error;
