@@ -4,6 +4,7 @@ import { DrizzleQueryError } from "drizzle-orm/errors";
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(EEXIST|ENOTDIR)\b/, "there is a file where a directory should be"],
   [/^ENOENT\b/, "the directory cannot be made there"],
+  [/^EISDIR\b/, "it is a directory"],
   [/^(EACCES|EPERM|EROFS|SQLITE_READONLY)/, "permission denied: the directory and its files must be writable"],
   [/^SQLITE_CANTOPEN/, "it cannot be opened: the directory and its files must be readable and writable"],
   [/^SQLITE_NOTADB/, "it is not a database file"],

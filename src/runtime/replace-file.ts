@@ -1,42 +1,64 @@
 /** Replaces a file as a whole: readers see the old content or the new one, also after a crash. */
-import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Call `finish` or `abandon` at the end. Until `finish`, the file at the path stays as it is. */
 export type Replacement = {
   write: (text: string) => void;
-  /** Returns once the new content is on disk at the path. A file that has this content already is left alone. */
+  /** Returns once the new content is on disk at the path. A file that already has this content is left alone. */
   finish: () => void;
   abandon: () => void;
 };
 
-/** Opens a new file beside the one at `path`. It gets the mode of that file, or `mode` if there is none. */
+/**
+ * Opens a new file beside the one at `path`. It gets the mode of that file, or `mode` if there is none. A link stays a link: its file is
+ * replaced. What is no file, such as a pipe or /dev/null, is written to instead.
+ */
 export function replaceFile(path: string, mode: number): Replacement {
+  const present = statSync(path, { throwIfNoEntry: false });
+  return present === undefined || present.isFile() ? replacing(present === undefined ? path : realpathSync(path), mode) : writingTo(path);
+}
+
+function replacing(path: string, mode: number): Replacement {
   const partial = `${path}.partial-${process.pid}`;
   rmSync(partial, { force: true }); // Left by a killed program that had the same process id.
-  const descriptor = openSync(partial, "wx", 0o600);
-  let isOpen = true;
-  const close = () => {
-    if (isOpen) closeSync(descriptor);
-    isOpen = false;
-  };
+  const file = openedFile(partial, "wx");
   const abandon = () => {
-    close();
+    file.close();
     rmSync(partial, { force: true });
   };
   return {
-    write: (text) => {
-      for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(descriptor, rest));
-    },
+    write: file.write,
     finish: () => {
       if (isSame(partial, path)) return abandon();
-      fchmodSync(descriptor, modeOf(path) ?? mode);
-      fsyncSync(descriptor);
-      close();
+      fchmodSync(file.descriptor, modeOf(path) ?? mode);
+      fsyncSync(file.descriptor);
+      file.close();
       renameSync(partial, path);
       syncDirectory(dirname(path));
     },
     abandon,
+  };
+}
+
+function writingTo(path: string): Replacement {
+  const { write, close } = openedFile(path, "w");
+  return { write, finish: close, abandon: close };
+}
+
+/** `close` may be called again. */
+function openedFile(path: string, flags: "w" | "wx") {
+  const descriptor = openSync(path, flags, 0o600);
+  let isOpen = true;
+  return {
+    descriptor,
+    write: (text: string) => {
+      for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(descriptor, rest));
+    },
+    close: () => {
+      if (isOpen) closeSync(descriptor);
+      isOpen = false;
+    },
   };
 }
 
