@@ -4,11 +4,11 @@ import { pathStart } from "./quirks.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Serves `/metrics`, and 404 for any other path. `text` returns the metrics in the exposition format. */
+/** Serves `/metrics`, with any query, and 404 for any other path. `text` returns the metrics in the exposition format. */
 export function createMetricsApp(text: () => Promise<string>): App {
   return {
     fetch: async ({ url }) =>
-      url.slice(pathStart(url)) === "/metrics"
+      url.slice(pathStart(url)).split("?", 1)[0] === "/metrics"
         ? new Response(await text(), { headers: { "Content-Type": CONTENT_TYPE, "Cache-Control": "no-store" } })
         : new Response("The metrics are at /metrics.\n", { status: 404 }),
   };

@@ -155,6 +155,7 @@ describe("serve --metrics-port", () => {
     expect(Number(samples(text, "process_resident_memory_bytes")[0])).toBeGreaterThan(10_000_000);
 
     expect((await fetch(metrics.replace("/metrics", "/v1/meta"))).status).toBe(404);
+    expect((await fetch(`${metrics}?collect=all`)).status).toBe(200); // As a scrape job with `params` requests it.
     expect((await fetch(`${server.base.replace("/v1", "")}/metrics`)).status).toBe(404);
     expect(await server.stop()).toBe(0);
     expect(server.log()).not.toContain('"route"'); // Requests are not logged at this level.
