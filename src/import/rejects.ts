@@ -10,7 +10,7 @@ import {
   rmSync,
   type Stats,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, parse, sep } from "node:path";
 import { reasonOf } from "../../db/reason.ts";
@@ -32,7 +32,7 @@ export type Reason = { reason: string; records: number; file: string; line: numb
 export type Rejects = {
   add: (item: Item, rejection: Rejection) => void;
   reasons: () => Reason[];
-  /** Renames the partial files to their final names, and returns these. */
+  /** Renames the partial files to their final names. Returns these, or the name of a partial file that cannot be renamed. */
   keep: () => string[];
   /** Deletes the partial files. */
   drop: () => void;
@@ -56,8 +56,12 @@ export function createRejects(options: RejectsOptions): Rejects {
   const open = new Map<string, number>();
   const reasons = new Map<string, Reason>();
   const partial = (file: string) => `${file}.partial`;
-  const close = () => {
+  /** The files that were open until now. */
+  const closed = () => {
+    const files = [...open.keys()];
     for (const descriptor of open.values()) closeSync(descriptor);
+    open.clear();
+    return files;
   };
 
   function count({ input, line }: Item, { kind }: Rejection): void {
@@ -71,7 +75,8 @@ export function createRejects(options: RejectsOptions): Rejects {
     const descriptor = open.get(file) ?? begin(file, partial(file), options.files);
     open.set(file, descriptor);
     const record = options.redactContacts ? "null" : (item.json ?? jsonOf(item.raw));
-    writeSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
+    // Not `writeSync`, which may write a part without an error when the disk is nearly full.
+    writeFileSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
   }
 
   return {
@@ -81,18 +86,22 @@ export function createRejects(options: RejectsOptions): Rejects {
     },
     reasons: () => [...reasons.values()].toSorted((one, other) => other.records - one.records).slice(0, REASONS_SHOWN),
     keep() {
-      const files = [...open.keys()];
-      close();
-      for (const file of files) renameSync(partial(file), file);
-      open.clear();
-      return files;
+      return closed().map((file) => renamed(partial(file), file));
     },
     drop() {
-      close();
-      for (const file of open.keys()) rmSync(partial(file), { force: true });
-      open.clear();
+      for (const file of closed()) rmSync(partial(file), { force: true });
     },
   };
+}
+
+/** The import is stored by now, so what it rejected must not be lost. */
+function renamed(partial: string, file: string): string {
+  try {
+    renameSync(partial, file);
+    return file;
+  } catch {
+    return partial; // Something else took the name meanwhile.
+  }
 }
 
 /** `<input>.rejects.ndjson` (D-35), next to an input in the working directory or `rejectsDirectory`, otherwise in the latter. */
@@ -151,7 +160,7 @@ async function rewritten(file: string): Promise<boolean> {
     for await (const { text } of lines(createReadStream(file))) {
       const line = withoutRecord(text);
       hadSome ||= line !== text;
-      if (line !== "") writeSync(descriptor, `${line}\n`);
+      if (line !== "") writeFileSync(descriptor, `${line}\n`);
     }
     fsyncSync(descriptor);
   } catch (error) {

@@ -2,6 +2,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createRejects } from "../../src/import/rejects.ts";
+import { Rejection } from "../../src/import/validate.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, dropScratch } from "../support/imports.ts";
 
@@ -148,5 +150,31 @@ describe("the rejects file", () => {
     const root = somewhere();
     const place = { working: "/", data: join(root, "data"), input: join(root, "elsewhere/mine.ndjson") };
     expect(rejectsOf(place)).toBe(join(root, "data/mine.ndjson.rejects.ndjson"));
+  });
+
+  test("keeps its partial name if another one cannot be had any more, and the import is done", () => {
+    const directory = aDirectory();
+    const files = ["one", "two"].map((name) => join(directory, name));
+    const rejects = createRejects({ files, rejects: undefined, dryRun: false });
+    for (const name of files) {
+      const item = { kind: "rejected", reason: "R", input: { name, bytes: () => new Blob().stream() }, line: 1, raw: null } as const;
+      rejects.add(item, new Rejection("R"));
+    }
+    mkdirSync(`${files[0]}.rejects.ndjson`);
+    const kept = rejects.keep();
+    rejects.drop();
+    expect(kept).toEqual([`${files[0]}.rejects.ndjson.partial`, `${files[1]}.rejects.ndjson`]);
+    for (const file of kept) expect(readFileSync(file, "utf8")).toBe('{"line":1,"reason":"R","record":null}\n');
+  });
+
+  test("that cannot be written as a whole fails the import, which stores nothing", () => {
+    const data = aDirectory();
+    const path = aFile([record(1), { title: "x".repeat(3_000_000) }]);
+    const command = [process.execPath, join(import.meta.dir, "../../src/main.ts"), "import", "records", path, "--data", data];
+    // Files of at most 2 MB, as on a disk that is nearly full. A signal that says so would end the program.
+    const limited = Bun.spawnSync(["bash", "-c", 'trap "" XFSZ; ulimit -f 2048; exec "$@"', "bash", ...command]);
+    expect([limited.exitCode, limited.stderr.toString()]).toEqual([1, expect.stringContaining("Cannot finish import")]);
+    expect(readdirSync(data).filter((name) => name.includes("rejects"))).toEqual([]);
+    expect(Bun.spawnSync(command).stderr.toString()).toContain("Rejected records with their reasons are in");
   });
 });
