@@ -137,14 +137,14 @@ async function downloadOnce(
     const tag = partial.bytes > 0 && request.headBytes === undefined ? partial.etag : undefined;
     const resumed = tag !== undefined;
     const conditions = resumed ? { range: `bytes=${partial.bytes}-`, "if-range": tag } : { ...conditionsOf(known), ...rangeOf(request) };
-    const response = await fetchFollowingRedirects(net, request, conditions, timer);
+    const { response, cookies } = await fetchFollowingRedirects(net, request, conditions, timer);
     if (response.status === 304 && known !== undefined && !resumed) return { outcome: "unchanged" };
     if (request.isMissing?.(response) ?? response.status === 404) return { outcome: "missing" };
     requireStatus(response, resumed || request.isRange === true, partial, net.now());
     requireType(response, request);
     await prepareFile(partial, response, request);
     await saveBody(net, request, partial, response, timer);
-    return { outcome: "saved", validators: validatorsOf(response), cookies: cookiesOf(response) };
+    return { outcome: "saved", validators: validatorsOf(response), cookies };
   } finally {
     timer.end();
   }
@@ -153,33 +153,36 @@ async function downloadOnce(
 /* The request */
 
 /**
- * Follows redirects itself, to check each URL before it is requested. `verbose: false` overrides BUN_CONFIG_VERBOSE_FETCH, which would print
- * the URL and all headers.
+ * Follows redirects itself, to check each URL before it is requested, and because a session may begin with a redirect. Its cookies go to its
+ * own host only. `verbose: false` overrides BUN_CONFIG_VERBOSE_FETCH, which would print the URL and all headers.
  */
 async function fetchFollowingRedirects(
   net: Net,
   { url, types, body, cookies, key }: DownloadRequest,
   conditions: Record<string, string>,
   timer: Timer,
-): Promise<Response> {
+): Promise<{ response: Response; cookies: string }> {
   const headers = {
     accept: types.join(", ") || "*/*",
     "accept-encoding": "identity",
     "user-agent": userAgentOf(net),
     ...conditions,
-    ...(cookies && { cookie: cookies }),
   };
   const isForm = body instanceof URLSearchParams;
   const type = isForm ? "application/x-www-form-urlencoded" : "application/json";
   const post = { method: "POST", body: isForm ? `${body}` : JSON.stringify(body), headers: { ...headers, "content-type": type } };
   const request = { ...(body === undefined ? { headers } : post), redirect: "manual", signal: timer.signal, verbose: false } as const;
   let address = url;
+  let session = cookies ?? "";
   for (let hops = 0; ; hops++) {
     requireAllowed(address, net);
     await net.requirePermission?.(address);
     const shown = hops === 0 ? withoutKey(address.href, key) : publicUrl(address); // The query of a redirect may be a signature.
-    const response = await observed(net, { url: shown, request, body }, () => withTimer(timer, fetch(address.href, request)));
-    if (!REDIRECTS.includes(response.status)) return response;
+    const isOwn = address.host === url.host;
+    const sent = { ...request, headers: { ...request.headers, ...(isOwn && session !== "" && { cookie: session }) } };
+    const response = await observed(net, { url: shown, request: sent, body }, () => withTimer(timer, fetch(address.href, sent)));
+    if (isOwn) session = withCookies(session, response);
+    if (!REDIRECTS.includes(response.status)) return { response, cookies: session };
     if (hops === REDIRECTS_MAX) throw new Error(`it redirects more than ${REDIRECTS_MAX} times`);
     if (body !== undefined) throw new Error("it redirects a POST request");
     address = redirectTarget(response, address, net);
@@ -308,11 +311,11 @@ function validatorsOf({ headers }: Response): Validators {
   return { etag: headers.get("etag"), last_modified: headers.get("last-modified") };
 }
 
-function cookiesOf({ headers }: Response): string {
-  return headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(";", 1)[0]?.trim())
-    .join("; ");
+/** The cookies of a session, as a `Cookie` header has them, with those that a response sets. */
+function withCookies(session: string, { headers }: Response): string {
+  const all = [...session.split("; "), ...headers.getSetCookie().map((cookie) => cookie.split(";", 1)[0]?.trim() ?? "")];
+  const byName = new Map(all.filter((cookie) => cookie !== "").map((cookie) => [cookie.split("=", 1)[0], cookie]));
+  return [...byName.values()].join("; ");
 }
 
 /* Time */

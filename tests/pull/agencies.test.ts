@@ -1,9 +1,10 @@
 /** `pull` of DARPA and NASA, whose pages and feeds are fetched with the permission of robots.txt. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
+import { download } from "../../src/pull/download.ts";
 import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";
 import { realFile, realJson } from "../support/real-data.ts";
-import { type Asked, aPuller, play, playRaw, rawAnswer } from "./upstream.ts";
+import { type Asked, aNet, aPuller, play, playRaw, rawAnswer } from "./upstream.ts";
 
 afterAll(dropScratch);
 
@@ -167,6 +168,23 @@ describe("pull nasa-nspires", () => {
     expect(await puller.turn(base)).toMatchObject({ read: 13, unchanged: 13, events: 0 });
     const [kept = ""] = readdirSync(keep);
     expect(readdirSync(`${keep}/${kept}`)).toEqual(["solicitations.json"]);
+  });
+
+  test("keeps the session that a redirect opens, and sends it to no other host", async () => {
+    const other = play(() => page("<html>Solicitations"));
+    const { base, asked } = site(({ path, headers }) => {
+      if (path === "/solicitations.do")
+        return new Response(null, { status: 302, headers: { location: "/start", "set-cookie": "JSESSIONID=abc; Path=/; HttpOnly" } });
+      if (path === "/start")
+        return new Response(null, { status: 302, headers: { location: `${other.base}page`, "set-cookie": "route=2" } });
+      return headers.get("cookie") === "JSESSIONID=abc; route=2" ? Response.json(LIST) : page("<html>Splash");
+    });
+    const hosts = [base, other.base].map((url) => new URL(url).host);
+    const net = aNet(base, { hosts });
+    const init = { url: new URL("solicitations.do", base), types: ["text/html"], bytesMax: 1000 };
+    const opened = await download(net, init, `${aDirectory()}/page.html`);
+    expect(opened).toMatchObject({ outcome: "saved", cookies: "JSESSIONID=abc; route=2" });
+    expect([...asked, ...other.asked].map(({ headers }) => headers.get("cookie"))).toEqual([null, "JSESSIONID=abc", null]);
   });
 
   test.each([
