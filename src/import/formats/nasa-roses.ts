@@ -139,7 +139,7 @@ function readRow(id: string, row: Row, page: Page, context: FormatContext): Reco
 function toDraft(id: string, row: Row, { year, notes }: Page, context: FormatContext): Draft {
   const note = notes.get(/\[(\d+)\]/.exec(row.due)?.[1] ?? "") ?? null;
   return {
-    source: { code: SOURCE, opportunity_id: id, url: row.url || null },
+    source: { code: SOURCE, opportunity_id: id, url: urlOf(row) },
     title: `${row.appendix} ${row.title}`,
     summary: note,
     description: note,
@@ -154,6 +154,12 @@ function toDraft(id: string, row: Row, { year, notes }: Page, context: FormatCon
     dates: { closes_at: dueDate(row.due, context), response_at: dueDate(row.step1, context) },
     eligibility: { requirements: requirementsOf(row) },
   };
+}
+
+/** The address of a program as the page writes it. A relative one is of NSPIRES, which serves the page. */
+function urlOf({ url }: Row): string | null {
+  if (url === "" || URL.canParse(url)) return url || null;
+  return URL.parse(url, "https://nspires.nasaprs.com/external/solicitations/")?.href ?? url;
 }
 
 /** What stands in place of a due date. Where it means that proposals are accepted, the status follows from the dates. */

@@ -92,6 +92,11 @@ describe("another page", () => {
     expect(kept.size).toBe(1);
   });
 
+  test("a relative address is one of NSPIRES", async () => {
+    const { kept } = await readPage('<tr><td>A.2<td><a href="summary.do?solId=1">Ice</a><td>N/A<td>TBD');
+    expect(kept.get("ROSES-2026-A.2")?.source.url).toBe("https://nspires.nasaprs.com/external/solicitations/summary.do?solId=1");
+  });
+
   test("unknown words in place of a due date give a warning", async () => {
     const { kept, warnings } = await readPage("<tr><td>A.2<td>Ice<td>N/A<td>Soon");
     expect([kept.get("ROSES-2026-A.2")?.status, warnings]).toEqual([undefined, ['unknown due date "Soon": the program counts as open']]);
