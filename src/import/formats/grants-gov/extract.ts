@@ -191,7 +191,7 @@ const DEPTH_MAX = 100;
 const TOO_LONG = `the element must have at most ${SOURCE_MAX} characters`;
 
 /** The opportunities of an extract, one by one. Warns of other elements. */
-async function* elementsOf(bytes: AsyncIterable<Uint8Array>, { warn }: FormatContext): AsyncIterable<Element> {
+async function* elementsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete = warn }: FormatContext): AsyncIterable<Element> {
   let complete: Element[] = [];
   let record: Element = emptyElement("");
   let recordLength = 0;
@@ -232,7 +232,7 @@ async function* elementsOf(bytes: AsyncIterable<Uint8Array>, { warn }: FormatCon
         if (source === undefined) record.fault ??= TOO_LONG;
         else record.source = source;
         if (RECORDS.has(record.name)) complete.push(record);
-        else warn(`Unknown element ${name} is left out`);
+        else (/^(Opportunity|FundingOpp)/.test(record.name) ? incomplete : warn)(`Unknown element ${name} is left out`);
       }
       depth--;
     },

@@ -247,6 +247,17 @@ describe("real files", () => {
     expect(await catalog.take(page(ids.slice(1), 10), { ...all, allowRemovals: true })).toMatchObject({ removed: 1 });
   });
 
+  test("an extract with opportunities of an unknown kind is no snapshot, and other unknown elements do no harm", async () => {
+    const extract = (more: string) =>
+      `<Grants>${Array.from({ length: 10 }, (_, id) => synopsis({ OpportunityID: `${id + 1}` })).join("")}${more}</Grants>`;
+    const catalog = await aCatalog();
+    const all = { format: grantsGov, snapshot: true };
+    expect(await catalog.take(extract("<Note/>"), all)).toMatchObject({ read: 10, rejected: 0 });
+    await expect(catalog.take(extract("<OpportunityForecastDetail_2_0/>"), all)).rejects.toThrow(
+      "Cannot import this snapshot: Unknown element OpportunityForecastDetail_2_0 is left out",
+    );
+  });
+
   test("assistance listings are read under either name, whichever is filled", async () => {
     const hit = { id: "1", number: "N", title: "T", oppStatus: "posted", cfdaList: [], alnist: ["93.310"] };
     const details = { id: "2", opportunityNumber: "N", synopsis: {}, cfdas: [], alns: [{ alnNumber: "93.631", programTitle: "Projects" }] };
