@@ -6,7 +6,7 @@
  * the details file before it. Alternatively, one file of many topics' details may have `questions` in each of them.
  */
 import { basename } from "node:path";
-import { easternAt, easternInstant } from "../../text/eastern.ts";
+import { dateInstant, easternAt } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
@@ -251,8 +251,8 @@ function isQuestion(value: JsonObject): boolean {
 /** Search, details and questions have different fields. Fields that no file has are left out, so that stored values stay. */
 function toDraft(topic: Topic, context: FormatContext): Draft {
   const code = textOf(topic.topicCode);
-  const opens = instantOf(topic.topicStartDate, "00:00:00");
-  const closes = instantOf(topic.topicEndDate, "23:59:59");
+  const opens = instantOf(topic.topicStartDate, "00:00:00", context);
+  const closes = instantOf(topic.topicEndDate, "23:59:59", context);
   return {
     source: { code: SOURCE, opportunity_id: code, url: `${PORTAL}/topics-app/` },
     title: plainText(textOf(topic.topicTitle)) || code,
@@ -268,7 +268,12 @@ function toDraft(topic: Topic, context: FormatContext): Draft {
       solicitation_title: textOf(topic.solicitationTitle) || null,
       contract_class: phasesOf(topic.phaseHierarchy),
     },
-    dates: { posted_at: instantOf(topic.topicPreReleaseStartDate, "00:00:00"), opens_at: opens, closes_at: closes, response_at: closes },
+    dates: {
+      posted_at: instantOf(topic.topicPreReleaseStartDate, "00:00:00", context),
+      opens_at: opens,
+      closes_at: closes,
+      response_at: closes,
+    },
     ...("baaInstructions" in topic ? { contacts: contactsOf(topic), attachments: attachmentsOf(topic) } : {}),
     ...("objective" in topic ? detailsOf(topic) : {}),
     ...("questions" in topic ? { questions: arrayOf(topic.questions).map(objectOf).map(questionOf) } : {}),
@@ -361,10 +366,9 @@ function questionOf({ question, answer, answers }: JsonObject): { question: stri
   return { question: textOf(question) || null, answer: texts.filter((text) => text !== "").join("\n") || null };
 }
 
-/** RFC 3339 of milliseconds since 1970 (a number or text), a timestamp or, in the export, a date. Null if it is none of them. */
-function instantOf(value: unknown, timeOfDate: string): string | null {
+/** RFC 3339 of milliseconds since 1970 (a number or text), a timestamp or, in the export, a date. Null, with a warning, for any other text. */
+function instantOf(value: unknown, timeOfDate: string, { warn }: FormatContext): string | null {
   const text = textOf(value);
-  if (/^\d{4}-\d\d-\d\d$/.test(text)) return easternInstant(text, timeOfDate) ?? null;
   const ms = /^-?\d{1,14}$/.test(text) ? Number(text) : parseInstantMs(text);
-  return ms === undefined ? null : easternAt(ms);
+  return ms === undefined ? dateInstant(text, timeOfDate, warn) : easternAt(ms);
 }

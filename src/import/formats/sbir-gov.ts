@@ -1,5 +1,5 @@
 /** SBIR.gov: responses of its public API, or the CSV export of its topic search. Each topic of a solicitation is an opportunity. */
-import { easternInstant } from "../../text/eastern.ts";
+import { dateInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
@@ -114,7 +114,7 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
   const title = textOf(topic.topic_title) || solicitationTitle || number;
   const program = textOf(solicitation.program);
   const description = descriptionOf(topic);
-  const opens = openingOf(topic.topic_open_date) ?? openingOf(solicitation.open_date);
+  const opens = openingOf(topic.topic_open_date, context) ?? openingOf(solicitation.open_date, context);
   const status = statusOf(textOf(solicitation.current_status), opens, context);
   const lineage = versionOf(solicitation, topic)?.id ?? lineageOf(solicitation, topic, title);
   return {
@@ -136,9 +136,9 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
       contract_class: phaseOf(textOf(solicitation.phase)),
     },
     dates: {
-      posted_at: openingOf(solicitation.release_date),
+      posted_at: openingOf(solicitation.release_date, context),
       opens_at: opens,
-      ...deadlinesOf(solicitation, topic, context.now),
+      ...deadlinesOf(solicitation, topic, context),
     },
     classifications: { keywords: program.toUpperCase() === "BOTH" ? ["STTR"] : [] },
     attachments: linkOf(solicitation.solicitation_agency_url),
@@ -217,14 +217,18 @@ function statusOf(status: string, opens: string | null, context: FormatContext):
  * A solicitation may have several due dates before it closes. The next one is `response_at`. As `closes_at`, each of them would close the
  * record, and the next import would open it again.
  */
-function deadlinesOf(solicitation: JsonObject, topic: JsonObject, now: number): { closes_at: string | null; response_at: string | null } {
+function deadlinesOf(
+  solicitation: JsonObject,
+  topic: JsonObject,
+  context: FormatContext,
+): { closes_at: string | null; response_at: string | null } {
   const due = [solicitation.application_due_date]
     .flat()
-    .map(closingOf)
+    .map((date) => closingOf(date, context))
     .filter((instant) => instant !== null)
     .sort();
-  const next = due.find((instant) => (parseInstantMs(instant) ?? 0) >= now) ?? due.at(-1) ?? null;
-  const closes = closingOf(topic.topic_closed_date) ?? closingOf(solicitation.close_date) ?? due.at(-1) ?? null;
+  const next = due.find((instant) => (parseInstantMs(instant) ?? 0) >= context.now) ?? due.at(-1) ?? null;
+  const closes = closingOf(topic.topic_closed_date, context) ?? closingOf(solicitation.close_date, context) ?? due.at(-1) ?? null;
   return { closes_at: closes, response_at: next ?? closes };
 }
 
@@ -260,23 +264,21 @@ function addressOf(link: unknown): string {
   return textOf(link).replace(/^https?:\/\/web\.archive\.org\/web\/\w+\//, "");
 }
 
-function openingOf(date: unknown): string | null {
-  const day = dayOf(textOf(date));
-  return day === undefined ? null : (easternInstant(day, "00:00:00") ?? null);
+function openingOf(date: unknown, { warn }: FormatContext): string | null {
+  return dateInstant(dayOf(textOf(date)), "00:00:00", warn);
 }
 
-function closingOf(date: unknown): string | null {
-  const day = dayOf(textOf(date));
-  return day === undefined ? null : (easternInstant(day, "23:59:59") ?? null);
+function closingOf(date: unknown, { warn }: FormatContext): string | null {
+  return dateInstant(dayOf(textOf(date)), "23:59:59", warn);
 }
 
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 
-/** `2025-05-14` of `2025/05/14`, `2025-05-14` or, in the export, `May 14, 2025`. Undefined for any other text. */
-function dayOf(text: string): string | undefined {
+/** `2025-05-14` of `2025/05/14`, `2025-05-14` or, in the export, `May 14, 2025`. Any other text stays. */
+function dayOf(text: string): string {
   const [, year, month, day] = /^(\d{4})[-/](\d\d)[-/](\d\d)/.exec(text) ?? [];
   if (year !== undefined) return `${year}-${month}-${day}`;
   const [, name = "", dayOfMonth = "", ofYear] = /^(\w+) (\d{1,2}), (\d{4})$/.exec(text) ?? [];
   const index = MONTHS.indexOf(name);
-  return index === -1 ? undefined : `${ofYear}-${String(index + 1).padStart(2, "0")}-${dayOfMonth.padStart(2, "0")}`;
+  return index === -1 ? text : `${ofYear}-${String(index + 1).padStart(2, "0")}-${dayOfMonth.padStart(2, "0")}`;
 }

@@ -269,8 +269,13 @@ test.each([
   ["2026-04-29", "2026-04-29T23:59:59-04:00"],
   [null, null],
   ["soon", null],
+  ["04/29/2026", null],
 ])("topicEndDate %p is %p", async (topicEndDate, instant) => {
-  expect((await draftOf({ topicEndDate })).dates?.closes_at).toBe(instant);
+  const { drafts, warnings } = await readFormat(dsip, [search(aTopic({ topicEndDate }))]);
+  expect([drafts[0]?.dates?.closes_at as unknown, warnings]).toEqual([
+    instant,
+    instant === null && topicEndDate !== null ? [`unreadable date "${topicEndDate}" is left out`] : [],
+  ]);
 });
 
 test.each([
