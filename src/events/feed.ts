@@ -28,6 +28,8 @@ export type FeedEntry = { seq: number; event: OpportunityEvent; opportunity: Opp
  */
 export type FeedFilter = {
   filter: Filter;
+  /** Whether the events of an opportunity are wanted. Documents of others are not read. */
+  concerns?: ((opportunityId: string) => boolean) | undefined;
   types?: readonly string[] | undefined;
   atLeast?: Severity | undefined;
   since?: EpochMs | undefined;
@@ -96,6 +98,11 @@ const eventDocuments = query({ seqs: listOf(events.seq) }, ({ seqs }) =>
   select(pick(events, "seq", "document"))
     .from(events)
     .where(inArray(events.seq, seqs)),
+);
+const opportunityIds = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
+  select(pick(opportunities, "seq", "id"))
+    .from(opportunities)
+    .where(inArray(opportunities.seq, seqs)),
 );
 const opportunityDocuments = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
   select(pick(opportunities, "seq", "document"))
@@ -181,7 +188,11 @@ type Examined = { entries: FeedEntry[] /** The last event that was examined. */;
 
 /** The first `limit` entries that match, out of these events. */
 async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFilter, now: EpochMs, limit: number): Promise<Examined> {
-  const wanted = heads.filter((each) => isWanted(each, filter));
+  const wanted = await concerning(
+    sql,
+    heads.filter((each) => isWanted(each, filter)),
+    filter,
+  );
   const entries: FeedEntry[] = [];
   for (let first = 0; first < wanted.length; first += DOCUMENTS) {
     const batch = wanted.slice(first, first + DOCUMENTS);
@@ -194,10 +205,18 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
   return { entries, last: heads.at(-1), isComplete: true };
 }
 
+async function concerning(sql: CatalogSql, heads: readonly Head[], { concerns }: FeedFilter): Promise<readonly Head[]> {
+  if (concerns === undefined) return heads;
+  const seqs = new Set(heads.map(({ opportunity_seq }) => opportunity_seq));
+  const others = (await sql.all(opportunityIds, { seqs: [...seqs] })).filter(({ id }) => !concerns(id));
+  for (const { seq } of others) seqs.delete(seq);
+  return heads.filter(({ opportunity_seq }) => seqs.has(opportunity_seq));
+}
+
 /** Whether an event meets the conditions on events. Those on its opportunity are not compared. */
 export function isWanted(
   { type, severity, detected_at }: Pick<Head, "type" | "severity" | "detected_at">,
-  { types, atLeast, since = FIRST, until = LAST }: Omit<FeedFilter, "filter">,
+  { types, atLeast, since = FIRST, until = LAST }: Omit<FeedFilter, "filter" | "concerns">,
 ): boolean {
   return (
     detected_at > since &&

@@ -131,9 +131,9 @@ async function readChanges(
   const entries: FeedEntry[] = [];
   let { position } = place;
   while (entries.length < limit) {
-    const filter = { filter: {}, types: CHANGES, atLeast: watch.definition.at_least };
+    const filter = { filter: {}, concerns, types: CHANGES, atLeast: watch.definition.at_least };
     const page = await readFeed(catalog, position, filter, now, limit - entries.length);
-    entries.push(...page.entries.filter(({ opportunity }) => concerns(opportunity.id)));
+    entries.push(...page.entries);
     position = page.position;
     if (page.atEnd) break;
   }

@@ -93,6 +93,7 @@ function aFeedFilter(random: Random, lastInstant: number): FeedFilter {
   const filters: Filter[] = [{}, { source: ["B"] }, { status: ["open"] }, { agency: "navy", min_amount: "2000" }, { source: ["C"] }];
   return {
     filter: oneOf(random, filters),
+    concerns: random(3) ? undefined : (id) => id > "8",
     types: random(2) ? undefined : [oneOf(random, eventTypes), "date_changed"],
     atLeast: random(2) ? undefined : oneOf(random, severities),
     since: time(),
@@ -100,7 +101,7 @@ function aFeedFilter(random: Random, lastInstant: number): FeedFilter {
   };
 }
 
-function isWanted({ event, opportunity }: Row, { filter, types, atLeast, since, until }: FeedFilter, now: number): boolean {
+function isWanted({ event, opportunity }: Row, { filter, concerns, types, atLeast, since, until }: FeedFilter, now: number): boolean {
   const at = Date.parse(event.detected_at);
   const rank = severities.indexOf(event.severity as Severity);
   return (
@@ -108,6 +109,7 @@ function isWanted({ event, opportunity }: Row, { filter, types, atLeast, since, 
     (until === undefined || at <= until) &&
     (types === undefined || types.includes(event.type)) &&
     (atLeast === undefined || rank >= severities.indexOf(atLeast)) &&
+    concerns?.(opportunity.id) !== false &&
     matches(filter, opportunity, now)
   );
 }

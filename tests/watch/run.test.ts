@@ -373,6 +373,22 @@ describe("a watch", () => {
     expect(listDeliveries(watched.file, requireWatch(watched.file, "q"), 10)).toHaveLength(2);
   });
 
+  test("reads no document of a change that does not concern it", async () => {
+    const watched = await aWatched();
+    await watched.take([record("mine"), record("other", { title: "Other" })]);
+    await watched.add("q", { filter: { words: "quantum" } });
+    watched.clock.now += SECOND;
+    const status = { status: "cancelled" };
+    await watched.take([record("mine", status), record("other", { title: "Other", ...status })]);
+    await catchUp(watched.db, watched.index);
+    await watched.db.all(
+      rawSql(`update events set document = 'unreadable' where opportunity_seq in
+        (select seq from opportunities where document like '%"Other"%') returning seq`),
+    );
+    await watched.run();
+    expect(watched.items()).toEqual(["changed mine status_changed"]);
+  });
+
   test("keeps its last hundred deliveries", async () => {
     const watched = await aWatched();
     const watch = await watched.add("q");
