@@ -200,28 +200,26 @@ export function mayBeLinked({ source }: IndexedFields): boolean {
 
 type Keyed = { id: string; link_key: string };
 
-/**
- * How many links would be new, and how many of the `found` ones would move, if `incoming` were stored. Keys of `incoming` are record ids.
- */
-export async function countLinks(
-  sql: CatalogSql,
-  sources: ReadonlySet<string>,
-  incoming: ReadonlyMap<string, IndexedFields>,
-  found: readonly (FoundLink & { source: string })[],
-): Promise<number> {
+/** What an import would store: records by their ids, the ids of records by source and upstream id, and the links that were found before. */
+export type Incoming = {
+  records: Map<string, IndexedFields>;
+  ids: Map<string, Map<string, string>>;
+  links: readonly (FoundLink & { source: string })[];
+};
+
+/** How many links would be new, and how many of those found would move, if all that is incoming were stored. */
+export async function countLinks(sql: CatalogSql, sources: ReadonlySet<string>, incoming: Incoming): Promise<number> {
   let linked = 0;
   for (const rule of linkRules) {
     if (!sources.has(rule.canonical)) continue;
-    const canonicalKeys = Map.groupBy(await keyedRecords(sql, rule.canonical, incoming), ({ link_key }) => link_key);
-    const others = await keyedRecords(sql, rule.other, incoming);
-    const links = found.filter(({ source }) => source === rule.other);
+    const canonicalKeys = Map.groupBy(await keyedRecords(sql, rule.canonical, incoming.records), ({ link_key }) => link_key);
+    const others = await keyedRecords(sql, rule.other, incoming.records);
+    const links = incoming.links.filter(({ source }) => source === rule.other);
     const stored = await idsByKey(sql, rule, [...others.map(({ link_key }) => link_key), ...links.map(({ key }) => key)]);
-    const arriving = new Map(
-      [...incoming].flatMap(([id, { source }]) => (source.code === rule.canonical ? [[source.opportunity_id, id] as const] : [])),
-    );
+    const arriving = incoming.ids.get(rule.canonical);
     const canonicalIdOf = (key: string) => {
       const [only, ...more] = canonicalKeys.get(key) ?? [];
-      return (more.length === 0 ? only?.id : undefined) ?? stored.get(key) ?? (rule.idOf && arriving.get(rule.idOf(key)));
+      return (more.length === 0 ? only?.id : undefined) ?? stored.get(key) ?? (rule.idOf && arriving?.get(rule.idOf(key)));
     };
     linked += others.filter(({ link_key }) => canonicalIdOf(link_key) !== undefined).length;
     linked += links.filter(({ key, canonical_id }) => canonicalIdOf(key) !== canonical_id).length;

@@ -9,10 +9,10 @@ import {
   updateRecord,
   type Writing,
 } from "../changes/commit.ts";
-import type { IndexedFields, PreparedRecord } from "../changes/content.ts";
+import type { PreparedRecord } from "../changes/content.ts";
 import { recountIfBehind } from "../changes/counts.ts";
 import { afterStatusTurn, type Decision, decideImport, decideLink, decideRemoval } from "../changes/decide.ts";
-import { countLinks, listUnlinked, mayBeLinked } from "../changes/link.ts";
+import { countLinks, type Incoming, listUnlinked, mayBeLinked } from "../changes/link.ts";
 import { turnStatusesWhenDue } from "../changes/status-turns.ts";
 import {
   findStored,
@@ -26,6 +26,7 @@ import {
 import { listUpstreamHistory } from "../changes/upstream-history.ts";
 import { saveVersion, type VersionFacts } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { opportunityId } from "../opportunities/identity.ts";
 import { noteChange } from "../sources/news.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, type ImportContext, type Options, type Outcome, withInputs } from "./context.ts";
@@ -136,24 +137,41 @@ async function countOnly(context: ImportContext, { begun, firstPass, staging, mi
       if (++done % REPORT_EVERY === 0) await advance(context, { step: "comparing", done, total, share: done / total });
     };
     const instant = await nextInstant(sql, begun.asOf ?? begun.startedAt);
-    const linkable = new Map<string, IndexedFields>();
+    const incoming: Incoming = { records: new Map(), ids: idsOfOthers(staging), links: [...staging.foundLinks()].flat() };
     for (const record of allRecords(staging)) {
       const before = await findBefore(sql, record);
       const turned = before === undefined || begun.asOf === undefined ? before : afterStatusTurn(before, begun.asOf - 1);
       const { decision } = await decideAndCount(sql, summary, turned, record, instant);
-      if (mayBeLinked(decision.indexed)) linkable.set(decision.id, decision.indexed);
+      if (mayBeLinked(decision.indexed)) addIncoming(incoming, decision, record, staging);
       await count();
     }
     for (const seq of missing) {
       countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
       await count();
     }
-    if (firstPass.newestRestored === undefined) {
-      const found = [...staging.foundLinks()].flat();
-      countLinked(summary, links.length + (await countLinks(sql, firstPass.sources, linkable, found)));
-    }
+    if (firstPass.newestRestored === undefined) countLinked(summary, links.length + (await countLinks(sql, firstPass.sources, incoming)));
     return summary;
   });
+}
+
+function addIncoming({ records, ids }: Incoming, { id, indexed }: Decision, { lineage }: PreparedRecord, staging: Staging): void {
+  const { code, opportunity_id } = indexed.source;
+  records.set(id, indexed);
+  const versions = staging.placements.unsavedOf(code, lineage).map((version) => version.id);
+  for (const each of [opportunity_id, ...staging.upstreamIdsOf(code, lineage), ...versions]) addId(ids, code, each, id);
+}
+
+/** The upstream ids that records get which are not stored themselves. */
+function idsOfOthers(staging: Staging): Incoming["ids"] {
+  const ids: Incoming["ids"] = new Map();
+  for (const batch of otherVersions(staging))
+    for (const { source, lineage, id } of batch) addId(ids, source, id, opportunityId(source, lineage));
+  return ids;
+}
+
+function addId(ids: Incoming["ids"], source: string, upstreamId: string, id: string): void {
+  const ofSource = ids.get(source) ?? new Map<string, string>();
+  ids.set(source, ofSource.set(upstreamId, id));
 }
 
 async function store(context: ImportContext, plan: Plan): Promise<Summary> {

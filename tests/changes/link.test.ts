@@ -26,12 +26,11 @@ describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
     const all = new Set(["DSIP", "GRANTS_GOV", "OWN"]);
     expect(await listUnlinked(db, all)).toEqual([]);
     const links = (...arriving: ReturnType<typeof topic>[]) =>
-      countLinks(
-        db,
-        all,
-        new Map(arriving.map((each) => [opportunityId(each.source.code, each.source.opportunity_id), aContent(each)])),
-        [],
-      );
+      countLinks(db, all, {
+        records: new Map(arriving.map((each) => [opportunityId(each.source.code, each.source.opportunity_id), aContent(each)])),
+        ids: new Map(),
+        links: [],
+      });
     expect(await links(topic("DSIP", "t 1"))).toBe(1);
     expect(await links(topic("DSIP", "t 1"), topic("DSIP", "T1"), topic("SBIR_GOV", "T1"))).toBe(0);
     expect(await links(topic("DSIP", "T8"), topic("SBIR_GOV", "T8"), topic("SBIR_GOV", "T9"))).toBe(2);

@@ -86,6 +86,19 @@ describe("the same opportunity in two sources", () => {
     expect(dry).toEqual(await catalog.take([topic("DSIP")]));
   });
 
+  test("a dry run counts a link by an earlier id of a record, whether that changes or not", async () => {
+    const [earlier, now] = ["1", "2"].map((digit) => digit.repeat(32)) as [string, string];
+    const notice = { source: { code: "SAM_GOV", opportunity_id: now }, title: "Roof" };
+    const darpa = { source: { code: "DARPA", opportunity_id: "1", url: `https://sam.gov/opp/${earlier}/view` }, title: "Roof" };
+    for (const before of [[darpa], [darpa, notice]]) {
+      const catalog = await aCatalog();
+      await catalog.take(before);
+      const file = [{ ...notice, earlier_ids: [earlier] }];
+      const dry = await catalog.take(file, { dryRun: true });
+      expect([dry, await catalog.take(file)]).toEqual([expect.objectContaining({ linked: 1 }), dry]);
+    }
+  });
+
   test("a grant is linked by its number, whatever its letter case", async () => {
     const catalog = await aCatalog();
     await catalog.take([grant("SIMPLER_GRANTS_GOV", "b1a2", "par-25-001"), grant("GRANTS_GOV", "358302", "PAR-25-001")]);
