@@ -23,9 +23,17 @@ const NEW_RECORDS = 1000;
 type Place = { data: string; scratch: string; id: string; longId: string; eventId: string; source: string; number: string };
 
 /** Where a command works: on the data (`--data` is added), or on nothing. */
-type Command = { name: string; args: (place: Place) => string[]; without?: "data"; before?: (place: Place) => void };
+type Command = {
+  name: string;
+  args: (place: Place) => string[];
+  without?: "data";
+  /** It works on files only. */
+  onFiles?: true;
+  before?: (place: Place) => void;
+};
 
 const databaseOf = ({ data }: Place) => (DATABASE === undefined ? ["--data", data] : ["--database", DATABASE]);
+const searchDataOf = ({ data, scratch }: Place) => (DATABASE === undefined ? data : scratch);
 
 /** Cost must not grow with the catalog, except of those that read everything. */
 const commands: Command[] = [
@@ -54,19 +62,24 @@ const commands: Command[] = [
   { name: "import of 1,000 unchanged records", args: ({ scratch }) => ["import", "records", join(scratch, "new.ndjson")] },
   {
     name: "find, first (builds the index)",
-    args: () => ["find", "opportunity", "--status", "open"],
-    before: ({ data }) => rmSync(join(data, "search.db"), { force: true }),
+    args: (place) => ["find", "opportunity", "--status", "open", "--search-data", searchDataOf(place)],
+    before: (place) => rmSync(join(searchDataOf(place), "search.db"), { force: true }),
   },
-  { name: "find", args: () => ["find", "opportunity", "--status", "open"] },
-  { name: "find a number", args: ({ number }) => ["find", number] },
+  { name: "find", args: (place) => ["find", "opportunity", "--status", "open", "--search-data", searchDataOf(place)] },
+  { name: "find a number", args: (place) => ["find", place.number, "--search-data", searchDataOf(place)] },
   { name: "show", args: ({ number }) => ["show", number] },
   { name: "export", args: () => ["export"] },
   { name: "export --format csv --status open", args: () => ["export", "--format", "csv", "--status", "open"] },
   { name: "export --format csv", args: () => ["export", "--format", "csv"] },
   { name: "redact --dry-run", args: () => ["redact", "--dry-run"] },
   { name: "check", args: () => ["check"] },
-  { name: "backup", args: ({ scratch }) => ["backup", join(scratch, "backup")] },
-  { name: "restore", args: ({ scratch }) => ["restore", join(scratch, "backup"), "--data", join(scratch, "restored")], without: "data" },
+  { name: "backup", args: ({ scratch }) => ["backup", join(scratch, "backup")], onFiles: true },
+  {
+    name: "restore",
+    args: ({ scratch }) => ["restore", join(scratch, "backup"), "--data", join(scratch, "restored")],
+    without: "data",
+    onFiles: true,
+  },
 ];
 
 /** Requests by name; a path, or headers with it. */
@@ -122,6 +135,7 @@ function addColumns(rows: Rows, records: number, measured: [string, Figures][]):
 
 const tableOf = (rows: Rows) => table([...rows].map(([name, figures]) => ({ name, ...figures })));
 
+const isMeasured = ({ name, onFiles }: Command) => isWanted(name) && (DATABASE === undefined || onFiles !== true);
 const isWanted = (name: string) => names.length === 0 || names.some((part) => name.includes(part));
 
 function placeIn(data: string): Place {
@@ -152,7 +166,7 @@ function writeNewRecords({ scratch }: Place): void {
 
 async function runCommands(place: Place): Promise<[string, Figures][]> {
   const measured: [string, Figures][] = [];
-  for (const { name, args, without, before } of commands.filter((command) => isWanted(command.name))) {
+  for (const { name, args, without, before } of commands.filter(isMeasured)) {
     before?.(place);
     const database = without === "data" ? [] : databaseOf(place);
     const { cpuSeconds, peakBytes } = await runMeasured(SERVER_CORE, [...fundfeed, ...args(place), ...database]);
