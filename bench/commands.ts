@@ -35,6 +35,8 @@ type Command = {
 const databaseOf = ({ data }: Place) => (DATABASE === undefined ? ["--data", data] : ["--database", DATABASE]);
 const searchDataOf = ({ data, scratch }: Place) => (DATABASE === undefined ? data : scratch);
 
+const watching = ({ scratch }: Place, command: string, ...options: string[]) => ["watch", command, ...options, "--watch-data", scratch];
+
 /** Cost must not grow with the catalog, except of those that read everything. */
 const commands: Command[] = [
   { name: "version", args: () => ["version"], without: "data" },
@@ -54,12 +56,17 @@ const commands: Command[] = [
   { name: "keys create", args: () => ["keys", "create", "--account", "Account 1"] },
   { name: "refresh", args: () => ["refresh"] },
   { name: "changes --since 1d", args: () => ["changes", "--since", "1d"] },
+  { name: "watch add", args: (place) => watching(place, "add", "all", "--status", "open", "--to", "stdout") },
+  { name: "watch list", args: (place) => watching(place, "list") },
   {
     name: "import of 1,000 new records",
     args: ({ scratch }) => ["import", "records", join(scratch, "new.ndjson")],
     before: writeNewRecords,
   },
   { name: "import of 1,000 unchanged records", args: ({ scratch }) => ["import", "records", join(scratch, "new.ndjson")] },
+  { name: "watch run, of 1,000 new records", args: (place) => watching(place, "run", "--search-data", searchDataOf(place)) },
+  { name: "watch deliveries", args: (place) => watching(place, "deliveries") },
+  { name: "watch remove", args: (place) => watching(place, "remove", "all") },
   {
     name: "find, first (builds the index)",
     args: (place) => ["find", "opportunity", "--status", "open", "--search-data", searchDataOf(place)],
