@@ -10,10 +10,11 @@ import {
   openSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { identityOf } from "../file-identity.ts";
 import { codeOf, reasonOf } from "../reason.ts";
 import { damageIn } from "./damage.ts";
@@ -39,16 +40,21 @@ export function backUp(
   report = noReport,
 ): BackedUp[] {
   return naming(`Cannot back up to ${directory}`, () => {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    refuseSame(directory, data);
-    using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
-    replaceBoth(directory, report, (kind, partial) => {
-      const { sqlite } = databases[kind];
-      // Before the first key there is no state.db, and an empty one is copied.
-      report("copying", fileNames[kind], statSync(join(data, fileNames[kind]), { throwIfNoEntry: false })?.size ?? 0);
-      sqlite.run("pragma query_only = off"); // With it on, SQLite would also refuse to write the copy.
-      sqlite.query("vacuum into ?").run(partial);
-    });
+    const made = mkdirSync(directory, { recursive: true, mode: 0o700 });
+    try {
+      refuseSame(directory, data);
+      using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
+      replaceBoth(directory, report, (kind, partial) => {
+        const { sqlite } = databases[kind];
+        // Before the first key there is no state.db, and an empty one is copied.
+        report("copying", fileNames[kind], statSync(join(data, fileNames[kind]), { throwIfNoEntry: false })?.size ?? 0);
+        sqlite.run("pragma query_only = off"); // With it on, SQLite would also refuse to write the copy.
+        sqlite.query("vacuum into ?").run(partial);
+      });
+    } catch (error) {
+      if (made !== undefined) removeEmpty(resolve(directory), resolve(made));
+      throw error;
+    }
     return kinds.map((kind) => ({ name: fileNames[kind], bytes: statSync(join(directory, fileNames[kind])).size }));
   });
 }
@@ -71,6 +77,15 @@ export function restore(directory: string, data: string, report = noReport, copy
       copy(from, partial);
     });
   });
+}
+
+/** Removes `directory` and its parents up to `top`, as far as they are empty. */
+function removeEmpty(directory: string, top: string): void {
+  try {
+    for (let path = directory; path.startsWith(top); path = dirname(path)) rmdirSync(path);
+  } catch {
+    // Somebody else uses it.
+  }
 }
 
 /** Replaces both files or neither. Each new file is made and checked before any is replaced. */
