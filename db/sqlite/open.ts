@@ -54,11 +54,19 @@ export function openCatalog(directory: string, now: number, opening: FileOpening
 
 export function openState(directory: string, now: number, opening: FileOpening = {}): StateFile {
   const { mode = "create" } = opening;
-  // No key was made and no plan was changed yet, so a new state holds the same.
-  if (isReading(mode) && !isThere(directory, "state") && isThere(directory, "catalog")) return openState(":memory:", now);
-  if (isReading(mode)) return openReader(directory, "state", mode);
+  if (isReading(mode)) return readState(directory, mode, now);
   const sqlite = open(directory, "state", now, opening);
   return { ...sqliteEngine(sqlite, "state", opening), sqlite };
+}
+
+/** Before the first key is made and the first plan changed, a new state in memory holds the same. */
+function readState(directory: string, mode: "read" | "inspect", now: number): StateFile {
+  try {
+    return openReader(directory, "state", mode);
+  } catch (error) {
+    if (error instanceof NoData && isThere(directory, "catalog")) return openState(":memory:", now);
+    throw error;
+  }
 }
 
 function open(
@@ -125,7 +133,7 @@ function makeFile(directory: string, path: string): void {
  */
 function openPresent(path: string, kind: Kind, open: () => ReadFile): ReadFile & { isMarked: boolean } {
   for (;;) {
-    requireOwnLog(path);
+    if (path !== ":memory:") requireOwnLog(path);
     const identity = path === ":memory:" ? undefined : identityOf(path);
     const file = closingOnFailure(open(), (opened) => {
       opened.sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that the next statements wait for a writer of another process.

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../../db/sqlite/migrate.ts";
 import { openCatalog, openState } from "../../../db/sqlite/open.ts";
+import { listPlans } from "../../../src/accounts/plan.ts";
 import { listSources } from "../../../src/sources/source.ts";
 import { aDirectory, dropScratch, NOON } from "../../support/imports.ts";
 
@@ -116,6 +117,18 @@ describe("openCatalog() and openState()", () => {
       expect(opened.sqlite.query("select count(*) from sources").values()).toEqual([[10]]);
       opened.sqlite.close();
     }
+  });
+
+  test("a state.db without tables, which a kill or a full disk leaves, is read like none at all", async () => {
+    const directory = aDirectory();
+    await openCatalog(directory, NOON).close();
+    const sqlite = new Database(join(directory, "state.db"), { create: true });
+    sqlite.run("pragma journal_mode = wal");
+    sqlite.run("pragma application_id = 0x66667374");
+    sqlite.close();
+    const state = openState(directory, NOON, { mode: "read" });
+    expect(await listPlans(state)).toHaveLength(3);
+    await state.close();
   });
 
   test("mark the file before creating its first table, so that no kill leaves a file that looks foreign", () => {
