@@ -5,7 +5,12 @@ import { join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
 const read = (name: string) => readFileSync(join(root, "docs/operate", name), "utf8");
-const commands = [...read("index.md").matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) => block.trim().split("\n"));
+const blocksOf = (page: string, kind: string) =>
+  [...read(page).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter(([, itsKind]) => itsKind === kind)
+    .map(([, , block = ""]) => block.trim().split("\n"));
+const blocks = blocksOf("index.md", "sh");
+const commands = blocks.flat();
 
 describe("docs/operate/index.md", () => {
   test("installs files that exist in the checkout, and every unit", () => {
@@ -32,8 +37,58 @@ describe("docs/operate/index.md", () => {
     expect(kept[0]).not.toContain(pruned);
   });
 
+  test("starts again every unit that it stops for a restore", () => {
+    const drill = blocks.find((lines) => lines.some((line) => line.startsWith("fundfeed restore"))) ?? [];
+    const unitsOf = (verb: string) =>
+      drill
+        .filter((line) => line.startsWith(`sudo systemctl ${verb} `))
+        .flatMap((line) => line.replace(/ #.*/, "").replaceAll("'", "").split(/\s+/).slice(3));
+    expect(unitsOf("stop").length).toBeGreaterThan(1);
+    // `systemctl start` takes a pattern, and starts nothing.
+    for (const stopped of unitsOf("stop"))
+      expect([stopped, unitsOf("start").some((unit) => !unit.includes("*") && new Bun.Glob(stopped).match(unit))]).toEqual([stopped, true]);
+  });
+
+  test("gives a server on port 443 a capability that its user namespace does not take away again", () => {
+    const [lines = []] = blocksOf("index.md", "ini");
+    expect(lines[0]).toBe("[Service]"); // systemd ignores what stands before a section.
+    expect(lines).toContain("AmbientCapabilities=CAP_NET_BIND_SERVICE");
+    expect(lines).toContain("PrivateUsers=no");
+  });
+
   test("names the same port for metrics as docs/operate/metrics.md", () => {
     const ports = ["index.md", "metrics.md"].map((page) => /--metrics-port (\d+)/.exec(read(page))?.[1]);
     expect(ports).toEqual(["9464", "9464"]);
   });
+});
+
+describe("docs/operate/fundfeed.service", () => {
+  test("is started again for as long as its database is away, and not after a mistake in its settings", () => {
+    const [unit = "", service = ""] = read("fundfeed.service").split(/^\[Service\]$/m);
+    expect(unit).toContain("\nStartLimitIntervalSec=0\n"); // Otherwise systemd gives up after five starts.
+    expect(service).toContain("\nRestart=on-failure\n");
+    expect(service).toContain("\nRestartPreventExitStatus=2\n");
+  });
+});
+
+describe("docs/operate/quotas.md", () => {
+  test("has settings that Redis accepts: it takes no comment behind a value", () => {
+    const [settings = []] = blocksOf("quotas.md", "");
+    expect(settings).toContain("user default off");
+    for (const line of settings) expect(line).toMatch(/^(# .*|[^#]*)$/);
+  });
+});
+
+test("every table row in the documents stands in a table", () => {
+  const paths = ["*.md", "docs/**/*.md"].flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)]);
+  expect(paths).toContain("docs/operate/faults.md");
+  for (const path of paths) {
+    const lines = readFileSync(join(root, path), "utf8")
+      .replace(/^ *```[\s\S]*?^ *```$/gm, "")
+      .split("\n");
+    const strays = lines.filter(
+      (line, n) => line.trim().startsWith("|") && !lines[n - 1]?.trim().startsWith("|") && !/^\s*\|[\s:|-]+\|$/.test(lines[n + 1] ?? ""),
+    );
+    expect([path, strays]).toEqual([path, []]);
+  }
 });

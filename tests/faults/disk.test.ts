@@ -74,11 +74,12 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
     expect(readdirSync(data)).toEqual(names);
     const ran = [
       await home.run(["import", "records", home.file("many.ndjson", many), ...on]),
-      await home.run(["backup", join(disk, "copy"), ...on]),
+      await home.run(["backup", join(disk, "copies/today"), ...on]),
       await home.run(["keys", "create", "--account", "Late", ...on]),
     ];
     expect(await read()).toEqual(before);
     rmSync(join(disk, "filler"));
+    expect(readdirSync(disk)).toEqual(["data"]); // Not even an empty directory where the backup was to be.
     for (const { code, out, err } of ran)
       expect([code, out, err]).toEqual([1, "", expect.stringMatching(/^Cannot [^\n]*the disk is full( or failing)?\n$/)]);
     expect(await read()).toEqual(before);
@@ -173,12 +174,34 @@ describe("a directory that must not be written", () => {
       const { code, out, err } = await home.run([...args, "--data", data], { through: asNobody });
       expect([code, out]).toEqual([1, ""]);
       expect(err).toMatch(
-        /^Cannot open .*\/(state|catalog)\.db: (permission denied|it cannot be opened): the directory and its files must be (readable and )?writable\n$/,
+        /^Cannot open .*\/(state|catalog)\.db: (permission denied|it cannot be opened): (the directory and its files must be (readable and )?writable|this user needs access to the directory and its files)\n$/,
       );
     }
     for (const args of [["keys", "list"], ["export"], ["check"]])
       expect((await home.run([...args, "--data", data], { through: asNobody })).code).toBe(0);
     chmodSync(data, 0o755);
+  });
+
+  test("a working directory that the user must not enter does not matter, unless it is to hold the data", async () => {
+    const [home, elsewhere] = [aHome(), aHome()];
+    chmodSync(home.directory, 0o700);
+    chmodSync(elsewhere.directory, 0o777);
+    const on = ["--data", elsewhere.at("data")];
+    const imported = await home.run(["import", "records", "-", ...on], { stdin: record("1"), through: asNobody });
+    expect([imported.code, imported.err]).toEqual([0, ""]);
+    // Without a state.db, these open one in memory.
+    for (const args of [["keys", "list"], ["check"], ["backup", elsewhere.at("copy")]]) {
+      const { code, err } = await home.run([...args, ...on], { through: asNobody });
+      expect([args, code, err]).toEqual([args, 0, expect.not.stringContaining("Cannot")]);
+    }
+    if (!isRoot) return;
+    for (const args of [["keys", "list"], ["export"], ["serve", "--port", "0"]]) {
+      const { code, out, err } = await home.run(args, { through: asNobody });
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(
+        /^Cannot open fundfeed-data\/(state|catalog)\.db: permission denied: this user needs access to the directory and its files\n$/,
+      );
+    }
   });
 
   test("a port that needs a privilege", async () => {
