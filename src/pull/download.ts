@@ -177,7 +177,7 @@ async function fetchFollowingRedirects(
   for (let hops = 0; ; hops++) {
     requireAllowed(address, net);
     await net.requirePermission?.(address);
-    const shown = hops === 0 ? withoutKey(address.href, key) : publicUrl(address); // The query of a redirect may be a signature.
+    const shown = hops === 0 ? urlWithoutKey(address, key) : publicUrl(address); // The query of a redirect may be a signature.
     const isOwn = address.host === url.host;
     const sent = { ...request, headers: { ...request.headers, ...(isOwn && session !== "" && { cookie: session }) } };
     const response = await observed(net, { url: shown, request: sent, body }, () => withTimer(timer, fetch(address.href, sent)));
@@ -187,6 +187,18 @@ async function fetchFollowingRedirects(
     if (body !== undefined) throw new Error("it redirects a POST request");
     address = redirectTarget(response, address, net);
   }
+}
+
+/** The address without the key, however short it is. */
+function urlWithoutKey({ href }: URL, key: string | undefined): string {
+  const hidden = href.replace(/([?&][^=&#]*=)([^&#]*)/g, (whole, name: string, value: string) =>
+    key !== undefined && key !== "" && decoded(value) === key ? `${name}…` : whole,
+  );
+  return withoutKey(hidden, key);
+}
+
+function decoded(value: string): string {
+  return new URLSearchParams(`=${value}`).get("") ?? "";
 }
 
 type Sent = { url: string; request: { method?: string; headers: Record<string, string> }; body: object | undefined };

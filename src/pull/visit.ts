@@ -77,7 +77,7 @@ export function jsonAt(visit: Visit, path: string, body?: object): DownloadReque
   return { url: new URL(path, visit.base), types: ["application/json"], bytesMax: JSON_BYTES_MAX, key: visit.key, ...(body && { body }) };
 }
 
-/** Saves and parses a JSON response, without the key in case the upstream repeats it. Throws if the response is missing or not JSON. */
+/** Saves and parses a JSON response, without a byte-order mark, and without the key in case the upstream repeats it. Throws if the response is missing or not JSON. */
 export async function fetchJson(
   visit: Visit,
   name: string,
@@ -86,7 +86,7 @@ export async function fetchJson(
   const { outcome, path } = await fetchFile(visit, name, request);
   if (outcome !== "saved") throw new Error(`Cannot fetch ${publicUrl(request.url)}: it returned 404`);
   const saved = await readFile(path, "utf8");
-  const text = withoutKey(saved, visit.key);
+  const text = withoutKey(saved, visit.key).replace(/^\ufeff/, "");
   if (text !== saved) await writeFile(path, text);
   return { path, text, value: parse(text, request.url) };
 }

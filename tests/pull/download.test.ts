@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { download, type Net, type Validators } from "../../src/pull/download.ts";
+import { download, type Exchange, type Net, type Validators } from "../../src/pull/download.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { type Asked, aNet, NOW, PATIENT, play, playRaw, rawAnswer } from "./upstream.ts";
 
@@ -378,4 +378,13 @@ test("A key in a query is in no message", async () => {
     () => new Response(null, { status: 302, headers: { location: "https://evil.example/?key=secret" } }),
   ];
   for (const answer of answers) expect((await fetched(play(answer).base)).result).not.toContain("secret");
+});
+
+test.each(["very-secret", "k1", "a b/c"])("the key %p is in no report of a request", async (key) => {
+  const { base } = play(() => whole());
+  const exchanges: Exchange[] = [];
+  const url = new URL(`file.csv?${new URLSearchParams({ api_key: key, limit: "1" })}`, base);
+  const net = aNet(base, { onExchange: (exchange) => void exchanges.push(exchange) });
+  await download(net, { url, types: ["text/csv"], bytesMax: 100_000, key }, `${aDirectory()}/file.csv`);
+  expect(exchanges.map((exchange) => exchange.url)).toEqual([`${base}file.csv?api_key=…&limit=1`]);
 });

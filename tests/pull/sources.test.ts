@@ -65,6 +65,12 @@ describe("pull sam-gov-api", () => {
     );
   });
 
+  test("reads responses that begin with a byte-order mark", async () => {
+    const text = `\ufeff${JSON.stringify({ ...real, totalRecords: 8 })}`;
+    const upstream = play(() => new Response(text, { headers: { "content-type": "application/json" } }));
+    expect(await aPuller("sam-gov-api").turn(upstream.base, { key: "very-secret" })).toMatchObject({ read: 8, rejected: 0 });
+  });
+
   test("changes nothing if notices are missing", async () => {
     const puller = aPuller("sam-gov-api");
     await expect(puller.turn(play(() => Response.json(real)).base)).rejects.toThrow("it states a total of 9334, but its pages have 8");
