@@ -76,7 +76,7 @@ describe("a data directory with real records", () => {
       /^fundfeed \d+\.\d+\.\d+ \(Bun \S+, SQLite 3\S+\)\n$/,
       { fundfeed: expect.any(String), bun: expect.any(String), sqlite: expect.any(String) },
     ],
-    [["check"], /^No problems found\n$/, { ok: true, faults: [], not_migrated: [] }],
+    [["check"], /^No problems found\n$/, { ok: true, faults: [], has_more: false, not_migrated: [] }],
     [["refresh"], /^0 changed\n$/, { changed: 0, events: 0 }],
     [
       ["sources", "list"],

@@ -12,7 +12,7 @@ import { withCatalog, withState } from "./databases.ts";
 import { printResult } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
-/** The first faults show what happened; a million more would not. */
+/** Of each file. The first faults show what happened; a million more would not. */
 const FAULTS_MAX = 100;
 
 /** The result for one file or schema. `older` names its version if that is older than the program's. */
@@ -21,16 +21,18 @@ type Found = { where: string; faults: Fault[]; older?: string };
 export function checkCommand(command: Command, cli: Cli): Command {
   return command.action(async (options: CommonOptions) => {
     const found = await findFaults(cli, options);
-    const faults = found.flatMap((each) => each.faults).slice(0, FAULTS_MAX);
+    const faults = found.flatMap((each) => each.faults.slice(0, FAULTS_MAX));
+    const hasMore = found.some((each) => each.faults.length > FAULTS_MAX);
     const lines = [
       ...found.flatMap(({ where, older }) =>
         older === undefined ? [] : [`${where}: ${older}; it was not migrated, and only its storage was checked`],
       ),
       ...faults.map(({ where, what }) => oneLine(`${where}: ${what}`)),
     ];
+    if (hasMore) lines.push(`There are more; these are the first ${FAULTS_MAX} of a file`);
     const older = found.filter((each) => each.older !== undefined).map(({ where }) => where);
     if (faults.length === 0) lines.push(older.length === 0 ? "No problems found" : "No problems found in what was checked");
-    printResult(cli, options, { ok: faults.length === 0, faults, not_migrated: older }, lines.join("\n"));
+    printResult(cli, options, { ok: faults.length === 0, faults, has_more: hasMore, not_migrated: older }, lines.join("\n"));
     if (faults.length > 0) cli.exitCode = 1;
   });
 }
@@ -43,7 +45,7 @@ async function findFaults(cli: Cli, options: CommonOptions): Promise<Found[]> {
   const results = await Promise.allSettled([
     faultsOf(
       catalog,
-      withCatalog(cli, options, (db) => inspect(catalog, db, () => checkCatalog(db, FAULTS_MAX, cli.machine.now(), progress))),
+      withCatalog(cli, options, (db) => inspect(catalog, db, () => checkCatalog(db, FAULTS_MAX + 1, cli.machine.now(), progress))),
     ),
     faultsOf(
       state,

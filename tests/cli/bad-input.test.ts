@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { fundfeed } from "../support/command-line.ts";
-import { aDirectory, dropScratch } from "../support/imports.ts";
+import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 
 afterAll(dropScratch);
 
@@ -205,8 +205,31 @@ describe("check", () => {
           { where: expect.stringMatching(/^OWN 1 /), what: "its link key does not match its content" },
           { where: "state.db", what: `Cannot open ${state}: it is damaged; put a backup back with: fundfeed restore` },
         ],
+        has_more: false,
         not_migrated: [],
       },
     ]);
+  });
+
+  test("says that there are more problems than it shows, and still shows those of the other file", async () => {
+    const directory = aDirectory();
+    const many = Array.from({ length: 101 }, (_, n) => ({ source: { code: "OWN", opportunity_id: `${n}` }, title: "Title" }));
+    await fundfeed(["import", "records", aFile(many), "--data", directory]);
+    await fundfeed(["keys", "create", "--account", "A", "--data", directory]);
+    const state = join(directory, "state.db");
+    writeFileSync(state, readFileSync(state).subarray(0, 5000));
+    const sqlite = new Database(join(directory, "catalog.db"));
+    sqlite.run("update opportunities set link_key = 'x' where source_opportunity_id <> '0'");
+    expect(JSON.parse((await fundfeed(["check", "--json", "--data", directory])).out).has_more).toBe(false);
+    sqlite.run("update opportunities set link_key = 'x'");
+    sqlite.close();
+    const { code, out } = await fundfeed(["check", "--data", directory]);
+    const lines = out.trimEnd().split("\n");
+    expect([code, lines.filter((line) => line.startsWith("OWN ")).length]).toEqual([1, 100]);
+    expect(lines.slice(100)).toEqual([
+      expect.stringMatching(/^state\.db: Cannot open /),
+      "There are more; these are the first 100 of a file",
+    ]);
+    expect(JSON.parse((await fundfeed(["check", "--json", "--data", directory])).out)).toMatchObject({ ok: false, has_more: true });
   });
 });
