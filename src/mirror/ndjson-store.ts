@@ -3,9 +3,10 @@
  * then renamed. So the file always comes from a complete walk, and its first line gives the mark.
  */
 import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { reasonOf } from "../../db/reason.ts";
 import { lines } from "../import/input.ts";
+import { putInPlace } from "../runtime/replace-file.ts";
 import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
 import { goneMessage, linesOf, requireScope, type Scope, type Store, scopeText } from "./store.ts";
 
@@ -36,7 +37,7 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
     await file.sync();
     if (!(await isOurs(file))) throw new Error(`another program also writes to ${path}`);
     if (versionOf(path) !== version) throw new Error(`${path} was removed or replaced`);
-    await rename(partialPath, path);
+    putInPlace(partialPath, path);
     version = versionOf(path);
     await file.close();
     partial = undefined;

@@ -1,5 +1,5 @@
 /** Replaces a file as a whole: readers see the old content or the new one, also after a crash. */
-import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { chmodSync, closeSync, fchmodSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Call `finish` or `abandon` at the end. Until `finish`, the file at the path stays as it is. */
@@ -31,11 +31,10 @@ function replacing(path: string, mode: number): Replacement {
     write: file.write,
     finish: () => {
       if (isSame(partial, path)) return abandon();
-      fchmodSync(file.descriptor, modeOf(path) ?? mode);
+      fchmodSync(file.descriptor, mode);
       fsyncSync(file.descriptor);
       file.close();
-      renameSync(partial, path);
-      syncDirectory(dirname(path));
+      putInPlace(partial, path);
     },
     abandon,
   };
@@ -74,8 +73,12 @@ export function replaceText(path: string, text: string): void {
   }
 }
 
-function modeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.mode;
+/** Renames a file that is on disk. It gets the mode of the file at `path`, if there is one. Returns once the new name is on disk, too. */
+export function putInPlace(partial: string, path: string): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  if (mode !== undefined) chmodSync(partial, mode);
+  renameSync(partial, path);
+  syncDirectory(dirname(path));
 }
 
 function isSame(one: string, other: string): boolean {
@@ -83,7 +86,6 @@ function isSame(one: string, other: string): boolean {
   return a !== undefined && b?.isFile() === true && a.size === b.size && readFileSync(one).equals(readFileSync(other));
 }
 
-/** So that the new name is on disk, too. */
 function syncDirectory(path: string): void {
   const descriptor = openSync(path, "r");
   try {

@@ -1,7 +1,8 @@
 /** An SQLite file that an export writes: under another name until it is complete, so a file with the final name always is. */
 import { Database } from "bun:sqlite";
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import { reasonOf } from "../../db/reason.ts";
+import { putInPlace } from "../runtime/replace-file.ts";
 import { completeTables, createTables, type Progress, type Put, putInto } from "./file.ts";
 
 /** "ffex" in ASCII. */
@@ -35,7 +36,7 @@ export function createExportFile(path: string, { filter, madeAt }: { filter: str
         sqlite.close();
         sync(partialPath);
         if (statSync(partialPath).ino !== ino) throw new Error(`another program also writes to ${path}`);
-        renameSync(partialPath, path);
+        putInPlace(partialPath, path);
       },
       abandon: () => {
         sqlite.close();

@@ -1,7 +1,7 @@
 /** `export --format sqlite`: the whole file or none, and views that find what the filters find. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { matches, readFilter } from "../../src/filter/filter.ts";
@@ -96,9 +96,11 @@ test("takes the filters, and replaces its own earlier export only", async () => 
   const path = join(aDirectory(), "some.sqlite");
   const exported = (...args: string[]) => fundfeed(["export", "--format", "sqlite", path, "--data", data, ...args]);
   await exported("--status", "archived");
+  chmodSync(path, 0o644);
   expect((await exported("--source", "DSIP,OTHER")).code).toBe(0);
   const some = read<{ source: string }>(path, "select distinct source from opportunity order by 1").map(({ source }) => source);
   expect(some).toEqual(["DSIP"]);
+  expect(statSync(path).mode & 0o777).toBe(0o644);
   expect(read(path, "select filter from export")).toEqual([{ filter: '{"source":["DSIP","OTHER"]}' }]);
 
   writeFileSync(`${path}-wal`, "");

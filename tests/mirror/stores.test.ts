@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
@@ -252,6 +252,18 @@ describe("a copy in NDJSON", () => {
     const store = open();
     writeFileSync(path, text);
     await expect(store.begin(false)).rejects.toThrow(path);
+    await store.close();
+  });
+
+  test("stays readable for those whom its owner lets read it", async () => {
+    const { path, open } = aPlace("ndjson");
+    const store = open();
+    await store.save([anEntry("a", 1)], complete(1));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    chmodSync(path, 0o640);
+    await store.begin(false);
+    await store.save([anEntry("a", 2)], complete(2));
+    expect(statSync(path).mode & 0o777).toBe(0o640);
     await store.close();
   });
 
