@@ -1,9 +1,10 @@
 /** A copy in an SQLite file. Each page is saved with the state of the walk in one transaction, so an interrupted walk continues at the next page. */
 import { Database } from "bun:sqlite";
-import { rmSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { identityOf } from "../../db/file-identity.ts";
-import { reasonOf } from "../../db/reason.ts";
-import { prepareTables, putInto } from "../sql/file.ts";
+import { codeOf, reasonOf } from "../../db/reason.ts";
+import { prepareTables, putInto, versionOf } from "../sql/file.ts";
+import { VERSION } from "../sql/tables.ts";
 import { type Entry, goneMessage, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
 
 /** "ffmr" in ASCII. */
@@ -53,6 +54,7 @@ function connect(path: string, scope: Scope, tell: (message: string) => void) {
   /** As this program last read or wrote it. What the server returned for it must not replace what another program has stored since. */
   let walk = JSON.stringify(readWalk.get());
   const saveAll = sqlite.transaction((entries: readonly Entry[], next: Walk) => {
+    if (versionOf(sqlite) !== VERSION) throw new Error(`a newer version of this program has upgraded ${path}; restart this one`);
     if (JSON.stringify(readWalk.get()) !== walk) throw new Error(`another program also writes to ${path}`);
     for (const { history, ...opportunity } of entries) put(opportunity, history);
     putWalk.run(next);
@@ -69,7 +71,11 @@ function connect(path: string, scope: Scope, tell: (message: string) => void) {
       return found;
     },
     save: (entries: readonly Entry[], next: Walk) => {
-      walk = saveAll.immediate(entries, next);
+      try {
+        walk = saveAll.immediate(entries, next);
+      } catch (error) {
+        throw isDamage(error) ? new Error(`${path} is damaged; start a new copy`, { cause: error }) : error;
+      }
       if (entries.length > 0) isLogEmpty = false;
       if (next.cursor === null && !isLogEmpty) isLogEmpty = emptyLog(sqlite);
       if (isInPlace()) log = identityOf(logPath);
@@ -86,14 +92,17 @@ function connect(path: string, scope: Scope, tell: (message: string) => void) {
 /** Empties the write-ahead log, because it may hold contacts that the server has erased. Returns false if a reader prevents it. */
 function emptyLog(sqlite: Database): boolean {
   sqlite.run("pragma busy_timeout = 0");
-  const isBusy = sqlite.query<{ busy: number }, []>("pragma wal_checkpoint(truncate)").get()?.busy !== 0;
-  sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
-  return !isBusy;
+  try {
+    return sqlite.query<{ busy: number }, []>("pragma wal_checkpoint(truncate)").get()?.busy === 0;
+  } finally {
+    sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
+  }
 }
 
 function open(path: string, scope: Scope, onUpgrade?: () => void): Database {
   let sqlite: Database | undefined;
   try {
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error("it is no regular file");
     sqlite = new Database(path, { create: true, strict: true });
     sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
     refuseForeignFile(sqlite);
@@ -108,8 +117,12 @@ function open(path: string, scope: Scope, onUpgrade?: () => void): Database {
     return sqlite;
   } catch (error) {
     sqlite?.close();
-    throw new Error(`Cannot keep a copy in ${path}: ${reasonOf(error)}`);
+    throw new Error(`Cannot keep a copy in ${path}: ${isDamage(error) ? "it is damaged; start a new copy" : reasonOf(error)}`);
   }
+}
+
+function isDamage(error: unknown): boolean {
+  return codeOf(error).startsWith("SQLITE_CORRUPT");
 }
 
 function refuseForeignFile(sqlite: Database): void {

@@ -1,5 +1,17 @@
 /** Replaces a file as a whole: readers see the old content or the new one, also after a crash. */
-import { chmodSync, closeSync, fchmodSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 /** Call `finish` or `abandon` at the end. Until `finish`, the file at the path stays as it is. */

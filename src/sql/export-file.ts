@@ -51,7 +51,7 @@ export function createExportFile(path: string, { filter, madeAt }: { filter: str
 /** A journal of the file that is replaced would be applied to the new one. */
 function refuseOtherFile(path: string): void {
   if (!existsSync(path)) return;
-  if (!isExport(path)) throw new Error("it exists and is not an export of this program; use another file");
+  if (!statSync(path).isFile() || !isExport(path)) throw new Error("it exists and is not an export of this program; use another file");
   for (const journal of [`${path}-journal`, `${path}-wal`])
     if (existsSync(journal)) throw new Error(`${journal} exists: another program has the file open; close it there`);
 }

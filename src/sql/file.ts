@@ -31,7 +31,8 @@ export function prepareTables(sqlite: Database, onUpgrade: () => void = () => un
     .immediate();
 }
 
-function versionOf(sqlite: Database): number {
+/** The version of the tables in a file. */
+export function versionOf(sqlite: Database): number {
   return sqlite.query<{ user_version: number }, []>("pragma user_version").get()?.user_version ?? 0;
 }
 

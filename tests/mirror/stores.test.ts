@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
 import type { Entry } from "../../src/mirror/store.ts";
+import { createExportFile } from "../../src/sql/export-file.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { aPlace, everything, kinds } from "./mirrored.ts";
 
@@ -85,6 +86,55 @@ describe("a copy in SQLite", () => {
     expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is another program's database`);
     writeFileSync(path, "no database at all, although longer than the header of one would be: a hundred bytes and more of plain text");
     expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is not a database file`);
+  });
+});
+
+describe("a copy in SQLite that cannot be written", () => {
+  const withPages = async () => {
+    const { path, open } = aPlace("sqlite");
+    const store = open();
+    for (let n = 0; n < 200; n++) await store.save([anEntry(`a ${n}`, 1)], underWay);
+    await store.save([], complete(1));
+    await store.close();
+    return path;
+  };
+
+  test("because it was cut off or overwritten is called damaged, with what to do", async () => {
+    const path = await withPages();
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.subarray(0, bytes.length / 2));
+    expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is damaged; start a new copy`);
+    writeFileSync(path, bytes);
+    const sqlite = new Database(path, { readonly: true });
+    const { root = 0 } = sqlite.query<{ root: number }, []>("select max(rootpage) as root from sqlite_master").get() ?? {};
+    sqlite.close();
+    writeFileSync(path, bytes.fill(0xff, root * 4096)); // All but the first pages of the tables.
+    const store = openSqliteStore(path, everything);
+    await store.begin(false);
+    const entries = Array.from({ length: 200 }, (_, n) => anEntry(`a ${n}`, 2));
+    await expect(store.save(entries, complete(2))).rejects.toThrow(`${path} is damaged; start a new copy`);
+    await store.close();
+  });
+
+  test("because a newer version of the program has upgraded it meanwhile stays as that version left it", async () => {
+    const path = await withPages();
+    const store = openSqliteStore(path, everything);
+    await store.begin(false);
+    const newer = new Database(path);
+    newer.run("pragma user_version = 99");
+    await expect(store.save([anEntry("b", 2)], complete(2))).rejects.toThrow(
+      `a newer version of this program has upgraded ${path}; restart this one`,
+    );
+    expect(newer.query("select count(*) as count from opportunities").get()).toEqual({ count: 200 });
+    newer.close();
+    await store.close();
+  });
+
+  test("because it is a pipe is refused at once", () => {
+    const path = join(aDirectory(), "pipe.sqlite");
+    expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
+    expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is no regular file`);
+    expect(() => createExportFile(path, { filter: "{}", madeAt: "" })).toThrow("it exists and is not an export of this program");
   });
 });
 
