@@ -171,7 +171,7 @@ async function findNewDigests(sql: CatalogSql, { digestOf, isFirst }: Pass, item
 /** Reads, validates, renders and hashes an item. Throws a Rejection if it cannot be imported. */
 async function prepareItem(sql: CatalogSql, pass: Pass, item: Item, source_digest: Buffer | undefined): Promise<Accepted> {
   const version = placedVersion(pass, item);
-  const valid = { ...(await validateItem(sql, pass, item, version)), source_digest };
+  const valid = { source_digest, ...(await validateItem(sql, pass, item, version)) };
   if (pass.isFirst) refuseFuture(valid, pass.now());
   const record = pass.redactContacts ? withoutContacts(valid) : valid;
   return { kind: "prepared", record: prepare(pass, record), version };
@@ -207,12 +207,14 @@ async function withRelationships(
 ): Promise<ValidRecord> {
   const { source, relationships } = valid.content;
   const link = relationships.canonical_id === null ? await findLink(sql, valid.content) : undefined;
-  // Only such a file can also have the record to which the link leads, or another one with the same key.
-  if (format.source === undefined && mayBeLinked(valid.content)) staging.putLink(source.code, valid.lineage, link);
+  // Only a file of several sources can also have the record to which the link leads, or another one with the same key.
+  const mayMove = format.source === undefined && mayBeLinked(valid.content);
+  if (mayMove) staging.putLink(source.code, valid.lineage, link);
   const parent_id = parentId ?? relationships.parent_id;
   const canonical_id = relationships.canonical_id ?? link?.canonical_id ?? null;
   if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return valid;
-  return { ...valid, content: { ...valid.content, relationships: { parent_id, canonical_id } } };
+  const content = { ...valid.content, relationships: { parent_id, canonical_id } };
+  return { ...valid, ...(mayMove ? { source_digest: undefined } : {}), content }; // Without a digest, it is read again next time.
 }
 
 /** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */

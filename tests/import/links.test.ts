@@ -3,7 +3,7 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import type { Format, Item } from "../../src/import/format.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
-import { aCatalog, contentsOf, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
+import { aCatalog, contentsOf, cutShort, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 
 afterAll(dropScratch);
 
@@ -130,6 +130,16 @@ describe("the same opportunity in two sources", () => {
       expect(await contentsOf(catalog.db)).toBe(contents);
       expect(await checkCatalog(catalog.db)).toEqual([]);
     }
+  });
+
+  test("a link that an import moved and was killed before correcting is corrected when it is run again", async () => {
+    const catalog = await aCatalog();
+    await catalog.take([grant("GRANTS_GOV", "G1", "N1")]);
+    const file = [grant("GRANTS_GOV", "G1", "N2"), simpler("N1")];
+    await cutShort(catalog, 1, () => catalog.take(file));
+    expect((await record(catalog, "SIMPLER_GRANTS_GOV", "S1")).relationships.canonical_id).not.toBeNull();
+    await catalog.take(file);
+    expect((await record(catalog, "SIMPLER_GRANTS_GOV", "S1")).relationships.canonical_id).toBeNull();
   });
 
   test("records of sources without a rule keep what they state", async () => {

@@ -3,7 +3,6 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { CatalogSql } from "../../db/engine.ts";
 import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
@@ -20,6 +19,7 @@ import {
   aDirectory,
   aFile,
   contentsOf,
+  cutShort,
   DAY,
   documentOf,
   documentsOf,
@@ -33,7 +33,7 @@ import {
   type TestCatalog,
 } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
-import { rawSql, textOf } from "../support/sql.ts";
+import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
 
@@ -713,23 +713,6 @@ describe("export and import again", () => {
 });
 
 describe("an import that was killed", () => {
-  /** The disk is full after so many chunks: what was committed stays, as after a kill. */
-  async function cutShort(catalog: TestCatalog, content: readonly unknown[], chunks: number, given: object) {
-    const { db } = catalog;
-    const { transaction } = db;
-    let left = chunks;
-    db.transaction = (write) =>
-      transaction((sql) => {
-        const run: CatalogSql["run"] = async (query, ...values) => {
-          if (textOf(sql, query).startsWith('update "imports" set "last_instant"') && left-- === 0) throw new Error("disk full");
-          return sql.run(query, ...values);
-        };
-        return write({ ...sql, run });
-      });
-    await expect(catalog.take(content, given)).rejects.toThrow("disk full");
-    db.transaction = transaction;
-  }
-
   const soon = record("soon", { dates: { closes_at: formatInstant(NOON + 15 * DAY) } });
   const before = [...many(CHUNK + 300), soon];
   const after = [soon, ...many(CHUNK + 100, { title: "New" }), ...Array.from({ length: 700 }, (_, n) => record(`M${n}`))];
@@ -743,7 +726,7 @@ describe("an import that was killed", () => {
     for (const chunks of onPostgres ? [1] : [0, 1, 2]) {
       const killed = await aCatalog();
       await killed.take(before, { asOf: NOON });
-      await cutShort(killed, after, chunks, given);
+      await cutShort(killed, chunks, () => killed.take(after, given));
       expect(await faults(killed)).toEqual([]);
       await killed.take(after, given);
       expect(await contentsOf(killed.db)).toBe(await contentsOf(whole.db));
@@ -770,7 +753,7 @@ describe("an import that was killed", () => {
     async () => {
       const catalog = await aCatalog();
       await catalog.take(before, { asOf: NOON });
-      await cutShort(catalog, after, 1, { asOf: NOON + DAY });
+      await cutShort(catalog, 1, () => catalog.take(after, { asOf: NOON + DAY }));
       await turnStatuses(catalog.db, NOON + 3 * DAY);
       await expect(catalog.take(after, { asOf: NOON + DAY })).rejects.toThrow("--as-of must be later");
     },

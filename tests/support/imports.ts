@@ -1,8 +1,9 @@
 /** Imports from files into a catalog that a test can inspect. */
+import { expect } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CatalogDb } from "../../db/engine.ts";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import type { Value } from "../../db/value.ts";
 import type { ImportContext, Options, Outcome } from "../../src/import/context.ts";
 import { importEvents } from "../../src/import/events.ts";
@@ -12,7 +13,7 @@ import type { Draft } from "../../src/import/record.ts";
 import { importFiles } from "../../src/import/run.ts";
 import { exportLines } from "../../src/opportunities/export.ts";
 import { defaultLocation } from "./database-locations.ts";
-import { rawSql } from "./sql.ts";
+import { rawSql, textOf } from "./sql.ts";
 
 /** 2026-03-01T12:00:00Z */
 export const NOON = Date.UTC(2026, 2, 1, 12);
@@ -103,6 +104,22 @@ export async function aCatalog(given?: CatalogDb) {
 }
 
 export type TestCatalog = Awaited<ReturnType<typeof aCatalog>>;
+
+/** Runs an import for which the disk is full after so many chunks: what was committed stays, as after a kill. */
+export async function cutShort({ db }: TestCatalog, chunks: number, take: () => Promise<unknown>): Promise<void> {
+  const { transaction } = db;
+  let left = chunks;
+  db.transaction = (write) =>
+    transaction((sql) => {
+      const run: CatalogSql["run"] = async (query, ...values) => {
+        if (textOf(sql, query).startsWith('update "imports" set "last_instant"') && left-- === 0) throw new Error("disk full");
+        return sql.run(query, ...values);
+      };
+      return write({ ...sql, run });
+    });
+  await expect(take()).rejects.toThrow("disk full");
+  db.transaction = transaction;
+}
 
 /** Everything that clients can see or the next import depends on, as one text to compare. */
 export async function contentsOf(db: CatalogDb): Promise<string> {
