@@ -212,9 +212,10 @@ function pageBytesOf(sqlite: Database): number {
 
 /** Returns whether the file has our application id. An empty file may get it. Throws for a file of another program. */
 export function refuseForeignFile(sqlite: Database, kind: "catalog" | "state"): boolean {
+  // First, since a program that is creating the file marks it before the first table.
+  const tables = sqlite.query<{ count: number }, []>("select count(*) as count from sqlite_master").get();
   const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };
   if (application_id === APPLICATION_IDS[kind]) return true;
-  const tables = sqlite.query<{ count: number }, []>("select count(*) as count from sqlite_master").get();
   if (application_id !== 0 || (tables !== null && tables.count > 0)) throw new Error(`it is not a fundfeed ${fileNames[kind]}`);
   return false;
 }

@@ -115,22 +115,27 @@ export function createTables(sqlite: Database, identity: string): void {
 
 /** A rollback journal, as one next to a deleted file does no harm: SQLite would apply a write-ahead log to the new file. */
 function prepare(sqlite: Database): void {
+  const isEmpty = sqlite.query("select 1 from sqlite_master").get() === null; // First: another command may be creating the tables.
   const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };
-  const isEmpty = sqlite.query("select 1 from sqlite_master").get() === null;
   if (application_id !== APPLICATION_ID && !isEmpty) throw new Error("it is a database of something else");
-  const { user_version } = sqlite.query<{ user_version: number }, []>("pragma user_version").get() ?? { user_version: 0 };
   sqlite.run("pragma temp_store = memory");
   sqlite.run("pragma cache_size = -32000");
   sqlite.run("pragma synchronous = normal");
   requireWritable(sqlite);
-  if (user_version === VERSION && !isEmpty) return;
+  if (isCurrent(sqlite)) return;
   sqlite
     .transaction(() => {
+      if (isCurrent(sqlite)) return; // Another command was faster, and may have filled them.
       sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
       sqlite.run(`pragma user_version = ${VERSION}`);
       createTables(sqlite, "");
     })
     .immediate();
+}
+
+/** Whether the tables of this version are there. */
+function isCurrent(sqlite: Database): boolean {
+  return sqlite.query<{ user_version: number }, []>("pragma user_version").get()?.user_version === VERSION;
 }
 
 /** Takes the write lock and lets it go, so that a file that cannot be written is noticed here. */

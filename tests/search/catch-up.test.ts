@@ -1,5 +1,6 @@
 /** The search index follows the catalog exactly, whatever happens to either. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -128,6 +129,26 @@ describe("openSearchFile()", () => {
     expect(titled(again)).toEqual([]);
     expect(await catchUp(db, again)).toBe(1);
     again.close();
+  });
+
+  test.each(["query", "run"] as const)("keeps what another command writes between its statements (%s)", (method) => {
+    const directory = aDirectory();
+    const others: SearchFile[] = [];
+    const call = Database.prototype[method] as (this: Database, ...given: unknown[]) => never;
+    let calls = 0;
+    const spy = spyOn(Database.prototype, method).mockImplementation(function (this: Database, ...given: [string]) {
+      const isBetween = method === "query" ? ++calls === 2 : given[0] === "begin immediate";
+      if (isBetween && others.length === 0) {
+        spy.mockRestore();
+        const other = openSearchFile(directory);
+        other.sqlite.run("update progress set identity = 'filled'");
+        others.push(other);
+      }
+      return call.apply(this, given);
+    });
+    const index = openSearchFile(directory);
+    expect(index.sqlite.query("select identity from progress").values()).toEqual([["filled"]]);
+    for (const each of [index, ...others]) each.close();
   });
 
   test("refuses a file of another program, and says how to replace a damaged one", () => {

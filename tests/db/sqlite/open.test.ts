@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../../db/sqlite/migrate.ts";
-import { openCatalog, openState } from "../../../db/sqlite/open.ts";
+import { openCatalog, openState, refuseForeignFile } from "../../../db/sqlite/open.ts";
 import { listPlans } from "../../../src/accounts/plan.ts";
 import { listSources } from "../../../src/sources/source.ts";
 import { aDirectory, dropScratch, NOON } from "../../support/imports.ts";
@@ -76,6 +76,19 @@ describe("openCatalog() and openState()", () => {
     expect(secretOf(opened)).toHaveLength(64);
     await opened.close();
     expect(await writer.exited).toBe(0);
+  });
+
+  test("recognize a file that another program creates at that moment", () => {
+    const directory = aDirectory();
+    const sqlite = new Database(join(directory, "state.db"), { create: true });
+    const query = sqlite.query.bind(sqlite);
+    let queries = 0;
+    sqlite.query = (text: string) => {
+      if (++queries === 2) openState(directory, NOON).sqlite.close();
+      return query(text);
+    };
+    expect(refuseForeignFile(sqlite, "state")).toBe(true);
+    sqlite.close();
   });
 
   test("do not wait for a writer if the file exists", () => {
