@@ -72,7 +72,11 @@ const UNGUARDED: Guards = { beforeRead: () => undefined, beforeWrite: () => unde
 
 function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, { beforeRead, beforeWrite }: Guards = UNGUARDED): Engine<Name> {
   const statements = statementCache(sqlite);
-  const inside = sqlOf(sqlite, statements, name, (work) => work());
+  const inside = sqlOf(sqlite, statements, name, (work) => {
+    // A full disk makes SQLite roll back. It would then commit each further statement by itself.
+    if (!sqlite.inTransaction) throw new Error("Cannot continue a transaction that was rolled back");
+    return work();
+  });
   /** The transaction under way. Other statements wait for its end. */
   let underWay: Promise<unknown> | undefined;
 

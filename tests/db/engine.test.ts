@@ -69,6 +69,18 @@ test("an engine on SQLite takes the write lock before it reads", async () => {
   await Promise.all([one?.close(), other?.close()]);
 });
 
+test("an engine on SQLite writes nothing of a transaction during which the disk was full", async () => {
+  const db = openCatalog(aDirectory(), NOON);
+  const pages = db.sqlite.query("pragma page_count").values()[0]?.[0];
+  db.sqlite.run(`pragma max_page_count = ${pages}`);
+  const writing = db.transaction((sql) =>
+    Promise.all([10, 1_000_000, 10].map((size, index) => sql.run(rawSql(put, `${index}`, new Uint8Array(size))))),
+  );
+  await expect(writing).rejects.toThrow("database or disk is full");
+  expect(await namesIn(db)).toEqual([]);
+  await db.close();
+});
+
 describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
   /** Two openings of one new catalog. */
   async function opened() {
