@@ -8,6 +8,7 @@ import type { Cli } from "./command.ts";
 import { type OutputOptions, printResult } from "./output.ts";
 
 const TIMEOUT_MS = 2000;
+const PORT_MAX = 65_535;
 
 export function healthCommand(command: Command, cli: Cli): Command {
   return command
@@ -27,8 +28,9 @@ export function healthCommand(command: Command, cli: Cli): Command {
     });
 }
 
-function ownAddress({ FUNDFEED_PORT = "8080", FUNDFEED_TLS_CERT = "" }: Machine["env"]): string {
-  return `${FUNDFEED_TLS_CERT === "" ? "http" : "https"}://127.0.0.1:${FUNDFEED_PORT}/v1`;
+function ownAddress({ FUNDFEED_PORT: port = "8080", FUNDFEED_TLS_CERT = "" }: Machine["env"]): string {
+  if (!/^\d+$/.test(port) || Number(port) > PORT_MAX) throw new Error(`Cannot read FUNDFEED_PORT: it must be a port, not "${port}"`);
+  return `${FUNDFEED_TLS_CERT === "" ? "http" : "https"}://127.0.0.1:${port}/v1`;
 }
 
 /**

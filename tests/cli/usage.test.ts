@@ -174,3 +174,10 @@ test("an invalid URL in the environment is printed without its password", async 
     delete process.env.FUNDFEED_HEALTH_URL;
   }
 });
+
+test("a FUNDFEED_PORT that is no port is refused by its name", async () => {
+  for (const port of ["abc", "65536", "80/x"]) {
+    const { code, err } = await fundfeed(["health"], { FUNDFEED_PORT: port });
+    expect([code, err]).toEqual([1, `Cannot read FUNDFEED_PORT: it must be a port, not "${port}"\n`]);
+  }
+});
