@@ -38,13 +38,14 @@ export function addCommand(command: Command, cli: Cli): Command {
 }
 
 export function removeCommand(command: Command, cli: Cli): Command {
-  return command.argument("<code>", "source code").action(async (code: string, options: CommonOptions) => {
+  return command.argument("<code>", "source code").action(async (given: string, options: CommonOptions) => {
+    const code = given.trim().toUpperCase();
     await withCatalog(cli, options, async (db) => {
       if (await removeSource(db, code)) return;
       const known = (await listSources(db)).map((source) => source.code);
-      throw new Error(`Cannot remove source ${code.toUpperCase()}: it is not a named source${didYouMean(code, known)}`);
+      throw new Error(`Cannot remove source ${code}: it is not a named source${didYouMean(code, known)}`);
     });
-    printResult(cli, options, { code: code.toUpperCase() }, `${code.toUpperCase()} is no longer a named source`);
+    printResult(cli, options, { code }, `${code} is no longer a named source`);
   });
 }
 
