@@ -12,6 +12,7 @@ import { BYTE_ORDER_MARK } from "../text/csv.ts";
 import { tablePrinter } from "./change-table.ts";
 import type { Cli } from "./command.ts";
 import { PLAIN_WIDTH } from "./results.ts";
+import { stopPoint } from "./stop-point.ts";
 
 export const changeFormats = ["table", "json", "ndjson", "csv", "md", "atom"] as const;
 export type ChangeFormat = (typeof changeFormats)[number];
@@ -20,6 +21,8 @@ export type OutputChoice = { format: ChangeFormat; output?: string | undefined; 
 
 export type Output = {
   print: (text: string) => void;
+  /** To be called between two batches. Throws if a signal came while a file is written. */
+  pause: () => Promise<void>;
   /** Returns once what was printed is on disk. A file is on disk only after `finish`. */
   sync: () => void;
   /** Puts the file into its place. */
@@ -33,7 +36,13 @@ const [PUBLIC, PRIVATE] = [0o644, 0o600];
 /** Throws if the file cannot be written. */
 export function openOutput({ machine }: Cli, { output: path, format }: OutputChoice): Output {
   if (path === undefined)
-    return { print: machine.printText, sync: machine.syncOutput, finish: machine.syncOutput, abandon: () => undefined };
+    return {
+      print: machine.printText,
+      pause: async () => undefined,
+      sync: machine.syncOutput,
+      finish: machine.syncOutput,
+      abandon: () => undefined,
+    };
   const naming = <T>(work: () => T): T => {
     try {
       return work();
@@ -43,6 +52,7 @@ export function openOutput({ machine }: Cli, { output: path, format }: OutputCho
   };
   const file: Replacement = naming(() => replaceFile(path, format === "atom" ? PUBLIC : PRIVATE));
   return {
+    pause: stopPoint(machine, `Cannot write ${path}: it was stopped`),
     print: (text) => naming(() => file.write(text)),
     sync: () => undefined,
     finish: () => naming(file.finish),

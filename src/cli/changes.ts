@@ -121,7 +121,10 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
   const limit = run.limit ?? DEFAULT_LIMITS[run.format];
   const printer = await printerFor(cli, db, run, chosen);
   const output = openOutput(cli, run);
-  const print = (batch: readonly FeedEntry[]) => output.print(printer.entries(batch));
+  const print = (batch: readonly FeedEntry[]) => {
+    output.print(printer.entries(batch));
+    return output.pause();
+  };
   try {
     output.print(printer.begin());
     const { printed, isMore } = await printEntries({ db, filter: window, now }, limit, run.format === "atom" ? "newest" : "oldest", print);
@@ -160,13 +163,13 @@ async function printEntries(
   window: Window,
   limit: number | undefined,
   order: WindowOrder,
-  print: (batch: readonly FeedEntry[]) => void,
+  print: (batch: readonly FeedEntry[]) => Promise<void>,
 ): Promise<{ printed: number; isMore: boolean }> {
   const leftOut = limit === undefined ? null : await newestBeyond(window, limit);
   const start = order === "oldest" ? leftOut : null;
   let printed = 0;
   for await (const entries of pagesOf(window, order, limit, start)) {
-    print(entries);
+    await print(entries);
     printed += entries.length;
   }
   return { printed, isMore: leftOut !== null };

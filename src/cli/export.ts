@@ -17,6 +17,7 @@ import { withCatalog } from "./databases.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "./filter-options.ts";
 import { examples, formatCount, printResult } from "./output.ts";
 import { progressLine, progressReporter } from "./progress.ts";
+import { stopPoint } from "./stop-point.ts";
 
 const formats = ["ndjson", "csv", "sqlite", "commongrants"] as const;
 type Format = (typeof formats)[number];
@@ -77,14 +78,7 @@ async function writeFile(
   filter: Filter,
 ): Promise<void> {
   const written = { records: 0, events: 0 };
-  let isStopped = false;
-  cli.machine.onStopSignal(() => {
-    isStopped = true;
-  });
-  const pause = async () => {
-    await Bun.sleep(0); // Signals are delivered by the event loop.
-    if (isStopped) throw new Error("it was stopped");
-  };
+  const pause = stopPoint(cli.machine, "it was stopped");
   const reportProgress = progressReporter(cli.machine);
   const file = createExportFile(path, { filter: JSON.stringify(filter), madeAt: formatInstant(cli.machine.now()) });
   try {

@@ -180,6 +180,28 @@ describe("usage errors", () => {
 });
 
 describe("--output", () => {
+  test.each([[["--since", "all"]], [["--since", "all", "--cursor-file", "CURSOR"]]])(
+    "a signal leaves the earlier file and nothing of the new one, with %j",
+    async (args) => {
+      const directory = aDirectory();
+      const path = join(directory, "changes.ndjson");
+      writeFileSync(path, "earlier");
+      const told: string[] = [];
+      const given = args.map((each) => each.replace("CURSOR", join(aDirectory(), "cursor")));
+      const run = (onStopSignal: (stop: () => void) => void) =>
+        runCommandLine(["changes", ...given, "--format", "ndjson", "-o", path, "--data", data], {
+          ...machineOf({}, { printLine: () => undefined, printError: (text) => void told.push(text) }),
+          now: () => NOW,
+          onStopSignal,
+        });
+      expect(await run((stop) => stop())).toBe(1);
+      expect([told, readdirSync(directory)]).toEqual([[`Cannot write ${path}: it was stopped`], ["changes.ndjson"]]);
+      expect(readFileSync(path, "utf8")).toBe("earlier");
+      expect(await run(() => undefined)).toBe(0);
+      expect(readFileSync(path, "utf8")).toBe((await changes("--since", "all", "--format", "ndjson")).out);
+    },
+  );
+
   test("replaces the file as a whole, readable to all for Atom and only to the owner otherwise", async () => {
     const path = join(aDirectory(), "out");
     const modeOf = (file: string) => statSync(file).mode & 0o777;
