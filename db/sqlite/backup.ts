@@ -39,22 +39,19 @@ export function backUp(
   directory: string,
   report = noReport,
 ): BackedUp[] {
+  const copy = (kind: Kind, partial: string) => {
+    const { sqlite } = databases[kind];
+    // Before the first key there is no state.db, and an empty one is copied.
+    report("copying", fileNames[kind], statSync(join(data, fileNames[kind]), { throwIfNoEntry: false })?.size ?? 0);
+    sqlite.run("pragma query_only = off"); // With it on, SQLite would also refuse to write the copy.
+    sqlite.query("vacuum into ?").run(partial);
+  };
   return naming(`Cannot back up to ${directory}`, () => {
-    const made = mkdirSync(directory, { recursive: true, mode: 0o700 });
-    try {
+    if (existsSync(directory)) {
       refuseSame(directory, data);
       using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
-      replaceBoth(directory, report, (kind, partial) => {
-        const { sqlite } = databases[kind];
-        // Before the first key there is no state.db, and an empty one is copied.
-        report("copying", fileNames[kind], statSync(join(data, fileNames[kind]), { throwIfNoEntry: false })?.size ?? 0);
-        sqlite.run("pragma query_only = off"); // With it on, SQLite would also refuse to write the copy.
-        sqlite.query("vacuum into ?").run(partial);
-      });
-    } catch (error) {
-      if (made !== undefined) removeEmpty(resolve(directory), resolve(made));
-      throw error;
-    }
+      replaceBoth(directory, report, copy);
+    } else makeWhole(resolve(directory), (unfinished) => replaceBoth(unfinished, report, copy));
     return kinds.map((kind) => ({ name: fileNames[kind], bytes: statSync(join(directory, fileNames[kind])).size }));
   });
 }
@@ -77,6 +74,20 @@ export function restore(directory: string, data: string, report = noReport, copy
       copy(from, partial);
     });
   });
+}
+
+/** Makes a directory that gets its name when it is complete, so that a kill leaves none that looks so. */
+function makeWhole(directory: string, fill: (unfinished: string) => void): void {
+  const unfinished = `${directory}.partial`;
+  const made = mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+  try {
+    fill(unfinished);
+    renameSync(unfinished, directory);
+  } catch (error) {
+    for (const kind of kinds) rmSync(join(unfinished, fileNames[kind]), { force: true });
+    removeEmpty(unfinished, resolve(made ?? unfinished));
+    throw error;
+  }
 }
 
 /** Removes `directory` and its parents up to `top`, as far as they are empty. */

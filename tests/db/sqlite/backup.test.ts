@@ -70,6 +70,21 @@ describe("backUp()", () => {
     await close();
   });
 
+  test("gives a new directory its name when it is complete, also after a backup that was killed", async () => {
+    const { data, catalog, state, contents, close } = await backedUp();
+    const directory = join(aDirectory(), "deeper/backup");
+    const seen = new Set<boolean>();
+    mkdirSync(`${directory}.partial`, { recursive: true });
+    writeFileSync(`${directory}.partial/catalog.db`, "left by a kill");
+    await leaveJournal(`${directory}.partial/catalog.db.partial`);
+    backUp({ catalog, state }, data, directory, () => seen.add(existsSync(directory)));
+    expect([...seen]).toEqual([false]);
+    expect(readdirSync(join(directory, ".."))).toEqual(["backup"]);
+    expect(readdirSync(directory).sort()).toEqual(["catalog.db", "state.db"]);
+    expect(await contentsIn(directory)).toBe(contents);
+    await close();
+  });
+
   test("replaces an earlier backup, and leaves it unchanged when it fails", async () => {
     const { data, copy, catalog, state, contents, close } = await backedUp();
     await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
