@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { type Account, createAccount, FIRST_PLAN, listAccounts, setAccount, subscriptions } from "../accounts/account.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withState } from "./databases.ts";
-import { instantOrNull, printResult, table } from "./output.ts";
+import { examples, instantOrNull, printResult, table } from "./output.ts";
 
 export function listCommand(command: Command, cli: Cli): Command {
   return command.action(async (options: CommonOptions) => {
@@ -26,6 +26,7 @@ export function setCommand(command: Command, cli: Cli): Command {
     .argument("<name>", "name of the account")
     .option("--plan <plan>", "new plan")
     .addOption(new Option("--subscription <state>", "active, or inactive to refuse the account's keys").choices(subscriptions))
+    .addHelpText("after", examples('fundfeed accounts set "Acme Research" --subscription inactive'))
     .action(async (name: string, options: CommonOptions & { plan?: string; subscription?: string }) => {
       const { plan, subscription } = options;
       const change = { ...(plan === undefined ? {} : { plan }), ...(subscription === undefined ? {} : { subscription }) };

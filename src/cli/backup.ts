@@ -8,12 +8,13 @@ import type { Machine } from "../runtime/machine.ts";
 import { copyOfWatches, replaceWatches } from "../watch/backup.ts";
 import { WATCH_FILE } from "../watch/watch-file.ts";
 import type { Cli, CommonOptions } from "./command.ts";
-import { printResult } from "./output.ts";
+import { examples, printResult } from "./output.ts";
 import { progressLine } from "./progress.ts";
 
 export function backupCommand(command: Command, cli: Cli): Command {
   return command
     .argument("<dir>", "directory for the copy; created if it is missing")
+    .addHelpText("after", examples("fundfeed backup /var/backups/fundfeed-20261122"))
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
         throw new Error(`Cannot back up ${locationName(options)}: use pg_dump (docs/operate/postgres.md)`);
@@ -53,22 +54,25 @@ async function backUpFiles(machine: Machine, { data, mode = "inspect" }: Databas
 }
 
 export function restoreCommand(command: Command, cli: Cli): Command {
-  return command.argument("<dir>", "directory that `backup` created").action(async (directory: string, options: CommonOptions) => {
-    if (options.database !== undefined)
-      throw new Error(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
-    const watches = copyOfWatches(directory);
-    try {
-      if (watches === undefined) restore(directory, options.data, progressOf(cli.machine));
-      else
-        withoutRuns(options.data, () => {
-          restore(directory, options.data, progressOf(cli.machine));
-          replaceWatches(options.data, watches);
-        });
-    } finally {
-      cli.machine.showProgress("");
-    }
-    printResult(cli, options, { directory, data: options.data }, `Restored ${options.data} from ${directory}`);
-  });
+  return command
+    .argument("<dir>", "directory that `backup` created")
+    .addHelpText("after", examples("fundfeed restore /var/backups/fundfeed-20261122"))
+    .action(async (directory: string, options: CommonOptions) => {
+      if (options.database !== undefined)
+        throw new Error(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
+      const watches = copyOfWatches(directory);
+      try {
+        if (watches === undefined) restore(directory, options.data, progressOf(cli.machine));
+        else
+          withoutRuns(options.data, () => {
+            restore(directory, options.data, progressOf(cli.machine));
+            replaceWatches(options.data, watches);
+          });
+      } finally {
+        cli.machine.showProgress("");
+      }
+      printResult(cli, options, { directory, data: options.data }, `Restored ${options.data} from ${directory}`);
+    });
 }
 
 /** Keeps `watch run` from delivering by the old watches and the new catalog. Throws while one is at work. */

@@ -10,6 +10,9 @@ import { type CommandEntry, type CommandGroup, commands, MAINTENANCE } from "./c
 /** The command that lists the options of all commands. */
 const LISTS_ALL = "completion";
 
+/** The columns of a help text that does not go to a terminal. */
+const HELP_WIDTH = 80;
+
 /** Options of every command. The help lists them last. */
 const COMMON_OPTIONS = ["--data", "--database", "--json", "--help"];
 
@@ -38,7 +41,7 @@ export async function createProgram(cli: Cli, argv: readonly string[]): Promise<
     .version(version, "-V, --version", "print the version")
     .addHelpText(
       "after",
-      "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage error, 3 done but some records were rejected.",
+      "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage error,\n3 done but some records were rejected.",
     );
   const isGiven = argv.includes(LISTS_ALL) ? () => true : (word: string) => argv.includes(word);
   for (const [heading, entries] of Object.entries(commands)) {
@@ -80,6 +83,7 @@ function configureOutput(command: Command, machine: Machine, argv: readonly stri
     .showHelpAfterError("(see --help)")
     .configureHelp({ subcommandTerm, visibleOptions: ownOptionsFirst })
     .configureOutput({
+      getOutHelpWidth: () => machine.terminal()?.columns ?? HELP_WIDTH,
       writeOut: (text) => machine.printLine(text.trimEnd()),
       writeErr: (text) => text.trimEnd().split("\n").forEach(machine.printError),
       outputError: (text, write) => write(withoutSecrets(text, [...argv, ...Object.values(machine.env)])),

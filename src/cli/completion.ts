@@ -7,8 +7,8 @@ export function completionCommand(command: Command, cli: Cli): Command {
     .addHelpText(
       "after",
       examples(
-        "source <(fundfeed completion)                                     now; in ~/.bashrc from then on",
-        "autoload -U +X bashcompinit && bashcompinit                       first, in zsh",
+        "source <(fundfeed completion)                  now; in ~/.bashrc from then on",
+        "autoload -U +X bashcompinit && bashcompinit    first, in zsh",
       ),
     )
     .action((options: OutputOptions, self: Command) => {

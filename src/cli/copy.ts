@@ -15,8 +15,9 @@ export function copyCommand(copy: Command, cli: Cli): Command {
     .addHelpText(
       "after",
       examples(
-        "fundfeed copy postgres://fundfeed@db.example.org/fundfeed                  the data directory, into PostgreSQL",
-        "fundfeed copy --database postgres://db.example.org/fundfeed fundfeed-data  and back",
+        "# the data directory into PostgreSQL, and back",
+        "fundfeed copy postgres://fundfeed@db.example.org/fundfeed",
+        "fundfeed copy --database postgres://db.example.org/fundfeed new-directory",
       ),
     );
   return copy.action(async (to: string, options: CommonOptions) => {

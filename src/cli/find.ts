@@ -32,7 +32,7 @@ export function findCommand(finding: Command, cli: Cli): Command {
       "after",
       examples(
         "fundfeed find quantum --status open,closing_soon",
-        'fundfeed find "machine learning" -medical --agency navy --closes-after 0d --sort closes',
+        'fundfeed find "machine learning" -medical --closes-after 0d --sort closes',
         "fundfeed find --naics 5417 --set-aside SBA --format csv",
       ),
     );

@@ -12,7 +12,7 @@ import { oneOf, timestamp } from "./arguments.ts";
 import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "./command.ts";
 import { withImportContext, withReadOnlyContext } from "./import-context.ts";
 import { formatOutcome, printRejects } from "./import-outcome.ts";
-import { examples, printResult, TERMINAL_WIDTH, wrapped } from "./output.ts";
+import { examples, helpEntry, printResult } from "./output.ts";
 
 type ImportOptions = CommonOptions & {
   snapshot?: true;
@@ -25,10 +25,8 @@ type ImportOptions = CommonOptions & {
 
 export function importCommand(importing: Command, cli: Cli): Command {
   const names = [...formats.map(({ name }) => name), "events"];
-  const list = [
-    ...formats.map(({ name, source, about }) => ({ name, source, about })),
-    { name: "events", source: undefined, about: "history from another system as NDJSON: one event per line" },
-  ];
+  const list = [...formats, { name: "events", source: undefined, about: "history from another system as NDJSON: one event per line" }];
+  const entries = list.map(({ name, source = "as stated", about }) => helpEntry(`${name.padEnd(18)}  ${source.padEnd(18)}`, about));
   importing
     .addArgument(formatArgument(names))
     .argument("[file...]", "files to import as one unit; - is standard input; .gz and .zip are unpacked")
@@ -41,7 +39,7 @@ export function importCommand(importing: Command, cli: Cli): Command {
       "file for rejected records (default: <file>.rejects.ndjson, in the data directory if the file is elsewhere)",
     )
     .addOption(redactContactsOption())
-    .addHelpText("after", `\nFormats:\n${list.map(formatEntry).join("\n")}`)
+    .addHelpText("after", `\nFormats:\n${entries.join("\n")}`)
     .addHelpText(
       "after",
       examples(
@@ -69,12 +67,6 @@ export function importCommand(importing: Command, cli: Cli): Command {
     if (outcome.rejected > 0) cli.exitCode = 3;
     printRejects(cli.machine, outcome);
   });
-}
-
-/** One format of the help. Its description is wrapped in a column of its own. */
-function formatEntry({ name, source = "as stated", about }: { name: string; source: string | undefined; about: string }): string {
-  const columns = `  ${name.padEnd(18)}  ${source.padEnd(18)}  `;
-  return columns + wrapped(about, TERMINAL_WIDTH - columns.length).join(`\n${" ".repeat(columns.length)}`);
 }
 
 /** Lets the path of an existing file pass: `missingFormat` then recognizes the file and suggests its format. */

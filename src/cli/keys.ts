@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { FIRST_PLAN } from "../accounts/account.ts";
 import { createKey, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../accounts/key.ts";
 import { formatInstant, parseStoredMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -29,13 +30,13 @@ export function listCommand(command: Command, cli: Cli): Command {
 export function createCommand(command: Command, cli: Cli): Command {
   return command
     .requiredOption("--account <name>", "account of the key; created if it is missing")
-    .option("--plan <plan>", "put the account on this plan")
+    .option("--plan <plan>", `put the account on this plan (default for a new account: ${FIRST_PLAN})`)
     .option("--label <text>", "what the key is for")
     .addOption(expiryOption(cli))
     .addHelpText(
       "after",
       examples(
-        'fundfeed keys create --account "Acme Research" --plan starter --label "nightly sync"',
+        'fundfeed keys create --account "Acme Research" --plan starter --label nightly',
         'export FUNDFEED_KEY="$(fundfeed keys create --account me --expires 90d)"',
       ),
     )
@@ -57,6 +58,7 @@ export function rotateCommand(command: Command, cli: Cli): Command {
     .argument("<id>", "id of the old key, as `keys list` shows it")
     .addOption(new Option("--grace <duration>", "how long the old key stays valid").argParser(durationMs).default(GRACE_MS, "24h"))
     .addOption(expiryOption(cli))
+    .addHelpText("after", examples("fundfeed keys rotate key_j0NwyNJ3DU33 --grace 7d"))
     .action(async (id: string, options: CommonOptions & { grace: number; expires?: number }) => {
       const { machine } = cli;
       const terms = { graceMs: options.grace, ...(options.expires === undefined ? {} : { expires_at: options.expires }) };
@@ -122,5 +124,8 @@ function expiryOption({ machine }: Cli): Option {
       "It must be a duration such as 90d, or an RFC 3339 timestamp with an offset such as 2027-01-31T17:00:00Z.",
     );
   };
-  return new Option("--expires <when>", "when the new key expires: after a duration such as 90d, or at a timestamp").argParser(parse);
+  return new Option(
+    "--expires <when>",
+    "when the new key expires: after a duration such as 90d, or at a timestamp (default: never)",
+  ).argParser(parse);
 }

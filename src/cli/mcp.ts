@@ -25,7 +25,7 @@ export function mcpCommand(mcp: Command, cli: Cli): Command {
     .addHelpText(
       "after",
       `
-An MCP client starts this command: docs/mcp.md has the lines for its configuration.
+An MCP client starts this command. docs/mcp.md has lines for its configuration.
 ${examples("fundfeed mcp --data /var/lib/fundfeed", "fundfeed mcp --server https://api.example.org/v1 --key-file key.txt")}`,
     );
   return addSearchOptions(mcp).action(async (options: McpOptions) => {

@@ -12,7 +12,7 @@ import { closest } from "../text/closest.ts";
 import { formatInstant } from "../text/instant.ts";
 import { apiBaseUrl, durationAtLeast } from "./arguments.ts";
 import type { Cli } from "./command.ts";
-import { examples, formatCount, formatDuration, type OutputOptions } from "./output.ts";
+import { examples, formatCount, formatDuration, helpEntry, type OutputOptions } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 import { isPrivate, readKey } from "./server-key.ts";
 
@@ -48,12 +48,12 @@ export function mirrorCommand(mirror: Command, cli: Cli, waiting: Waiting = { wa
     .addHelpText(
       "after",
       `
-The API key is read from FUNDFEED_KEY or --key-file, never from the command line.
+The API key is in FUNDFEED_KEY or --key-file, never on the command line.
 An interrupted copy continues when the same command is run again.
 
-  .ndjson, .jsonl          one document per line, newest first, each record followed by its events
-  .db, .sqlite, .sqlite3   views "opportunity", "event" and others with one column a field, and full-text search (docs/sql.md)
-${examples("fundfeed mirror https://api.example.org/v1 --into opportunities.sqlite --every 5m", "fundfeed mirror https://api.example.org/v1 --source SAM_GOV | jq .title")}`,
+${helpEntry(".ndjson, .jsonl       ", "one document per line, newest first, each record followed by its events")}
+${helpEntry(".db, .sqlite, .sqlite3", 'views "opportunity", "event" and others with one column a field, and full-text search (docs/sql.md)')}
+${examples("fundfeed mirror https://api.example.org/v1 --into copy.sqlite --every 5m", "fundfeed mirror https://api.example.org/v1 --source SAM_GOV | jq .title")}`,
     );
   return mirror.action(async (baseUrl: string, options: MirrorOptions) => {
     if (!isPrivate(baseUrl) && !options.allowHttp)

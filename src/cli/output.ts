@@ -2,6 +2,7 @@
 import type { Machine } from "../runtime/machine.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
+import { wrapped } from "./wrap.ts";
 
 export type OutputOptions = { json?: true | undefined };
 
@@ -74,18 +75,12 @@ export function daysAgo(days: number): string {
 /** Fits a terminal of 80 columns. */
 export const TERMINAL_WIDTH = 79;
 
-/** The lines of a text that is wrapped at blanks. */
-export function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1);
-    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${line} ${word}`;
-  }
-  return lines;
-}
-
 /** The end of a help text: example command lines. */
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
+}
+
+/** One entry of a list in a help text: its name or columns, and a description that is wrapped in a column of its own. */
+export function helpEntry(lead: string, about: string): string {
+  return `  ${lead}  ${wrapped(about, TERMINAL_WIDTH - lead.length - 4).join(`\n${" ".repeat(lead.length + 4)}`)}`;
 }

@@ -10,8 +10,9 @@ import { sleep } from "../runtime/run-every.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { oneOf } from "./arguments.ts";
 import type { Cli } from "./command.ts";
-import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table, wrapped } from "./output.ts";
+import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table } from "./output.ts";
 import { baseOf, baseUrl, contactOption, keyOf, needsKey, randomFraction, untilStopped } from "./pull.ts";
+import { wrapped } from "./wrap.ts";
 
 type ProbeOptions = OutputOptions & { from?: URL; allowHttp?: true; contact?: string };
 

@@ -12,7 +12,7 @@ import { durationAtLeast, oneOf, plainHttpUrl } from "./arguments.ts";
 import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "./command.ts";
 import { withImportContext } from "./import-context.ts";
 import { formatOutcome, printRejects } from "./import-outcome.ts";
-import { printResult } from "./output.ts";
+import { examples, helpEntry, printResult } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
 type PullOptions = CommonOptions & {
@@ -34,7 +34,7 @@ const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
 
 export function pullCommand(command: Command, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
   const names = upstreams.map(({ name }) => name);
-  const list = upstreams.map(({ name, format, about }) => `  ${name.padEnd(18)}  ${(format.source ?? "").padEnd(10)}  ${about}`).join("\n");
+  const list = upstreams.map(({ name, format, about }) => helpEntry(`${name.padEnd(18)}  ${(format.source ?? "").padEnd(12)}`, about));
   return command
     .addArgument(oneOf(new Argument("<source>", "the upstream"), names))
     .option("--every <duration>", "repeat, for example every 6h, until SIGTERM or SIGINT", durationAtLeast("1m"))
@@ -51,8 +51,9 @@ export function pullCommand(command: Command, cli: Cli, waiting: Waiting = { tim
     .addOption(redactContactsOption())
     .addHelpText(
       "after",
-      `\nSources:\n${list}\n\nIn capitals: the source code of the records.\nsam-gov-api needs a key, in FUNDFEED_SAM_GOV_KEY.`,
+      `\nSources:\n${list.join("\n")}\n\nIn capitals: the source code of the records.\nsam-gov-api needs a key, in FUNDFEED_SAM_GOV_KEY.`,
     )
+    .addHelpText("after", examples("fundfeed pull grants-gov", "fundfeed pull dsip --every 6h --contact ann@example.org"))
     .action(async (name: string, options: PullOptions) => {
       const upstream = upstreams.find((each) => each.name === name);
       if (upstream !== undefined) await untilStopped(cli.machine, (stop) => run(cli, upstream, options, { ...waiting, stop }));

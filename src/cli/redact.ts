@@ -15,7 +15,7 @@ import { sourceCodes } from "./arguments.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
 import { withImportContext } from "./import-context.ts";
-import { formatCount, printResult } from "./output.ts";
+import { examples, formatCount, printResult } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
 /** How long to wait for a dump or another long read of PostgreSQL. */
@@ -25,6 +25,7 @@ export function redactCommand(command: Command, cli: Cli): Command {
   return command
     .option("--source <code...>", "only these sources; repeated or with commas")
     .option("--dry-run", "print what would be erased (erasing cannot be undone), and erase nothing")
+    .addHelpText("after", examples("fundfeed redact --source SAM_GOV --dry-run"))
     .action(async (options: CommonOptions & { source?: string[]; dryRun?: true }) => {
       const { now, printError } = cli.machine;
       const codes = sourceCodes(options.source);

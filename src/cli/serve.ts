@@ -86,8 +86,9 @@ export function serveCommand(serving: Command, cli: Cli): Command {
     "after",
     examples(
       "fundfeed serve",
-      "fundfeed serve --base-url https://api.example.org/v1                     behind a proxy that ends TLS",
-      "fundfeed serve --host 0.0.0.0 --port 443 --tls-cert chain.pem --tls-key key.pem",
+      "# behind a proxy that ends TLS",
+      "fundfeed serve --base-url https://api.example.org/v1",
+      "fundfeed serve --host 0.0.0.0 --port 443 --tls-cert c.pem --tls-key k.pem",
     ),
   );
   return serving.action(async (options: ServeOptions) => {

@@ -9,7 +9,7 @@ import { oneLine } from "../text/terminal-text.ts";
 import { durationMs } from "./arguments.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
-import { formatCount, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table } from "./output.ts";
+import { examples, formatCount, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table } from "./output.ts";
 import { wrapped } from "./wrap.ts";
 
 function descriptionLines(description: string): string[] {
@@ -31,6 +31,7 @@ export function addCommand(command: Command, cli: Cli): Command {
     .argument("<code>", "source code; turned into upper case")
     .requiredOption("--name <name>", "display name")
     .requiredOption("--description <text>", "what the source publishes")
+    .addHelpText("after", examples('fundfeed sources add OWN --name "Our list" --description "Calls we collect"'))
     .action(async (code: string, options: CommonOptions & { name: string; description: string }) => {
       const source = await withCatalog(cli, options, (db) => addSource(db, { code, name: options.name, description: options.description }));
       printResult(cli, options, source, `${source.code} is a named source`);
@@ -53,6 +54,7 @@ export function statusCommand(command: Command, cli: Cli): Command {
   return command
     .option("--max-age <duration>", "exit with 1 if a source's last import is older: 90s, 15m, 6h, 2d", durationMs)
     .addHelpText("after", STATUS_HELP)
+    .addHelpText("after", examples("fundfeed sources status --max-age 2d"))
     .action(async (options: CommonOptions & { maxAge?: number }) => {
       const now = cli.machine.now();
       const today = formatInstant(now).slice(0, 10);

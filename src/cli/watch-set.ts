@@ -25,7 +25,7 @@ type SetOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions 
 
 export function setCommand(setting: Command, cli: Cli): Command {
   addWatchOptions(setting)
-    .argument("<name>")
+    .argument("<name>", "name of the watch")
     .argument("[words...]", "words in place of its own")
     .allowUnknownOption() // -optical
     .addOption(new Option("--clear <filters>", "remove these filters: agency,words").argParser(filterNames));

@@ -50,7 +50,7 @@ export function listCommand(command: Command, cli: Cli): Command {
 
 export function showCommand(command: Command, cli: Cli): Command {
   return addWatchOptions(command)
-    .argument("<name>")
+    .argument("<name>", "name of the watch")
     .action(async (name: string, options: WatchOptions) => {
       await withWatchesToRead(cli, options, async (file) => {
         const watch = requireWatch(file, name);
@@ -63,7 +63,7 @@ export function showCommand(command: Command, cli: Cli): Command {
 
 export function removeCommand(command: Command, cli: Cli): Command {
   return addWatchOptions(command)
-    .argument("<name>")
+    .argument("<name>", "name of the watch")
     .action(async (name: string, options: WatchOptions) => {
       await withWatches(cli, options, async (file) => removeWatch(file, requireWatch(file, name)));
       printResult(cli, options, { name, removed: true }, `Removed watch ${name}`);
@@ -74,7 +74,7 @@ export function removeCommand(command: Command, cli: Cli): Command {
 const SAMPLE = 3;
 
 export function testCommand(command: Command, cli: Cli): Command {
-  const testing = addWatchOptions(command).argument("<name>");
+  const testing = addWatchOptions(command).argument("<name>", "name of the watch");
   return addSearchOptions(testing).action(async (name: string, options: WatchOptions & SearchOptions) => {
     const { machine } = cli;
     const receiver = await withWatches(cli, options, async (file, catalog) => {
@@ -114,7 +114,7 @@ export function deliveriesCommand(command: Command, cli: Cli): Command {
 
 export function resumeCommand(command: Command, cli: Cli): Command {
   const resuming = addWatchOptions(command)
-    .argument("<name>")
+    .argument("<name>", "name of the watch")
     .option("--at-end", "continue with what changes from now on, without the message on its way and without what has changed until now");
   return addSearchOptions(resuming).action(async (name: string, options: WatchOptions & SearchOptions & { atEnd?: true }) => {
     await withWatches(cli, options, async (file, catalog) => {

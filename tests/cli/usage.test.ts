@@ -139,7 +139,7 @@ describe("--help", () => {
     expect((await fundfeed(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  test("describes every command, and each of its options and arguments", async () => {
+  test("describes every command, and each of its options and arguments, in 80 columns", async () => {
     const walk = async (path: readonly string[]): Promise<void> => {
       const { code, out, err } = await fundfeed([...path, "--help"]);
       expect([path, code, err]).toEqual([path, 0, ""]);
@@ -147,6 +147,7 @@ describe("--help", () => {
         .split(/\n\n(?=[A-Z][\w ]+:\n)/)
         .filter((section) => !section.startsWith("Examples:"));
       expect(out).toMatch(/^Usage: fundfeed.*\n\n[A-Z]/);
+      expect([path, out.split("\n").filter((line) => line.length > 80)]).toEqual([path, []]);
       const entries = sections.flatMap((section) => section.split("\n").filter((line) => /^ {2}\S/.test(line)));
       const members: string[] = [];
       for (const section of sections) {
