@@ -260,7 +260,11 @@ describe("a running server", () => {
 
   test("keeps its port: a second server fails", async () => {
     const { code, out, err } = await home.run(["serve", "--port", String(server.port)]);
-    expect([code, out, err]).toEqual([1, "", `Cannot listen on 127.0.0.1:${server.port}: the port is in use\n`]);
+    expect([code, out, err]).toEqual([
+      1,
+      "",
+      `Cannot listen on 127.0.0.1:${server.port}: the port is in use; stop the program that listens there, or choose another port (0 takes a free one)\n`,
+    ]);
     expect((await server.get("/meta")).status).toBe(200);
   });
 

@@ -140,7 +140,7 @@ export async function rotateKey(
   const action = `Cannot rotate key "${id}"`;
   return db.transaction(async (sql) => {
     const old = await sql.get(keyWithAccount, { id });
-    if (old === undefined) throw new Error(`${action}: there is no key with that id`);
+    if (old === undefined) throw new Error(`${action}: there is no key with that id; fundfeed keys list shows the ids`);
     if (old.revoked_at !== null) throw new Error(`${action}: it is revoked`);
     if (old.expires_at !== null && old.expires_at <= now) throw new Error(`${action}: it has expired`);
     // A rotation must not extend access by oversight.
@@ -185,7 +185,7 @@ export async function revokeKey(db: StateDb, id: string, now: EpochMs): Promise<
 
 async function requireKey(sql: StateSql, id: string, action: string): Promise<void> {
   const key = await sql.get(keyExists, { id });
-  if (key === undefined) throw new Error(`${action} "${id}": there is no key with that id`);
+  if (key === undefined) throw new Error(`${action} "${id}": there is no key with that id; fundfeed keys list shows the ids`);
 }
 
 function refusePast(expires_at: EpochMs | undefined, action: string, now: EpochMs): void {

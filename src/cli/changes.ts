@@ -67,7 +67,7 @@ export function changesCommand(changes: Command, cli: Cli): Command {
     examples(
       "fundfeed changes --since 2d --at-least material --agency navy",
       "fundfeed changes --cursor-file changes.cursor --format ndjson",
-      "fundfeed changes --since 30d --format atom -o /var/www/feed.xml --feed-url https://example.org/feed.xml",
+      "fundfeed changes --since 30d --format atom -o /var/www/feed.xml",
     ),
   );
   return changes.action(async (options: ChangesOptions) => {
@@ -220,7 +220,8 @@ function types(text: string, earlier: EventType[] = []): EventType[] {
   const given = text.split(",").map((each) => each.trim());
   const known = given.map((each) => {
     const type = eventTypes.find((name) => name === each);
-    if (type === undefined) throw new InvalidArgumentError(`There is no type "${each}"${didYouMean(each, eventTypes)}.`);
+    if (type === undefined)
+      throw new InvalidArgumentError(`There is no type "${each}"${didYouMean(each, eventTypes)}. The types are ${eventTypes.join(", ")}.`);
     return type;
   });
   return [...new Set([...earlier, ...known])];

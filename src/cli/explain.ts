@@ -3,29 +3,33 @@ import { type Explanation, explain } from "../changes/explain.ts";
 import type { FileDigest } from "../import/import-log.ts";
 import { formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
+import { nonBlank } from "./arguments.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
 import { instantOrNull, printResult } from "./output.ts";
 
 export function explainCommand(command: Command, cli: Cli): Command {
-  return command.argument("<event-id>", "id of the event, as the API returns it").action(async (id: string, options: CommonOptions) => {
-    const explanation = await withCatalog(cli, options, (db) => explain(db, id));
-    if (explanation === undefined) throw new Error(`Cannot explain event ${id}: there is no event with that id`);
-    const { import: brought } = explanation;
-    const value = {
-      ...explanation,
-      import:
-        brought === null
-          ? null
-          : {
-              ...brought,
-              files: JSON.parse(brought.files) as FileDigest[],
-              started_at: formatInstant(brought.started_at),
-              as_of: instantOrNull(brought.as_of),
-            },
-    };
-    printResult(cli, options, value, inSentences(explanation));
-  });
+  return command
+    .argument("<event-id>", "id of the event, as the API and `changes --json` show it", nonBlank)
+    .action(async (id: string, options: CommonOptions) => {
+      const explanation = await withCatalog(cli, options, (db) => explain(db, id));
+      if (explanation === undefined)
+        throw new Error(`Cannot explain event ${id}: there is no event with that id; fundfeed changes --json shows the ids`);
+      const { import: brought } = explanation;
+      const value = {
+        ...explanation,
+        import:
+          brought === null
+            ? null
+            : {
+                ...brought,
+                files: JSON.parse(brought.files) as FileDigest[],
+                started_at: formatInstant(brought.started_at),
+                as_of: instantOrNull(brought.as_of),
+              },
+      };
+      printResult(cli, options, value, inSentences(explanation));
+    });
 }
 
 function inSentences({ event, after, rules, origin, import: brought }: Explanation): string {

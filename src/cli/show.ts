@@ -8,9 +8,10 @@ import { numberOf } from "../search/number.ts";
 import { findByUpstreamId, readHistory, readOpportunities } from "../search/records.ts";
 import { plainParagraphs, plainText } from "../text/plain-text.ts";
 import { oneLine } from "../text/terminal-text.ts";
+import { nonBlank } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import { withCatalog } from "./databases.ts";
-import { formatCount, printResult } from "./output.ts";
+import { examples, formatCount, printResult } from "./output.ts";
 import { dueInWords } from "./results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
 import { wrapped } from "./wrap.ts";
@@ -22,8 +23,9 @@ const LABEL_WIDTH = 13;
 const LISTED = 10;
 
 export function showCommand(showing: Command, cli: Cli): Command {
-  showing.argument("<id>", "its id or the beginning of it, its number, or an id that its source has or had for it");
-  return addSearchOptions(showing).action(async (text: string, options: SearchOptions) => {
+  showing.argument("<id>", "its id or the beginning of it, its number, or an id that its source has or had for it", nonBlank);
+  addSearchOptions(showing).addHelpText("after", examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json"));
+  return showing.action(async (text: string, options: SearchOptions) => {
     await withCatalog(cli, options, async (catalog) => {
       const opportunities = await findOpportunities(cli, options, catalog, text.trim());
       const [opportunity] = opportunities;

@@ -111,12 +111,17 @@ function usableReceiver(cli: Cli, command: Command, to: Receiver["to"], options:
   if (to === "stdout") return { to };
   if (to === "smtp") {
     if (mailTo === undefined || mailFrom === undefined) command.error("error: --to smtp requires --mail-to and --mail-from");
-    const receiver = { to, url: placeOf(options.smtpUrlFile, VARIABLES.smtp), mail_to: mailTo ?? "", mail_from: mailFrom ?? "" };
+    const receiver = {
+      to,
+      url: placeOf(cli, command, options.smtpUrlFile, VARIABLES.smtp, "--to smtp requires --smtp-url-file"),
+      mail_to: mailTo ?? "",
+      mail_from: mailFrom ?? "",
+    };
     smtpServer(receiver, machine);
     return receiver;
   }
   if (to === "slack") {
-    const place = placeOf(urlFile, VARIABLES.slack);
+    const place = placeOf(cli, command, urlFile, VARIABLES.slack, "--to slack requires --url-file");
     urlOf(place, machine);
     return { to, url: place, allow_private, allow_http };
   }
@@ -124,16 +129,21 @@ function usableReceiver(cli: Cli, command: Command, to: Receiver["to"], options:
   if (url?.protocol === "http:" && !allow_http) command.error(`error: ${url.href} is not https; --allow-http allows that`);
   const place = urlFile === undefined ? { text: url?.href ?? "" } : { file: resolve(urlFile) };
   urlOf(place, machine);
-  return { to, url: place, secret: secretPlace(cli, options.secretFile), allow_private, allow_http };
+  return { to, url: place, secret: secretPlace(cli, command, options.secretFile), allow_private, allow_http };
 }
 
-function placeOf(file: string | undefined, variable: string): SecretPlace {
-  return file === undefined ? { variable } : { file: resolve(file) };
+/** The file or the variable. Without either, ends the command with a usage error that begins with `requirement`. */
+function placeOf({ machine }: Cli, command: Command, file: string | undefined, variable: string, requirement: string): SecretPlace {
+  if (file !== undefined) return { file: resolve(file) };
+  if ((machine.env[variable] ?? "").trim() === "") command.error(`error: ${requirement} or ${variable}`);
+  return { variable };
 }
 
 /** Creates a file with a new secret if there is none. Throws if the secrets there cannot be used. */
-function secretPlace({ machine }: Cli, path: string | undefined): SecretPlace {
-  const place = placeOf(path, VARIABLES.secret);
+function secretPlace(cli: Cli, command: Command, path: string | undefined): SecretPlace {
+  const { machine } = cli;
+  const requirement = "--to webhook requires --secret-file, which is created if it is missing,";
+  const place = placeOf(cli, command, path, VARIABLES.secret, requirement);
   if (path !== undefined && writeNew(path, `${newSigningSecret(machine)}\n`))
     machine.printError(`Wrote a new signing secret to ${path}; the receiver needs it to verify messages`);
   readSigningSecrets(place, machine);

@@ -200,7 +200,10 @@ export function amount({ label, help, words, column, operator, read, fits }: Amo
               .replace(/^\$/, "")
               .replace(/,(?=\d{3}(?!\d))/g, "")
           : "";
-      if (!isDecimal(plain)) throw new BadValue('must be a decimal as text, such as "250000"');
+      if (!isDecimal(plain)) {
+        const asText = typeof given === "string" ? "" : " as text"; // A number in a file of filters may have lost digits.
+        throw new BadValue(`must be an amount in dollars${asText}, such as "250000" or "1500.50"`);
+      }
       return plain;
     },
     words: (given) => `awards of $${given.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",")} ${words}`,

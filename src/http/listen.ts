@@ -86,8 +86,8 @@ function accept(app: App, { hostname, port, reusePort = false }: Endpoint, addre
 const NOT_OURS = "it is not an address of this machine";
 
 const reasons: Record<string, string> = {
-  EADDRINUSE: "the port is in use",
-  EACCES: "only a privileged user may listen on this port",
+  EADDRINUSE: "the port is in use; stop the program that listens there, or choose another port (0 takes a free one)",
+  EACCES: "only a privileged user may listen on this port; choose one from 1024 on",
   EADDRNOTAVAIL: NOT_OURS,
   EINVAL: NOT_OURS, // A link-local address without its interface.
 };

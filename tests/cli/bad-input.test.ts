@@ -144,7 +144,7 @@ const KNOWN_SOURCES =
 
 describe("a thing that does not exist", () => {
   test.each([
-    ["keys revoke key_x", 'Cannot revoke key "key_x": there is no key with that id'],
+    ["keys revoke key_x", 'Cannot revoke key "key_x": there is no key with that id; fundfeed keys list shows the ids'],
     ["keys create --account Acme --plan gold", 'Cannot set account "Acme": there is no plan "gold" (there are: trial, starter, paid)'],
     ["keys create --account New --plan gold", 'Cannot create account "New": there is no plan "gold" (there are: trial, starter, paid)'],
     ["keys create --account= ", 'Cannot create account "": its name is blank'],
@@ -166,7 +166,7 @@ describe("a thing that does not exist", () => {
       `Cannot export source GRANT_GOV: no source has this code (did you mean "GRANTS_GOV"?). ${KNOWN_SOURCES}`,
     ],
     ["redact --source grant_gov", `Cannot redact source GRANT_GOV: no source has this code (did you mean "GRANTS_GOV"?). ${KNOWN_SOURCES}`],
-    ["explain nope", "Cannot explain event nope: there is no event with that id"],
+    ["explain nope", "Cannot explain event nope: there is no event with that id; fundfeed changes --json shows the ids"],
     ["restore /nowhere", "Cannot restore from /nowhere: it has no catalog.db"],
     ["backup /proc/fundfeed", "Cannot back up to /proc/fundfeed: the directory cannot be made there"],
     ["health --url http://127.0.0.1:1/v1", "Cannot reach http://127.0.0.1:1/v1/meta: the connection was refused"],

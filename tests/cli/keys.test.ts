@@ -90,6 +90,8 @@ describe("keys usage", () => {
       { day: expect.any(String), id: first, account: "A", label: "sync", requests: 7 },
     ]);
     expect((await keys("usage --days 1")).out).toBe("No requests in that time\n");
-    expect((await keys("usage nope")).err).toBe('Cannot show the use of key "nope": there is no key with that id\n');
+    expect((await keys("usage nope")).err).toBe(
+      'Cannot show the use of key "nope": there is no key with that id; fundfeed keys list shows the ids\n',
+    );
   });
 });

@@ -86,7 +86,21 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     ["export --min-amount 500 --max-amount 49.5", "error: --min-amount 500 must not be more than --max-amount 49.5"],
     ["watch add q --to stdout --closes-after 30d --closes-before 7d", "error: --closes-after 30d must be earlier than --closes-before 7d"],
     ["watch add q --to stdout --min-amount 500 --max-amount 49.5", "error: --min-amount 500 must not be more than --max-amount 49.5"],
+    [
+      "find --min-amount 5M",
+      "error: option '--min-amount <amount>' argument '5M' is invalid. It must be an amount in dollars, such as \"250000\" or \"1500.50\".",
+    ],
+    [
+      "changes --type tpye",
+      "error: option '--type <types>' argument 'tpye' is invalid. There is no type \"tpye\". The types are opportunity_added, ",
+    ],
     ["show", "error: missing required argument 'id'"],
+    ["watch add w --to slack", "error: --to slack requires --url-file or FUNDFEED_SLACK_URL"],
+    ["watch add w --to smtp --mail-to a@b.org --mail-from a@b.org", "error: --to smtp requires --smtp-url-file or FUNDFEED_SMTP_URL"],
+    [
+      "watch add w --to webhook --url https://example.org/x",
+      "error: --to webhook requires --secret-file, which is created if it is missing, or FUNDFEED_WEBHOOK_SECRET",
+    ],
     ["sources add X", "error: required option '--name <name>' not specified"],
     ["sources add X --name N", "error: required option '--description <text>' not specified"],
     ["sources remove", "error: missing required argument 'code'"],

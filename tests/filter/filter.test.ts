@@ -111,8 +111,8 @@ describe("readFilter() refuses", () => {
     [{ closes_before: "2026-02-30" }, '"closes_before" must be a time from now such as 30d or -7d, a date'],
     [{ closes_before: "30" }, '"closes_before" must be a time from now'],
     [{ closes_before: 30 }, '"closes_before" must be a time from now'],
-    [{ min_amount: 250000 }, '"min_amount" must be a decimal as text, such as "250000"'],
-    [{ min_amount: "1e6" }, '"min_amount" must be a decimal as text'],
+    [{ min_amount: 250000 }, '"min_amount" must be an amount in dollars as text, such as "250000"'],
+    [{ min_amount: "1e6" }, '"min_amount" must be an amount in dollars, such as "250000"'],
   ])("%j", (json, reason) => {
     expect(() => readFilter(json, "filter.json")).toThrow("Cannot read filter.json: ");
     expect(() => readFilter(json, "filter.json")).toThrow(reason);

@@ -161,7 +161,7 @@ describe("find", () => {
     [{ status: ["opne"] }, '(did you mean "open"?)'],
     [{ source: ["SAM_GO"] }, '(did you mean "SAM_GOV"?). There are CHALLENGE_GOV, '],
     [{ closes_before: "soon" }, 'Cannot find: "closes_before" must be a time from now'],
-    [{ min_amount: 1000 }, 'Cannot find: "min_amount" must be a decimal as text'],
+    [{ min_amount: 1000 }, 'Cannot find: "min_amount" must be an amount in dollars as text'],
     [{ sort: "closed" }, '"sort" must be one of relevance, closes, posted, updated, amount; not "closed" (did you mean "closes"?)'],
     [{ limit: 51 }, 'Cannot find: "limit" must be a whole number from 1 to 50; not 51'],
     [{ limit: "5" }, 'Cannot find: "limit" must be a whole number'],

@@ -165,7 +165,10 @@ describe("serve --metrics-port", () => {
     const home = aHome();
     const server = await home.serve();
     const second = await home.run(["serve", "--port", "0", "--metrics-port", String(server.port)]);
-    expect([second.code, second.err]).toEqual([1, `Cannot listen on 127.0.0.1:${server.port}: the port is in use\n`]);
+    expect([second.code, second.err]).toEqual([
+      1,
+      `Cannot listen on 127.0.0.1:${server.port}: the port is in use; stop the program that listens there, or choose another port (0 takes a free one)\n`,
+    ]);
     await server.stop();
   });
 });

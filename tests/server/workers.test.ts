@@ -144,7 +144,10 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
     test.each([["1"], ["2"]])("do not share their port with another server of %s workers", async (workers) => {
       const env = { FUNDFEED_QUOTAS: address() };
       const { code, err } = await home.run(["serve", "--workers", workers, "--port", `${server.port}`], { env });
-      expect([code, err]).toEqual([1, `Cannot listen on 127.0.0.1:${server.port}: the port is in use\n`]);
+      expect([code, err]).toEqual([
+        1,
+        `Cannot listen on 127.0.0.1:${server.port}: the port is in use; stop the program that listens there, or choose another port (0 takes a free one)\n`,
+      ]);
     });
   });
 
