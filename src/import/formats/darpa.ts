@@ -23,8 +23,8 @@ export const darpa: Format = {
 
 /** What the feeds say about their rows. */
 type Feed = {
-  /** Characters of the fullest row of each node, by file. */
-  fullest: Map<Input, Map<string, number>>;
+  /** The fullest row of each node, by file; of several, the last one. */
+  fullest: Map<Input, Map<string, { length: number; line: number }>>;
   /** The node of each opportunity number; "" if several have it. */
   nodes: Map<string, string>;
 };
@@ -33,7 +33,6 @@ type Feed = {
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const feed = await survey(inputs);
   for (const input of inputs) {
-    const taken = new Set<string>();
     for await (const found of rowsIn(input)) {
       if (found.kind === "rejected") {
         yield { input, ...found, source: SOURCE };
@@ -41,9 +40,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
       }
       const { line, raw } = found;
       const id = textOf(raw.nid);
-      const isFullest = !taken.has(id) && bodyOf(raw).length === feed.fullest.get(input)?.get(id);
-      if (isFullest) taken.add(id);
-      const isSuperseded = isFullest ? {} : { isSuperseded: true as const };
+      const isSuperseded = line === feed.fullest.get(input)?.get(id)?.line ? {} : { isSuperseded: true as const };
       if (id === "") yield { kind: "rejected", input, line, raw, reason: "nid must not be blank", source: SOURCE };
       else yield { kind: "record", input, line, raw, ...isSuperseded, record: toDraft(id, raw, feed, context), partial: "omits" };
     }
@@ -57,12 +54,13 @@ function rowsIn(input: Input): AsyncIterable<FoundObject> {
 async function survey(inputs: readonly Input[]): Promise<Feed> {
   const feed: Feed = { fullest: new Map(), nodes: new Map() };
   for (const input of inputs) {
-    const fullest = new Map<string, number>();
+    const fullest = new Map<string, { length: number; line: number }>();
     feed.fullest.set(input, fullest);
     for await (const found of rowsIn(input)) {
       if (found.kind === "rejected") continue;
       const [id, number] = [textOf(found.raw.nid), textOf(found.raw.field_opportunity_number)];
-      fullest.set(id, Math.max(fullest.get(id) ?? 0, bodyOf(found.raw).length));
+      const { length } = bodyOf(found.raw);
+      if (length >= (fullest.get(id)?.length ?? 0)) fullest.set(id, { length, line: found.line });
       const known = feed.nodes.get(number);
       feed.nodes.set(number, known === undefined || known === id ? id : "");
     }

@@ -127,6 +127,12 @@ test("of two feeds in one import, the second one counts, although it says less",
   });
 });
 
+test("of two full rows of one feed, the last one counts", async () => {
+  const row = (date: string) => ({ nid: "1", title: "X", field_body_with_summary: "<p>Text</p>", field_close_date: date });
+  const { drafts } = await readFormat(darpa, [feed(row("2026-09-30"), row("2026-10-31"), { nid: "1", title: "X" })]);
+  expect(drafts.map(({ dates }) => dates?.closes_at)).toEqual(["2026-10-31T23:59:59-04:00"]);
+});
+
 test("a relative address is one of DARPA's site", async () => {
   const { drafts } = await readFormat(darpa, [feed({ nid: "1", title: "X", field_external_url: "/work-with-us/x" })]);
   expect(drafts[0]?.source.url).toBe("https://www.darpa.mil/work-with-us/x");
