@@ -230,10 +230,13 @@ describe("a notice of SAM.gov", () => {
       },
     ],
     [
-      "whose contacts the API leaves out",
-      { PrimaryContactFullname: "Ann", PrimaryContactEmail: "ann@navy.mil" },
-      { pointOfContact: null },
-      { contacts: [{ name: "Ann", email: "ann@navy.mil" }] },
+      "whose contacts and place the API leaves out",
+      { PrimaryContactFullname: "Ann", PopCity: "Reno", PopState: "NV", PopCountry: "USA" },
+      { pointOfContact: null, placeOfPerformance: null },
+      {
+        contacts: [{ name: "Ann" }],
+        eligibility: { geographic_scope: "Reno, NV, USA" },
+      },
     ],
     [
       "awarded to somebody in a place",

@@ -1,5 +1,5 @@
 /** A notice of SAM.gov with the fields of all layouts. */
-import { type JsonObject, textOf } from "../../text/json-value.ts";
+import { type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 
 /** What identifies a notice and its revisions. Here and below, a blank value or the word "null" is "". */
 export type Identity = {
@@ -56,6 +56,11 @@ export function contactOf(contact: JsonObject): NonNullable<Notice["contacts"]>[
     phone: textOf(contact.phone),
     role: textOf(contact.title) || textOf(contact.type),
   };
+}
+
+/** A place of performance, as both have it: with the codes of state and country, because the CSV has the same. */
+export function placeOf({ city, state, country }: JsonObject): string[] {
+  return [textOf(objectOf(city).name), textOf(objectOf(state).code), textOf(objectOf(country).code)];
 }
 
 /** Codes of `SBA` or, sometimes, the list `["SBA"]`. `NONE` is none. */

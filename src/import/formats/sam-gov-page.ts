@@ -9,7 +9,7 @@ import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text
 import type { Input } from "../format.ts";
 import { utf8Text } from "../input.ts";
 import { type Around, type FoundObject, jsonObjects } from "../json-elements.ts";
-import { contactOf, type Notice, setAsideCodes } from "./sam-gov-notice.ts";
+import { contactOf, type Notice, placeOf, setAsideCodes } from "./sam-gov-notice.ts";
 
 export type PageLayout = "details" | "history" | "search" | "empty search";
 
@@ -108,10 +108,6 @@ function noticeOfDetails(details: JsonObject): Notice {
     ...("pointOfContact" in data && { contacts: arrayOf(data.pointOfContact).map(objectOf).map(contactOf) }),
     ...("description" in details && { description: bodiesOf(arrayOf(details.description).map(objectOf)) }),
   };
-}
-
-function placeOf({ city, state, country }: JsonObject): string[] {
-  return [textOf(objectOf(city).name), textOf(objectOf(state).code), textOf(objectOf(country).code)];
 }
 
 function bodiesOf(descriptions: readonly JsonObject[]): string {

@@ -4,7 +4,7 @@
  */
 import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { summaryOf } from "../../text/plain-text.ts";
 import { csvRows, encodingOf } from "../csv-rows.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem, Version } from "../format.ts";
@@ -12,7 +12,7 @@ import { naming } from "../input.ts";
 import { type Around, beginningOf, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
 import type { Draft } from "../record.ts";
-import { contactOf, type Identity, type Notice, type Organization, setAsideCodes } from "./sam-gov-notice.ts";
+import { contactOf, type Identity, type Notice, type Organization, placeOf, setAsideCodes } from "./sam-gov-notice.ts";
 import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
 
 const SOURCE = "SAM_GOV";
@@ -211,7 +211,6 @@ function noticeOfRow(row: JsonObject): Notice {
 
 /** `description` is left out: in the API, it is only a link to the text. */
 function noticeOfResponse(response: JsonObject): Notice {
-  const place = objectOf(response.placeOfPerformance);
   const award = objectOf(response.award);
   return {
     ...identityOfResponse(response),
@@ -224,11 +223,10 @@ function noticeOfResponse(response: JsonObject): Notice {
     deadline: textOf(response.responseDeadLine ?? response.reponseDeadLine), // The documentation has the second spelling.
     naics: [response.naicsCode, ...arrayOf(response.naicsCodes)].map(textOf),
     productCode: textOf(response.classificationCode),
-    // Codes of state and country, because the CSV has the same.
-    placeOfPerformance: [textOf(objectOf(place.city).name), textOf(objectOf(place.state).code), textOf(objectOf(place.country).code)],
     amount: textOf(award.amount),
     awardee: textOf(objectOf(award.awardee).name),
-    // Null for some notices whose contacts the CSV has.
+    // These two are null for some notices of which the CSV has them.
+    ...(isObject(response.placeOfPerformance) && { placeOfPerformance: placeOf(response.placeOfPerformance) }),
     ...(Array.isArray(response.pointOfContact) && { contacts: response.pointOfContact.map(objectOf).map(contactOf) }),
     infoLink: textOf(response.additionalInfoLink),
     resourceLinks: arrayOf(response.resourceLinks)
