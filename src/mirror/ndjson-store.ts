@@ -11,6 +11,8 @@ import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
 import { goneMessage, linesOf, requireScope, type Scope, type Store, scopeText } from "./store.ts";
 
 const LINES_AT_ONCE = 1000;
+/** An event holds a field of an imported record twice, and its JSON may escape each character. Longer lines are damage. */
+const LINE_BYTES_MAX = 2 ** 29;
 
 /** Opens a copy in an NDJSON file. Throws if the file is not a copy of this scope. `tell` gets what the user should know. */
 export function openNdjsonStore(path: string, scope: Scope, tell: (message: string) => void = () => undefined): Store {
@@ -106,7 +108,7 @@ async function* inBatches(texts: AsyncIterable<string>): AsyncIterable<string> {
 
 async function* documents(path: string): AsyncIterable<JsonObject & { text: string }> {
   if (!existsSync(path)) return;
-  for await (const { line, text, fault } of lines(createReadStream(path))) {
+  for await (const { line, text, fault } of lines(createReadStream(path), LINE_BYTES_MAX)) {
     const document = parseJson(text);
     if (fault !== undefined || !isObject(document)) throw new Error(`${path} is damaged in line ${line}; start a new copy`);
     yield { ...document, text };

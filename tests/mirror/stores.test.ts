@@ -243,6 +243,17 @@ describe("a copy in NDJSON", () => {
     expect(existsSync(`${path}.partial`)).toBe(false);
   });
 
+  test("keeps a document that is longer than a line of an import may be", async () => {
+    const { path, open } = aPlace("ndjson");
+    const store = open();
+    const long = { id: "long", at: at(1), text: JSON.stringify({ id: "long", opportunity_id: "a", current: "x".repeat(17_000_000) }) };
+    await store.save([{ ...anEntry("a", 1), history: [long] }], complete(1));
+    await store.begin(false);
+    await store.save([anEntry("b", 2)], complete(2));
+    expect(ids(path)).toEqual(["b", "b-2", "a", "long"]);
+    await store.close();
+  });
+
   test("does not overwrite an existing file", () => {
     const path = join(aDirectory(), "mine.ndjson");
     writeFileSync(path, '{"my":"file"}\n');
