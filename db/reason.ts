@@ -15,6 +15,8 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_IOERR/, "the disk is full or failing"],
   [/^ERR_POSTGRES_CONNECTION_(REFUSED|FAILED|TIMEOUT)/, "no server answers there"],
   [/^ERR_POSTGRES_CONNECTION/, "the connection to the server was lost"],
+  [/SELF_SIGNED|^UNABLE_TO_(VERIFY|GET_ISSUER)/, "its certificate is not trusted; name that of its issuer with sslrootcert"],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "its certificate is for another host"],
   [/^(EMFILE|ENFILE)\b/, "too many files are open"],
 ];
 

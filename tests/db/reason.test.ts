@@ -19,6 +19,14 @@ describe("reasonOf()", () => {
     await waiter.close();
   });
 
+  test.each([
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "self signed certificate", "its certificate is not trusted; name that of its issuer with sslrootcert"],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify", "its certificate is not trusted; name that of its issuer with sslrootcert"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "Hostname/IP does not match certificate's altnames", "its certificate is for another host"],
+  ])("says what to do about a PostgreSQL server with a certificate that fails with %s", (code, message, reason) => {
+    expect(reasonOf(Object.assign(new Error(message), { code }))).toBe(reason);
+  });
+
   test("returns the message of an unknown error", () => {
     expect([reasonOf(new Error("a plain sentence")), reasonOf("text")]).toEqual(["a plain sentence", "text"]);
   });
