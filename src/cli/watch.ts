@@ -32,10 +32,10 @@ export function listCommand(command: Command, cli: Cli): Command {
       const watches = file === undefined ? [] : listWatches(file).map((watch) => shownWatch(file, watch));
       const rows = watches.map(({ watch, progress }) => ({
         name: watch.name,
-        to: receiverName(watch.definition.receiver),
         matching: progress.members,
         last_delivery: instantOrNull(progress.delivered_at),
         state: stateOf(progress),
+        to: receiverName(watch.definition.receiver), // Last, because an address may be long.
       }));
       printResult(
         cli,

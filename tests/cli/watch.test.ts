@@ -96,7 +96,7 @@ describe("fundfeed watch", () => {
   test("lists, shows and removes watches", async () => {
     expect((await watch("list")).out).toBe("No watches yet; fundfeed watch add makes one\n");
     await watch("add", "q", "quantum", "-optical", "--to", "stdout", "--closes-before", "30d", "--at-least", "critical");
-    expect((await watch("list")).out).toBe("name  to      matching  last delivery  state\nq     stdout         0  –              ok\n");
+    expect((await watch("list")).out).toBe("name  matching  last delivery  state  to\nq            0  –              ok     stdout\n");
     const { out } = await watch("show", "q");
     expect(out).toMatch(
       /^name +q\nfilter +closes before .* UTC \(30d\)\nfilter +words quantum -optical\nchanges +critical or more severe\nto +stdout\n/,
