@@ -46,8 +46,7 @@ export function withWords(command: Command, filter: Filter, words: readonly stri
 export function refuseEmptyRanges(command: Command, filter: Filter, now: EpochMs, later = now): void {
   const empty = emptyRange(filter, now);
   if (empty === undefined || emptyRange(filter, later) === undefined) return;
-  const [low, high] = empty;
-  const relation = low === "min_amount" ? "must not be more than" : "must be earlier than";
+  const { low, relation, high } = empty;
   command.error(`error: ${flagOf(low)} ${filter[low]} ${relation} ${flagOf(high)} ${filter[high]}`);
 }
 

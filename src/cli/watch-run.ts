@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { messageOf, reasonOf } from "../../db/reason.ts";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { watchMetricsText } from "../monitoring/watch-metrics.ts";
-import { replaceFile } from "../runtime/replace-file.ts";
+import { replaceText } from "../runtime/replace-file.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { nextRetryAt, type Outcome, requireWatch, runWatches, watchesToRetry } from "../watch/run.ts";
@@ -110,9 +110,7 @@ async function runOnce(
 function writeMetrics(path: string | undefined, text: string): string | null {
   if (path === undefined) return null;
   try {
-    const file = replaceFile(path, 0o644);
-    file.write(text);
-    file.finish();
+    replaceText(path, text, 0o644);
     return null;
   } catch (error) {
     return `Cannot write ${path}: ${reasonOf(error)}`;

@@ -108,14 +108,17 @@ const dateRanges = [
   ["closes_after", "closes_before"],
 ] as const;
 
-/** The two ends of a range that has nothing in it; undefined if there is none. */
-export function emptyRange(filter: Filter, now: EpochMs): readonly [FieldName, FieldName] | undefined {
+/** The two ends of a range that has nothing in it, and how they must be related; undefined if there is none. */
+export function emptyRange(filter: Filter, now: EpochMs): { low: FieldName; relation: string; high: FieldName } | undefined {
   const { min_amount: least, max_amount: most } = filter;
-  if (least !== undefined && most !== undefined && compareDecimals(least, most) > 0) return ["min_amount", "max_amount"];
-  return dateRanges.find(([after, before]) => {
-    const [begin, end] = [filter[after], filter[before]];
-    return begin !== undefined && end !== undefined && instantOf(begin, now) >= instantOf(end, now);
-  });
+  if (least !== undefined && most !== undefined && compareDecimals(least, most) > 0)
+    return { low: "min_amount", relation: "must not be more than", high: "max_amount" };
+  const [low, high] =
+    dateRanges.find(([after, before]) => {
+      const [begin, end] = [filter[after], filter[before]];
+      return begin !== undefined && end !== undefined && instantOf(begin, now) >= instantOf(end, now);
+    }) ?? [];
+  return low === undefined || high === undefined ? undefined : { low, relation: "must be earlier than", high };
 }
 
 /** Each condition for people. */

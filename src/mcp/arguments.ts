@@ -1,6 +1,6 @@
 /** The arguments of the tools: how each is described, read and refused. */
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
+import { emptyRange, type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
 import { BadValue, instantOf } from "../filter/kinds.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -26,9 +26,12 @@ export function filterArguments(names: readonly FieldName[]): Record<FieldName, 
   >;
 }
 
-/** The filter among the values. */
-export function filterOf(values: Readonly<Record<string, unknown>>): Filter {
-  return Object.fromEntries(fieldNames.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])));
+/** The filter among the values. Throws an Error that names the arguments of a range that has nothing in it. */
+export function filterOf(action: string, values: Readonly<Record<string, unknown>>, now: EpochMs): Filter {
+  const filter: Filter = Object.fromEntries(fieldNames.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])));
+  const empty = emptyRange(filter, now);
+  if (empty !== undefined) throw new Error(`Cannot ${action}: "${empty.low}" ${empty.relation} "${empty.high}"`);
+  return filter;
 }
 
 export function requiredText(description: string): Argument<string> & { isRequired: true } {

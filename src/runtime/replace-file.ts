@@ -73,9 +73,9 @@ function openedFile(path: string, flags: "w" | "wx") {
   };
 }
 
-/** Replaces the content of a file that only its owner may read. */
-export function replaceText(path: string, text: string): void {
-  const file = replaceFile(path, 0o600);
+/** Replaces the content of a file, which gets `mode` if it is new. */
+export function replaceText(path: string, text: string, mode = 0o600): void {
+  const file = replaceFile(path, mode);
   try {
     file.write(text);
     file.finish();

@@ -163,6 +163,8 @@ describe("find", () => {
     [{ closes_before: "soon" }, 'Cannot find: "closes_before" must be a time from now'],
     [{ min_amount: 1000 }, 'Cannot find: "min_amount" must be an amount in dollars as text'],
     [{ sort: "closed" }, '"sort" must be one of relevance, closes, posted, updated, amount; not "closed" (did you mean "closes"?)'],
+    [{ closes_after: "30d", closes_before: "7d" }, 'Cannot find: "closes_after" must be earlier than "closes_before"'],
+    [{ min_amount: "500", max_amount: "49.5" }, 'Cannot find: "min_amount" must not be more than "max_amount"'],
     [{ limit: 51 }, 'Cannot find: "limit" must be a whole number from 1 to 50; not 51'],
     [{ limit: "5" }, 'Cannot find: "limit" must be a whole number'],
     [{ cursor: "x" }, "Cannot continue: this is not a cursor that a tool returned"],

@@ -32,7 +32,7 @@ export function findTool({ reader, tool }: Context): Tool {
     },
     data: { results: Type.Array(FoundRow) },
     run: async (values, call) => {
-      const filter = filterOf(values);
+      const filter = filterOf("find", values, call.now);
       const sort = values.sort ?? (filter.words !== undefined && reader.sorts.includes("relevance") ? "relevance" : "updated");
       const applied = { ...filter, sort, limit: values.limit ?? FOUND_DEFAULT };
       const paged = await readPaged({ tool: "find", filter, sort }, applied.limit, values.cursor, call, (limit, cursor, call) =>

@@ -38,7 +38,7 @@ export function changesTool({ reader, tool }: Context): Tool | undefined {
     },
     data: { events: Type.Array(ChangeRow) },
     run: async (values, call) => {
-      const filter = filterOf(values);
+      const filter = filterOf("read what changed", values, call.now);
       const { limit = EVENTS_DEFAULT, since = SINCE_DEFAULT, until, types } = values;
       const given = { ...filter, since, ...onlyGiven({ until, types }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
       const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, (limit, cursor, call) =>
