@@ -3,8 +3,9 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { type Counts, countEvents, newestDetection } from "../events/counts.ts";
 import { eventTypes, type Severity, severities } from "../events/event.ts";
-import { type FeedEntry, readWindow, type WindowPosition } from "../events/feed.ts";
+import { type FeedEntry, type OpportunityVersion, readWindow, type WindowPosition } from "../events/feed.ts";
 import { conditionOf } from "../filter/filter.ts";
+import { whichMayMatch } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type Query } from "./addresses.ts";
@@ -76,7 +77,15 @@ async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: Chosen
   const { days, perBar } = periods[period] as { days: number; perBar: number };
   const since = until - days * DAY_MS;
   const buckets = counts.map((each, n) => bucketOf(form.given, atLeastOf(each, atLeast), since + n * perBar * DAY_MS, perBar));
-  const filter = { filter: form.resolved, types, atLeast, since: since - 1, until: until - 1 };
+  const wanted = (opportunities: readonly OpportunityVersion[]) => whichMayMatch(index, form.resolved, opportunities, now);
+  const filter = {
+    filter: form.resolved,
+    wanted: isFiltered(form) ? wanted : undefined,
+    types,
+    atLeast,
+    since: since - 1,
+    until: until - 1,
+  };
   const { entries, next } = await readEntries(catalog, filter, positionOf(form.given.after) ?? null, now);
   return { window: { since, until, period }, buckets, isPartial, entries, next };
 }
@@ -98,7 +107,7 @@ async function countedPeriod(catalog: CatalogDb, index: SearchFile, chosen: Chos
 
 /** The opportunities that meet the filters and changed since; undefined without filters. A change moves `updated_at` (D-31). */
 function matchingIds({ sqlite }: SearchFile, { resolved }: SearchForm, since: EpochMs, now: EpochMs): string[] | undefined {
-  if (Object.keys(resolved).length === 0) return undefined;
+  if (!isFiltered({ resolved })) return undefined;
   const { sql, values } = conditionOf(resolved, now);
   const rows = sqlite
     .query<{ id: string }, (string | number)[]>(
@@ -106,6 +115,10 @@ function matchingIds({ sqlite }: SearchFile, { resolved }: SearchForm, since: Ep
     )
     .all(...values, since);
   return rows.map(({ id }) => id);
+}
+
+function isFiltered({ resolved }: Pick<SearchForm, "resolved">): boolean {
+  return Object.keys(resolved).length > 0;
 }
 
 /** Without what is less severe. */

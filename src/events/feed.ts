@@ -28,13 +28,16 @@ export type FeedEntry = { seq: number; event: OpportunityEvent; opportunity: Opp
  */
 export type FeedFilter = {
   filter: Filter;
-  /** Whether the events of an opportunity are wanted. Documents of others are not read. */
-  concerns?: ((opportunityId: string) => boolean) | undefined;
+  /** Which of some opportunities are wanted. Documents of the others are not read. */
+  wanted?: ((opportunities: readonly OpportunityVersion[]) => readonly OpportunityVersion[]) | undefined;
   types?: readonly string[] | undefined;
   atLeast?: Severity | undefined;
   since?: EpochMs | undefined;
   until?: EpochMs | undefined;
 };
+
+/** An opportunity as it is now, known by when it was updated. */
+export type OpportunityVersion = { seq: number; id: string; updated_at: EpochMs };
 
 /**
  * The matching entries in order, the position after the last event that was examined, and whether there was no event after it. A page may be
@@ -99,8 +102,8 @@ const eventDocuments = query({ seqs: listOf(events.seq) }, ({ seqs }) =>
     .from(events)
     .where(inArray(events.seq, seqs)),
 );
-const opportunityIds = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select(pick(opportunities, "seq", "id"))
+const opportunityVersions = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
+  select(pick(opportunities, "seq", "id", "updated_at"))
     .from(opportunities)
     .where(inArray(opportunities.seq, seqs)),
 );
@@ -188,7 +191,7 @@ type Examined = { entries: FeedEntry[] /** The last event that was examined. */;
 
 /** The first `limit` entries that match, out of these events. */
 async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFilter, now: EpochMs, limit: number): Promise<Examined> {
-  const wanted = await concerning(
+  const wanted = await ofWanted(
     sql,
     heads.filter((each) => isWanted(each, filter)),
     filter,
@@ -205,18 +208,20 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
   return { entries, last: heads.at(-1), isComplete: true };
 }
 
-async function concerning(sql: CatalogSql, heads: readonly Head[], { concerns }: FeedFilter): Promise<readonly Head[]> {
-  if (concerns === undefined) return heads;
+/** The events of wanted opportunities. */
+async function ofWanted(sql: CatalogSql, heads: readonly Head[], { wanted }: FeedFilter): Promise<readonly Head[]> {
+  if (wanted === undefined) return heads;
   const seqs = new Set(heads.map(({ opportunity_seq }) => opportunity_seq));
-  const others = (await sql.all(opportunityIds, { seqs: [...seqs] })).filter(({ id }) => !concerns(id));
-  for (const { seq } of others) seqs.delete(seq);
+  const found = await sql.all(opportunityVersions, { seqs: [...seqs] });
+  const unwanted = new Set(found).difference(new Set(wanted(found)));
+  for (const { seq } of unwanted) seqs.delete(seq);
   return heads.filter(({ opportunity_seq }) => seqs.has(opportunity_seq));
 }
 
 /** Whether an event meets the conditions on events. Those on its opportunity are not compared. */
 export function isWanted(
   { type, severity, detected_at }: Pick<Head, "type" | "severity" | "detected_at">,
-  { types, atLeast, since = FIRST, until = LAST }: Omit<FeedFilter, "filter" | "concerns">,
+  { types, atLeast, since = FIRST, until = LAST }: Omit<FeedFilter, "filter" | "wanted">,
 ): boolean {
   return (
     detected_at > since &&

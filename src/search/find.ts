@@ -58,14 +58,14 @@ export function find({ sqlite }: SearchFile, { filter, limit, sort: given, after
   const sort = given ?? (include === undefined ? "updated" : "relevance");
   const place = typeof after === "string" ? decodeCursor(filter, sort, after) : { now: Math.trunc(now), keys: undefined };
   const keys: SortKey[] = [...orders[sort].map((key) => ({ ...key, sql: key.sql.replaceAll("$now", `${place.now}`) })), { sql: "id" }];
-  const matching = matchingRows(filter, place.now, sort === "relevance");
+  const matching = matchingRows(filter, place.now, sort === "relevance" ? { limit, after: place.keys?.[0] } : undefined);
   const rest = place.keys === undefined ? { sql: "true", values: [] } : followingRows(keys, place.keys);
   const order = keys.map(({ sql, isDescending }) => (isDescending ? `${sql} desc` : sql));
 
   const rows = sqlite
     .query<Row, Key[]>(`select seq, id, number, ${keys.map(({ sql }) => sql)} ${matching.sql} and ${rest.sql} order by ${order} limit ?`)
     .values(...matching.values, ...rest.values, limit + 1) as Row[];
-  const counted = matchingRows(filter, place.now, false);
+  const counted = matchingRows(filter, place.now);
   const { total = 0 } =
     sqlite
       .query<{ total: number }, Key[]>(`select count(*) as total from (select 1 ${counted.sql} limit ?)`)
@@ -81,20 +81,40 @@ export function find({ sqlite }: SearchFile, { filter, limit, sort: given, after
 
 /** The ids of all opportunities that match, the least recently updated first. */
 export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs): string[] {
-  const matching = matchingRows(filter, now, false);
+  const matching = matchingRows(filter, now);
   return sqlite
     .query<{ id: string }, Key[]>(`select id ${matching.sql} order by updated_at, id`)
     .all(...matching.values)
     .map(({ id }) => id);
 }
 
+/** Those versions of opportunities that match. One that the index does not have may match. */
+export function whichMayMatch<Version extends { id: string; updated_at: EpochMs }>(
+  { sqlite }: SearchFile,
+  filter: Filter,
+  versions: readonly Version[],
+  now: EpochMs,
+): readonly Version[] {
+  const { sql, values } = conditionOf(filter, now);
+  const unmatched = sqlite
+    .query<unknown, Key[]>(
+      `select id, updated_at from records where id in (select value from json_each(?)) and not coalesce((${sql}), false)`,
+    )
+    .values(JSON.stringify(versions.map(({ id }) => id)), ...values) as [string, EpochMs][];
+  const updatedAt = new Map(unmatched);
+  return versions.filter(({ id, updated_at }) => updatedAt.get(id) !== updated_at);
+}
+
 type Row = [seq: number, id: string, number: string, ...keys: Key[]];
 type Clause = { sql: string; values: readonly Key[] };
 
+/** Rows are sorted by their rank. The page has so many, from this rank on. */
+type RankedPage = { limit: number; after: Key | undefined };
+
 /** The tables and the conditions. Ranks are computed only where they are sorted by, because they take longest. */
-function matchingRows({ words = "", ...others }: Filter, now: EpochMs, isRanked: boolean): Clause {
+function matchingRows({ words = "", ...others }: Filter, now: EpochMs, page?: RankedPage): Clause {
   const { include } = queriesOf(words);
-  if (!isRanked || include === undefined) {
+  if (page === undefined || include === undefined) {
     const { sql, values } = conditionOf(words === "" ? others : { ...others, words }, now);
     return { sql: `from (select 0 as rank) join records where ${sql}`, values };
   }
@@ -102,6 +122,15 @@ function matchingRows({ words = "", ...others }: Filter, now: EpochMs, isRanked:
   const exclusion = exclusionOf(words);
   const weights = Object.values(textWeights).join(", ");
   const ranked = `select rowid as matched, bm25(texts, ${weights}) as rank from texts where texts match ?`;
+  if (sql === "true" && exclusion.sql === "true") {
+    // Without other conditions, the rank of the last row is known before the rows are read. There may be several of this rank.
+    const last = "select rank from ranked where rank > ? order by rank limit 1 offset ?";
+    const best = `with ranked as materialized (${ranked}) select * from ranked where rank <= coalesce((${last}), 9e999)`;
+    return {
+      sql: `from (${best}) join records on seq = matched where true`,
+      values: [include, page.after ?? Number.NEGATIVE_INFINITY, page.limit],
+    };
+  }
   return {
     sql: `from (${ranked}) join records on seq = matched where ${sql} and ${exclusion.sql}`,
     values: [include, ...values, ...exclusion.values],

@@ -7,7 +7,7 @@
  */
 import type { CatalogDb } from "../../db/engine.ts";
 import { eventTypes, type Severity, severities } from "../events/event.ts";
-import { type FeedEntry, type FeedPosition, readFeed } from "../events/feed.ts";
+import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } from "../events/feed.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../search/records.ts";
 import { type EpochMs, formatInstant, parseInstantMs } from "../text/instant.ts";
@@ -131,7 +131,8 @@ async function readChanges(
   const entries: FeedEntry[] = [];
   let { position } = place;
   while (entries.length < limit) {
-    const filter = { filter: {}, concerns, types: CHANGES, atLeast: watch.definition.at_least };
+    const wanted = (opportunities: readonly OpportunityVersion[]) => opportunities.filter(({ id }) => concerns(id));
+    const filter = { filter: {}, wanted, types: CHANGES, atLeast: watch.definition.at_least };
     const page = await readFeed(catalog, position, filter, now, limit - entries.length);
     entries.push(...page.entries);
     position = page.position;

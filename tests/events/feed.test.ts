@@ -93,7 +93,7 @@ function aFeedFilter(random: Random, lastInstant: number): FeedFilter {
   const filters: Filter[] = [{}, { source: ["B"] }, { status: ["open"] }, { agency: "navy", min_amount: "2000" }, { source: ["C"] }];
   return {
     filter: oneOf(random, filters),
-    concerns: random(3) ? undefined : (id) => id > "8",
+    wanted: random(3) ? undefined : (opportunities) => opportunities.filter(({ id }) => id > "8"),
     types: random(2) ? undefined : [oneOf(random, eventTypes), "date_changed"],
     atLeast: random(2) ? undefined : oneOf(random, severities),
     since: time(),
@@ -101,7 +101,7 @@ function aFeedFilter(random: Random, lastInstant: number): FeedFilter {
   };
 }
 
-function isWanted({ event, opportunity }: Row, { filter, concerns, types, atLeast, since, until }: FeedFilter, now: number): boolean {
+function isWanted({ event, opportunity }: Row, { filter, wanted, types, atLeast, since, until }: FeedFilter, now: number): boolean {
   const at = Date.parse(event.detected_at);
   const rank = severities.indexOf(event.severity as Severity);
   return (
@@ -109,7 +109,7 @@ function isWanted({ event, opportunity }: Row, { filter, concerns, types, atLeas
     (until === undefined || at <= until) &&
     (types === undefined || types.includes(event.type)) &&
     (atLeast === undefined || rank >= severities.indexOf(atLeast)) &&
-    concerns?.(opportunity.id) !== false &&
+    (wanted === undefined || wanted([{ seq: 0, id: opportunity.id, updated_at: 0 }]).length > 0) &&
     matches(filter, opportunity, now)
   );
 }

@@ -5,7 +5,7 @@ import { type FieldName, type Filter, fieldNames, matches, readFilter } from "..
 import { textsOf } from "../../src/filter/texts.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
-import { find, findByNumber, MATCH_BEGIN, MATCH_END, type Search, type Sort, sorts } from "../../src/search/find.ts";
+import { find, findByNumber, MATCH_BEGIN, MATCH_END, type Search, type Sort, sorts, whichMayMatch } from "../../src/search/find.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
@@ -120,6 +120,24 @@ describe("a search returns what matches() finds in all records", () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  test("among some versions, and those that the index does not have yet", () => {
+    const versions = all.map(({ id, updated_at }) => ({ id, updated_at: Date.parse(updated_at) }));
+    const [changed, other] = versions.splice(0, 2).map(({ id, updated_at }) => ({ id, updated_at: updated_at + 1 }));
+    const added = { id: crypto.randomUUID(), updated_at: NOW };
+    for (const filter of [
+      {},
+      { status: ["open"] },
+      { words: "clinical", min_amount: "1000" },
+      { agency: "energy", closes_after: "-90d" },
+    ]) {
+      const ids = expectedIds(filter);
+      const expected = versions.filter(({ id }) => ids.includes(id));
+      const given = [changed, other, added].filter((each) => each !== undefined);
+      expect(whichMayMatch(index, filter, [...given, ...versions], NOW)).toEqual([...given, ...expected]);
+      expect(expected.length).toBeGreaterThan(0);
+    }
   });
 
   test("with no filter, all of them", () => {
