@@ -1,0 +1,32 @@
+/** The names and places in docs/words.md exist. */
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+const places = ["src", "db", "tests/support", "bench"];
+const namesIn = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+
+/** The rows of the tables that say where a word lives. */
+const rows = readFileSync(join(root, "docs/words.md"), "utf8")
+  .split("\n")
+  .filter((line) => line.startsWith("| "))
+  .map((line) => line.split("|").slice(1, -1))
+  .filter((cells) => cells.length === 4);
+
+const code = places
+  .flatMap((place) => [...new Bun.Glob(`${place}/**/*.{ts,tsx}`).scanSync(root)])
+  .map((path) => readFileSync(join(root, path), "utf8"))
+  .join("\n");
+const words = new Set(code.match(/[\w-]+/g));
+
+test("docs/words.md: every name is in the code, and every place exists", () => {
+  expect(rows.length).toBeGreaterThan(50);
+  for (const [word, , names, where] of rows) {
+    const absent = namesIn(names).filter(
+      (name) => !name.split(/[^\w-]+/).every((part) => words.has(part.replace(/^--/, "")) || part === ""),
+    );
+    const missing = namesIn(where).filter((path) => !existsSync(join(root, path)));
+    expect([word, absent, missing]).toEqual([word, [], []]);
+  }
+});
