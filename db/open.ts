@@ -9,7 +9,7 @@ import { type FileOpening, openCatalog, openState } from "./sqlite/open.ts";
 export type DatabaseLocation = { data: string; database?: string | undefined; mode?: Mode | undefined };
 
 /** Options for files, and for PostgreSQL. */
-export type LocationOpening = Omit<FileOpening, "mode"> & { postgres?: Omit<PostgresOptions, keyof Opening> };
+type LocationOpening = Omit<FileOpening, "mode"> & { postgres?: Omit<PostgresOptions, keyof Opening> };
 
 /** Throws an Error whose message is one sentence, without the password. */
 export async function openCatalogAt(location: DatabaseLocation, now: number, opening: LocationOpening = {}): Promise<CatalogDb> {

@@ -153,7 +153,7 @@ export function selectBy<Table extends SQLiteTable, Name extends keyof Columns<T
 }
 
 /** A condition that columns of a table have the values given. */
-export function areEqual<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(
+function areEqual<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(
   table: Table,
   names: readonly Name[],
   values: Readonly<Record<Name, unknown>>,

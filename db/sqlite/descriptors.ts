@@ -5,7 +5,7 @@
 import { closeSync, openSync } from "node:fs";
 import { identityOf } from "../file-identity.ts";
 
-export type SharedDescriptor = { descriptor: number; release: () => void };
+type SharedDescriptor = { descriptor: number; release: () => void };
 
 /** By the file's identity, which no other file can get while this one is open. */
 const shared = new Map<string, { descriptor: number; users: number }>();

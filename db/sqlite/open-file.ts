@@ -7,7 +7,7 @@ import { commitMark } from "./commit-counter.ts";
 import { shareDescriptor } from "./descriptors.ts";
 import { noteLogOwner, removeLogOwner } from "./log-owner.ts";
 
-export type OpenFile = {
+type OpenFile = {
   /** If the file was replaced or overwritten, also removes its log, which would damage the new file. */
   check: () => FileState;
   isOverwritten: () => boolean;
@@ -69,7 +69,7 @@ function checkpoint(sqlite: Database): void {
   }
 }
 
-export type FileWatch = {
+type FileWatch = {
   state: () => FileState;
   commits: () => number;
   /** Call it only after the connection is closed. */

@@ -17,7 +17,7 @@ export type CatalogFile = CatalogDb & { sqlite: Database };
 export type StateFile = StateDb & { sqlite: Database };
 
 /** How long a writer waits for another one. A server sets less, since waiting stalls every request. */
-export const WRITER_WAITS_MS = 30_000;
+const WRITER_WAITS_MS = 30_000;
 
 /**
  * Page sizes of new files. Documents of a few KB leave half of a 4 KB page empty; with 16 KB, an import also makes half as many system

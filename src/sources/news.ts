@@ -2,12 +2,12 @@
  * The recent days on which imports of a source finished, and on which they found something new. Each source has one small row in `settings`,
  * so that it costs the same to read however many imports there were.
  */
-import { and, desc, eq, gt, lte } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { insertInto, orUpdate, parameter, query, select, selectBy } from "../../db/query.ts";
-import { postedDays, settings } from "../../db/schema/sqlite/catalog.ts";
+import { insertInto, orUpdate, selectBy } from "../../db/query.ts";
+import { settings } from "../../db/schema/sqlite/catalog.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { DAYS_KEPT, type News } from "./silence.ts";
+import { listPostedDays } from "./source.ts";
 
 type Kept = { changed_at: EpochMs | null; change_days: string[]; import_days: string[] };
 
@@ -15,15 +15,6 @@ const nothing: Kept = { changed_at: null, change_days: [], import_days: [] };
 
 const settingByName = selectBy(settings, "name");
 const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, settings.value) });
-const newestPostedDays = query(
-  { source: postedDays.source, today: postedDays.posted_on, limit: parameter<number>() },
-  ({ source, today, limit }) =>
-    select({ day: postedDays.posted_on })
-      .from(postedDays)
-      .where(and(eq(postedDays.source, source), lte(postedDays.posted_on, today), gt(postedDays.records, 0)))
-      .orderBy(desc(postedDays.posted_on))
-      .limit(limit),
-);
 
 /** Notes that an import found something new or changed in a source, in the transaction that stores it. */
 export async function noteChange(sql: CatalogSql, source: string, instant: EpochMs): Promise<void> {
@@ -41,9 +32,9 @@ export async function noteImport(sql: CatalogSql, source: string, finishedAt: Ep
 /** The news of a source up to `today`, and when an import last changed it; null if that is unknown. */
 export async function readNews(db: CatalogDb, source: string, today: string): Promise<News & { changed_at: EpochMs | null }> {
   const { changed_at, change_days, import_days } = await readKept(db, source);
-  const posted = await db.all(newestPostedDays, { source, today, limit: DAYS_KEPT });
+  const posted = await listPostedDays(db, source, today, DAYS_KEPT);
   const past = (days: readonly string[]) => newestOf([...new Set(days)].filter((day) => day <= today));
-  return { changed_at, news_days: past([...posted.map(({ day }) => day), ...change_days]), import_days: past(import_days) };
+  return { changed_at, news_days: past([...posted, ...change_days]), import_days: past(import_days) };
 }
 
 async function readKept(sql: CatalogSql, source: string): Promise<Kept> {

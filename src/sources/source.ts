@@ -120,20 +120,27 @@ export async function recordsByLastChange(
   return db.all(lastChanges, period);
 }
 
-const newestPosted = query({ source: postedDays.source, today: postedDays.posted_on }, ({ source, today }) =>
-  select({ date: postedDays.posted_on })
-    .from(postedDays)
-    .where(and(eq(postedDays.source, source), lte(postedDays.posted_on, today), gt(postedDays.records, 0)))
-    .orderBy(desc(postedDays.posted_on))
-    .limit(1),
+const newestPostedDays = query(
+  { source: postedDays.source, today: postedDays.posted_on, limit: parameter<number>() },
+  ({ source, today, limit }) =>
+    select({ day: postedDays.posted_on })
+      .from(postedDays)
+      .where(and(eq(postedDays.source, source), lte(postedDays.posted_on, today), gt(postedDays.records, 0)))
+      .orderBy(desc(postedDays.posted_on))
+      .limit(limit),
 );
+
+/** The newest days, not later than `today`, on which a source posted a record: YYYY-MM-DD, the newest first. */
+export async function listPostedDays(db: CatalogDb, source: string, today: string, limit: number): Promise<string[]> {
+  return (await db.all(newestPostedDays, { source, today, limit })).map(({ day }) => day);
+}
 
 /** By source code: the newest date, not later than `today`, on which the source posted a record. */
 export async function newestPostedDates(db: CatalogDb, today: string): Promise<Map<string, string>> {
   const newest = new Map<string, string>();
   for (const { source } of await db.all(sourcesOfRecords)) {
-    const row = await db.get(newestPosted, { source, today });
-    if (row !== undefined) newest.set(source, row.date);
+    const [day] = await listPostedDays(db, source, today, 1);
+    if (day !== undefined) newest.set(source, day);
   }
   return newest;
 }
