@@ -18,12 +18,14 @@ import { dirname, join, resolve } from "node:path";
 import { identityOf } from "../file-identity.ts";
 import { codeOf, reasonOf } from "../reason.ts";
 import { damageIn } from "./damage.ts";
+import { tryLockIn } from "./lock.ts";
 import { type CatalogFile, fileNames, refuseForeignFile, requireOwnLog, type StateFile } from "./open.ts";
 
 export type BackedUp = { name: string; bytes: number };
 
 const kinds = ["catalog", "state"] as const;
 type Kind = (typeof kinds)[number];
+const LOCK = "partial";
 
 /** Called before each step, with the name and size of the file. A step is one long statement, so nothing can be reported within it. */
 export type BackupReport = (step: "copying" | "checking", name: string, bytes: number) => void;
@@ -106,6 +108,7 @@ function replaceBoth(directory: string, report: BackupReport, make: (kind: Kind,
     path: join(directory, fileNames[kind]),
     partial: join(directory, `${fileNames[kind]}.partial`),
   }));
+  using _ = lockPartialFiles(directory);
   try {
     for (const { kind, partial } of paths) {
       remove(partial); // Left by a killed program. `vacuum into` refuses an existing file.
@@ -117,6 +120,18 @@ function replaceBoth(directory: string, report: BackupReport, make: (kind: Kind,
   } finally {
     for (const { partial } of paths) remove(partial);
   }
+}
+
+/** Throws while another program replaces the files of a directory: it uses the same partial ones. */
+function lockPartialFiles(directory: string): Disposable {
+  const release = tryLockIn(directory, LOCK);
+  if (release === undefined) throw new Error("another backup or restore is at work there");
+  return {
+    [Symbol.dispose]: () => {
+      rmSync(join(directory, `${LOCK}.lock`), { force: true });
+      release();
+    },
+  };
 }
 
 function remove(path: string): void {

@@ -119,6 +119,24 @@ describe("backUp() refuses, and changes nothing,", () => {
     await close();
   });
 
+  test("a directory into which another program is just making one", async () => {
+    const { data, catalog, state, contents, close } = await backedUp();
+    const directory = aDirectory();
+    let refusal: unknown;
+    backUp({ catalog, state }, data, directory, (step) => {
+      if (step !== "checking" || refusal !== undefined) return;
+      try {
+        backUp({ catalog, state }, data, directory);
+      } catch (error) {
+        refusal = error;
+      }
+    });
+    expect(String(refusal)).toBe(`Error: Cannot back up to ${directory}: another backup or restore is at work there`);
+    expect(readdirSync(directory).sort()).toEqual(["catalog.db", "state.db"]);
+    expect(await contentsIn(directory)).toBe(contents);
+    await close();
+  });
+
   test.each<[string, (path: string) => void]>([
     ["a file that is no database", (path) => writeFileSync(path, "a letter ".repeat(1000))],
     ["another program's database", (path) => new Database(path, { create: true }).run("create table t (a)")],
