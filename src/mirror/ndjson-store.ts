@@ -6,7 +6,7 @@ import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } f
 import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { reasonOf } from "../../db/reason.ts";
 import { lines } from "../import/input.ts";
-import { putInPlace } from "../runtime/replace-file.ts";
+import { putInPlace, targetOf } from "../runtime/replace-file.ts";
 import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
 import { goneMessage, linesOf, requireScope, type Scope, type Store, scopeText } from "./store.ts";
 
@@ -19,7 +19,8 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
   storeScope(path, scope);
   /** Of the file that the walk under way continues. */
   let version = versionOf(path);
-  const partialPath = `${path}.partial`;
+  let target = targetOf(path);
+  let partialPath = `${target}.partial`;
   let partial: { file: FileHandle; ids: Set<string> } | undefined;
 
   const start = async () => {
@@ -39,7 +40,7 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
     await file.sync();
     if (!(await isOurs(file))) throw new Error(`another program also writes to ${path}`);
     if (versionOf(path) !== version) throw new Error(`${path} was removed or replaced`);
-    putInPlace(partialPath, path);
+    putInPlace(partialPath, target);
     version = versionOf(path);
     await file.close();
     partial = undefined;
@@ -47,6 +48,8 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
   return {
     begin: async () => {
       await abandon();
+      target = targetOf(path);
+      partialPath = `${target}.partial`;
       if (versionOf(path) !== version) {
         storeScope(path, scope);
         tell(goneMessage(path));

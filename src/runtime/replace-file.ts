@@ -2,6 +2,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fchmodSync,
   fsyncSync,
   openSync,
@@ -28,7 +29,12 @@ export type Replacement = {
  */
 export function replaceFile(path: string, mode: number): Replacement {
   const present = statSync(path, { throwIfNoEntry: false });
-  return present === undefined || present.isFile() ? replacing(present === undefined ? path : realpathSync(path), mode) : writingTo(path);
+  return present === undefined || present.isFile() ? replacing(targetOf(path), mode) : writingTo(path);
+}
+
+/** The path of the file that a link leads to, so that the link stays one when the file is replaced. */
+export function targetOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 function replacing(path: string, mode: number): Replacement {

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import { reasonOf } from "../../db/reason.ts";
-import { putInPlace } from "../runtime/replace-file.ts";
+import { putInPlace, targetOf } from "../runtime/replace-file.ts";
 import { completeTables, createTables, type Progress, type Put, putInto } from "./file.ts";
 
 /** "ffex" in ASCII. */
@@ -15,9 +15,10 @@ export type ExportFile = { put: Put; finish: (pause: (next: Progress) => Promise
 
 /** `filter` and `madeAt` are stored in the file. Throws if a file exists at `path` that is no export. */
 export function createExportFile(path: string, { filter, madeAt }: { filter: string; madeAt: string }): ExportFile {
-  const partialPath = `${path}.partial`;
+  const target = targetOf(path);
+  const partialPath = `${target}.partial`;
   try {
-    refuseOtherFile(path);
+    refuseOtherFile(target);
     rmSync(partialPath, { force: true }); // Left by a killed export.
     closeSync(openSync(partialPath, "wx", 0o600));
     const { ino } = statSync(partialPath);
@@ -36,7 +37,7 @@ export function createExportFile(path: string, { filter, madeAt }: { filter: str
         sqlite.close();
         sync(partialPath);
         if (statSync(partialPath).ino !== ino) throw new Error(`another program also writes to ${path}`);
-        putInPlace(partialPath, path);
+        putInPlace(partialPath, target);
       },
       abandon: () => {
         sqlite.close();

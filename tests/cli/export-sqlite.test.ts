@@ -1,7 +1,18 @@
 /** `export --format sqlite`: the whole file or none, and views that find what the filters find. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { matches, readFilter } from "../../src/filter/filter.ts";
@@ -102,6 +113,11 @@ test("takes the filters, and replaces its own earlier export only", async () => 
   expect(some).toEqual(["DSIP"]);
   expect(statSync(path).mode & 0o777).toBe(0o644);
   expect(read(path, "select filter from export")).toEqual([{ filter: '{"source":["DSIP","OTHER"]}' }]);
+
+  const link = join(aDirectory(), "link.sqlite");
+  symlinkSync(path, link);
+  expect((await fundfeed(["export", "--format", "sqlite", link, "--data", data, "--source", "NSF"])).code).toBe(0);
+  expect([lstatSync(link).isSymbolicLink(), read(path, "select filter from export")]).toEqual([true, [{ filter: '{"source":["NSF"]}' }]]);
 
   writeFileSync(`${path}-wal`, "");
   expect((await exported()).err).toBe(

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
@@ -313,6 +313,19 @@ describe("a copy in NDJSON", () => {
     const store = open();
     writeFileSync(path, text);
     await expect(store.begin(false)).rejects.toThrow(path);
+    await store.close();
+  });
+
+  test("stays where a link leads", async () => {
+    const { path, open } = aPlace("ndjson");
+    const file = join(aDirectory(), "elsewhere.ndjson");
+    const store = open();
+    await store.save([anEntry("a", 1)], complete(1));
+    renameSync(path, file);
+    symlinkSync(file, path);
+    await store.begin(false);
+    await store.save([anEntry("b", 2)], complete(2));
+    expect([lstatSync(path).isSymbolicLink(), ids(file)]).toEqual([true, ["b", "b-2", "a", "a-1"]]);
     await store.close();
   });
 
