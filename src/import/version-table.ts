@@ -64,7 +64,7 @@ export function openVersionTable(sqlite: Database) {
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${BATCH_ROWS}`);
   const others = rows<[number]>(`n > ? and is_other order by n limit ${BATCH_ROWS}`);
-  const naming = rows<[number]>(`n > ? and lineage is null and others is not null order by n limit ${BATCH_ROWS}`);
+  const naming = rows<[number]>(`n > ? and others is not null order by n limit ${BATCH_ROWS}`);
   const unsaved = rows<[number]>(
     `n > ? and not is_saved and not exists (
        select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
@@ -127,7 +127,7 @@ export function openVersionTable(sqlite: Database) {
     ofIds: (source: string, ids: readonly string[]): Row[] => ofIds.all(source, JSON.stringify(ids)),
     unplaced: () => batches(unplaced),
     others: () => batches(others),
-    /** The unplaced versions that name others of their record. */
+    /** The versions that name others of their record. */
     naming: () => batches(naming),
     twins: () => batches(twins),
     place: (n: number, lineage: string, { begins, isOther }: { begins: boolean; isOther: boolean }) =>

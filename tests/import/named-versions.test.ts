@@ -118,6 +118,16 @@ test("one import after the other, a version that names no other continues the re
   expect(await idsOfRecords(catalog)).toEqual([[FIRST, SECOND, THIRD]]);
 });
 
+test("a version that a stored one names for the first time belongs to its record, although it comes in the same import", async () => {
+  for (const order of ordersOf([file(details(SECOND)), answers(answer(FIRST, { solicitationNumber: "S9" }))])) {
+    const catalog = await aCatalog();
+    await catalog.takeFiles([answers(answer(SECOND))], { format });
+    await catalog.takeFiles(order, { format });
+    expect(await idsOfRecords(catalog)).toEqual([[FIRST, SECOND]]);
+    expect(await catalog.takeFiles(order, { format })).toMatchObject({ added: 0, changed: 0, events: 0 });
+  }
+});
+
 test("all ids that versions of one import name find the record, whichever is shown", async () => {
   const versions = [file(details(THIRD, SECOND)), file(details(FOURTH, THIRD))];
   for (const order of ordersOf(versions)) {
