@@ -13,6 +13,7 @@ import {
   rmdirSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { identityOf } from "../file-identity.ts";
@@ -29,7 +30,11 @@ const LOCK = "partial";
 
 /** Called before each step, with the name and size of the file. A step is one long statement, so nothing can be reported within it. */
 export type BackupReport = (step: "copying" | "checking", name: string, bytes: number) => void;
-const noReport: BackupReport = () => undefined;
+
+/** Further files by name, which are replaced together with both databases. One without content is removed. */
+type FurtherFiles = Readonly<Record<string, Uint8Array | undefined>>;
+
+type Options = { report?: BackupReport; further?: FurtherFiles };
 
 /**
  * Backs up the committed state of `data`, whatever its schema version. Replaces an earlier backup in `directory` only after the new one is
@@ -39,7 +44,7 @@ export function backUp(
   databases: { catalog: CatalogFile; state: StateFile },
   data: string,
   directory: string,
-  report = noReport,
+  { report = () => undefined, further = {} }: Options = {},
 ): BackedUp[] {
   const copy = (kind: Kind, partial: string) => {
     const { sqlite } = databases[kind];
@@ -52,9 +57,10 @@ export function backUp(
     if (existsSync(directory)) {
       refuseSame(directory, data);
       using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
-      replaceBoth(directory, report, copy);
-    } else makeWhole(resolve(directory), (unfinished) => replaceBoth(unfinished, report, copy));
-    return kinds.map((kind) => ({ name: fileNames[kind], bytes: statSync(join(directory, fileNames[kind])).size }));
+      replaceAll(directory, { report, further }, copy);
+    } else makeWhole(resolve(directory), (unfinished) => replaceAll(unfinished, { report, further }, copy));
+    const names = [...kinds.map((kind) => fileNames[kind]), ...Object.keys(further).filter((name) => further[name] !== undefined)];
+    return names.map((name) => ({ name, bytes: statSync(join(directory, name)).size }));
   });
 }
 
@@ -62,7 +68,11 @@ export function backUp(
  * Replaces both files of `data` by those of a backup. Throws, with nothing changed, if the backup is damaged or the files are in use. A
  * server or an import that starts meanwhile waits (`openPresent` in `open.ts`).
  */
-export function restore(directory: string, data: string, report = noReport, copy: (from: string, to: string) => void = copyFileSync): void {
+export function restore(
+  directory: string,
+  data: string,
+  { report = () => undefined, further = {}, copy = copyFileSync }: Options & { copy?: (from: string, to: string) => void } = {},
+): void {
   naming(`Cannot restore from ${directory}`, () => {
     for (const kind of kinds) refuseUnfinished(directory, fileNames[kind]);
   });
@@ -70,7 +80,7 @@ export function restore(directory: string, data: string, report = noReport, copy
     mkdirSync(data, { recursive: true, mode: 0o700 });
     refuseSame(directory, data);
     using _ = holdBoth(data, { replacesDamaged: true, createsMissing: true });
-    replaceBoth(data, report, (kind, partial) => {
+    replaceAll(data, { report, further }, (kind, partial) => {
       const from = join(directory, fileNames[kind]);
       report("copying", fileNames[kind], statSync(from).size);
       copy(from, partial);
@@ -86,7 +96,7 @@ function makeWhole(directory: string, fill: (unfinished: string) => void): void 
     fill(unfinished);
     renameSync(unfinished, directory);
   } catch (error) {
-    for (const kind of kinds) rmSync(join(unfinished, fileNames[kind]), { force: true });
+    if (!(error instanceof AtWork)) for (const kind of kinds) rmSync(join(unfinished, fileNames[kind]), { force: true });
     removeEmpty(unfinished, resolve(made ?? unfinished));
     throw error;
   }
@@ -101,37 +111,48 @@ function removeEmpty(directory: string, top: string): void {
   }
 }
 
-/** Replaces both files or neither. Each new file is made and checked before any is replaced. */
-function replaceBoth(directory: string, report: BackupReport, make: (kind: Kind, partial: string) => void): void {
-  const paths = kinds.map((kind) => ({
-    kind,
-    path: join(directory, fileNames[kind]),
-    partial: join(directory, `${fileNames[kind]}.partial`),
-  }));
+/** Replaces all files or none. Each new file is made and checked before any is replaced. */
+function replaceAll(directory: string, { report, further }: Required<Options>, make: (kind: Kind, partial: string) => void): void {
+  const pathsOf = (name: string) => ({ path: join(directory, name), partial: join(directory, `${name}.partial`) });
+  const files = Object.entries(further).map(([name, content]) => ({ ...pathsOf(name), content }));
+  const databases = kinds.map((kind) => ({ ...pathsOf(fileNames[kind]), kind }));
   using _ = lockPartialFiles(directory);
   try {
-    for (const { kind, partial } of paths) {
+    for (const { kind, partial } of databases) {
       remove(partial); // Left by a killed program. `vacuum into` refuses an existing file.
       make(kind, partial);
       report("checking", fileNames[kind], statSync(partial).size);
       checkCopy(partial, kind);
     }
-    for (const { path, partial } of paths) putInPlace(partial, path);
+    for (const { partial, content } of files) if (content !== undefined) writeFileSync(partial, content, { mode: 0o600 });
+    for (const { path, partial } of databases) putInPlace(partial, path);
+    for (const { path, partial, content } of files) {
+      if (content === undefined) remove(path);
+      else putInPlace(partial, path);
+    }
   } finally {
-    for (const { partial } of paths) remove(partial);
+    for (const { partial } of [...databases, ...files]) remove(partial);
   }
 }
 
-/** Throws while another program replaces the files of a directory: it uses the same partial ones. */
+/** Another program replaces the files of a directory. */
+class AtWork extends Error {}
+
+/** Throws `AtWork` while another program replaces the files of a directory: it uses the same partial ones. */
 function lockPartialFiles(directory: string): Disposable {
-  const release = tryLockIn(directory, LOCK);
-  if (release === undefined) throw new Error("another backup or restore is at work there");
-  return {
-    [Symbol.dispose]: () => {
-      rmSync(join(directory, `${LOCK}.lock`), { force: true });
-      release();
-    },
-  };
+  const removeLockFile = () => rmSync(join(directory, `${LOCK}.lock`), { force: true });
+  let release: (() => void) | undefined;
+  try {
+    release = tryLockIn(directory, LOCK);
+  } catch (error) {
+    removeLockFile(); // The disk is full.
+    throw error;
+  }
+  if (release === undefined) throw new AtWork("another backup or restore is at work there");
+  using held = new DisposableStack();
+  held.defer(release);
+  held.defer(removeLockFile); // Before the release, so that nobody locks a file that is removed.
+  return held.move();
 }
 
 function remove(path: string): void {

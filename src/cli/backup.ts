@@ -5,7 +5,7 @@ import { type BackedUp, type BackupReport, backUp, restore } from "../../db/sqli
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import type { Machine } from "../runtime/machine.ts";
-import { copyOfWatches, replaceWatches } from "../watch/backup.ts";
+import { copyOfWatches } from "../watch/backup.ts";
 import { WATCH_FILE } from "../watch/watch-file.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { examples, printResult } from "./output.ts";
@@ -19,9 +19,7 @@ export function backupCommand(command: Command, cli: Cli): Command {
       if (options.database !== undefined)
         throw new Error(`Cannot back up ${locationName(options)}: use pg_dump (docs/operate/postgres.md)`);
       const watches = copyOfWatches(options.data); // First: a watch must not be ahead of the catalog.
-      const files = await backUpFiles(cli.machine, options, directory);
-      replaceWatches(directory, watches);
-      if (watches !== undefined) files.push({ name: WATCH_FILE, bytes: watches.length });
+      const files = await backUpFiles(cli.machine, options, directory, watches);
       printResult(
         cli,
         options,
@@ -37,13 +35,18 @@ function progressOf({ showProgress }: Machine): BackupReport {
   return (step, name, bytes) => showProgress(progressLine({ step: `${step} ${name},`, done: bytes / 1e6, unit: "MB" }, 0));
 }
 
-async function backUpFiles(machine: Machine, { data, mode = "inspect" }: DatabaseLocation, directory: string): Promise<BackedUp[]> {
+async function backUpFiles(
+  machine: Machine,
+  { data, mode = "inspect" }: DatabaseLocation,
+  directory: string,
+  watches: Uint8Array | undefined,
+): Promise<BackedUp[]> {
   const now = machine.now();
   const catalog = openCatalog(data, now, { mode });
   try {
     const state = openState(data, now, { mode });
     try {
-      return backUp({ catalog, state }, data, directory, progressOf(machine));
+      return backUp({ catalog, state }, data, directory, { report: progressOf(machine), further: { [WATCH_FILE]: watches } });
     } finally {
       machine.showProgress("");
       await state.close();
@@ -62,12 +65,9 @@ export function restoreCommand(command: Command, cli: Cli): Command {
         throw new Error(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
       const watches = copyOfWatches(directory);
       try {
-        if (watches === undefined) restore(directory, options.data, progressOf(cli.machine));
-        else
-          withoutRuns(options.data, () => {
-            restore(directory, options.data, progressOf(cli.machine));
-            replaceWatches(options.data, watches);
-          });
+        const report = progressOf(cli.machine);
+        if (watches === undefined) restore(directory, options.data, { report });
+        else withoutRuns(options.data, () => restore(directory, options.data, { report, further: { [WATCH_FILE]: watches } }));
       } finally {
         cli.machine.showProgress("");
       }

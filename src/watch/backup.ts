@@ -1,5 +1,4 @@
 /** The part of backups that concerns watches. */
-import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWatchFileToRead, WATCH_FILE } from "./watch-file.ts";
 
@@ -16,17 +15,5 @@ export function copyOfWatches(directory: string): Uint8Array | undefined {
     return file.sqlite.serialize();
   } finally {
     file.close();
-  }
-}
-
-/** Puts a copy in the place of watch.db. Without a copy, there is none afterwards. */
-export function replaceWatches(directory: string, copy: Uint8Array | undefined): void {
-  const path = join(directory, WATCH_FILE);
-  rmSync(`${path}-journal`, { force: true }); // Left by a killed run, it would be applied to the new file.
-  if (copy === undefined) rmSync(path, { force: true });
-  else {
-    writeFileSync(`${path}.partial`, copy, { mode: 0o600, flush: true });
-    chmodSync(`${path}.partial`, 0o600); // The mode above is that of a new file only.
-    renameSync(`${path}.partial`, path);
   }
 }

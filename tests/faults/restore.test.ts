@@ -42,12 +42,14 @@ function hasOpen(pid: number, directory: string): boolean {
 /** Puts the backup back, and begins something as soon as the first file is being copied, until that has the catalog open. */
 function restoreWhile<T>(home: Home, data: string, begin: () => T): T {
   const begun: T[] = [];
-  restore(home.at("copy"), home.at(data), undefined, (from, to) => {
-    copyFileSync(from, to);
-    if (begun.length > 0) return;
-    begun.push(begin());
-    while (!hasOpen(home.newest(), home.at(data))) Bun.sleepSync(5);
-    Bun.sleepSync(300); // So that it comes as far as it gets.
+  restore(home.at("copy"), home.at(data), {
+    copy: (from, to) => {
+      copyFileSync(from, to);
+      if (begun.length > 0) return;
+      begun.push(begin());
+      while (!hasOpen(home.newest(), home.at(data))) Bun.sleepSync(5);
+      Bun.sleepSync(300); // So that it comes as far as it gets.
+    },
   });
   return begun[0] as T;
 }
@@ -81,7 +83,7 @@ test("an unusable backup changes nothing, also in an empty directory", async () 
   const fail = () => {
     throw new Error("it broke");
   };
-  for (const data of ["fundfeed-data", "new"]) expect(() => restore(home.at("copy"), home.at(data), undefined, fail)).toThrow("it broke");
+  for (const data of ["fundfeed-data", "new"]) expect(() => restore(home.at("copy"), home.at(data), { copy: fail })).toThrow("it broke");
   expect(await exported(home, "fundfeed-data")).toEqual(before);
   expect(readdirSync(home.at("new"))).toEqual([]);
 });

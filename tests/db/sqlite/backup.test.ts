@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { backUp, restore } from "../../../db/sqlite/backup.ts";
 import { openCatalog, openState } from "../../../db/sqlite/open.ts";
@@ -77,7 +77,7 @@ describe("backUp()", () => {
     mkdirSync(`${directory}.partial`, { recursive: true });
     writeFileSync(`${directory}.partial/catalog.db`, "left by a kill");
     await leaveJournal(`${directory}.partial/catalog.db.partial`);
-    backUp({ catalog, state }, data, directory, () => seen.add(existsSync(directory)));
+    backUp({ catalog, state }, data, directory, { report: () => void seen.add(existsSync(directory)) });
     expect([...seen]).toEqual([false]);
     expect(readdirSync(join(directory, ".."))).toEqual(["backup"]);
     expect(readdirSync(directory).sort()).toEqual(["catalog.db", "state.db"]);
@@ -96,6 +96,24 @@ describe("backUp()", () => {
     await catalog.close();
     await close();
   });
+});
+
+test("further files are replaced together with the databases, or nothing is", async () => {
+  const { data, copy, catalog, state, contents, close } = await backedUp();
+  const watches = new TextEncoder().encode("the watches");
+  expect(backUp({ catalog, state }, data, copy, { further: { "watch.db": watches } }).map(({ name }) => name)).toContain("watch.db");
+  await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
+  const cannotBeWritten = { "watch.db": new Uint8Array(1), "missing/watch.db": watches };
+  expect(() => backUp({ catalog, state }, data, copy, { further: cannotBeWritten })).toThrow();
+  await close();
+  expect(() => restore(copy, data, { further: cannotBeWritten })).toThrow();
+  expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
+  expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db", "watch.db"]);
+  expect(readFileSync(join(copy, "watch.db"), "utf8")).toBe("the watches");
+  expect(await contentsIn(copy)).toBe(contents);
+  expect(await contentsIn(data)).not.toBe(contents);
+  restore(copy, data, { further: { "watch.db": undefined } });
+  expect(await contentsIn(data)).toBe(contents);
 });
 
 describe("backUp() refuses, and changes nothing,", () => {
@@ -119,18 +137,19 @@ describe("backUp() refuses, and changes nothing,", () => {
     await close();
   });
 
-  test("a directory into which another program is just making one", async () => {
+  test.each([".", "new"])("a directory into which another program is just making one (%s)", async (name) => {
     const { data, catalog, state, contents, close } = await backedUp();
-    const directory = aDirectory();
+    const directory = join(aDirectory(), name);
     let refusal: unknown;
-    backUp({ catalog, state }, data, directory, (step) => {
+    const report = (step: string) => {
       if (step !== "checking" || refusal !== undefined) return;
       try {
         backUp({ catalog, state }, data, directory);
       } catch (error) {
         refusal = error;
       }
-    });
+    };
+    backUp({ catalog, state }, data, directory, { report });
     expect(String(refusal)).toBe(`Error: Cannot back up to ${directory}: another backup or restore is at work there`);
     expect(readdirSync(directory).sort()).toEqual(["catalog.db", "state.db"]);
     expect(await contentsIn(directory)).toBe(contents);
