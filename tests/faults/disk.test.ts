@@ -211,6 +211,10 @@ describe("a directory that must not be written", () => {
     const args = ["serve", "--port", "81", "--data", home.at("open/data")];
     const { code, out, err } = await home.run(args, { through: asNobody });
     // Containers often let everybody listen anywhere.
-    if (code === 1) expect([out, err]).toEqual(["", "Cannot listen on 127.0.0.1:81: only a privileged user may listen on this port\n"]);
+    if (code === 1)
+      expect([out, err]).toEqual([
+        "",
+        "Cannot listen on 127.0.0.1:81: only a privileged user may listen on this port; choose one from 1024 on\n",
+      ]);
   });
 });
