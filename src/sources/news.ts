@@ -6,8 +6,8 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { insertInto, orUpdate, selectBy } from "../../db/query.ts";
 import { settings } from "../../db/schema/sqlite/catalog.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { listPostedDays } from "./posted-days.ts";
 import { DAYS_KEPT, type News } from "./silence.ts";
-import { listPostedDays } from "./source.ts";
 
 type Kept = { changed_at: EpochMs | null; change_days: string[]; import_days: string[] };
 

@@ -1,10 +1,11 @@
 /** The named sources (D-13), and what is stored of every source. */
 import { type Static, Type } from "@sinclair/typebox";
-import { and, asc, desc, eq, sql as fragment, gt, inArray, lte, max, ne, type SQL, sum } from "drizzle-orm";
+import { asc, eq, sql as fragment, gt, inArray, max, ne, type SQL, sum } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
-import { facets, lastImports, opportunities, postedDays, sources } from "../../db/schema/sqlite/catalog.ts";
+import { facets, lastImports, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
+import { listPostedDays } from "./posted-days.ts";
 
 /** A named source as the API returns it. */
 export const SourceEntry = Type.Object(
@@ -118,21 +119,6 @@ export async function recordsByLastChange(
   period: { since: number; until: number; bucketMs: number },
 ): Promise<LastChanges[]> {
   return db.all(lastChanges, period);
-}
-
-const newestPostedDays = query(
-  { source: postedDays.source, today: postedDays.posted_on, limit: parameter<number>() },
-  ({ source, today, limit }) =>
-    select({ day: postedDays.posted_on })
-      .from(postedDays)
-      .where(and(eq(postedDays.source, source), lte(postedDays.posted_on, today), gt(postedDays.records, 0)))
-      .orderBy(desc(postedDays.posted_on))
-      .limit(limit),
-);
-
-/** The newest days, not later than `today`, on which a source posted a record: YYYY-MM-DD, the newest first. */
-export async function listPostedDays(db: CatalogDb, source: string, today: string, limit: number): Promise<string[]> {
-  return (await db.all(newestPostedDays, { source, today, limit })).map(({ day }) => day);
 }
 
 /** By source code: the newest date, not later than `today`, on which the source posted a record. */

@@ -31,7 +31,7 @@ test.each([
   ["health --url http://127.0.0.1:1/v1", []],
   ["keys list", ["drizzle-orm"]],
   ["accounts list", ["drizzle-orm"]],
-  ["imports list", ["@sinclair/typebox", "drizzle-orm"]],
+  ["imports list", ["drizzle-orm"]],
   ["sources list", ["@sinclair/typebox", "drizzle-orm"]],
   ["export", ["@sinclair/typebox", "drizzle-orm"]],
 ])("of packages, fundfeed %s loads commander and %j", async (line, packages) => {
