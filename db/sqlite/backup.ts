@@ -26,12 +26,13 @@ export type BackedUp = { name: string; bytes: number };
 
 const kinds = ["catalog", "state"] as const;
 type Kind = (typeof kinds)[number];
+/** The lock on the partial files of a directory. */
 const LOCK = "partial";
 
 /** Called before each step, with the name and size of the file. A step is one long statement, so nothing can be reported within it. */
 export type BackupReport = (step: "copying" | "checking", name: string, bytes: number) => void;
 
-/** Further files by name, which are replaced together with both databases. One without content is removed. */
+/** Files that are replaced together with both databases, by name. One without content is removed. */
 type FurtherFiles = Readonly<Record<string, Uint8Array | undefined>>;
 
 type Options = { report?: BackupReport; further?: FurtherFiles };
@@ -53,13 +54,15 @@ export function backUp(
     sqlite.run("pragma query_only = off"); // With it on, SQLite would also refuse to write the copy.
     sqlite.query("vacuum into ?").run(partial);
   };
+  const names = [...kinds.map((kind) => fileNames[kind]), ...Object.keys(further).filter((name) => further[name] !== undefined)];
   return naming(`Cannot back up to ${directory}`, () => {
     if (existsSync(directory)) {
       refuseSame(directory, data);
       using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
       replaceAll(directory, { report, further }, copy);
-    } else makeWhole(resolve(directory), (unfinished) => replaceAll(unfinished, { report, further }, copy));
-    const names = [...kinds.map((kind) => fileNames[kind]), ...Object.keys(further).filter((name) => further[name] !== undefined)];
+    } else {
+      createDirectory(resolve(directory), names, (partial) => replaceAll(partial, { report, further }, copy));
+    }
     return names.map((name) => ({ name, bytes: statSync(join(directory, name)).size }));
   });
 }
@@ -88,16 +91,19 @@ export function restore(
   });
 }
 
-/** Makes a directory that gets its name when it is complete, so that a kill leaves none that looks so. */
-function makeWhole(directory: string, fill: (unfinished: string) => void): void {
-  const unfinished = `${directory}.partial`;
-  const made = mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+/**
+ * Creates a directory under another name, fills it with the files `names` and renames it. So a killed backup leaves no directory that looks
+ * complete.
+ */
+function createDirectory(directory: string, names: readonly string[], fill: (partial: string) => void): void {
+  const partial = `${directory}.partial`;
+  const created = mkdirSync(partial, { recursive: true, mode: 0o700 });
   try {
-    fill(unfinished);
-    renameSync(unfinished, directory);
+    fill(partial);
+    renameSync(partial, directory);
   } catch (error) {
-    if (!(error instanceof AtWork)) for (const kind of kinds) rmSync(join(unfinished, fileNames[kind]), { force: true });
-    removeEmpty(unfinished, resolve(made ?? unfinished));
+    if (!(error instanceof DirectoryInUse)) for (const name of names) rmSync(join(partial, name), { force: true });
+    removeEmpty(partial, resolve(created ?? partial));
     throw error;
   }
 }
@@ -107,7 +113,7 @@ function removeEmpty(directory: string, top: string): void {
   try {
     for (let path = directory; path.startsWith(top); path = dirname(path)) rmdirSync(path);
   } catch {
-    // Somebody else uses it.
+    // It is not empty.
   }
 }
 
@@ -135,23 +141,23 @@ function replaceAll(directory: string, { report, further }: Required<Options>, m
   }
 }
 
-/** Another program replaces the files of a directory. */
-class AtWork extends Error {}
+/** Another program is replacing the files of the directory. */
+class DirectoryInUse extends Error {}
 
-/** Throws `AtWork` while another program replaces the files of a directory: it uses the same partial ones. */
+/** Throws `DirectoryInUse` while another program replaces the files of a directory, because it uses the same partial files. */
 function lockPartialFiles(directory: string): Disposable {
   const removeLockFile = () => rmSync(join(directory, `${LOCK}.lock`), { force: true });
   let release: (() => void) | undefined;
   try {
     release = tryLockIn(directory, LOCK);
   } catch (error) {
-    removeLockFile(); // The disk is full.
+    removeLockFile(); // A full disk leaves it without a lock.
     throw error;
   }
-  if (release === undefined) throw new AtWork("another backup or restore is at work there");
+  if (release === undefined) throw new DirectoryInUse("another backup or restore is at work there");
   using held = new DisposableStack();
   held.defer(release);
-  held.defer(removeLockFile); // Before the release, so that nobody locks a file that is removed.
+  held.defer(removeLockFile); // Runs before the release: no program may lock a file that is then removed.
   return held.move();
 }
 
@@ -160,7 +166,7 @@ function remove(path: string): void {
   rmSync(path, { force: true });
 }
 
-/** SQLite would apply them to whatever file is at the path. */
+/** SQLite would apply them to the next file at the path. */
 function removeLogs(path: string): void {
   for (const suffix of ["-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
 }

@@ -98,6 +98,16 @@ describe("backUp()", () => {
   });
 });
 
+test("backUp() leaves nothing behind if another program creates the directory first", async () => {
+  const { data, catalog, state, close } = await backedUp();
+  const directory = join(aDirectory(), "new");
+  const createFirst = () => void mkdirSync(join(directory, "of another program"), { recursive: true });
+  const further = { "watch.db": new TextEncoder().encode("the watches") };
+  expect(() => backUp({ catalog, state }, data, directory, { report: createFirst, further })).toThrow(`Cannot back up to ${directory}`);
+  expect(readdirSync(join(directory, ".."))).toEqual(["new"]);
+  await close();
+});
+
 test("further files are replaced together with the databases, or nothing is", async () => {
   const { data, copy, catalog, state, contents, close } = await backedUp();
   const watches = new TextEncoder().encode("the watches");
