@@ -45,13 +45,14 @@ export async function migratePostgres(client: Client, kind: Kind, now: number): 
   if ((await haveBothSchemas(client)) && (await versionOf(client, kind)).missing === 0) return []; // The usual case, without a lock.
   const versions = await inUnlimitedTransaction(client, async (connection) => {
     await connection.rows("select pg_advisory_xact_lock(?)", [MIGRATING]);
-    await connection.execute("reset lock_timeout", []); // Servers that use the tables wait behind a statement that waits for them.
+    // The usual limit again: while a statement waits for a table, all later requests for that table wait behind it.
+    await connection.execute("reset lock_timeout", []);
     return [await migrateSchema(connection, "catalog", now), await migrateSchema(connection, "state", now)];
   });
   return versions.filter(({ from, to }) => from > 0 && from < to);
 }
 
-/** A transaction without time limits: a migration takes minutes on millions of records, and other programs wait for it. */
+/** A transaction without time limits: a migration of millions of records takes minutes, and programs that start meanwhile wait for it. */
 async function inUnlimitedTransaction<T>(client: Client, work: (connection: Executor) => Promise<T>): Promise<T> {
   const connection = await client.dedicated();
   try {
@@ -61,7 +62,7 @@ async function inUnlimitedTransaction<T>(client: Client, work: (connection: Exec
     await connection.execute("commit", []);
     return result;
   } finally {
-    await connection.close(); // Without a commit, nothing was changed.
+    await connection.close(); // Rolls back unless committed.
   }
 }
 

@@ -1,7 +1,7 @@
 /** Looks for damage in the storage of a file. */
 import type { Database } from "bun:sqlite";
 
-/** With SQLite's usual 2 MB it reads a file of a million records some twenty times, because it looks up each row in each index. */
+/** SQLite looks up each row in each index. With its usual cache of 2 MB it would read a file of a million records about twenty times. */
 const CACHE_KB = 64_000;
 
 /** What SQLite's integrity check reports, in its own words; empty if the file is sound. Reads all of the file. */
