@@ -28,7 +28,7 @@ export type FeedEntry = { seq: number; event: OpportunityEvent; opportunity: Opp
  */
 export type FeedFilter = {
   filter: Filter;
-  /** Which of some opportunities are wanted. Documents of the others are not read. */
+  /** Returns those of the opportunities that are wanted. Documents of the others are not read. */
   wanted?: ((opportunities: readonly OpportunityVersion[]) => readonly OpportunityVersion[]) | undefined;
   types?: readonly string[] | undefined;
   atLeast?: Severity | undefined;
@@ -191,11 +191,8 @@ type Examined = { entries: FeedEntry[] /** The last event that was examined. */;
 
 /** The first `limit` entries that match, out of these events. */
 async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFilter, now: EpochMs, limit: number): Promise<Examined> {
-  const wanted = await ofWanted(
-    sql,
-    heads.filter((each) => isWanted(each, filter)),
-    filter,
-  );
+  const candidates = heads.filter((each) => isWanted(each, filter));
+  const wanted = await ofWantedOpportunities(sql, candidates, filter.wanted);
   const entries: FeedEntry[] = [];
   for (let first = 0; first < wanted.length; first += DOCUMENTS) {
     const batch = wanted.slice(first, first + DOCUMENTS);
@@ -208,8 +205,7 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
   return { entries, last: heads.at(-1), isComplete: true };
 }
 
-/** The events of wanted opportunities. */
-async function ofWanted(sql: CatalogSql, heads: readonly Head[], { wanted }: FeedFilter): Promise<readonly Head[]> {
+async function ofWantedOpportunities(sql: CatalogSql, heads: readonly Head[], wanted: FeedFilter["wanted"]): Promise<readonly Head[]> {
   if (wanted === undefined) return heads;
   const seqs = new Set(heads.map(({ opportunity_seq }) => opportunity_seq));
   const found = await sql.all(opportunityVersions, { seqs: [...seqs] });

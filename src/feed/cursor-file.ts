@@ -5,7 +5,7 @@ import type { FeedPosition } from "../events/feed.ts";
 import { replaceText } from "../runtime/replace-file.ts";
 import { isObject, parseJson } from "../text/json-value.ts";
 
-/** A file that this catalog cannot continue from. The message says what is wrong with it. */
+/** A cursor file that cannot be used with this catalog. The message says what it must be. */
 export class BadCursorFile extends Error {}
 
 /** The position in the file; `undefined` if there is no file yet. Throws a BadCursorFile if it is damaged or of another catalog. */

@@ -101,24 +101,24 @@ export function conditionOf(filter: Filter, now: EpochMs): Condition {
   return { sql: conditions.map(({ sql }) => `(${sql})`).join(" and ") || "true", values: conditions.flatMap(({ values }) => values) };
 }
 
-/** Filters that are the two ends of a range. */
+/** Pairs of filters that are the two ends of a range. */
 const dateRanges = [
   ["posted_after", "posted_before"],
   ["opens_after", "opens_before"],
   ["closes_after", "closes_before"],
 ] as const;
 
-/** The two ends of a range that has nothing in it, and how they must be related; undefined if there is none. */
+/** The two ends of a range in which nothing can be, and how they must be related; `undefined` if there is none. */
 export function emptyRange(filter: Filter, now: EpochMs): { low: FieldName; relation: string; high: FieldName } | undefined {
   const { min_amount: least, max_amount: most } = filter;
   if (least !== undefined && most !== undefined && compareDecimals(least, most) > 0)
     return { low: "min_amount", relation: "must not be more than", high: "max_amount" };
-  const [low, high] =
-    dateRanges.find(([after, before]) => {
-      const [begin, end] = [filter[after], filter[before]];
-      return begin !== undefined && end !== undefined && instantOf(begin, now) >= instantOf(end, now);
-    }) ?? [];
-  return low === undefined || high === undefined ? undefined : { low, relation: "must be earlier than", high };
+  for (const [low, high] of dateRanges) {
+    const [begin, end] = [filter[low], filter[high]];
+    if (begin !== undefined && end !== undefined && instantOf(begin, now) >= instantOf(end, now))
+      return { low, relation: "must be earlier than", high };
+  }
+  return undefined;
 }
 
 /** Each condition for people. */

@@ -11,14 +11,14 @@ import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
 import { goneMessage, linesOf, requireScope, type Scope, type Store, scopeText } from "./store.ts";
 
 const LINES_AT_ONCE = 1000;
-/** An event holds a field of an imported record twice, and its JSON may escape each character. Longer lines are damage. */
+/** Longer lines are damage: an event holds a field of an imported record twice, and JSON may escape each of its characters. */
 const LINE_BYTES_MAX = 2 ** 29;
 
-/** Opens a copy in an NDJSON file. Throws if the file is not a copy of this scope. `tell` gets what the user should know. */
+/** Opens a copy in an NDJSON file. Throws if the file is not a copy of this scope. `tell` gets messages for the user. */
 export function openNdjsonStore(path: string, scope: Scope, tell: (message: string) => void = () => undefined): Store {
   storeScope(path, scope);
-  /** Of the file that the walk under way continues. */
-  let version = versionOf(path);
+  /** The fingerprint of the file from which the walk began. */
+  let fingerprint = fingerprintOf(path);
   let target = targetOf(path);
   let partialPath = `${target}.partial`;
   let partial: { file: FileHandle; ids: Set<string> } | undefined;
@@ -39,9 +39,9 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
     for await (const lines of inBatches(unchanged(path, ids))) await file.writeFile(lines);
     await file.sync();
     if (!(await isOurs(file))) throw new Error(`another program also writes to ${path}`);
-    if (versionOf(path) !== version) throw new Error(`${path} was removed or replaced`);
+    if (fingerprintOf(path) !== fingerprint) throw new Error(`${path} was removed or replaced`);
     putInPlace(partialPath, target);
-    version = versionOf(path);
+    fingerprint = fingerprintOf(path);
     await file.close();
     partial = undefined;
   };
@@ -50,10 +50,10 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
       await abandon();
       target = targetOf(path);
       partialPath = `${target}.partial`;
-      if (versionOf(path) !== version) {
+      if (fingerprintOf(path) !== fingerprint) {
         storeScope(path, scope);
         tell(goneMessage(path));
-        version = versionOf(path);
+        fingerprint = fingerprintOf(path);
       }
       return { since: await markOf(path), newest: null, cursor: null };
     },
@@ -80,8 +80,8 @@ function storeScope(path: string, scope: Scope): void {
   }
 }
 
-/** A text that is another one once the file was written, replaced or removed. An inode alone can be that of an earlier file. */
-function versionOf(path: string): string {
+/** Differs once the file was written, replaced or removed. An inode alone may be used again for a later file. */
+function fingerprintOf(path: string): string {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false });
   return file === undefined ? "" : [file.dev, file.ino, file.size, file.mtimeNs].join();
 }

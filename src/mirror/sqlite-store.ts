@@ -19,7 +19,7 @@ type Connection = ReturnType<typeof connect>;
 
 /**
  * Opens or creates a copy in an SQLite file. Throws if the file is not a copy of this scope. If the file is removed or replaced later, the next
- * walk opens what is there then. `tell` gets what the user should know.
+ * walk opens what is there then. `tell` gets messages for the user.
  */
 export function openSqliteStore(path: string, scope: Scope, tell: (message: string) => void = () => undefined): Store {
   let connection: Connection | undefined = connect(path, scope, tell);
@@ -51,7 +51,7 @@ function connect(path: string, scope: Scope, tell: (message: string) => void) {
   const readWalk = sqlite.query<Walk, []>("select since, newest, cursor from mirror");
   const putWalk = sqlite.query("update mirror set since = $since, newest = $newest, cursor = $cursor");
   const put = putInto(sqlite);
-  /** As this program last read or wrote it. What the server returned for it must not replace what another program has stored since. */
+  /** As this program last read or wrote it. If another program has stored a page since, this one must not store its own. */
   let walk = JSON.stringify(readWalk.get());
   const saveAll = sqlite.transaction((entries: readonly Entry[], next: Walk) => {
     if (versionOf(sqlite) !== VERSION) throw new Error(`a newer version of this program has upgraded ${path}; restart this one`);
@@ -81,7 +81,7 @@ function connect(path: string, scope: Scope, tell: (message: string) => void) {
       if (isInPlace()) log = identityOf(logPath);
     },
     close: () => sqlite.close(true),
-    /** Closes a file that is no longer there. Its log would be applied to the file that replaces it. */
+    /** Closes a file that was removed or replaced, and removes its log, which SQLite would apply to the next file at the path. */
     leave: () => {
       sqlite.close(true);
       if (log !== undefined && identityOf(logPath) === log) rmSync(logPath);
@@ -102,7 +102,7 @@ function emptyLog(sqlite: Database): boolean {
 function open(path: string, scope: Scope, onUpgrade?: () => void): Database {
   let sqlite: Database | undefined;
   try {
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error("it is no regular file");
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error("it is not a regular file");
     sqlite = new Database(path, { create: true, strict: true });
     sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
     refuseForeignFile(sqlite);

@@ -56,7 +56,7 @@ export function requireScope(found: string, scope: Scope): void {
   if (found !== scopeText(scope)) throw new Error(`it is a copy of ${found}, not of ${scopeText(scope)}; use another file`);
 }
 
-/** What a user should know when the file of a copy is no longer the one that was written. */
+/** Says what happens after the file of a copy was removed or replaced. */
 export function goneMessage(path: string): string {
   return `${path} was ${existsSync(path) ? "replaced; the file that is there now is continued" : "removed; a new copy begins"}`;
 }

@@ -71,7 +71,7 @@ async function readBounds(model: ReadModel, filter: Filter, after: Position | nu
   return { named, upstream, after, mark };
 }
 
-/** The record at a position, if it is in memory. Usually it is, as the last one of the previous page, and then no statement is needed. */
+/** The record at a position, if it is in memory. Usually it is, because it was the last one of the previous page. */
 function keptAt({ index, documents }: ReadModel, { time, id }: Position): Document | undefined {
   const kept = keptDocument(documents, id);
   return kept !== undefined && kept.updated_at === time && isNewest(index, kept) ? kept : undefined;

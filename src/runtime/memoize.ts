@@ -29,7 +29,7 @@ export function memoize<Result>(
   };
 }
 
-/** The same text in memory of its own. A text that was cut out of a longer one keeps all of that in memory. */
+/** The same text in its own memory. A substring keeps the whole string from which it was cut in memory. */
 function copyOf(text: string): string {
   return Buffer.from(text, "utf16le").toString("utf16le");
 }

@@ -24,15 +24,15 @@ export type Replacement = {
 };
 
 /**
- * Opens a new file beside the one at `path`. It gets the mode of that file, or `mode` if there is none. A link stays a link: its file is
- * replaced. What is no file, such as a pipe or /dev/null, is written to instead.
+ * Opens a new file beside the one at `path`. It gets the mode of that file, or `mode` if there is none. A link stays: the file to which
+ * it leads is replaced. A pipe or a device, such as /dev/null, is written to.
  */
 export function replaceFile(path: string, mode: number): Replacement {
   const present = statSync(path, { throwIfNoEntry: false });
   return present === undefined || present.isFile() ? replacing(targetOf(path), mode) : writingTo(path);
 }
 
-/** The path of the file that a link leads to, so that the link stays one when the file is replaced. */
+/** The path to which a link leads, so that the link stays when the file is replaced; any other path as it is. */
 export function targetOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
@@ -40,7 +40,7 @@ export function targetOf(path: string): string {
 function replacing(path: string, mode: number): Replacement {
   const partial = `${path}.partial-${process.pid}`;
   rmSync(partial, { force: true }); // Left by a killed program that had the same process id.
-  const file = openedFile(partial, "wx");
+  const file = openFile(partial, "wx");
   const abandon = () => {
     file.close();
     rmSync(partial, { force: true });
@@ -59,12 +59,12 @@ function replacing(path: string, mode: number): Replacement {
 }
 
 function writingTo(path: string): Replacement {
-  const { write, close } = openedFile(path, "w");
+  const { write, close } = openFile(path, "w");
   return { write, finish: close, abandon: close };
 }
 
-/** `close` may be called again. */
-function openedFile(path: string, flags: "w" | "wx") {
+/** `close` may be called more than once. */
+function openFile(path: string, flags: "w" | "wx") {
   const descriptor = openSync(path, flags, 0o600);
   let isOpen = true;
   return {
@@ -79,7 +79,7 @@ function openedFile(path: string, flags: "w" | "wx") {
   };
 }
 
-/** Replaces the content of a file, which gets `mode` if it is new. */
+/** Replaces the content of a file. A new file gets `mode`. */
 export function replaceText(path: string, text: string, mode = 0o600): void {
   const file = replaceFile(path, mode);
   try {
@@ -91,7 +91,7 @@ export function replaceText(path: string, text: string, mode = 0o600): void {
   }
 }
 
-/** Renames a file that is on disk. It gets the mode of the file at `path`, if there is one. Returns once the new name is on disk, too. */
+/** Renames a file whose content is on disk. It gets the mode of the file at `path`, if there is one. Returns once the new name is on disk, too. */
 export function putInPlace(partial: string, path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode !== undefined) chmodSync(partial, mode);

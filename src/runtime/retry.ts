@@ -25,7 +25,8 @@ export function retryDelayMs(retryAfterMs: number | undefined, failures: number,
 /** The Retry-After header (RFC 9110 §10.2.3) in milliseconds from `now`, or `undefined` if it is missing or neither seconds nor a date. */
 export function readRetryAfterMs(headers: Headers, now: EpochMs): number | undefined {
   const text = headers.get("retry-after") ?? "";
-  // Every form of HTTP date begins with a weekday. `Date.parse` also takes "1.5" and "-5" for dates.
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : (/^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN) - now;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  if (!/^[A-Z][a-z]{2}/.test(text)) return undefined; // An HTTP date begins with a weekday. `Date.parse` also takes "1.5" and "-5" for dates.
+  const ms = Date.parse(text) - now;
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -10,7 +10,7 @@ const APPLICATION_ID = 0x66666578;
 
 const ABOUT = "create table export (made_at text not null, filter text not null) strict";
 
-/** `finish` builds the indexes and gives the file its name; `pause` is called before each step. `abandon` removes it, unless it is finished. */
+/** `finish` builds the indexes, awaiting `pause` before each step, and gives the file its name. `abandon` removes it, unless it is finished. */
 export type ExportFile = { put: Put; finish: (pause: (next: Progress) => Promise<void>) => Promise<void>; abandon: () => void };
 
 /** `filter` and `madeAt` are stored in the file. Throws if a file exists at `path` that is no export. */

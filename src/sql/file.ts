@@ -41,7 +41,7 @@ export function createTables(sqlite: Database): void {
   sqlite.run(TABLES);
 }
 
-/** A step of `completeTables` that comes next, and how many are done of how many. */
+/** The next step of `completeTables`, how many are done, and how many there are. */
 export type Progress = { step: string; done: number; total: number };
 
 /** Builds everything that follows from the documents. Yields before each step. */
@@ -53,7 +53,7 @@ export function* completeTables(sqlite: Database): Iterable<Progress> {
   sqlite.run(`pragma user_version = ${VERSION}`);
 }
 
-/** Columns that SQLite cannot compute from the document. */
+/** The columns that SQLite cannot compute from the document (`WRITTEN` in tables.ts). */
 const written: Readonly<Record<string, (opportunity: JsonObject) => string | null>> = {
   posted_at: ({ dates }) => inUtc(objectOf(dates).posted_at),
   opens_at: ({ dates }) => inUtc(objectOf(dates).opens_at),
@@ -82,14 +82,14 @@ export function putInto(sqlite: Database): Put {
   };
 }
 
-/** All instants in one form, because instants of different offsets or with other fractions do not sort as texts. */
+/** Instants with different offsets or fractions of seconds do not sort as texts. */
 function inUtc(instant: unknown): string | null {
   if (typeof instant !== "string") return null;
   const ms = parseStoredMs(instant);
   return ms === undefined ? instant : formatInstant(ms);
 }
 
-/** The documents are all that a file needs to be built again. What its owner has added stays. */
+/** Builds everything again from the documents. What the owner of the file has added stays. */
 function upgrade(sqlite: Database, version: number): void {
   const kept = removeAllButDocuments(sqlite, version);
   createTables(sqlite);
@@ -108,13 +108,14 @@ type Addition = { type: string; name: string; tbl_name: string; sql: string };
 /** Renames the tables of documents. Returns the owner's indexes and triggers on tables and views that are created again. */
 function removeAllButDocuments(sqlite: Database, version: number): Addition[] {
   const tables = version === 0 ? [] : FURTHER_TABLES;
-  const all = sqlite
-    .query<Addition, []>("select type, name, tbl_name, sql from sqlite_master where type <> 'table' and sql is not null")
-    .all();
-  const [ours, others] = [all.filter(({ name }) => isOurs(version, name)), all.filter(({ name }) => !isOurs(version, name))];
+  const { ours = [], others = [] } = Object.groupBy(
+    sqlite.query<Addition, []>("select type, name, tbl_name, sql from sqlite_master where type <> 'table' and sql is not null").all(),
+    ({ name }) => (isOurs(version, name) ? "ours" : "others"),
+  );
   const replaced = new Set(["opportunities", "events", ...tables, ...ours.map(({ name }) => name)]);
   const kept = others.filter(({ type, tbl_name }) => type !== "view" && replaced.has(tbl_name));
-  for (const { type, name } of [...ours, ...kept]) sqlite.run(`drop ${type} if exists "${name.replaceAll('"', '""')}"`); // A view takes its triggers along.
+  // `if exists`, because dropping a view drops its triggers, too.
+  for (const { type, name } of [...ours, ...kept]) sqlite.run(`drop ${type} if exists "${name.replaceAll('"', '""')}"`);
   for (const name of tables) sqlite.run(`drop table if exists ${name}`);
   sqlite.run("pragma legacy_alter_table = on"); // Otherwise the owner's views and foreign keys would follow the old tables.
   sqlite.run("alter table opportunities rename to old_opportunities; alter table events rename to old_events");

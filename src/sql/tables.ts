@@ -6,17 +6,17 @@
 /** To be raised with any change of the tables: a file of another version is built again from its documents. */
 export const VERSION = 3;
 
-/** Names of columns, and the SQL expression by which they come from the document. `WRITTEN` ones come from the writer (src/sql/file.ts). */
+/** The name of each column, and the SQL expression that computes it from the document, or `WRITTEN` if src/sql/file.ts computes it. */
 type Columns = Readonly<Record<string, string>>;
 
 const WRITTEN = "";
 const at = (path: string) => `json_extract(document, '$.${path}')`;
-/** The calendar date as published: that of the upstream's own offset (D-28). */
+/** The calendar date as published, in the upstream's own offset (D-28). */
 const day = (path: string) => `substr(${at(path)}, 1, 10)`;
 /** A number: comparing the exact decimals as texts would put 9 after 10. */
 const amount = (path: string) => `cast(${at(path)} as real)`;
 
-/** In the order of the view `opportunity`, except for its last ones. Lists are JSON arrays. */
+/** In the order of the view `opportunity`, which ends with `textColumns`. Lists are JSON arrays. */
 const opportunityColumns: Columns = {
   source: at("source.code"),
   upstream_id: at("source.opportunity_id"),
@@ -209,13 +209,13 @@ const views: Readonly<Record<string, string>> = {
     from changes join events on events.rowid = event join opportunities on opportunities.rowid = opportunity`,
 };
 
-/** Whether a file of a version has a view, trigger or index of this name without its owner having created it. */
+/** Whether a view, trigger or index of this name in a file of this version was created by this program, not by its owner. */
 export function isOurs(version: number, name: string): boolean {
   if (version === 0) return name === "events_by_opportunity";
   return name in views || name in indexes || /^(opportunities|events)_(inserted|deleted|updated)$/.test(name);
 }
 
-/** A statement, and what it does in two words. */
+/** A statement, and its name in two words. */
 type Step = { step: string; sql: string };
 
 /**

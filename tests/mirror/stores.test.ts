@@ -133,7 +133,7 @@ describe("a copy in SQLite that cannot be written", () => {
   test("because it is a pipe is refused at once", () => {
     const path = join(aDirectory(), "pipe.sqlite");
     expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
-    expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is no regular file`);
+    expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is not a regular file`);
     expect(() => createExportFile(path, { filter: "{}", madeAt: "" })).toThrow("it exists and is not an export of this program");
   });
 });
@@ -182,7 +182,7 @@ describe("a copy in SQLite whose file is gone", () => {
     return found;
   };
 
-  test("begins anew, and says so, instead of writing where nobody can read it", async () => {
+  test("begins a new copy, and says so, instead of writing to the removed file", async () => {
     const told: string[] = [];
     const { path, store } = await opened(told);
     rmSync(path);
@@ -195,7 +195,7 @@ describe("a copy in SQLite whose file is gone", () => {
     expect(idsIn(path)).toEqual(["c"]);
   });
 
-  test("goes on with the copy that took its place, and spares it the old file's log", async () => {
+  test("continues the copy that took its place, without the old file's log", async () => {
     const told: string[] = [];
     const other = aPlace("sqlite");
     const replacement = other.open();
