@@ -71,6 +71,14 @@ describe("in time proportional to the text:", () => {
     });
   });
 
+  test("files of questions that are named after topics of the portal", async () => {
+    await expectLinear(300, (count) => {
+      const topics = Array.from({ length: count }, (_, n) => ({ topicId: `${n}_1`, topicCode: `A254-${n}` }));
+      const questions = topics.map(({ topicId }) => textInput('[{"questionId":1}]', `${topicId}.json`));
+      return readFormat(dsip, [textInput(JSON.stringify({ total: count, data: topics })), ...questions]);
+    });
+  });
+
   test.each<[string, number, (size: number) => string]>([
     ["> in one attribute", 20_000, (size) => `<a b="${">".repeat(size)}"/>`],
     ["> in a tag that does not end", 20_000, (size) => `<a b="${">".repeat(size)}`],

@@ -173,10 +173,12 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
 }
 
 function questionsByTopic({ topics, asked }: Survey): Map<string, { questions: JsonObject[] }> {
+  const idsByName = new Map<string, string>();
+  for (const [id, code] of topics)
+    for (const name of [id, code].map((each) => each.toLowerCase())) if (!idsByName.has(name)) idsByName.set(name, id);
   const byTopic = new Map<string, { questions: JsonObject[] }>();
   for (const [input, { after, questions }] of asked) {
-    const named = [...topics].filter(([id, code]) => [id, code].some((name) => isNamedAfter(input, name)));
-    const [topic = after] = named.map(([id]) => id).toSorted((one, other) => other.length - one.length);
+    const [topic = after] = partsOf(input).flatMap((part) => idsByName.get(part) ?? []);
     if (topic === "")
       throw new InvalidInput(
         input.name,
@@ -187,9 +189,16 @@ function questionsByTopic({ topics, asked }: Survey): Map<string, { questions: J
   return byTopic;
 }
 
-/** Whether a file's name contains the whole name of a topic, and not only as a part of another word or number. */
-function isNamedAfter({ name: file }: Input, name: string): boolean {
-  return name !== "" && new RegExp(`(?<![a-z0-9])${RegExp.escape(name)}(?![a-z0-9])`, "i").test(basename(file));
+/** Most characters of a file's name: file systems allow no more, but archives do. */
+const FILE_NAME_MAX = 255;
+
+/** The parts of a file's name in lower case that begin and end with a whole word or number, the longest first. */
+function partsOf({ name }: Input): string[] {
+  const file = basename(name).slice(0, FILE_NAME_MAX).toLowerCase();
+  const words = [...file.matchAll(/[a-z0-9]+/g)];
+  const ends = words.map(({ 0: word, index }) => index + word.length);
+  const parts = words.flatMap(({ index }, first) => ends.slice(first).map((end) => file.slice(index, end)));
+  return parts.sort((one, other) => other.length - one.length);
 }
 
 async function* piecesOf(inputs: readonly Input[], around?: Around): AsyncIterable<Piece | Refused> {

@@ -210,6 +210,12 @@ describe("questions", () => {
     }
   });
 
+  test("of a file whose name has several topics are those of the longest name", async () => {
+    const topics = search(aTopic({ topicId: "a1_1", topicCode: "N251" }), aTopic({ topicId: "a1_2", topicCode: "N251-002" }));
+    const { drafts } = await readFormat(dsip, [topics, questions("questions of n251-002.json")]);
+    expect(drafts.map((draft) => draft.questions?.length)).toEqual([undefined, 1]);
+  });
+
   test("may be among the details of many topics", async () => {
     const details = textInput(
       JSON.stringify([{ topicId: "a1_1", objective: "<p>Less noise</p>", questions: [{ questionId: 1, question: "Why?" }] }]),
