@@ -36,7 +36,8 @@ export async function* csvRows(
 
 /**
  * The encoding of a file: UTF-8 if it is valid UTF-8, otherwise that of most bytes beyond ASCII, so that one stray byte does not garble the
- * other records. A file with a byte-order mark is never all Windows-1252. Windows-1252 text with a single dash or quote is hardly ever valid UTF-8.
+ * other records. A file with a byte-order mark is never all Windows-1252. Windows-1252 text with a single dash or quote is hardly ever valid
+ * UTF-8.
  */
 export async function encodingOf(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
   const strict = new TextDecoder("utf-8", { fatal: true });

@@ -14,8 +14,8 @@ export type FormatContext = {
   now: EpochMs;
   /** Warns the operator of something odd that is imported nevertheless, such as an unknown code. Repeated messages are dropped. */
   warn: (message: string) => void;
-  /** Warns that the files say themselves that they hold only a part of what the upstream has. A snapshot is refused then. */
-  incomplete?: (message: string) => void;
+  /** Warns that the files, by their own account, hold only a part of what the upstream has. As a snapshot, they are refused. */
+  incomplete: (message: string) => void;
 };
 
 /** One entry of a file, and where it stands. */

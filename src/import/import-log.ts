@@ -90,7 +90,7 @@ export async function countsBefore(sql: CatalogSql, begun: Begun): Promise<Summa
   return { ...emptySummary, ...(JSON.parse((await findUnfinished(sql, begun))?.counts ?? "{}") as Partial<Summary>) };
 }
 
-/** The counts of both runs of an import that was killed, as if it had not been. What the first one stored, the second one finds unchanged. */
+/** The counts of an import that was killed and run again, as if it had run once. The second run finds unchanged what the first one stored. */
 export function inTotal(before: Summary, { read, merged, rejected, ...summary }: Summary): Summary {
   const added = before.added + summary.added;
   const unchanged = summary.unchanged - before.added - before.changed;

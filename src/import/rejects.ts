@@ -56,8 +56,8 @@ export function createRejects(options: RejectsOptions): Rejects {
   const open = new Map<string, number>();
   const reasons = new Map<string, Reason>();
   const partial = (file: string) => `${file}.partial`;
-  /** The files that were open until now. */
-  const closed = () => {
+  /** Closes all files. Returns their names. */
+  const closeAll = () => {
     const files = [...open.keys()];
     for (const descriptor of open.values()) closeSync(descriptor);
     open.clear();
@@ -86,10 +86,10 @@ export function createRejects(options: RejectsOptions): Rejects {
     },
     reasons: () => [...reasons.values()].toSorted((one, other) => other.records - one.records).slice(0, REASONS_SHOWN),
     keep() {
-      return closed().map((file) => renamed(partial(file), file));
+      return closeAll().map((file) => renamed(partial(file), file));
     },
     drop() {
-      for (const file of closed()) rmSync(partial(file), { force: true });
+      for (const file of closeAll()) rmSync(partial(file), { force: true });
     },
   };
 }

@@ -29,7 +29,7 @@ export type Staging = {
   ) => void;
   /** Notes that a record is in the input although nothing of it will be stored, such as a rejected one (D-34). */
   putPresent: (source: string, lineage: string) => void;
-  /** Notes the link to its canonical record that was found for a record, instead of an earlier one. */
+  /** Notes the link that was found from a record to its canonical record, or that there is none. It replaces an earlier one. */
   putLink: (source: string, lineage: string, link: FoundLink | undefined) => void;
   /** The links that were noted, in batches. */
   foundLinks: () => Iterable<StagedLink[]>;

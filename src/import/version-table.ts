@@ -20,7 +20,7 @@ export type Row = {
   has_time: number;
   /** Ids of other versions of its record, as JSON; null if none is named. */
   others: string | null;
-  /** The id of the oldest version of its family, if that is another one: it belongs to the same record. */
+  /** The id of the oldest version of its family, whose record it joins; null if it is the oldest one, or has no family. */
   head: string | null;
   /** The lineage of its record; null until it is placed. */
   lineage: string | null;

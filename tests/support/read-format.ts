@@ -37,8 +37,9 @@ export async function bytesOf(input: Input): Promise<Buffer> {
 /** What a first import reads from files: items, drafts, the draft kept of each lineage, the reasons of rejections, and warnings. */
 export async function readFormat(format: Format, inputs: readonly Input[], now = "2026-04-25T12:00:00Z") {
   const warnings = new Set<string>();
+  const warn = (message: string) => void warnings.add(message);
   const items: Exclude<Item, LazyItem>[] = [];
-  for await (const item of format.read(inputs, { now: Date.parse(now), warn: (message) => void warnings.add(message) }))
+  for await (const item of format.read(inputs, { now: Date.parse(now), warn, incomplete: warn }))
     items.push(item.kind === "lazy" ? { ...item, kind: "record", record: item.read() } : item);
 
   const drafts = items

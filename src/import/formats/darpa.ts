@@ -23,7 +23,7 @@ export const darpa: Format = {
 
 /** What the feeds say about their rows. */
 type Feed = {
-  /** The fullest row of each node, by file; of several, the last one. */
+  /** The fullest row of each node, by file; the last one of several that are equally full. */
   fullest: Map<Input, Map<string, { length: number; line: number }>>;
   /** The node of each opportunity number; "" if several have it. */
   nodes: Map<string, string>;
@@ -40,9 +40,9 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
       }
       const { line, raw } = found;
       const id = textOf(raw.nid);
-      const isSuperseded = line === feed.fullest.get(input)?.get(id)?.line ? {} : { isSuperseded: true as const };
+      const superseded = line === feed.fullest.get(input)?.get(id)?.line ? {} : ({ isSuperseded: true } as const);
       if (id === "") yield { kind: "rejected", input, line, raw, reason: "nid must not be blank", source: SOURCE };
-      else yield { kind: "record", input, line, raw, ...isSuperseded, record: toDraft(id, raw, feed, context), partial: "omits" };
+      else yield { kind: "record", input, line, raw, ...superseded, record: toDraft(id, raw, feed, context), partial: "omits" };
     }
   }
 }

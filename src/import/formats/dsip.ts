@@ -90,9 +90,7 @@ const SECTIONS = [
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const survey = await surveyOf(inputs);
   if (survey.total > survey.topics.size)
-    (context.incomplete ?? context.warn)(
-      `the portal's search found ${survey.total} topics; these files contain ${survey.topics.size} of them`,
-    );
+    context.incomplete(`the portal's search found ${survey.total} topics; these files contain ${survey.topics.size} of them`);
   const questions = questionsByTopic(survey);
 
   const joined = new Map<string, number>();
@@ -375,7 +373,7 @@ function questionOf({ question, answer, answers }: JsonObject): { question: stri
   return { question: textOf(question) || null, answer: texts.filter((text) => text !== "").join("\n") || null };
 }
 
-/** RFC 3339 of milliseconds since 1970 (a number or text), a timestamp or, in the export, a date. Null, with a warning, for any other text. */
+/** RFC 3339 of milliseconds since 1970 (a number or text), a timestamp or, in the export, a date. Warns of any other text. */
 function instantOf(value: unknown, timeOfDate: string, { warn }: FormatContext): string | null {
   const text = textOf(value);
   const ms = /^-?\d{1,14}$/.test(text) ? Number(text) : parseInstantMs(text);

@@ -58,7 +58,7 @@ export function contactOf(contact: JsonObject): NonNullable<Notice["contacts"]>[
   };
 }
 
-/** A place of performance, as both have it: with the codes of state and country, because the CSV has the same. */
+/** City, state and country of a place of performance in JSON. State and country are codes, as in the CSV. */
 export function placeOf({ city, state, country }: JsonObject): string[] {
   return [textOf(objectOf(city).name), textOf(objectOf(state).code), textOf(objectOf(country).code)];
 }

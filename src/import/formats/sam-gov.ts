@@ -98,7 +98,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
     const { input, line, raw } = found;
     yield { input, line, raw, ...readNotice(noticeOf(raw), today, context) };
   }
-  if (total > count) (context.incomplete ?? context.warn)(`the search found ${total} notices; these files contain ${count} of them`);
+  if (total > count) context.incomplete(`the search found ${total} notices; these files contain ${count} of them`);
 }
 
 function readNotice(
@@ -312,8 +312,8 @@ function parentsOf(series: string, key: string): string[] {
 /** The status of a notice that closes at an instant. */
 type StatusOf = (closes: string | null) => string | null;
 
-/** Words for states that the page backend alone states. */
-const STATED_WORDS: readonly (string | null)[] = ["Deleted", "Archived"];
+/** The words for states that only the page backend has. */
+const [DELETED, ARCHIVED] = ["Deleted", "Archived"];
 
 function toDraft(notice: Notice, statusOf: StatusOf, context: FormatContext): Draft {
   const { description, organization, posted, postedAfter, contacts, infoLink, resourceLinks, others = [] } = notice;
@@ -326,13 +326,7 @@ function toDraft(notice: Notice, statusOf: StatusOf, context: FormatContext): Dr
     title: notice.title || notice.number || "Untitled",
     ...(description === undefined ? {} : { summary: summaryOf(description), description: description || null }),
     status: statusOf(closes ?? null),
-    status_display: notice.stated?.isDeleted
-      ? "Deleted"
-      : notice.stated?.isArchived
-        ? "Archived"
-        : kind?.display === true
-          ? notice.type
-          : null,
+    status_display: displayOf(notice),
     organization: {
       ...(organization.agency === undefined ? {} : { agency: organization.agency || null }),
       ...(organization.subAgency === undefined ? {} : { sub_agency: organization.subAgency || null }),
@@ -434,14 +428,14 @@ function isSameText(one: string | null | undefined, other: string | null | undef
 }
 
 /**
- * Whether a notice says nothing about the stored status of the same notice. An archived one is as before for those layouts alone that said
- * so: the page backend, with a word of its own, or the others.
+ * Whether a notice says nothing about the stored status of the same notice. A record was archived by the page backend, as its word shows, or
+ * by the other layouts. Only those that archived it say whether it still is.
  */
 function isSilent({ stated, statesNot = [] }: Notice, status: string | null, stored: Draft): boolean {
   if (stored.status == null) return false;
   if (statesNot.includes(stored.status)) return true;
   if (stored.status !== "archived") return false;
-  const isOfBackend = STATED_WORDS.includes(stored.status_display ?? null);
+  const isOfBackend = stored.status_display === DELETED || stored.status_display === ARCHIVED;
   return stated === undefined ? isOfBackend : !isOfBackend && status !== "archived" && status !== "cancelled";
 }
 
@@ -470,7 +464,13 @@ function statusOf(notice: Notice, closes: string | null, today: string, { now }:
   return kind === "Presolicitation" && !past ? "pre_release" : null;
 }
 
-/** Whether a date has passed. Any other text is none. */
+function displayOf({ stated, type }: Notice): string | null {
+  if (stated?.isDeleted) return DELETED;
+  if (stated?.isArchived) return ARCHIVED;
+  return kindOf(type)?.display === true ? type : null;
+}
+
+/** Whether a date has passed. Any other text has not. */
 function isOver(date: string, today: string): boolean {
   return DATE.test(date) && date < today;
 }

@@ -28,7 +28,7 @@ const REVISIONS_MAX = 1000;
 export type Search = { found: number; hits: number; files: number };
 
 /** Warns if the pages of a search are not all there. */
-export function warnOfMissing({ found, hits, files }: Search, { warn, incomplete = warn }: FormatContext): void {
+export function warnOfMissing({ found, hits, files }: Search, { incomplete }: FormatContext): void {
   if (hits < found)
     incomplete(`The search found ${found} opportunities, and the ${files === 1 ? "file holds" : "files hold"} ${hits} of them`);
 }

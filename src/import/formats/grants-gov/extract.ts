@@ -191,7 +191,7 @@ const DEPTH_MAX = 100;
 const TOO_LONG = `the element must have at most ${SOURCE_MAX} characters`;
 
 /** The opportunities of an extract, one by one. Warns of other elements. */
-async function* elementsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete = warn }: FormatContext): AsyncIterable<Element> {
+async function* elementsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete }: FormatContext): AsyncIterable<Element> {
   let complete: Element[] = [];
   let record: Element = emptyElement("");
   let recordLength = 0;
@@ -205,6 +205,12 @@ async function* elementsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete 
     else if (recordLength > SOURCE_MAX) record.fault ??= TOO_LONG;
     else return true;
     return false;
+  }
+
+  /** By its name, an unknown element may be an opportunity of a new layout. */
+  function reportUnknown(local: string, name: string): void {
+    const report = /^(Opportunity|FundingOpp)/.test(local) ? incomplete : warn;
+    report(`Unknown element ${name} is left out`);
   }
 
   const handlers: XmlHandlers = {
@@ -232,7 +238,7 @@ async function* elementsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete 
         if (source === undefined) record.fault ??= TOO_LONG;
         else record.source = source;
         if (RECORDS.has(record.name)) complete.push(record);
-        else (/^(Opportunity|FundingOpp)/.test(record.name) ? incomplete : warn)(`Unknown element ${name} is left out`);
+        else reportUnknown(record.name, name);
       }
       depth--;
     },
