@@ -24,7 +24,7 @@ const WAIT_MS = 30_000;
 /** Accepted messages that are listed for each watch. */
 const DELIVERIES_KEPT = 100;
 
-/** A watch that is removed and added again, or changed, gets another key, so a run that still has the old one does nothing to the new one. */
+/** A watch that is changed, or removed and added again, gets another key. A run that still has the old key then does nothing to it. */
 const TABLES = `
 create table watches (
   key integer primary key autoincrement, name text not null unique, created_at integer not null, definition text not null,
@@ -287,6 +287,9 @@ const ACCEPT = [
      (select seq from deliveries where watch = $key order by seq desc limit ${DELIVERIES_KEPT})`,
 ];
 
+/** Makes the message on its way due, whatever failed before. */
+const DUE_AT_ONCE = "update pending set at = null, wait_ms = 0, failing_ms = 0 where watch = ?";
+
 /** Pauses a watch until `resume`. */
 export function pause({ sqlite }: WatchFile, { key }: Watch, reason: string): void {
   sqlite.query("update watches set paused = ? where key = ?").run(reason, key);
@@ -297,12 +300,15 @@ export function resume({ sqlite }: WatchFile, { key }: Watch): void {
   sqlite
     .transaction(() => {
       sqlite.query("update watches set paused = null where key = ?").run(key);
-      sqlite.query("update pending set at = null, wait_ms = 0, failing_ms = 0 where watch = ?").run(key);
+      sqlite.query(DUE_AT_ONCE).run(key);
     })
     .immediate();
 }
 
-/** Begins anew: at a place in the feed, with these members, and without the message on its way. Returns false if the watch was removed or changed since it was read. */
+/**
+ * Begins anew: at a place in the feed, with these members, and without the message on its way. Returns false if the watch was removed or
+ * changed since it was read.
+ */
 export function beginAt(file: WatchFile, watch: Watch, position: FeedPosition, members: readonly string[], now: EpochMs): boolean {
   const { sqlite } = file;
   return sqlite
@@ -320,8 +326,8 @@ export function beginAt(file: WatchFile, watch: Watch, position: FeedPosition, m
 }
 
 /**
- * Gives a watch another definition. It keeps its place, and what joins or leaves by the change of its filter does so silently; with "all", its
- * receiver is told anew of everything that matches. Returns false if the watch was removed or changed since it was read.
+ * Gives a watch another definition. It keeps its place, and its receiver is not told what the change of its filter adds or removes. With
+ * "all", its receiver is told anew of everything that matches. Returns false if the watch was removed or changed since it was read.
  */
 export function changeWatch(
   { sqlite }: WatchFile,
@@ -338,15 +344,11 @@ export function changeWatch(
       if (difference === "all") sqlite.query("delete from members where watch = ?").run(key);
       else {
         addMembers(sqlite, key, difference.joining);
-        for (const id of difference.leaving) {
-          sqlite.query("delete from members where watch = ? and id = ?").run(key, id);
-          sqlite.query("delete from pending_members where watch = ? and id = ?").run(key, id);
-        }
+        removeMembers(sqlite, key, difference.leaving);
       }
       // A digest lacks what it only counts, so a receiver of every item gets other messages from the same place.
       if (difference === "all" || (isDigest(before) && !isDigest(definition))) sqlite.query("delete from pending where watch = ?").run(key);
-      else if (!Bun.deepEquals(before.receiver, definition.receiver))
-        sqlite.query("update pending set at = null, wait_ms = 0, failing_ms = 0 where watch = ?").run(key);
+      else if (!Bun.deepEquals(before.receiver, definition.receiver)) sqlite.query(DUE_AT_ONCE).run(key);
       return true;
     })
     .immediate();
@@ -362,8 +364,8 @@ const KEYS = [
 ] as const;
 
 /**
- * Gives a watch another key, so that a run under way does nothing more to it but store what becomes of the message that it is sending. Call it
- * in a transaction. Returns undefined if the watch was removed, or got another key, since it was read.
+ * Gives a watch another key, so that a run under way only stores the result of the message that it is sending, and does nothing else to the
+ * watch. Call it in a transaction. Returns undefined if the watch was removed, or got another key, since it was read.
  */
 function renewKey(sqlite: Database, former: number): number | undefined {
   if (sqlite.query("select 1 from watches where key = ?").get(former) === null) return undefined;
@@ -377,6 +379,13 @@ function renewKey(sqlite: Database, former: number): number | undefined {
 function addMembers(sqlite: Database, key: number, ids: readonly string[]): void {
   const insert = sqlite.query("insert or ignore into members values (?, ?)");
   for (const id of ids) insert.run(key, id);
+}
+
+function removeMembers(sqlite: Database, key: number, ids: readonly string[]): void {
+  for (const table of ["members", "pending_members"]) {
+    const remove = sqlite.query(`delete from ${table} where watch = ? and id = ?`);
+    for (const id of ids) remove.run(key, id);
+  }
 }
 
 // ---- What there is to tell.
