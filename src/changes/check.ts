@@ -25,7 +25,7 @@ type EventRow = RowsOf<typeof eventsOfRows>;
 /** Records in memory at a time, with all their events. Larger batches are no faster, and hold more. */
 const CHECKED_AT_ONCE = 200;
 
-/** After how many records garbage is collected. Left to itself, the collector lets more of it lie about the longer the check runs. */
+/** After how many records garbage is collected. The collector alone leaves more and more of it while the check runs. */
 const COLLECT_EVERY = 20_000;
 
 const allFacets = query({}, () => selectAll(facets));

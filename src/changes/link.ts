@@ -132,7 +132,7 @@ export async function findLink(sql: CatalogSql, record: IndexedFields): Promise<
   return canonical_id === null ? undefined : { key, canonical_id };
 }
 
-/** The canonical record that a link leads to now that records of `sources` were stored: another one, none, or undefined if it is the same. */
+/** Where a link leads after records of `sources` were stored: null if nowhere, undefined if it leads where it did. */
 export async function findMovedLink(
   sql: CatalogSql,
   sources: ReadonlySet<string>,

@@ -100,7 +100,7 @@ async function printNew({ machine }: Cli, db: CatalogDb, run: FeedRun, reading: 
     if (most === 0) return true;
     const { entries, position, atEnd } = await readFeed(db, reading.position, { ...run.chosen, filter }, machine.now(), most);
     if (entries.length > 0) output.print(printer.entries(entries));
-    await output.pause();
+    await output.stopIfAsked();
     const isNew = reading.position?.seq !== position?.seq;
     Object.assign(reading, { position, printed: reading.printed + entries.length });
     if (isNew && isStreamed) {

@@ -21,8 +21,8 @@ export type OutputChoice = { format: ChangeFormat; output?: string | undefined; 
 
 export type Output = {
   print: (text: string) => void;
-  /** To be called between two batches. Throws if a signal came while a file is written. */
-  pause: () => Promise<void>;
+  /** To be called between two batches. Throws if a stop signal came and the output is a file. */
+  stopIfAsked: () => Promise<void>;
   /** Returns once what was printed is on disk. A file is on disk only after `finish`. */
   sync: () => void;
   /** Puts the file into its place. */
@@ -38,7 +38,7 @@ export function openOutput({ machine }: Cli, { output: path, format }: OutputCho
   if (path === undefined)
     return {
       print: machine.printText,
-      pause: async () => undefined,
+      stopIfAsked: async () => undefined,
       sync: machine.syncOutput,
       finish: machine.syncOutput,
       abandon: () => undefined,
@@ -52,7 +52,7 @@ export function openOutput({ machine }: Cli, { output: path, format }: OutputCho
   };
   const file: Replacement = naming(() => replaceFile(path, format === "atom" ? PUBLIC : PRIVATE));
   return {
-    pause: stopPoint(machine, `Cannot write ${path}: it was stopped`),
+    stopIfAsked: stopPoint(machine, `Cannot write ${path}: it was stopped`),
     print: (text) => naming(() => file.write(text)),
     sync: () => undefined,
     finish: () => naming(file.finish),

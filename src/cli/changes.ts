@@ -123,7 +123,7 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
   const output = openOutput(cli, run);
   const print = (batch: readonly FeedEntry[]) => {
     output.print(printer.entries(batch));
-    return output.pause();
+    return output.stopIfAsked();
   };
   try {
     output.print(printer.begin());

@@ -12,7 +12,7 @@ import { withCatalog, withState } from "./databases.ts";
 import { printResult } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
-/** Of each file. The first faults show what happened; a million more would not. */
+/** Most faults that are listed of one file. The first ones show what happened; a million more would not. */
 const FAULTS_MAX = 100;
 
 /** The result for one file or schema. `older` names its version if that is older than the program's. */

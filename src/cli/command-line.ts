@@ -32,8 +32,8 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
 }
 
 /**
- * The program with all its commands. Loads those whose words are in `argv`; the others have only a name and a description. Usage errors hide
- * the passwords and keys of URLs in `argv`.
+ * The program with all its commands. Loads those whose words are in `argv`; the others have only a name and a description. Usage errors
+ * hide the passwords and keys of URLs in `argv`.
  */
 export async function createProgram(cli: Cli, argv: readonly string[]): Promise<Command> {
   const program = new Command("fundfeed")

@@ -1,4 +1,7 @@
-/** The table of all commands. The program's help and its choice of a command need only this. A command's module is loaded when it is given. */
+/**
+ * The table of all commands. It is all that the program needs to print its help and to choose a command. The module of a command is loaded
+ * when the command is given.
+ */
 import type { Command } from "commander";
 import type { Mode } from "../../db/opening.ts";
 import type { Cli } from "./command.ts";

@@ -5,17 +5,15 @@ import type { Cli } from "./command.ts";
 
 /** Opens the catalog, runs `work` and closes the catalog. Throws if the catalog cannot be opened. */
 export async function withCatalog<T>({ machine }: Cli, location: DatabaseLocation, work: (db: CatalogDb) => Promise<T>): Promise<T> {
-  const db = await openCatalogAt(location, machine.now(), { onMigrated: machine.printError });
-  try {
-    return await work(db);
-  } finally {
-    await db.close();
-  }
+  return useAndClose(await openCatalogAt(location, machine.now(), { onMigrated: machine.printError }), work);
 }
 
 /** Opens the state, runs `work` and closes the state. Throws if the state cannot be opened. */
 export async function withState<T>({ machine }: Cli, location: DatabaseLocation, work: (db: StateDb) => Promise<T>): Promise<T> {
-  const db = await openStateAt(location, machine.now(), { onMigrated: machine.printError });
+  return useAndClose(await openStateAt(location, machine.now(), { onMigrated: machine.printError }), work);
+}
+
+async function useAndClose<Db extends CatalogDb | StateDb, T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
   try {
     return await work(db);
   } finally {

@@ -78,11 +78,11 @@ async function writeFile(
   filter: Filter,
 ): Promise<void> {
   const written = { records: 0, events: 0 };
-  const pause = stopPoint(cli.machine, "it was stopped");
+  const stopIfAsked = stopPoint(cli.machine, "it was stopped");
   const reportProgress = progressReporter(cli.machine);
   const file = createExportFile(path, { filter: JSON.stringify(filter), madeAt: formatInstant(cli.machine.now()) });
   try {
-    await exportHistories(db, { ...selection, report: pause }, (opportunity, history, text) => {
+    await exportHistories(db, { ...selection, report: stopIfAsked }, (opportunity, history, text) => {
       file.put(
         { id: opportunity.id, at: opportunity.updated_at, text },
         history.map((event) => ({ id: event.id, at: event.detected_at, text: JSON.stringify(event) })),
@@ -94,7 +94,7 @@ async function writeFile(
     });
     await file.finish(async (next) => {
       cli.machine.showProgress(progressLine({ ...next, unit: "steps" }, 0));
-      await pause();
+      await stopIfAsked();
     });
   } catch (error) {
     throw new Error(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });

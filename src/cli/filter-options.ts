@@ -42,7 +42,7 @@ export function withWords(command: Command, filter: Filter, words: readonly stri
   }
 }
 
-/** Ends the command with a usage error if no value can be in a range of the filter: neither now nor, if it is used for long, `later`. */
+/** Ends the command with a usage error if a range of the filter is empty now and, for a filter that is kept, still empty `later`. */
 export function refuseEmptyRanges(command: Command, filter: Filter, now: EpochMs, later = now): void {
   const empty = emptyRange(filter, now);
   if (empty === undefined || emptyRange(filter, later) === undefined) return;

@@ -8,7 +8,7 @@ import type { Cli } from "./command.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownOptions, withWords } from "./filter-options.ts";
 import { examples, printResult } from "./output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
-import { addWatchOptions, definitionInWords, refuseLastingEmptyRanges, type WatchOptions, withWatches } from "./watch-options.ts";
+import { addWatchOptions, definitionInWords, refuseAlwaysEmptyRanges, type WatchOptions, withWatches } from "./watch-options.ts";
 import { addMessageOptions, type MessageOptions, receiverOf } from "./watch-receiver.ts";
 
 type AddOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { to: Receiver["to"]; atLeast: Severity; zone: string };
@@ -32,7 +32,7 @@ export function addCommand(adding: Command, cli: Cli): Command {
     .action(async (name: string, words: string[], options: AddOptions) => {
       refuseUnknownOptions(adding, words);
       const filter = withWords(adding, filterOf(options), words);
-      refuseLastingEmptyRanges(adding, filter, cli.machine.now());
+      refuseAlwaysEmptyRanges(adding, filter, cli.machine.now());
       const { to, atLeast: at_least, zone } = options;
       await add(cli, name, { filter, at_least, zone, receiver: receiverOf(cli, adding, to, options) }, options);
     });

@@ -27,7 +27,7 @@ export function addWatchOptions(command: Command): Command {
 }
 
 /** Ends the command with a usage error if a filter has a range that is always empty from now on. */
-export function refuseLastingEmptyRanges(command: Command, filter: Filter, now: EpochMs): void {
+export function refuseAlwaysEmptyRanges(command: Command, filter: Filter, now: EpochMs): void {
   refuseEmptyRanges(command, filter, now, now + CENTURY_MS);
 }
 

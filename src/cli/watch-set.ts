@@ -14,7 +14,7 @@ import {
   addWatchOptions,
   CHANGED_MEANWHILE,
   definitionInWords,
-  refuseLastingEmptyRanges,
+  refuseAlwaysEmptyRanges,
   tellTrouble,
   type WatchOptions,
   withWatches,
@@ -74,7 +74,7 @@ async function set(
   const { watch, matching, paused } = await withWatches(cli, options, async (file, catalog) => {
     const before = requireWatch(file, name);
     const filter = changedFilter(before.definition);
-    refuseLastingEmptyRanges(setting, filter, now);
+    refuseAlwaysEmptyRanges(setting, filter, now);
     await resolveSources(catalog, filter, "watch opportunities of");
     const { receiver, at_least, zone } = before.definition;
     const definition: Definition = {

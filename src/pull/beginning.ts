@@ -21,7 +21,10 @@ export function wholeElements(xml: string, name: RegExp, root: string): string {
   return last === undefined ? xml : `${xml.slice(0, last.index + last[0].length)}</${root}>`;
 }
 
-/** Cuts CSV, in which all fields are quoted, after its last whole row. A quote inside a field is doubled, so it never precedes a row, and no row begins with an empty field. */
+/**
+ * Cuts CSV, in which all fields are quoted, after its last whole row. A quote inside a field is doubled, so it never precedes a row, and no
+ * row begins with an empty field.
+ */
 export function wholeRows(csv: string): string {
   const last = [...csv.matchAll(/"\r?\n(?="[^",\r\n])/g)].at(-1);
   return last === undefined ? csv : csv.slice(0, last.index + last[0].length);

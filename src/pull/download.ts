@@ -153,8 +153,8 @@ async function downloadOnce(
 /* The request */
 
 /**
- * Follows redirects itself, to check each URL before it is requested, and because a session may begin with a redirect. Its cookies go to its
- * own host only. `verbose: false` overrides BUN_CONFIG_VERBOSE_FETCH, which would print the URL and all headers.
+ * Follows redirects itself, to check each URL before it is requested, and because a session may begin with a redirect. The cookies of a
+ * session go to its own host only. `verbose: false` overrides BUN_CONFIG_VERBOSE_FETCH, which would print the URL and all headers.
  */
 async function fetchFollowingRedirects(
   net: Net,

@@ -77,7 +77,10 @@ export function jsonAt(visit: Visit, path: string, body?: object): DownloadReque
   return { url: new URL(path, visit.base), types: ["application/json"], bytesMax: JSON_BYTES_MAX, key: visit.key, ...(body && { body }) };
 }
 
-/** Saves and parses a JSON response, without a byte-order mark, and without the key in case the upstream repeats it. Throws if the response is missing or not JSON. */
+/**
+ * Saves and parses a JSON response, without a byte-order mark, and without the key in case the upstream repeats it. Throws if the response is
+ * missing or not JSON.
+ */
 export async function fetchJson(
   visit: Visit,
   name: string,

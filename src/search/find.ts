@@ -108,7 +108,7 @@ export function whichMayMatch<Version extends { id: string; updated_at: EpochMs 
 type Row = [seq: number, id: string, number: string, ...keys: Key[]];
 type Clause = { sql: string; values: readonly Key[] };
 
-/** Rows are sorted by their rank. The page has so many, from this rank on. */
+/** A page of rows sorted by rank: how many it has, and the rank of the last row of the page before. */
 type RankedPage = { limit: number; after: Key | undefined };
 
 /** The tables and the conditions. Ranks are computed only where they are sorted by, because they take longest. */
