@@ -82,15 +82,15 @@ export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
 const ROLE = "Grantor contact";
 
 /** The draft of a grant. Warns of dates and amounts that cannot be read. */
-export function draftOfGrant(grant: Grant, { now, warn }: FormatContext): Draft {
-  dateOf(grant, grant.archiveDate, "23:59:59", warn);
+export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
+  const { warn } = context;
   const title = oneLine(grant.title) || grant.opportunityNumber || "Untitled";
   return {
     source: { code: grant.source, opportunity_id: grant.id, url: grant.url },
     title,
     summary: summaryOf(grant.description),
     description: grant.description || null,
-    ...statusOf(grant, now),
+    ...statusOf(grant, context),
     organization: { agency: oneLine(grant.agency) || null, sub_agency: oneLine(grant.subAgency) || null },
     program: programOf(grant, title),
     funding: fundingOf(grant, warn),
@@ -107,8 +107,10 @@ export function draftOfGrant(grant: Grant, { now, warn }: FormatContext): Draft 
 }
 
 /** Archived comes before closed and forecast. A status that follows from the dates is left out, because its word would become outdated. */
-function statusOf({ status, archiveDate }: Grant, now: EpochMs): Pick<Draft, "status" | "status_display"> {
-  if (status === "archived" || isOver(archiveDate, now)) return { status: "archived", status_display: "Archived" };
+function statusOf(grant: Grant, { now, warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
+  const { status, archiveDate } = grant;
+  const archivesAt = dateOf(grant, archiveDate, "23:59:59", warn);
+  if (status === "archived" || (archivesAt !== null && isOver(archiveDate, now))) return { status: "archived", status_display: "Archived" };
   if (status === "closed") return { status: "closed", status_display: "Closed" };
   return status === "forecast" ? { status: "forecast", status_display: "Forecasted" } : {};
 }

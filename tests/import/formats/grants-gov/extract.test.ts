@@ -348,6 +348,12 @@ describe("mapping", () => {
     expect(warnings).toHaveLength(2);
   });
 
+  test("an archive date that does not exist does not archive the opportunity", async () => {
+    const { drafts, warnings } = await readFormat(grantsGov, [extract(synopsis({ ArchiveDate: "02302026" }))]);
+    expect(drafts[0]).not.toHaveProperty("status");
+    expect(warnings).toEqual([expect.stringMatching(/^Opportunity .* has a date that does not exist, 2026-02-30: it is left out$/)]);
+  });
+
   test.each([
     ["OpportunityNumber", "N-1", "N-1"],
     ["AgencyName", "NASA", "Untitled"],
