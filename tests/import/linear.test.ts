@@ -71,6 +71,13 @@ describe("in time proportional to the text:", () => {
     });
   });
 
+  test("a history of versions of a notice at SAM.gov", async () => {
+    await expectLinear(250, (count) => {
+      const history = Array.from({ length: count }, (_, n) => ({ opportunityId: `${n}`, index: `${n}`, title: "T" }));
+      return readFormat(samGov, [textInput(JSON.stringify({ content: { history } }))]);
+    });
+  });
+
   test("files of questions that are named after topics of the portal", async () => {
     await expectLinear(300, (count) => {
       const topics = Array.from({ length: count }, (_, n) => ({ topicId: `${n}_1`, topicCode: `A254-${n}` }));

@@ -181,13 +181,18 @@ const REVISION = Symbol("revision");
 type Revision = { ids: string[]; isLast: boolean; postedAfter: string };
 type Row = JsonObject & { [REVISION]?: Revision };
 
-/** The rows of a history. The last one is the notice as it is now; the others only name its earlier versions. */
+/**
+ * The rows of a history. The last one is the notice as it is now, and names all the others, which are its earlier versions. These name the
+ * first one: if each named all, the names would be the square of the rows.
+ */
 function* revisionsOf(response: JsonObject): Iterable<FoundObject> {
   const rows = arrayOf(objectOf(response.content).history).map(objectOf);
   const ids = rows.map(({ opportunityId }) => textOf(opportunityId));
+  const postedAfter = newestIn(rows);
   const last = rows.find(({ latest }) => isTrue(latest)) ?? rows.toSorted((one, other) => indexOf(one) - indexOf(other)).at(-1);
   for (const [index, row] of rows.entries()) {
-    const raw: Row = { ...row, [REVISION]: { ids, isLast: row === last, postedAfter: newestIn(rows) } };
+    const isLast = row === last;
+    const raw: Row = { ...row, [REVISION]: { ids: isLast ? ids : ids.slice(0, 1), isLast, postedAfter } };
     yield { kind: "object", line: index + 1, raw };
   }
 }
