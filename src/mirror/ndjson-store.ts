@@ -19,28 +19,21 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
   storeScope(path, scope);
   /** The fingerprint of the file from which the walk began. */
   let fingerprint = fingerprintOf(path);
-  let target = targetOf(path);
-  let partialPath = `${target}.partial`;
-  let partial: { file: FileHandle; ids: Set<string> } | undefined;
+  let partial: PartialCopy | undefined;
 
-  const start = async () => {
-    await rm(partialPath, { force: true }); // Left by a killed walk.
-    return { file: await open(partialPath, "wx", 0o600), ids: new Set<string>() };
-  };
-  /** Another program that writes to the same copy replaces the partial file by its own. */
-  const isOurs = async (file: FileHandle) => existsSync(partialPath) && (await stat(partialPath)).ino === (await file.stat()).ino;
   const abandon = async () => {
     if (partial === undefined) return;
-    if (await isOurs(partial.file)) await rm(partialPath);
+    if (await isOurs(partial)) await rm(partial.path);
     await partial.file.close();
     partial = undefined;
   };
-  const finish = async ({ file, ids }: NonNullable<typeof partial>) => {
+  const finish = async (finished: PartialCopy) => {
+    const { file, ids } = finished;
     for await (const lines of inBatches(unchanged(path, ids))) await file.writeFile(lines);
     await file.sync();
-    if (!(await isOurs(file))) throw new Error(`another program also writes to ${path}`);
+    if (!(await isOurs(finished))) throw new Error(`another program also writes to ${path}`);
     if (fingerprintOf(path) !== fingerprint) throw new Error(`${path} was removed or replaced`);
-    putInPlace(partialPath, target);
+    putInPlace(finished.path, finished.target);
     fingerprint = fingerprintOf(path);
     await file.close();
     partial = undefined;
@@ -48,8 +41,6 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
   return {
     begin: async () => {
       await abandon();
-      target = targetOf(path);
-      partialPath = `${target}.partial`;
       if (fingerprintOf(path) !== fingerprint) {
         storeScope(path, scope);
         tell(goneMessage(path));
@@ -58,7 +49,7 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
       return { since: await markOf(path), newest: null, cursor: null };
     },
     save: async (entries, walk) => {
-      if (entries.length > 0 || !existsSync(path)) partial ??= await start();
+      if (entries.length > 0 || !existsSync(path)) partial ??= await startPartial(path);
       if (partial === undefined) return;
       await partial.file.writeFile([...linesOf(entries)].map((line) => `${line}\n`).join(""));
       for (const { id } of entries) partial.ids.add(id);
@@ -66,6 +57,21 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
     },
     close: abandon,
   };
+}
+
+/** The file to which a walk is written, and the one that it will replace. */
+type PartialCopy = { path: string; target: string; file: FileHandle; ids: Set<string> };
+
+async function startPartial(copy: string): Promise<PartialCopy> {
+  const target = targetOf(copy);
+  const path = `${target}.partial`;
+  await rm(path, { force: true }); // Left by a killed walk.
+  return { path, target, file: await open(path, "wx", 0o600), ids: new Set() };
+}
+
+/** Another program that writes to the same copy replaces the partial file by its own. */
+async function isOurs({ path, file }: PartialCopy): Promise<boolean> {
+  return existsSync(path) && (await stat(path)).ino === (await file.stat()).ino;
 }
 
 /** Writes the scope to a file next to the copy before the copy exists. Throws if the copy exists without it: another program made it then. */
