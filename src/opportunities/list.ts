@@ -59,16 +59,16 @@ type Bounds = {
   upstream: { seqs: Set<number>; newest: EpochMs } | undefined;
   after: Position | null;
   /** The record at `after` if it is in memory, else the next one of the same instant. */
-  mark: { seq: number; updated_at: EpochMs; id: string } | undefined;
+  anchor: { seq: number; updated_at: EpochMs; id: string } | undefined;
 };
 
 async function readBounds(model: ReadModel, filter: Filter, after: Position | null): Promise<Bounds> {
   const { db } = model;
   const named = await namedSources(db, filter);
   const upstream = filter.source_opportunity_id === undefined ? undefined : await readUpstreamId(db, filter.source_opportunity_id);
-  const mark =
+  const anchor =
     after === null ? undefined : (keptAt(model, after) ?? (await db.get(nextAtInstant, { updated_at: after.time, id: after.id })));
-  return { named, upstream, after, mark };
+  return { named, upstream, after, anchor };
 }
 
 /** The record at a position, if it is in memory. Usually it is, because it was the last one of the previous page. */
@@ -87,8 +87,8 @@ async function readUpstreamId(db: CatalogDb, upstreamId: string): Promise<Bounds
  * False if a commit came between reading the bounds and refreshing the index, and affects them. A record that got the upstream id meanwhile
  * would be missing from a page with others of its instant, and a client that continues from that instant would never see it.
  */
-function isConsistent({ index }: ReadModel, { mark, upstream }: Bounds): boolean {
-  if (mark !== undefined && !isNewest(index, mark)) return false;
+function isConsistent({ index }: ReadModel, { anchor, upstream }: Bounds): boolean {
+  if (anchor !== undefined && !isNewest(index, anchor)) return false;
   return upstream === undefined || upstream.seqs.size === 0 || upstream.newest === newestTime(index);
 }
 
@@ -111,10 +111,10 @@ function matchingSeqs({ index, facets }: ReadModel, filter: Filter, bounds: Boun
 }
 
 /** The slot before which the page's records are. */
-function endOf(index: ListIndex, { after, mark }: Bounds): number {
+function endOf(index: ListIndex, { after, anchor }: Bounds): number {
   if (after === null) return index.end;
-  if (mark === undefined) return firstSlotAfter(index, after.time - 1);
-  return mark.id === after.id ? slotOf(index, mark.seq) : slotOf(index, mark.seq) + 1;
+  if (anchor === undefined) return firstSlotAfter(index, after.time - 1);
+  return anchor.id === after.id ? slotOf(index, anchor.seq) : slotOf(index, anchor.seq) + 1;
 }
 
 /** The records with these row numbers, in that order: from memory if it has the newest version, else from the database. */
