@@ -381,9 +381,10 @@ function addMembers(sqlite: Database, key: number, ids: readonly string[]): void
   for (const id of ids) insert.run(key, id);
 }
 
+/** Those of which the message on its way says that they left stay in it: its receiver will know. */
 function removeMembers(sqlite: Database, key: number, ids: readonly string[]): void {
-  for (const table of ["members", "pending_members"]) {
-    const remove = sqlite.query(`delete from ${table} where watch = ? and id = ?`);
+  for (const condition of ["members where watch = ? and id = ?", "pending_members where watch = ? and id = ? and joins = 1"]) {
+    const remove = sqlite.query(`delete from ${condition}`);
     for (const id of ids) remove.run(key, id);
   }
 }
