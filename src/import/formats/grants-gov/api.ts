@@ -24,13 +24,12 @@ const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 /** Real opportunities have at most some forty revisions. */
 const REVISIONS_MAX = 1000;
 
-/** How many opportunities a search found, and how many of its hits and files were read: each file may be a page of it. */
-export type Search = { found: number; hits: number; files: number };
+/** How many opportunities a search found, and how many of its hits were read. Each file may be a page of it. */
+export type Search = { found: number; hits: number };
 
 /** Warns if the pages of a search are not all there. */
-export function warnOfMissing({ found, hits, files }: Search, { incomplete }: FormatContext): void {
-  if (hits < found)
-    incomplete(`The search found ${found} opportunities, and the ${files === 1 ? "file holds" : "files hold"} ${hits} of them`);
+export function warnOfMissing({ found, hits }: Search, { incomplete }: FormatContext): void {
+  if (hits < found) incomplete(`the search found ${found} opportunities; these files contain ${hits} of them`);
 }
 
 /** Reads one response, with or without its envelope, or an array of responses. Adds the hits to `search`. */
@@ -129,7 +128,6 @@ function foundHit(hit: unknown, context: FormatContext): Found {
 function count(search: Search, { hitCount }: JsonObject, hits: number): void {
   search.found = Math.max(search.found, typeof hitCount === "number" ? hitCount : 0);
   search.hits += hits;
-  search.files++;
 }
 
 /* Hits */

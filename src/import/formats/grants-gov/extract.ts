@@ -28,7 +28,7 @@ export const grantsGov: Format = {
 };
 
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  const search: Search = { found: 0, hits: 0, files: 0 };
+  const search: Search = { found: 0, hits: 0 };
   for (const input of inputs) yield* naming(input, readOne(input, search, context));
   warnOfMissing(search, context);
 }

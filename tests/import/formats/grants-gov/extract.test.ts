@@ -221,7 +221,7 @@ describe("real files", () => {
 
   test("a file with fewer hits than were found gives a warning", async () => {
     const { warnings } = await readFormat(grantsGov, [await realInput("grants-gov/search-20150813.json")]);
-    expect(warnings).toEqual(["The search found 2027 opportunities, and the file holds 1371 of them"]);
+    expect(warnings).toEqual(["the search found 2027 opportunities; these files contain 1371 of them"]);
   });
 
   const page = (ids: string[], hitCount: number) =>
@@ -231,7 +231,7 @@ describe("real files", () => {
     const pages = [page(["1", "2"], 5), page(["3", "4"], 5), page(["5"], 5)].map((text) => textInput(text));
     expect((await readFormat(grantsGov, pages)).warnings).toEqual([]);
     expect((await readFormat(grantsGov, pages.slice(1))).warnings).toEqual([
-      "The search found 5 opportunities, and the files hold 3 of them",
+      "the search found 5 opportunities; these files contain 3 of them",
     ]);
     expect((await readFormat(grantsGov, [textInput(`[${page(["1", "2"], 5)},${page(["3", "4", "5"], 5)}]`)])).warnings).toEqual([]);
   });
@@ -242,7 +242,7 @@ describe("real files", () => {
     const all = { format: grantsGov, snapshot: true };
     expect(await catalog.take(page(ids, 10), all)).toMatchObject({ added: 10 });
     await expect(catalog.take(page(ids.slice(1), 10), all)).rejects.toThrow(
-      "Cannot import this snapshot: The search found 10 opportunities, and the file holds 9 of them; --allow-removals imports it nevertheless",
+      "Cannot import this snapshot: the search found 10 opportunities; these files contain 9 of them; --allow-removals imports it nevertheless",
     );
     expect(await catalog.take(page(ids.slice(1), 10), { ...all, allowRemovals: true })).toMatchObject({ removed: 1 });
   });
