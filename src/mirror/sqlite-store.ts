@@ -126,6 +126,8 @@ function isDamage(error: unknown): boolean {
 }
 
 function refuseForeignFile(sqlite: Database): void {
+  // First, since a program that is creating the file marks it before the first table.
+  const hasTables = sqlite.query("select 1 from sqlite_master").get() !== null;
   const isOurs = sqlite.query<{ application_id: number }, []>("pragma application_id").get()?.application_id === APPLICATION_ID;
-  if (!isOurs && sqlite.query("select 1 from sqlite_master").get() !== null) throw new Error("it is another program's database");
+  if (hasTables && !isOurs) throw new Error("it is another program's database");
 }

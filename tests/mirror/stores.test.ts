@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { chmodSync, existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
-import type { Entry } from "../../src/mirror/store.ts";
+import type { Entry, Store } from "../../src/mirror/store.ts";
 import { createExportFile } from "../../src/sql/export-file.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { aPlace, everything, kinds } from "./mirrored.ts";
@@ -139,6 +139,23 @@ describe("a copy in SQLite that cannot be written", () => {
 });
 
 describe("two programs on one copy in SQLite", () => {
+  test("can create it at the same moment", async () => {
+    const { path, open } = aPlace("sqlite");
+    const query = Database.prototype.query as (this: Database, text: string) => never;
+    const others: Store[] = [];
+    let queries = 0;
+    const spy = spyOn(Database.prototype, "query").mockImplementation(function (this: Database, text: string) {
+      if (++queries === 2) {
+        spy.mockRestore();
+        others.push(open());
+      }
+      return query.call(this, text);
+    });
+    const store = openSqliteStore(path, everything);
+    expect(others).toHaveLength(1);
+    for (const each of [store, ...others]) await each.close();
+  });
+
   const contents = (path: string) => {
     const sqlite = new Database(path, { readonly: true });
     const rows = sqlite.query("select updated_at, cursor from opportunities, mirror").values();
