@@ -1,6 +1,6 @@
 /** `fundfeed export | fundfeed import records -` when one end of the pipe is slow, or breaks. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { exportLines } from "../../src/opportunities/export.ts";
@@ -70,11 +70,12 @@ test("import reads all of standard input before it waits for another import", as
   const db = openCatalog(home.at("fundfeed-data"), Date.now());
   const release = await db.tryLock("import");
   const importing = home.start(["import", "records", "-"], {
-    through: ["sh", "-c", `{ cat ${file}; touch ${home.at("read")}; } | "$@"`, "sh"],
+    through: ["sh", "-c", `{ cat ${file}; touch ${home.at("read")}; } | "$@" 2> ${home.file("log", "")}`, "sh"],
   });
-  await waitFor("its writer has got rid of everything", () => existsSync(home.at("read")));
+  const log = () => readFileSync(home.at("log"), "utf8");
+  await waitFor("it waits, and its writer has got rid of everything", () => log() !== "" && existsSync(home.at("read")));
   await release?.();
-  expect([await importing.exited, await importing.stderr.text()]).toEqual([0, "Waiting for another import to finish\n"]);
+  expect([await importing.exited, log()]).toEqual([0, "Waiting for another import to finish\n"]);
   expect(await importing.stdout.text()).toContain("3,000 added");
   await db.close();
 });
