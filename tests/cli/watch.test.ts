@@ -436,7 +436,7 @@ describe("fundfeed watch set", () => {
     expect(JSON.parse(out)).toEqual({ name: "q", filter: { ...filter, words: "sensing -optical" }, at_least, zone, receiver, matching: 1 });
   });
 
-  test("misses nothing of before, and reports nothing that only the change of the filter lets match", async () => {
+  test("still reports what changed before it, and nothing that matches only because of the new filter", async () => {
     await take(record("both"), record("narrow", { status: "closed" }), record("wide", { title: "Photonics" }));
     await watch("add", "q", "quantum", "--to", "stdout");
     // Not reported yet when the filter changes.
@@ -476,7 +476,7 @@ describe("fundfeed watch set", () => {
     expect((await definitionOf("q")).receiver).toEqual({ to: "stdout" });
   });
 
-  test("leaves out no change when a channel with a digest on its way becomes a program that gets every item", async () => {
+  test("leaves out no change when Slack, with a digest on its way, is replaced by standard output", async () => {
     const many = Array.from({ length: 60 }, (_, n) => `N${n}`);
     await take(...many.map((id) => record(id)));
     const url = aFile(receiver.url, "slack.url");

@@ -136,7 +136,7 @@ test.each(named)("$what: each opportunity is one record, whichever layout comes 
 /** Files of the DoD portal's details are joined to all topics of an import. */
 const apart = named.filter(({ one }) => one !== portal.details);
 
-test.each(apart)("$what: files of one import give the records of two imports, in either order", async ({ format, one, other }) => {
+test.each(apart)("$what: two files give the same records in one import as in two, in either order", async ({ format, one, other }) => {
   for (const files of [
     [one[1](), other[1]()],
     [other[1](), one[1]()],

@@ -152,7 +152,7 @@ describe("the rejects file", () => {
     expect(rejectsOf(place)).toBe(join(root, "data/mine.ndjson.rejects.ndjson"));
   });
 
-  test("keeps its partial name if another one cannot be had any more, and the import is done", () => {
+  test("keeps its partial name if it cannot be renamed, and the import is done", () => {
     const directory = aDirectory();
     const files = ["one", "two"].map((name) => join(directory, name));
     const rejects = createRejects({ files, rejects: undefined, dryRun: false });

@@ -300,7 +300,7 @@ describe("a watch", () => {
     expect((await watched.run())[0]?.paused).toBeNull();
   });
 
-  test("that continues at the end, has what an import stores meanwhile either before or after that, as a whole", async () => {
+  test("that continues at the end takes an import meanwhile as a whole, either before the end or after it", async () => {
     const before = [record("joins", { title: "Other" }), record("stays"), record("leaves")];
     const changes = [
       record("joins"),

@@ -92,7 +92,7 @@ describe("a future program", () => {
     return [title, status, status_display];
   };
 
-  test("is open and has no word for its status as soon as the feed calls it a program", async () => {
+  test("is open, without a status_display, once the feed calls it a program", async () => {
     const catalog = await aCatalog();
     catalog.clock.now = BEFORE;
     await catalog.take(JSON.stringify([FIREFOX]), { format: darpa });

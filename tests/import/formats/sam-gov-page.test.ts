@@ -156,13 +156,13 @@ describe("one notice in several layouts is one record", () => {
     expect(await checkCatalog(catalog.db)).toEqual([]);
   });
 
-  test.each(pairs)("%s and %s in one import are as one after the other", async (first, second) => {
+  test.each(pairs)("%s and %s in one import give the same record as in two imports", async (first, second) => {
     const names = [first, second];
     const [inTurn, together] = [await atNow(), await atNow()];
     for (const name of names) await layouts[name](inTurn);
     const files = names.map((name) => fileOf(name));
     expect(await together.takeFiles(files, { format: samGov })).toMatchObject({ rejected: 0 });
-    // Only an import of both may know the number and office from the beginning, after which the record is named.
+    // An import of both knows number and office from the beginning, so the id of the record may be another one.
     const { id: _id, created_at: _created, updated_at: _updated, ...expected } = await theNotice(inTurn);
     expect(await theNotice(together)).toMatchObject(expected);
     expect(await together.takeFiles(files, { format: samGov })).toMatchObject({ added: 0, changed: 0, events: 0 });
@@ -234,7 +234,7 @@ describe("a state that only the page backend states", () => {
   ];
   const others = (Object.keys(layouts) as Layout[]).filter((name) => name !== "details");
 
-  test.each(states)("%s stays, whichever layouts take turns with the details", async (_, stated, status, status_display) => {
+  test.each(states)("%s stays, whichever other layout comes between imports of the details", async (_, stated, status, status_display) => {
     const catalog = await atNow();
     for (const name of others) await layouts[name](catalog);
     await take(catalog, { ...detail, ...stated });

@@ -92,7 +92,7 @@ describe("bad files", () => {
     expect([drafts.length, refused]).toEqual([123, ["opportunity_id must not be blank"]]);
   });
 
-  test("a semicolon in the title of an assistance listing begins no other one", async () => {
+  test("a semicolon in the title of an assistance listing does not begin another listing", async () => {
     const listings = "12.420|Military Medical; Research;93.310|Trans-NIH";
     const text = (await exportText()).replace(/"\d\d\.\d{3}\|[^"]*"/, `"${listings}"`);
     const { drafts } = await readFormat(simplerGrantsGov, [textInput(text)], NOW);
