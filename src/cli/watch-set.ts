@@ -57,10 +57,11 @@ ${examples(
     });
 }
 
-const NOT_OF_WATCHES = ["json", "data", "database", "watchData", "searchData", "mode"];
+/** Options that change nothing of a watch. */
+const OTHER_OPTIONS = ["json", "data", "database", "watchData", "searchData", "mode"];
 
 function isAnyGiven(setting: Command): boolean {
-  return Object.keys(setting.opts()).some((name) => !NOT_OF_WATCHES.includes(name) && setting.getOptionValueSource(name) === "cli");
+  return Object.keys(setting.opts()).some((name) => !OTHER_OPTIONS.includes(name) && setting.getOptionValueSource(name) === "cli");
 }
 
 async function set(

@@ -171,7 +171,7 @@ async function findNewDigests(sql: CatalogSql, { digestOf, isFirst }: Pass, item
 /** Reads, validates, renders and hashes an item. Throws a Rejection if it cannot be imported. */
 async function prepareItem(sql: CatalogSql, pass: Pass, item: Item, source_digest: Buffer | undefined): Promise<Accepted> {
   const version = placedVersion(pass, item);
-  const valid = { source_digest, ...(await validateItem(sql, pass, item, version)) };
+  const valid = { source_digest, ...(await validateItem(sql, pass, item, version)) }; // A record that must be read again has none.
   if (pass.isFirst) refuseFuture(valid, pass.now());
   const record = pass.redactContacts ? withoutContacts(valid) : valid;
   return { kind: "prepared", record: prepare(pass, record), version };

@@ -88,7 +88,7 @@ export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs): s
     .map(({ id }) => id);
 }
 
-/** Those versions of opportunities that match. One that the index does not have may match. */
+/** The versions that match, and those that the index does not have. */
 export function whichMayMatch<Version extends { id: string; updated_at: EpochMs }>(
   { sqlite }: SearchFile,
   filter: Filter,

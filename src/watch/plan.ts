@@ -128,11 +128,11 @@ async function readChanges(
   concerns: (id: string) => boolean,
   limit: number,
 ): Promise<{ entries: FeedEntry[]; position: FeedPosition }> {
+  const wanted = (opportunities: readonly OpportunityVersion[]) => opportunities.filter(({ id }) => concerns(id));
+  const filter = { filter: {}, wanted, types: CHANGES, atLeast: watch.definition.at_least };
   const entries: FeedEntry[] = [];
   let { position } = place;
   while (entries.length < limit) {
-    const wanted = (opportunities: readonly OpportunityVersion[]) => opportunities.filter(({ id }) => concerns(id));
-    const filter = { filter: {}, wanted, types: CHANGES, atLeast: watch.definition.at_least };
     const page = await readFeed(catalog, position, filter, now, limit - entries.length);
     entries.push(...page.entries);
     position = page.position;
