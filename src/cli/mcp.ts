@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { locationName } from "../../db/open.ts";
 import type { Databases } from "../mcp/local.ts";
 import type { Reader } from "../mcp/reader.ts";
+import { randomFraction } from "../runtime/machine.ts";
 import { sleep } from "../runtime/run-every.ts";
 import { keepOpen } from "../search/kept-open.ts";
 import { apiBaseUrl } from "./arguments.ts";
@@ -62,7 +63,7 @@ async function openReader(cli: Cli, options: McpOptions): Promise<Reader> {
       key: readKey(machine, options.keyFile, "read from the server"),
       fetch: (request) => fetch(request, { verbose: false }), // BUN_CONFIG_VERBOSE_FETCH would print the key.
       sleep,
-      random: () => Buffer.from(machine.randomBytes(4)).readUInt32BE() / 2 ** 32,
+      random: () => randomFraction(machine),
       timeoutMs: TIMEOUT_MS,
     });
   }

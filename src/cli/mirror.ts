@@ -6,7 +6,7 @@ import { openNdjsonStore } from "../mirror/ndjson-store.ts";
 import { openSqliteStore } from "../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
 import { type Summary, syncOnce } from "../mirror/sync.ts";
-import type { Machine } from "../runtime/machine.ts";
+import { type Machine, randomFraction } from "../runtime/machine.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { closest } from "../text/closest.ts";
 import { formatInstant } from "../text/instant.ts";
@@ -75,7 +75,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     key: readKey(machine, options.keyFile, "mirror"),
     fetch: (request) => fetch(request, { verbose: false }), // BUN_CONFIG_VERBOSE_FETCH would print the key.
     sleep: wait,
-    random: () => Buffer.from(machine.randomBytes(4)).readUInt32BE() / 2 ** 32,
+    random: () => randomFraction(machine),
     stop: stop.signal,
     ...(timeoutMs !== undefined && { timeoutMs }),
     onWait: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${reason}`),

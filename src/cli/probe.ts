@@ -6,12 +6,13 @@ import type { Exchange, Net } from "../pull/download.ts";
 import { type Probe, type ProbeResult, probe } from "../pull/probe.ts";
 import type { ShapeFinding } from "../pull/shape.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
+import { randomFraction } from "../runtime/machine.ts";
 import { sleep } from "../runtime/run-every.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { oneOf } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table } from "./output.ts";
-import { baseOf, baseUrl, contactOption, keyOf, needsKey, randomFraction, untilStopped } from "./pull.ts";
+import { baseOf, baseUrl, contactOption, keyOf, needsKey, untilStopped } from "./pull.ts";
 import { wrapped } from "./wrap.ts";
 
 type ProbeOptions = OutputOptions & { from?: URL; allowHttp?: true; contact?: string };

@@ -5,7 +5,7 @@ import { emptySummary, type Summary } from "../import/import-log.ts";
 import type { Net } from "../pull/download.ts";
 import { type Pull, pull } from "../pull/pull.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
-import type { Machine } from "../runtime/machine.ts";
+import { type Machine, randomFraction } from "../runtime/machine.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { formatInstant } from "../text/instant.ts";
 import { durationAtLeast, oneOf, plainHttpUrl } from "./arguments.ts";
@@ -170,10 +170,6 @@ function downloadProgress(cli: Cli): Net["progress"] {
     const megabytes = { done: bytes / 1e6, total: total === undefined ? undefined : total / 1e6, unit: "MB", rateUnit: "MB" };
     report({ step: response === 1 ? "downloading" : `downloading response ${response},`, ...megabytes });
   };
-}
-
-export function randomFraction({ randomBytes }: Machine): number {
-  return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
 }
 
 /** `--contact`, which tells the upstreams how to reach the operator. */

@@ -13,7 +13,7 @@ export type Feed = {
   /** Returns early if `stop` is aborted. */
   sleep: (ms: number, stop?: AbortSignal) => Promise<void>;
   /** Returns a number from 0 to 1, which spreads the retries of clients that failed together. */
-  random?: () => number;
+  random: () => number;
   stop?: AbortSignal;
   timeoutMs?: number;
   /** Called before each wait. */
@@ -93,7 +93,7 @@ async function request(feed: Feed, target: string): Promise<JsonObject> {
       if (feed.stop?.aborted) throw new Error("it was stopped");
       if (!(error instanceof TemporaryError)) throw error;
       if (!(error instanceof RateLimitError) && ++failures === ATTEMPTS_MAX) throw new Error(`${error.message} (tried ${failures} times)`);
-      const ms = Math.min(retryDelayMs(error.retryAfterMs, failures, feed.random ?? Math.random), WAIT_MAX_MS);
+      const ms = Math.min(retryDelayMs(error.retryAfterMs, failures, feed.random), WAIT_MAX_MS);
       feed.onWait?.(ms, error.message);
       await feed.sleep(ms, feed.stop);
     }

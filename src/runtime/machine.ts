@@ -35,3 +35,8 @@ export type Machine = {
   /** Set in such a worker. Its parent process then prints its address and passes signals on. */
   worker?: WorkerConfig | undefined;
 };
+
+/** A random number from 0 to 1, without 1. */
+export function randomFraction({ randomBytes }: Pick<Machine, "randomBytes">): number {
+  return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
+}

@@ -5,7 +5,7 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { messageOf } from "../../db/reason.ts";
 import { LostPositionError } from "../events/feed.ts";
-import type { Machine } from "../runtime/machine.ts";
+import { type Machine, randomFraction } from "../runtime/machine.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { dueAt, FAILING_MAX_MS, failedOnce, isDue } from "./attempts.ts";
@@ -166,8 +166,4 @@ export function requireWatch(file: WatchFile | undefined, name: string): Watch {
 
 export function newMessageId({ randomBytes }: Pick<Machine, "randomBytes">): string {
   return `msg_${Buffer.from(randomBytes(16)).toString("hex")}`;
-}
-
-function randomFraction({ randomBytes }: Pick<Machine, "randomBytes">): number {
-  return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
 }

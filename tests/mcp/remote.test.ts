@@ -16,6 +16,7 @@ function aServer() {
   const reader = remoteReader({
     baseUrl: "https://api.example.org/v1",
     key: "key",
+    random: () => 0,
     sleep: async () => undefined,
     fetch: async ({ url, signal }) => {
       requests.push(url);
