@@ -56,7 +56,10 @@ const commands: Command[] = [
   { name: "keys create", args: () => ["keys", "create", "--account", "Account 1"] },
   { name: "refresh", args: () => ["refresh"] },
   { name: "changes --since 1d", args: () => ["changes", "--since", "1d"] },
-  { name: "watch add", args: (place) => watching(place, "add", "all", "--status", "open", "--to", "stdout") },
+  {
+    name: "watch add",
+    args: (place) => watching(place, "add", "own", "--source", "OWN", "--to", "stdout", "--search-data", searchDataOf(place)),
+  },
   { name: "watch list", args: (place) => watching(place, "list") },
   {
     name: "import of 1,000 new records",
@@ -66,7 +69,7 @@ const commands: Command[] = [
   { name: "import of 1,000 unchanged records", args: ({ scratch }) => ["import", "records", join(scratch, "new.ndjson")] },
   { name: "watch run, of 1,000 new records", args: (place) => watching(place, "run", "--search-data", searchDataOf(place)) },
   { name: "watch deliveries", args: (place) => watching(place, "deliveries") },
-  { name: "watch remove", args: (place) => watching(place, "remove", "all") },
+  { name: "watch remove", args: (place) => watching(place, "remove", "own") },
   {
     name: "find, first (builds the index)",
     args: (place) => ["find", "opportunity", "--status", "open", "--search-data", searchDataOf(place)],
@@ -228,7 +231,9 @@ async function waitForSnapshot({ data }: Place): Promise<void> {
   for (let tries = 0; DATABASE === undefined && tries < 150 && !existsSync(join(data, SNAPSHOT_NAME)); tries++) await Bun.sleep(100);
 }
 
+/** The CPU time until the server listened, and its memory at rest. */
 async function figuresOfStart(pid: number, cpuSeconds: number): Promise<Figures> {
+  await Bun.sleep(3000);
   return { "CPU s": cpuSeconds, MB: Math.round(megabytes(await residentBytes(pid))) };
 }
 
