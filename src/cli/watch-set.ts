@@ -35,7 +35,7 @@ export function setCommand(setting: Command, cli: Cli): Command {
     .addHelpText(
       "after",
       `
-What is not given stays. With --to, the receiver is given anew with its options.
+What is not given stays. --to replaces the receiver and all of its options.
 ${examples(
   "fundfeed watch set quantum --status open --at-least critical",
   "fundfeed watch set quantum photonics --clear agency,naics",

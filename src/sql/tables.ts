@@ -164,7 +164,7 @@ const derived: readonly Derived[] = [
   },
 ];
 
-/** The tables besides `opportunities` and `events`. A file of version 0 has none of them. */
+/** The tables besides `opportunities` and `events`. A file of version 0 lacks them. */
 export const FURTHER_TABLES = ["search", ...derived.map(({ table }) => table)];
 
 const searchedOf = (row: "old" | "new") => ["rowid", "id", ...searchedNames].map((name) => `${row}.${name}`).join(", ");

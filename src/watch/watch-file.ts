@@ -327,7 +327,7 @@ export function beginAt(file: WatchFile, watch: Watch, position: FeedPosition, m
 
 /**
  * Gives a watch another definition. It keeps its place, and its receiver is not told what the change of its filter adds or removes. With
- * "all", its receiver is told anew of everything that matches. Returns false if the watch was removed or changed since it was read.
+ * "all", its receiver gets everything that matches once more. Returns false if the watch was removed or changed since it was read.
  */
 export function changeWatch(
   { sqlite }: WatchFile,
@@ -381,7 +381,7 @@ function addMembers(sqlite: Database, key: number, ids: readonly string[]): void
   for (const id of ids) insert.run(key, id);
 }
 
-/** Those of which the message on its way says that they left stay in it: its receiver will know. */
+/** If the message on its way says that an opportunity left, it keeps saying so. */
 function removeMembers(sqlite: Database, key: number, ids: readonly string[]): void {
   for (const condition of ["members where watch = ? and id = ?", "pending_members where watch = ? and id = ? and joins = 1"]) {
     const remove = sqlite.query(`delete from ${condition}`);

@@ -34,7 +34,7 @@ export type Definition = {
   zone: Zone;
 };
 
-/** Whether messages are for people: one tells of everything since the last one, and only counts what is too much. */
+/** Whether messages are for people: each covers everything since the last one, and only counts what exceeds its limit. */
 export function isDigest({ receiver }: Definition): boolean {
   return receiver.to === "smtp" || receiver.to === "slack";
 }

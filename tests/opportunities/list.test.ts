@@ -107,7 +107,7 @@ async function take({ clock, writes, named }: Step): Promise<void> {
 
 type Asked = { questions: Question[]; model: ListModel; moved: ListedRecord[]; written: number };
 
-/** Takes random steps, and yields the questions after each with the model of what is stored, and the records that moved last as they were. */
+/** Takes random steps. After each, yields the questions, the model of what is stored, and the former versions of the records that moved last. */
 async function* steps(seed: number): AsyncGenerator<Asked> {
   let model = await ListModel.read(writer);
   let moved: ListedRecord[] = [];
