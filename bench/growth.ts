@@ -100,17 +100,24 @@ function compareLists({ index, facets }: ReadModel) {
     const from = random() < 0.3 ? firstSlotAfter(index, timeOf()) : 1;
     const to = random() < 0.6 ? firstSlotAfter(index, timeOf()) : index.end;
     const count = random() < 0.3 ? 101 : 2 + Math.floor(60 * random());
-    const started = cpuMs();
-    const found = newestFirst(index, allowed, from, to, count);
-    const between = cpuMs();
-    const expected = scan(index, allowed, from, to, count);
-    const ended = cpuMs();
-    if (!Bun.deepEquals(found, expected)) mismatches++;
+    const found = fasterOfTwo(() => newestFirst(index, allowed, from, to, count));
+    const expected = fasterOfTwo(() => scan(index, allowed, from, to, count));
+    if (!Bun.deepEquals(found.result, expected.result)) mismatches++;
     if (number < 0) continue;
-    ms.push(between - started);
-    scanMs.push(ended - between);
+    ms.push(found.ms);
+    scanMs.push(expected.ms);
   }
   return { ms, scanMs, mismatches };
+}
+
+/** Runs `work` twice, so that a collection of garbage or a compilation does not count as its own time. */
+function fasterOfTwo<T>(work: () => T): { result: T; ms: number } {
+  const times = [0, 0].map(() => {
+    const started = cpuMs();
+    const result = work();
+    return { result, ms: cpuMs() - started };
+  });
+  return times.reduce((fastest, each) => (each.ms < fastest.ms ? each : fastest));
 }
 
 function scan({ facets }: ListIndex, allowed: FacetSet | null, from: number, to: number, count: number): number[] {
