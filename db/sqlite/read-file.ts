@@ -4,6 +4,7 @@ import { accessSync, copyFileSync, existsSync, constants as fs, mkdtempSync, rmS
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { fingerprintOf } from "../file-identity.ts";
 import { codeOf } from "../reason.ts";
 
 /** Call `finish` after closing `sqlite`. It throws if the data that were read cannot be trusted. */
@@ -71,13 +72,10 @@ function openPrivateCopy(path: string, copy = copyFileSync): ReadFile {
 
 /** Records the state of a file. The function it returns throws if the file has changed. */
 function requireUnchanged(path: string): () => void {
-  const state = () => {
-    const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
-    return [dev, ino, size, mtimeNs].join();
-  };
-  const before = state();
+  const before = fingerprintOf(path);
   return () => {
-    if (state() !== before) throw new Error(`Cannot trust what was read from ${path}: it was changed meanwhile; run the command again`);
+    if (fingerprintOf(path) !== before)
+      throw new Error(`Cannot trust what was read from ${path}: it was changed meanwhile; run the command again`);
   };
 }
 

@@ -2,8 +2,9 @@
  * A copy in an NDJSON file, in the order of the list. A walk is written to a partial file, followed by the unchanged documents of the copy, and
  * then renamed. So the file always comes from a complete walk, and its first line gives the mark.
  */
-import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, rm, stat } from "node:fs/promises";
+import { fingerprintOf } from "../../db/file-identity.ts";
 import { reasonOf } from "../../db/reason.ts";
 import { lines } from "../import/input.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
@@ -84,12 +85,6 @@ function storeScope(path: string, scope: Scope): void {
   } catch (error) {
     throw new Error(`Cannot keep a copy in ${path}: ${reasonOf(error)}`);
   }
-}
-
-/** Differs once the file was written, replaced or removed. An inode alone may be used again for a later file. */
-function fingerprintOf(path: string): string {
-  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return file === undefined ? "" : [file.dev, file.ino, file.size, file.mtimeNs].join();
 }
 
 /** The mark of the copy: the `updated_at` of the first line. */
