@@ -24,7 +24,7 @@ export type Replacement = {
 };
 
 /**
- * Opens a new file beside the one at `path`. It gets the mode of that file, or `mode` if there is none. A link stays: the file to which
+ * Opens a new file next to the one at `path`. It gets the mode of that file, or `mode` if there is none. A link stays: the file to which
  * it leads is replaced. A pipe or a device, such as /dev/null, is written to.
  */
 export function replaceFile(path: string, mode: number): Replacement {

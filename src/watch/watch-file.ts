@@ -306,7 +306,7 @@ export function resume({ sqlite }: WatchFile, { key }: Watch): void {
 }
 
 /**
- * Begins anew: at a place in the feed, with these members, and without the message on its way. Returns false if the watch was removed or
+ * Starts again: at a place in the feed, with these members, and without the message on its way. Returns false if the watch was removed or
  * changed since it was read.
  */
 export function beginAt(file: WatchFile, watch: Watch, position: FeedPosition, members: readonly string[], now: EpochMs): boolean {

@@ -12,7 +12,7 @@ const root = join(import.meta.dir, "../..");
 /** One or two small modules of a package cost nothing, such as the errors of drizzle-orm. */
 const FEW = 2;
 
-/** Returns the packages of which a run of `fundfeed` loads more than a few modules. */
+/** Returns the packages from which a run of `fundfeed` loads more than a few modules. */
 async function packagesLoadedBy(args: readonly string[]): Promise<string[]> {
   const preload = join(root, "tests/support/loaded-packages.ts");
   const child = Bun.spawn([process.execPath, "--preload", preload, join(root, "src/main.ts"), ...args], {

@@ -225,7 +225,7 @@ function noticeOfResponse(response: JsonObject): Notice {
     productCode: textOf(response.classificationCode),
     amount: textOf(award.amount),
     awardee: textOf(objectOf(award.awardee).name),
-    // These two are null for some notices of which the CSV has them.
+    // The API has null for these two in some notices for which the CSV has values.
     ...(isObject(response.placeOfPerformance) && { placeOfPerformance: placeOf(response.placeOfPerformance) }),
     ...(Array.isArray(response.pointOfContact) && { contacts: response.pointOfContact.map(objectOf).map(contactOf) }),
     infoLink: textOf(response.additionalInfoLink),
