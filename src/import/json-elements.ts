@@ -228,8 +228,9 @@ class ElementText {
     this.fault ??= fault;
   }
 
+  /** Whether there is nothing but JSON's white space (RFC 8259, section 2), which is less than `trim` removes. */
   isBlank(): boolean {
-    return this.text.trim() === "";
+    return !/[^ \t\n\r]/.test(this.text);
   }
 
   parsed(): Element {
