@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { Type } from "@sinclair/typebox";
 import type { Opportunity } from "../opportunities/opportunity.ts";
-import { memoizeLast } from "../runtime/memoize.ts";
+import { memoizeLast } from "../text/memoize.ts";
 import { BadValue, type Condition, type Field } from "./kinds.ts";
 import { createTexts, INSERT_TEXTS, textsOf } from "./texts.ts";
 

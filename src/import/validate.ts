@@ -3,10 +3,10 @@ import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/value.ts";
 import type { StatusBasis, ValidRecord } from "../changes/content.ts";
 import { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
-import { memoizeLast } from "../runtime/memoize.ts";
 import { closest } from "../text/closest.ts";
 import { parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
+import { memoizeLast } from "../text/memoize.ts";
 import { hasStrayByte } from "./utf8.ts";
 
 /** Why a record is rejected, as a sentence that names the field and what it must be. */

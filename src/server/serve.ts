@@ -8,8 +8,8 @@ import { countingLog, createMetrics, metricsText } from "../monitoring/metrics.t
 import { ownQuotas } from "../quota/allowance.ts";
 import { type SharedQuotas, shareQuotas } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
-import { memoizeLast } from "../runtime/memoize.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { memoizeLast } from "../text/memoize.ts";
 import { loopbackFor, originOf } from "./addresses.ts";
 import { startJobs } from "./jobs.ts";
 import { QUOTA_SHARE_PERCENT, type ServeOptions } from "./options.ts";

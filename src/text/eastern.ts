@@ -1,6 +1,7 @@
 /** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
-import { memoize, memoizeLast } from "../runtime/memoize.ts";
+
 import type { EpochMs } from "./instant.ts";
+import { memoize, memoizeLast } from "./memoize.ts";
 
 /** The RFC 3339 date-time of an Eastern date and time (`2026-07-01`, `23:59:59`). Undefined if the date does not exist. */
 export function easternInstant(date: string, time: string): string | undefined {

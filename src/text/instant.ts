@@ -1,5 +1,5 @@
 /** Reads and writes RFC 3339 date-times (D-10, D-28). Stricter than `Date.parse`, and exact to any number of fractional digits. */
-import { memoize, memoizeLast } from "../runtime/memoize.ts";
+import { memoize, memoizeLast } from "./memoize.ts";
 
 /** Milliseconds since 1970-01-01T00:00:00Z, as `Date.now()` returns them. */
 export type EpochMs = number;

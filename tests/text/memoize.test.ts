@@ -1,6 +1,6 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
-import { memoize } from "../../src/runtime/memoize.ts";
+import { memoize } from "../../src/text/memoize.ts";
 
 /** Bytes outside the heap that objects on it hold, such as those of texts. */
 function bytesHeld(): number {
