@@ -3,7 +3,7 @@ import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import { Elysia } from "elysia";
 import { EXAMPLE_BASE_URL } from "./docs/examples.ts";
 import { guideText } from "./docs/guide.ts";
-import { type Sample, samplesOf } from "./docs/samples.ts";
+import { type CodeSample, samplesOf } from "./docs/samples.ts";
 import { describeSharedProblems } from "./operation.ts";
 import { API_VERSION } from "./respond.ts";
 import { describeNamedHeaders } from "./response-headers.ts";
@@ -29,7 +29,7 @@ export type DescribedOperation = {
   security?: [];
   parameters: DescribedParameter[];
   responses: Record<string, DescribedResponse | { $ref: string }>;
-  "x-codeSamples": Sample[];
+  "x-codeSamples": CodeSample[];
 };
 
 export type DescribedParameter = {

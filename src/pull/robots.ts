@@ -3,7 +3,6 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { publicUrl } from "../text/request-failure.ts";
 import { download, mediaType, type Net } from "./download.ts";
-import type { Upstream } from "./upstreams.ts";
 import { PACE_MS } from "./visit.ts";
 
 /** A crawler must read at least 500 KiB, and may ignore the rest (RFC 9309 §2.5). */
@@ -13,7 +12,7 @@ const ROBOTS_BYTES_MAX = 512 * 1024;
 const AGENT = "fundfeed";
 
 /** What a visit to this upstream may fetch: nothing that robots.txt disallows, if the upstream has one for its pages. */
-export function permitted(net: Net, { asksRobots }: Pick<Upstream, "asksRobots">, directory: string): Net {
+export function permitted(net: Net, { asksRobots }: { asksRobots?: true }, directory: string): Net {
   return asksRobots ? { ...net, requirePermission: createRobots(net, directory) } : net;
 }
 

@@ -1,5 +1,4 @@
 /** Code that calls an operation, in four languages. It runs on a server, never in a browser, because keys do not belong there. */
-import type { DescribedOperation } from "../openapi.ts";
 
 /** A record of the demo's sample data, so the code samples work in the demo. */
 export const SAMPLE_ID = "eb7863be-c9fd-5a72-b348-a17b86f00b53";
@@ -10,12 +9,18 @@ const queries: Readonly<Record<string, string>> = {
   listOpportunityEvents: "?include_insignificant=true&limit=10",
 };
 
-export type Sample = { lang: string; label: string; source: string };
+/** As the extension `x-codeSamples` of OpenAPI describes it. */
+export type CodeSample = { lang: string; label: string; source: string };
 
-type SampledOperation = Pick<DescribedOperation, "operationId" | "security" | "responses">;
+/** What a sample depends on. `security` is absent if the operation needs a key. */
+type SampledOperation = {
+  operationId: string;
+  security?: [];
+  responses: Readonly<Record<string, { content?: Readonly<Record<string, unknown>> } | { $ref: string }>>;
+};
 
 /** The samples of an operation, for the base address of the server. */
-export function samplesOf(path: string, { operationId, security, responses }: SampledOperation, baseUrl: string): Sample[] {
+export function samplesOf(path: string, { operationId, security, responses }: SampledOperation, baseUrl: string): CodeSample[] {
   const url = baseUrl + path.replace("{id}", SAMPLE_ID) + (queries[operationId] ?? "");
   const success = responses[200];
   const isJson = success !== undefined && "content" in success && success.content?.["application/json"] !== undefined;
