@@ -187,7 +187,8 @@ async function startOf(sql: CatalogSql, { since }: FeedFilter): Promise<number> 
   return ((await sql.get(firstSince, { since }))?.seq ?? LAST_SEQ) - 1;
 }
 
-type Examined = { entries: FeedEntry[] /** The last event that was examined. */; last: Head | undefined; isComplete: boolean };
+/** `last` is the last event that was examined. */
+type Examined = { entries: FeedEntry[]; last: Head | undefined; isComplete: boolean };
 
 /** The first `limit` entries that match, out of these events. */
 async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFilter, now: EpochMs, limit: number): Promise<Examined> {

@@ -9,7 +9,8 @@ import type { EpochMs } from "../text/instant.ts";
 /** Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. */
 export type Page<Item> = { items: Item[]; total: number | null; next: string | null };
 
-export type Match = { opportunity: Opportunity /** The words around a match. */; match: string | null };
+/** `match` is the words around a match. */
+export type Match = { opportunity: Opportunity; match: string | null };
 export type Entry = { event: OpportunityEvent; opportunity: Opportunity };
 
 /** `cursor` is the `next` of an earlier page of the same request at the same `now`. */

@@ -66,7 +66,8 @@ function countFitting(items: readonly unknown[]): number {
   return Math.max(1, count);
 }
 
-type Body = { data: Record<string, unknown> /** The data in short, a line each. */; lines: string[] };
+/** `lines` is the data in short, a line each. */
+type Body = { data: Record<string, unknown>; lines: string[] };
 
 /** Puts a result together. */
 export function resultOf(body: Body, said: Statement, freshness: readonly Freshness[] | null, now: EpochMs): Result {

@@ -76,7 +76,8 @@ export function createStdioTransport({ input, write }: Streams): StdioTransport 
 }
 
 type Changes = {
-  notify: () => void /** Waits until a condition holds, which is checked at each change. */;
+  notify: () => void;
+  /** Waits until a condition holds, which is checked at each change. */
   until: (holds: () => boolean) => Promise<void>;
 };
 

@@ -44,7 +44,8 @@ export const MATCH_END = "\u0003";
 /** Words around a match. */
 const SNIPPET_WORDS = 14;
 
-export type Found = { id: string; number: string /** Where the words matched; null without words. */; snippet: string | null };
+/** `snippet` shows where the words matched; it is null without words. */
+export type Found = { id: string; number: string; snippet: string | null };
 
 /** A page of what was found, how many match in all, and the cursor of the next page; null on the last one. */
 export type FoundPage = { total: number; found: Found[]; next: string | null };
