@@ -2,6 +2,7 @@
 /** The pages as an HTTP app: which requests it accepts, and which page each gets. */
 import { Elysia } from "elysia";
 import type { CatalogDb } from "../../db/engine.ts";
+import { urlForRouter } from "../http/quirks.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { changesPage } from "./changes-page.tsx";
@@ -46,7 +47,7 @@ export function createBrowseApp(options: BrowseOptions): { fetch: (request: Requ
   const respond = routerOf(options);
   return {
     fetch: async (request) => {
-      const response = refusalOf(request, options.host) ?? (await respond(routedOf(request)));
+      const response = refusalOf(request, options.host) ?? (await respond(new Request(urlForRouter(request.url))));
       for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
       return request.method === "HEAD" ? new Response(null, response) : response;
     },
@@ -69,12 +70,6 @@ function refusalOf(request: Request, host: string): Response | undefined {
 
 function plainResponse(status: number, text: string): Response {
   return new Response(`${text}\n`, { status, headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" } });
-}
-
-/** Elysia looks for the path at a fixed place of the URL, which a short or missing host would move. */
-function routedOf({ url }: Request): Request {
-  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
-  return new Request(`http://fundfeed.internal${start < 0 ? "/" : url.slice(start)}`);
 }
 
 const style = hashedFile("style", "css", "text/css; charset=utf-8", styleFile);

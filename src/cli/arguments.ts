@@ -1,6 +1,6 @@
 /** Parsers of options and arguments. Each throws commander's InvalidArgumentError, which ends the program with a usage error. */
 import { type Argument, type Command, InvalidArgumentError } from "commander";
-import { uriReference } from "../http/call.ts";
+import { uriReference } from "../http/query-text.ts";
 import { closest } from "../text/closest.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 

@@ -8,22 +8,24 @@ import type { Allowance } from "../quota/allowance.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Call, PathParameters } from "./call.ts";
 import { Problem } from "./problem.ts";
-import { callOf, withCallToValidate } from "./quirks.ts";
+import { callOf, validateCall } from "./quirks.ts";
 
 /** Key (401), subscription (403), rate limit (429). */
-export const withKey = new Elysia().derive({ as: "scoped" }, async ({ request, route, params }) => {
-  const call = routed(request, route, params);
-  const { access } = call.service;
-  // Usually neither of the two is a promise, and an unneeded await costs time at every request.
-  const refreshing = refresh(access);
-  if (refreshing !== undefined) await refreshing;
-  call.key = authenticate(access, call.headers, call.startedAt);
-  requireSubscription(call.key);
-  const allowance = addUse(access, call.key, call.startedAt);
-  call.allowance = allowance instanceof Promise ? await allowance : allowance;
-  requireAllowance(call.allowance);
-  return withCallToValidate(call);
-});
+export const withKey = new Elysia()
+  .derive({ as: "scoped" }, async ({ request, route, params }) => {
+    const call = routed(request, route, params);
+    const { access } = call.service;
+    // Usually neither of the two is a promise, and an unneeded await costs time at every request.
+    const refreshing = refresh(access);
+    if (refreshing !== undefined) await refreshing;
+    call.key = authenticate(access, call.headers, call.startedAt);
+    requireSubscription(call.key);
+    const allowance = addUse(access, call.key, call.startedAt);
+    call.allowance = allowance instanceof Promise ? await allowance : allowance;
+    requireAllowance(call.allowance);
+    return { call };
+  })
+  .onTransform({ as: "scoped" }, validateCall);
 
 /** Open to everyone and not counted. Parameters are ignored (D-6). */
 export const withoutKey = new Elysia().derive({ as: "scoped" }, ({ request, route, params }) => ({ call: routed(request, route, params) }));

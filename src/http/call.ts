@@ -4,8 +4,9 @@ import type { Log } from "../monitoring/log.ts";
 import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Allowance } from "../quota/allowance.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { currentTurn, pathStart, type Turn } from "./quirks.ts";
+import { pathStart } from "./query-text.ts";
 import type { StaticFile } from "./static-files.ts";
+import { currentTurn, type Turn } from "./turn.ts";
 
 /** What requests are served from. */
 export type Service = {
@@ -72,19 +73,4 @@ export function createRequestIds(randomBytes: (count: number) => Uint8Array): ()
     next += ID_BYTES;
     return pool.toString("hex", next - ID_BYTES, next);
   };
-}
-
-const URI_CHARACTERS = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*$/;
-const NOT_IN_A_URI = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]/gu;
-
-/** A path that begins with two slashes, and would be parsed as a malformed `//user@host:port`. */
-const LOOKS_LIKE_A_HOST = /^\/\/[^/]*[:@%]/;
-
-/** A request's path and query as a valid URI reference. Characters that a URI may not contain are percent-encoded. */
-export function uriReference(path: string, query = ""): string {
-  const reference = query === "" ? path : `${path}?${query}`;
-  const encoded = URI_CHARACTERS.test(reference)
-    ? reference
-    : reference.replace(NOT_IN_A_URI, (character) => encodeURIComponent(character.toWellFormed()));
-  return LOOKS_LIKE_A_HOST.test(encoded) ? `/.${encoded}` : encoded;
 }

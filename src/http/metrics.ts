@@ -1,6 +1,6 @@
 /** The app of the metrics port, for Prometheus. It needs no key. */
 import type { App } from "./app.ts";
-import { pathStart } from "./quirks.ts";
+import { pathStart } from "./query-text.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 

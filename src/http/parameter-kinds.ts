@@ -2,9 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { parseInstant } from "../text/instant.ts";
 import { CURSOR_LENGTH_MAX } from "./cursor.ts";
-
-/** A value as sent; `null` if it is not well-formed UTF-8 or contains control characters. */
-export type Sent = string | null;
+import type { SentValue } from "./query-text.ts";
 
 /** The value of a parameter, or why it is refused. */
 type Result<T> = { value: T } | { reason: string };
@@ -17,7 +15,7 @@ export type Parameter<T, Required extends boolean = boolean> = {
   fallback?: T;
   /** The list parameter that must be sent with this one, with exactly one value. */
   needsOne?: string;
-  read: (sent: readonly Sent[]) => Result<T>;
+  read: (sent: readonly SentValue[]) => Result<T>;
 };
 
 /** How many items a list parameter may have, duplicates included (D-7). */
@@ -139,7 +137,7 @@ const NOT_TEXT = { reason: "must be percent-encoded UTF-8 without control charac
 
 /** Reads a parameter that is sent once. */
 function single<T>(read: (value: string) => Result<T>) {
-  return (sent: readonly Sent[]): Result<T> => {
+  return (sent: readonly SentValue[]): Result<T> => {
     const [value] = sent;
     if (sent.length > 1) return { reason: "must be sent once" };
     if (value === null || value === undefined) return NOT_TEXT;

@@ -6,8 +6,9 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { closest } from "../text/closest.ts";
 import { Call, type ParameterValues } from "./call.ts";
-import type { Parameter, Sent } from "./parameter-kinds.ts";
+import type { Parameter } from "./parameter-kinds.ts";
 import { type FieldError, invalidParameters, Problem } from "./problem.ts";
+import { parseQuery, type SentValue } from "./query-text.ts";
 
 type Table = Readonly<Record<string, Parameter<unknown>>>;
 
@@ -79,7 +80,7 @@ function readParameters(call: Call, { params, query }: { params: Table; query: T
 function readParameter(
   field: string,
   parameter: Parameter<unknown> | undefined,
-  sent: readonly Sent[] | undefined,
+  sent: readonly SentValue[] | undefined,
   values: Record<string, unknown>,
   errors: FieldError[],
 ): void {
@@ -101,7 +102,7 @@ function isOneItem(list: unknown): boolean {
 /** How many unsupported parameters one problem names. */
 const NAMED_MAX = 20;
 
-function refuseUnsupported(sent: ReadonlyMap<string, readonly Sent[]>, table: Table): void {
+function refuseUnsupported(sent: ReadonlyMap<string, readonly SentValue[]>, table: Table): void {
   const unsupported = sent.size === 0 ? [] : [...sent.keys()].filter((name) => !Object.hasOwn(table, name));
   if (unsupported.length === 0) return;
 
@@ -120,49 +121,4 @@ function refuseUnsupported(sent: ReadonlyMap<string, readonly Sent[]>, table: Ta
 /** A name as it was sent, but shortened, and never a key. */
 function safeName(name: string): string {
   return /ffk_/i.test(name) ? "(a key)" : name.toWellFormed().slice(0, 64);
-}
-
-/** Names and values of a query, decoded. A name that cannot be decoded stays as it was sent. A Map, so that `__proto__` is a plain name. */
-function parseQuery(query: string): Map<string, Sent[]> {
-  const sent = new Map<string, Sent[]>();
-  if (query === "") return sent;
-  for (const pair of query.split("&")) {
-    if (pair === "" || pair === "=") continue;
-    const equals = pair.indexOf("=");
-    const name = equals < 0 ? pair : pair.slice(0, equals);
-    const decoded = decode(name) ?? name;
-    const value = equals < 0 ? "" : decode(pair.slice(equals + 1));
-    const values = sent.get(decoded);
-    if (values === undefined) sent.set(decoded, [value]);
-    else values.push(value);
-  }
-  return sent;
-}
-
-/** The query of the same request for another page: every parameter as it was sent, and another cursor. */
-export function queryWithCursor(query: string, cursor: string): string {
-  const kept = [...parseQuery(query)].filter(([name]) => name !== "cursor");
-  const pairs = kept.flatMap(([name, texts]) => texts.map((text) => `${encode(name)}=${encode(text ?? "")}`));
-  return [...pairs, `cursor=${cursor}`].join("&");
-}
-
-/** Text that decodes to itself, as nearly all names and values do. Decoding it would take five times as long. */
-const PLAIN = /^[\w.,:-]*$/;
-
-/** Includes U+FFFD, with which Bun replaces bytes that are not UTF-8. */
-const NOT_IN_TEXT = /[\p{Cc}\uFFFD]/u;
-
-function decode(text: string): Sent {
-  if (PLAIN.test(text)) return text;
-  try {
-    const decoded = decodeURIComponent(text.replaceAll("+", " "));
-    return NOT_IN_TEXT.test(decoded) ? null : decoded;
-  } catch {
-    return null; // Malformed percent-encoding, or not UTF-8.
-  }
-}
-
-/** Percent-encoded, except for colons and commas, which stay readable. */
-function encode(text: string): string {
-  return encodeURIComponent(text).replaceAll("%3A", ":").replaceAll("%2C", ",");
 }

@@ -4,6 +4,8 @@
  * `listen.ts` overrides defaults of Bun's server.
  */
 import type { Call } from "./call.ts";
+import { pathStart } from "./query-text.ts";
+import type { Turn } from "./turn.ts";
 
 declare global {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be extended.
@@ -12,21 +14,20 @@ declare global {
   }
 }
 
-/** Where the path begins in the URL of a request. The URL is absolute, or only a path if the Host line is missing or unusable. */
-export function pathStart(url: string): number {
-  if (url.charCodeAt(0) === 47) return 0;
-  const start = url.indexOf("/", url.indexOf("//") + 2);
-  return start < 0 ? url.length : start;
-}
-
 /** Elysia's router searches for the path from this index on, which is wrong for a short or missing Host (`http/app`: a short Host). */
 const ROUTER_PATH_START = 11;
 const STANDARD_HOST = "fundfeed.internal";
 
+/** The URL of a request in a form in which Elysia's router finds the path. */
+export function urlForRouter(url: string): string {
+  const start = pathStart(url);
+  return start >= ROUTER_PATH_START ? url : `http://${STANDARD_HOST}${url.slice(start)}`;
+}
+
 /** The request to give to Elysia, with its call. Elysia passes hooks only the request, and a Map or WeakMap of calls costs more. */
 export function requestForRouter(request: Request, call: Call): Request {
-  const start = pathStart(request.url);
-  const routed = start >= ROUTER_PATH_START ? request : new Request(`http://${STANDARD_HOST}${request.url.slice(start)}`, request);
+  const url = urlForRouter(request.url);
+  const routed = url === request.url ? request : new Request(url, request);
   routed.call = call;
   return routed;
 }
@@ -38,34 +39,17 @@ export function callOf({ call }: Request): Call {
 }
 
 /**
- * The context for Elysia's validation, which gets the call in place of `params` and `query`. Elysia's own have lost repeated names,
- * text that cannot be decoded, and brackets (`http/odd-queries`).
+ * Replaces `params` and `query` of the context by the call until Elysia has validated them: the readers of `parameters.ts` take the call.
+ * Elysia's own have lost repeated names, text that cannot be decoded, and brackets (`http/odd-queries`).
  */
-export function withCallToValidate(call: Call): { call: Call } {
-  const context = { call, params: call, query: call };
-  return context;
+export function validateCall(context: { call: Call; params: unknown; query: unknown }): void {
+  context.params = context.call;
+  context.query = context.call;
 }
 
 /** Bun adds a Date to every response, except to that of a HEAD request (`http/app`: HEAD). */
 export function missingDate({ method, startedAt }: Call): { Date?: string } {
   return method === "HEAD" ? { Date: new Date(startedAt).toUTCString() } : {};
-}
-
-/** A turn of the event loop. */
-export type Turn = { isOver: boolean };
-
-let current: Turn | undefined;
-
-/** The turn of the event loop that is running. */
-export function currentTurn(): Turn {
-  if (current !== undefined) return current;
-  const turn: Turn = { isOver: false };
-  current = turn;
-  setImmediate(() => {
-    turn.isOver = true;
-    current = undefined;
-  });
-  return turn;
 }
 
 /** Bun sends head and body up to this size with one system call, even if the response is late. */

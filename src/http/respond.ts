@@ -2,10 +2,10 @@
 import { promisify } from "node:util";
 import { gzip as gzipCallback } from "node:zlib";
 import type { Page } from "../opportunities/page.ts";
-import { type Call, uriReference } from "./call.ts";
+import type { Call } from "./call.ts";
 import { encodeCursor } from "./cursor.ts";
-import { queryWithCursor } from "./parameters.ts";
 import { type Problem, problems, problemType } from "./problem.ts";
+import { queryWithCursor, uriReference } from "./query-text.ts";
 import { cheapBody } from "./quirks.ts";
 
 /** The version of the wire contract: in `API-Version`, in /meta, and in the last segment of the base address. */

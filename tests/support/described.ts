@@ -5,7 +5,7 @@ import Ajv from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { EXAMPLE_BASE_URL } from "../../src/http/docs/examples.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
-import { pathStart } from "../../src/http/quirks.ts";
+import { pathStart } from "../../src/http/query-text.ts";
 
 type Described = {
   description: string;

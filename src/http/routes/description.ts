@@ -1,9 +1,12 @@
 /** The description for programs, the page for people, and the files that the page loads. */
 import { Elysia } from "elysia";
 import { withoutKey } from "../admission.ts";
+import type { Call } from "../call.ts";
+import { isNotModified } from "../etag.ts";
 import { operation } from "../operation.ts";
-import { respondOptions } from "../respond.ts";
-import { findFile, respondFile } from "../static-files.ts";
+import { noSuchPath } from "../problem.ts";
+import { respond, respondOptions } from "../respond.ts";
+import type { StaticFile } from "../static-files.ts";
 
 export const descriptionRoutes = new Elysia({ tags: ["Service"] })
   .use(withoutKey)
@@ -35,3 +38,20 @@ export const descriptionRoutes = new Elysia({ tags: ["Service"] })
     },
     { detail: { hide: true } },
   );
+
+/** Throws `not_found` if there is no such file. */
+function findFile({ service: { files, baseUrl } }: Call, path: string): StaticFile {
+  const file = files().get(path);
+  if (file === undefined) throw noSuchPath(baseUrl);
+  return file;
+}
+
+/** How long a file may be cached, unless its own headers say otherwise (D-20: at most a day). */
+const MAX_AGE_SECONDS = 3600;
+
+/** The file, or 304 if the client has it. */
+function respondFile(call: Call, { etag, contentType, body, headers }: StaticFile) {
+  const shared = { ETag: etag, "Cache-Control": `public, max-age=${MAX_AGE_SECONDS}`, ...headers };
+  if (isNotModified(call.headers, { etag })) return respond(call, 304, shared, null);
+  return respond(call, 200, { ...shared, "Content-Type": contentType }, body);
+}
