@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
+import { csvHeader, csvLineOf } from "../export/csv.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
-import { csvHeader, csvLineOf } from "../opportunities/csv.ts";
 import { BadCursor } from "../search/cursor.ts";
 import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
 import { type Freshness, readFreshness } from "../search/freshness.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readFileSync } from "node:fs";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import { exportLines } from "../../src/opportunities/export.ts";
+import { exportLines } from "../../src/export/records.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { NOON } from "../support/imports.ts";
 import { hasPostgres, type PostgresServer, postgresServer } from "../support/postgres.ts";

@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { chmodSync, existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createExportFile } from "../../src/export/sqlite-file.ts";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
 import type { Entry, Store } from "../../src/mirror/store.ts";
-import { createExportFile } from "../../src/sql/export-file.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { aPlace, everything, kinds } from "./mirrored.ts";
 

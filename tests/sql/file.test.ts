@@ -2,8 +2,8 @@
 import { Database } from "bun:sqlite";
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { createExportFile } from "../../src/export/sqlite-file.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
-import { createExportFile } from "../../src/sql/export-file.ts";
 import { type Progress, prepareTables, putInto } from "../../src/sql/file.ts";
 import { everything } from "../mirror/mirrored.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";

@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import type { Value } from "../../db/value.ts";
+import { exportLines } from "../../src/export/records.ts";
 import type { ImportContext, Options, Outcome } from "../../src/import/context.ts";
 import { importEvents } from "../../src/import/events.ts";
 import type { Format } from "../../src/import/format.ts";
 import { records } from "../../src/import/formats/records.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { importFiles } from "../../src/import/run.ts";
-import { exportLines } from "../../src/opportunities/export.ts";
 import { defaultLocation } from "./database-locations.ts";
 import { rawSql, textOf } from "./sql.ts";
 

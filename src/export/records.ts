@@ -4,7 +4,7 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { events, facets, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import type { Opportunity } from "./opportunity.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
 
 const recordsInOrder = () =>
   select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "document", "sidecar"))

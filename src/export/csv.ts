@@ -1,7 +1,8 @@
 /** An opportunity as a line of CSV. */
+
+import type { Opportunity } from "../opportunities/opportunity.ts";
 import { csvLine } from "../text/csv.ts";
 import { plainText } from "../text/plain-text.ts";
-import type { Opportunity } from "./opportunity.ts";
 
 /** The columns, in this order. New ones are added at the end: docs/find.md promises that none moves or disappears. */
 const columns: Readonly<Record<string, (opportunity: Opportunity) => string | null>> = {

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import { reasonOf } from "../../db/reason.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
-import { completeTables, createTables, type Progress, type Put, putInto } from "./file.ts";
+import { completeTables, createTables, type Progress, type Put, putInto } from "../sql/file.ts";
 
 /** "ffex" in ASCII. */
 const APPLICATION_ID = 0x66666578;

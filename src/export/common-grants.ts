@@ -1,6 +1,6 @@
 /** An opportunity in HHS's CommonGrants protocol, version 0.4.0 (https://commongrants.org). docs/commongrants.md has the fields. */
 import type { OpportunityEvent } from "../events/event.ts";
-import type { Opportunity } from "./opportunity.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
 
 type Json = string | number | object;
 type Status = { value: "forecasted" | "open" | "closed" | "custom"; customValue?: string; description?: string };
