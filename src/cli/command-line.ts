@@ -4,8 +4,8 @@ import { reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
-import { type Cli, newCommand } from "./command.ts";
-import { type CommandEntry, type CommandGroup, commands, MAINTENANCE } from "./commands.ts";
+import { type Cli, type CommandEntry, type CommandGroup, newCommand } from "./command.ts";
+import { commands, MAINTENANCE } from "./commands.ts";
 
 /** The command that lists the options of all commands. */
 const LISTS_ALL = "completion";

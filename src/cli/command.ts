@@ -1,14 +1,30 @@
 /** What commands are built from: the options that all or several have. */
 import { Command, Option } from "commander";
 import type { DatabaseLocation } from "../../db/open.ts";
+import type { Mode } from "../../db/opening.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { nonBlank } from "./arguments.ts";
-import type { CommandEntry } from "./commands.ts";
 import type { OutputOptions } from "./output.ts";
 
 /** One run of the program. A command sets `exitCode` if it is not 0. */
 export type Cli = { machine: Machine; exitCode: number };
+
+/** One command. Those of a group have two words, as in `keys list`. */
+export type CommandEntry = {
+  about: string;
+  /** Its arguments, as the help shows them. */
+  args?: string;
+  /**
+   * What it may do to the databases of --data or --database; `nothing` opens none. `copy` and `backup` only read these: they create their
+   * targets themselves.
+   */
+  mode: Mode | "nothing";
+  /** Loads the function that adds its arguments, its own options and its action. */
+  load: () => Promise<(command: Command, cli: Cli) => Command>;
+};
+
+export type CommandGroup = { about: string; members: Readonly<Record<string, CommandEntry>> };
 
 /** The options of a command that opens a database. */
 export type CommonOptions = DatabaseLocation & OutputOptions;

@@ -2,25 +2,7 @@
  * The table of all commands. It is all that the program needs to print its help and to choose a command. The module of a command is loaded
  * when the command is given.
  */
-import type { Command } from "commander";
-import type { Mode } from "../../db/opening.ts";
-import type { Cli } from "./command.ts";
-
-/** One command. Those of a group have two words, as in `keys list`. */
-export type CommandEntry = {
-  about: string;
-  /** Its arguments, as the help shows them. */
-  args?: string;
-  /**
-   * What it may do to the databases of --data or --database; `nothing` opens none. `copy` and `backup` only read these: they create their
-   * targets themselves.
-   */
-  mode: Mode | "nothing";
-  /** Loads the function that adds its arguments, its own options and its action. */
-  load: () => Promise<(command: Command, cli: Cli) => Command>;
-};
-
-export type CommandGroup = { about: string; members: Readonly<Record<string, CommandEntry>> };
+import type { CommandEntry, CommandGroup } from "./command.ts";
 
 /** The heading of the last group. The command `help`, which is not in the table, is listed there, too. */
 export const MAINTENANCE = "Maintenance:";

@@ -1,8 +1,8 @@
 /** The commands of the program, for tests of all of them and of a single one. */
 import type { Command } from "commander";
-import { newCommand } from "../../src/cli/command.ts";
+import { type CommandEntry, newCommand } from "../../src/cli/command.ts";
 import { createProgram } from "../../src/cli/command-line.ts";
-import { type CommandEntry, commands } from "../../src/cli/commands.ts";
+import { commands } from "../../src/cli/commands.ts";
 import { machineOf } from "./command-line.ts";
 
 /** Every command that does something, by its words, such as "keys list". */

@@ -1,0 +1,162 @@
+/**
+ * The rules that keep the code in order. The map in the README is the list of rooms, from the top floor to the ground: a file imports only
+ * from its own room and from rooms below it. Every failure names the place.
+ */
+import { describe, expect, test } from "bun:test";
+import { dirname, join, relative } from "node:path";
+import ts from "typescript-5";
+import { readText, root, trackedFiles } from "./support/tracked-files.ts";
+
+/** The rooms of the README's map, the top floor first. A room inside another one has a line of its own. */
+const rooms = [...(/^## The code\n\n```\n([\s\S]*?)^```/m.exec(readText("README.md"))?.[1] ?? "").matchAll(/^((?:src|db)\/\S*) /gm)].map(
+  ([, room = ""]) => room,
+);
+
+/** Packages that more than one room may import. Any other package belongs to one room. */
+const SHARED_PACKAGES = ["@sinclair/typebox", "drizzle-orm", "elysia"];
+
+/** What some files may not import although it lies below them. */
+const barred: readonly { files: RegExp; imports: RegExp; because: string }[] = [
+  { files: /^src\/(?!cli|monitoring)/, imports: /^db\/(sqlite|postgres)\//, because: "db/open.ts chooses the engine" },
+  { files: /^db\/sqlite\//, imports: /^db\/postgres\//, because: "each engine stands alone" },
+  { files: /^db\/postgres\//, imports: /^db\/sqlite\/(engine|open|backup)/, because: "each engine stands alone" },
+  {
+    files: /^src\/http\//,
+    imports: /^(bun:sqlite|drizzle-orm|db\/(query|schema))/,
+    because: "HTTP ends where a domain function is called",
+  },
+  { files: /^src\/import\/formats\//, imports: /^(bun:sqlite|drizzle-orm|db\/(?!reason))/, because: "a format never reads a database" },
+];
+
+const isCode = /^(src|db)\/.*(?<!\.d)\.tsx?$/;
+const isUser = /^(src|db|tests|bench|examples)\/.*(?<!\.d)\.tsx?$/;
+const files = trackedFiles(isUser).filter((path) => !path.startsWith("db/migrations/"));
+const sources = new Map(files.map((path) => [path, ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest, true)]));
+const code = files.filter((path) => isCode.test(path));
+
+/** The room of a file: the longest path of the map that it begins with. */
+function roomOf(path: string): string | undefined {
+  return rooms.filter((room) => path.startsWith(room)).sort((a, b) => b.length - a.length)[0];
+}
+
+type Import = { from: string; to: string; line: number; names: readonly string[] };
+
+/** Each import and re-export of the files, types included. `names` is `["*"]` if the whole module is imported. */
+const imports: readonly Import[] = files.flatMap((from) => importsOf(from));
+
+function importsOf(from: string): Import[] {
+  const source = sources.get(from) as ts.SourceFile;
+  const found: Import[] = [];
+  const add = (node: ts.Node, specifier: string, names: readonly string[]) => {
+    const to = specifier.startsWith(".") ? relative(root, join(root, dirname(from), specifier)) : specifier;
+    found.push({ from, to, line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1, names });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      const bindings = node.importClause?.namedBindings;
+      const named =
+        bindings && ts.isNamedImports(bindings) ? bindings.elements.map((each) => (each.propertyName ?? each.name).text) : ["*"];
+      add(node, node.moduleSpecifier.text, node.importClause?.name ? [...named, "default"] : named);
+    }
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [specifier] = node.arguments;
+      if (specifier && ts.isStringLiteral(specifier)) add(node, specifier.text, ["*"]);
+    }
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
+      add(node, node.argument.literal.text, ["*"]);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** The program starts with one file. drizzle-kit reads the schema of each engine, but the program builds its statements from that of SQLite. */
+const isRead = (path: string) => path === "src/main.ts" || path.startsWith("db/schema/postgres/");
+
+describe("rooms", () => {
+  test("every file is in a room of the README's map, and every room exists", () => {
+    expect(code.filter((path) => roomOf(path) === undefined)).toEqual([]);
+    expect(rooms.filter((room) => !files.some((path) => path.startsWith(room)))).toEqual([]);
+  });
+
+  test("a file imports from its own room and from those below it", () => {
+    const upward = imports.filter(({ from, to }) => {
+      const [upper, lower] = [roomOf(from), roomOf(to)];
+      return isCode.test(from) && upper !== undefined && lower !== undefined && rooms.indexOf(upper) > rooms.indexOf(lower);
+    });
+    expect(upward.map(({ from, line, to }) => `${from}:${line} → ${to}`)).toEqual([]);
+  });
+
+  test("no file imports what it may not", () => {
+    const broken = barred.flatMap((rule) =>
+      imports
+        .filter(({ from, to }) => rule.files.test(from) && rule.imports.test(to))
+        .map(({ from, line, to }) => `${from}:${line} → ${to}: ${rule.because}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test("no file imports itself through others, by types neither", () => {
+    expect(circles()).toEqual([]);
+  });
+
+  test("a package belongs to one room", () => {
+    const packages = Object.keys((JSON.parse(readText("package.json")) as { dependencies: Record<string, string> }).dependencies);
+    const spread = packages
+      .filter((name) => !SHARED_PACKAGES.includes(name))
+      .map((name) => {
+        const users = imports.filter(({ from, to }) => isCode.test(from) && (to === name || to.startsWith(`${name}/`)));
+        return { name, rooms: [...new Set(users.map(({ from }) => roomOf(from)))] };
+      });
+    expect(spread.filter((each) => each.rooms.length > 1)).toEqual([]);
+  });
+
+  test("every file is used", () => {
+    const used = new Set(imports.filter(({ from, to }) => isCode.test(from) && from !== to).map(({ to }) => to));
+    expect(code.filter((path) => !isRead(path) && !used.has(path))).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test("have each doc comment in front of what it describes", () => {
+    const behind = code.flatMap((path) => {
+      const text = readText(path);
+      return [...text.matchAll(/^.*[^\s({[,;|&=<][ \t]*(\/\*\* [^\n]*\*\/ ?[;,]?)/gm)]
+        .filter(({ index, 0: match, 1: comment = "" }) => isComment(path, index + match.length - comment.length))
+        .map(({ index }) => `${path}:${text.slice(0, index).split("\n").length}`);
+    });
+    expect(behind).toEqual([]);
+  });
+});
+
+/** Whether the position in a file is in a comment, not in a text. */
+function isComment(path: string, position: number): boolean {
+  let node: ts.Node = sources.get(path) as ts.SourceFile;
+  for (;;) {
+    const inner: ts.Node | undefined = node.getChildren().find((each) => each.getStart() <= position && position < each.getEnd());
+    if (inner === undefined) return true;
+    if (ts.isStringLiteralLike(inner) || ts.isTemplateLiteral(inner) || ts.isJsxText(inner)) return false;
+    node = inner;
+  }
+}
+
+/** The groups of files that import each other, directly or through others. */
+function circles(): string[][] {
+  const next = new Map(code.map((path) => [path, imports.filter(({ from, to }) => from === path && to !== path).map(({ to }) => to)]));
+  const reachable = (start: string): Set<string> => {
+    const seen = new Set<string>();
+    const open = [...(next.get(start) ?? [])];
+    for (let path = open.pop(); path !== undefined; path = open.pop()) {
+      if (seen.has(path)) continue;
+      seen.add(path);
+      open.push(...(next.get(path) ?? []));
+    }
+    return seen;
+  };
+  const reached = new Map(code.map((path) => [path, reachable(path)]));
+  const groups = code
+    .filter((path) => reached.get(path)?.has(path))
+    .map((path) => code.filter((other) => other === path || (reached.get(path)?.has(other) && reached.get(other)?.has(path))));
+  return [...new Map(groups.map((group) => [group.join(), group])).values()];
+}
