@@ -1,6 +1,7 @@
 /**
- * Posts JSON to a receiver that someone else runs: no redirects, no proxy, limits on time and on the response, and only public addresses
- * unless the watch allows others. Messages name the host and never the rest of the URL, which may be a secret.
+ * Posts JSON to a receiver that someone else runs: no redirects, no proxy, a limit on time, and only public addresses unless the watch
+ * allows others. The head of the response decides, and its body is not read. Messages name the host and never the rest of the URL, which may
+ * be a secret.
  */
 import { type ClientRequest, type IncomingMessage, request as requestPlainly } from "node:http";
 import { request as requestSecurely } from "node:https";
@@ -25,8 +26,6 @@ export type Posting = {
 
 /** The longest time for a whole delivery. */
 const TIMEOUT_MS = 30_000;
-/** The most bytes of a response that are read. Nothing depends on what it says. */
-const RESPONSE_BYTES_MAX = 16_384;
 
 const PRIVATE = "its address is private; --allow-private allows that";
 
@@ -53,19 +52,9 @@ function isPrivateLiteral({ hostname }: URL): boolean {
 
 async function send(posting: Posting): Promise<{ status: number; headers: Headers }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; headers: Headers }>();
-  const request = start(posting, (response) => {
-    let bytes = 0;
-    const finish = () => {
-      resolve({ status: response.statusCode ?? 0, headers: new Headers({ "retry-after": response.headers["retry-after"] ?? "" }) });
-      request.destroy();
-    };
-    response.on("data", (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes > RESPONSE_BYTES_MAX) finish();
-    });
-    response.on("end", finish);
-    response.on("error", reject);
-    response.on("close", () => reject(Object.assign(new Error("cut off"), { code: "ECONNRESET" })));
+  const request = start(posting, ({ statusCode = 0, headers }) => {
+    resolve({ status: statusCode, headers: new Headers({ "retry-after": headers["retry-after"] ?? "" }) });
+    request.destroy();
   });
   request.on("error", reject);
   request.end(posting.body);
