@@ -10,7 +10,7 @@ import { send } from "../watch/send.ts";
 import { listWatches } from "../watch/watch-file.ts";
 import { durationAtLeast, nonBlank } from "./arguments.ts";
 import type { Cli } from "./command.ts";
-import { examples, formatCount, formatDuration } from "./output.ts";
+import { examples, formatCount, formatDuration, instantOrNull } from "./output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "./search-options.ts";
 import { addWatchOptions, type WatchOptions, watchDirectory, withWatches } from "./watch-options.ts";
 
@@ -94,7 +94,15 @@ async function runOnce(
       const watches = only === "all" ? named : watchesToRetry(file, named);
       const outcomes = await withSearchIndex(cli, options, catalog, (index) =>
         runWatches(
-          { machine, catalog, index, file, stop, timeLimitMs: options.every, send: (watch, message) => send(watch, message, machine) },
+          {
+            machine,
+            catalog,
+            index,
+            file,
+            stop,
+            timeLimitMs: options.every,
+            send: (watch, message, stop) => send(watch, message, machine, stop),
+          },
           watches,
         ),
       );
@@ -129,15 +137,19 @@ function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonl
 }
 
 function shown({ failure, ...outcome }: Outcome) {
-  return { ...outcome, failure: failure && { reason: failure.reason, retry_at: formatInstant(failure.retry_at) } };
+  return { ...outcome, failure: failure && { reason: failure.reason, retry_at: instantOrNull(failure.retry_at) } };
 }
 
 function linesOf({ messages, counts, failure, paused }: Outcome, now: EpochMs): string[] {
   const delivered =
     messages === 0 ? [] : [`delivered ${countsInWords(counts)}${messages === 1 ? "" : ` in ${formatCount(messages, "message")}`}`];
   if (paused !== null) return [...delivered, `paused: ${paused}`];
-  if (failure !== null) return [...delivered, `${failure.reason}; sent again in ${formatDuration(Math.max(failure.retry_at - now, 1000))}`];
+  if (failure !== null) return [...delivered, `${failure.reason}; ${retryInWords(failure.retry_at, now)}`];
   return messages === 0 ? ["nothing new"] : delivered;
+}
+
+function retryInWords(retryAt: EpochMs | null, now: EpochMs): string {
+  return retryAt === null ? "the next run sends it again" : `sent again in ${formatDuration(Math.max(retryAt - now, 1000))}`;
 }
 
 /** "2 new, 3 changed, 1 no longer matching". */

@@ -77,6 +77,8 @@ export function testCommand(command: Command, cli: Cli): Command {
   const testing = addWatchOptions(command).argument("<name>", "name of the watch");
   return addSearchOptions(testing).action(async (name: string, options: WatchOptions & SearchOptions) => {
     const { machine } = cli;
+    const stop = new AbortController();
+    machine.onStopSignal(() => stop.abort());
     const receiver = await withWatches(cli, options, async (file, catalog) => {
       const watch = requireWatch(file, name);
       const { filter } = watch.definition;
@@ -87,7 +89,7 @@ export function testCommand(command: Command, cli: Cli): Command {
       const id = newMessageId(machine);
       const timestamp = formatInstant(machine.now());
       const message: Message = { id, type: "watch.test", timestamp, data: { watch: name, filter, counts, events } };
-      await send(watch, { id, body: JSON.stringify(message) }, machine);
+      await send(watch, { id, body: JSON.stringify(message) }, machine, stop.signal);
       return watch.definition.receiver;
     });
     const text = `${receiverName(receiver)} accepted a test message`;

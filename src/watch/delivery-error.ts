@@ -10,3 +10,6 @@ export class DeliveryError extends Error {
     super(message);
   }
 }
+
+/** The reason of a delivery that a stop signal cut off. */
+export const STOPPED = "it was stopped";

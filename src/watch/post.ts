@@ -12,7 +12,7 @@ import { version } from "../runtime/version.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { requestFailure } from "../text/request-failure.ts";
 import { isPublicAddress, PRIVATE_ADDRESS, publicLookup } from "./addresses.ts";
-import { DeliveryError } from "./delivery-error.ts";
+import { DeliveryError, STOPPED } from "./delivery-error.ts";
 
 export type Posting = {
   url: URL;
@@ -21,6 +21,8 @@ export type Posting = {
   allowPrivate: boolean;
   allowHttp: boolean;
   now: EpochMs;
+  /** Once it is aborted, the delivery is cut off. */
+  stop: AbortSignal;
   timeoutMs?: number | undefined;
 };
 
@@ -62,7 +64,7 @@ async function send(posting: Posting): Promise<{ status: number; headers: Header
 }
 
 function start(
-  { url, headers, body, allowPrivate, timeoutMs = TIMEOUT_MS }: Posting,
+  { url, headers, body, allowPrivate, stop, timeoutMs = TIMEOUT_MS }: Posting,
   take: (response: IncomingMessage) => void,
 ): ClientRequest {
   const request = url.protocol === "https:" ? requestSecurely : requestPlainly;
@@ -77,14 +79,15 @@ function start(
         ...headers,
       },
       agent: false, // A connection for this message only, without a proxy.
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
       ...(allowPrivate ? {} : { lookup: publicLookup() }),
     },
     take,
   );
 }
 
-function reasonOf(error: unknown, { timeoutMs = TIMEOUT_MS }: Posting): string {
+function reasonOf(error: unknown, { stop, timeoutMs = TIMEOUT_MS }: Posting): string {
+  if (stop.aborted) return STOPPED;
   if (codeOf(error) === PRIVATE_ADDRESS) return PRIVATE;
   if (error instanceof Error && /^(TimeoutError|AbortError)$/.test(error.name)) return `it did not respond within ${timeoutMs / 1000} s`;
   return requestFailure(error).reason;

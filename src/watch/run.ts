@@ -36,9 +36,9 @@ export type RunContext = {
   catalog: CatalogDb;
   index: SearchFile;
   file: WatchFile;
-  /** Sends a message. Throws a DeliveryError if the receiver did not accept it. */
-  send: (watch: Watch, message: Pick<Pending, "id" | "body">) => Promise<void>;
-  /** Once it is aborted, no further message is sent. */
+  /** Sends a message. Throws a DeliveryError if the receiver did not accept it, or if `stop` cut it off. */
+  send: (watch: Watch, message: Pick<Pending, "id" | "body">, stop: AbortSignal) => Promise<void>;
+  /** Once it is aborted, deliveries under way are cut off, and no further message is sent. */
   stop: AbortSignal;
   /** After so long, a watch leaves the rest to the next run, so that a slow receiver delays the next run of the others no further. */
   timeLimitMs?: number | undefined;
@@ -52,8 +52,8 @@ export type Outcome = {
   /** Accepted messages, and what they were about. */
   messages: number;
   counts: Counts;
-  /** Why the last message was not accepted, and when it is sent again. */
-  failure: { reason: string; retry_at: EpochMs } | null;
+  /** Why the last message was not accepted, and when it is sent again; null if the next run does that. */
+  failure: { reason: string; retry_at: EpochMs | null } | null;
   /** Why the watch is paused. */
   paused: string | null;
 };
@@ -120,13 +120,14 @@ function messagesOf({ machine, catalog, index, file, itemsMax }: RunContext, wat
 }
 
 /** Sends a message if it is due. Returns why it was not accepted, or null. */
-async function deliver({ machine, file, send }: RunContext, watch: Watch, pending: Pending): Promise<Outcome["failure"]> {
+async function deliver({ machine, file, send, stop }: RunContext, watch: Watch, pending: Pending): Promise<Outcome["failure"]> {
   const { attempts, id } = pending;
   const startedAt = machine.now();
   if (!isDue(attempts, startedAt)) return { reason: attempts.error ?? "", retry_at: dueAt(attempts, startedAt) };
   try {
-    await send(watch, pending);
+    await send(watch, pending, stop);
   } catch (error) {
+    if (stop.aborted) return { reason: messageOf(error), retry_at: null }; // The receiver has not failed.
     const failed = error instanceof DeliveryError ? error : new DeliveryError(messageOf(error));
     const after = failedOnce(attempts, startedAt, failed, () => randomFraction(machine));
     storeAttempts(file, id, after, pauseReason(failed, after.failing_ms));

@@ -16,7 +16,13 @@ const TEXT_MAX = 3500;
 type Block = { type: "header"; text: { type: "plain_text"; text: string } } | { type: "section"; text: { type: "mrkdwn"; text: string } };
 type SlackMessage = { text: string; blocks: Block[] };
 
-export async function sendToSlack(receiver: SlackReceiver, { body }: { body: string }, zone: Zone, machine: Machine): Promise<void> {
+export async function sendToSlack(
+  receiver: SlackReceiver,
+  { body }: { body: string },
+  zone: Zone,
+  machine: Machine,
+  stop: AbortSignal,
+): Promise<void> {
   await post({
     url: urlOf(receiver.url, machine),
     headers: {},
@@ -24,6 +30,7 @@ export async function sendToSlack(receiver: SlackReceiver, { body }: { body: str
     allowPrivate: receiver.allow_private,
     allowHttp: receiver.allow_http,
     now: machine.now(),
+    stop,
   });
 }
 

@@ -3,30 +3,32 @@ import { codeOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { requestFailure } from "../text/request-failure.ts";
-import { DeliveryError } from "./delivery-error.ts";
+import { DeliveryError, STOPPED } from "./delivery-error.ts";
 import type { Message } from "./message.ts";
 import { placeName, readSecret } from "./secrets.ts";
 import type { MailReceiver, Zone } from "./watch.ts";
 
-/** Limits on connecting, on the server's greeting, and on its silence. */
-const TIMEOUTS = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000, dnsTimeout: 30_000 };
+/** Limits on connecting, on the server's greeting, on its silence, and on the whole delivery. */
+const TIMEOUTS = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000, dnsTimeout: 30_000, totalMs: 120_000 };
 
 /**
- * Sends a message. It has the same Message-ID and Date at every attempt. Returns once the server has accepted it. Throws a DeliveryError
- * that never repeats the server's text, which could repeat a password.
+ * Sends a message, unless `stop` is aborted. It has the same Message-ID and Date at every attempt. Returns once the server has accepted it.
+ * Throws a DeliveryError that never repeats the server's text, which could repeat a password.
  */
 export async function sendMail(
   receiver: MailReceiver,
   { id, body }: { id: string; body: string },
   zone: Zone,
-  machine: Pick<Machine, "env">,
+  { env }: Pick<Machine, "env">,
+  stop: AbortSignal,
   timeouts: Partial<typeof TIMEOUTS> = {},
 ): Promise<void> {
-  const server = smtpServer(receiver, machine);
+  const { totalMs, ...limits } = { ...TIMEOUTS, ...timeouts };
+  const server = smtpServer(receiver, { env });
   // Imported here, because no other command needs them.
   const [{ createTransport }, { mailOf }] = await Promise.all([import("nodemailer"), import("./mail.tsx")]);
   const message: Message = JSON.parse(body);
-  const transport = createTransport({ ...server, ...TIMEOUTS, ...timeouts, disableFileAccess: true, disableUrlAccess: true });
+  const transport = createTransport({ ...server, ...limits, disableFileAccess: true, disableUrlAccess: true });
   const [, domain = "localhost"] = receiver.mail_from.split("@");
   try {
     await transport.sendMail({
@@ -36,9 +38,11 @@ export async function sendMail(
       date: new Date(parseInstantMs(message.timestamp) ?? 0),
       headers: { "Auto-Submitted": "auto-generated" }, // RFC 3834: no automatic replies.
       ...mailOf(message, zone),
+      signal: AbortSignal.any([stop, AbortSignal.timeout(totalMs)]), // A server that sends a line now and then is never silent for long.
     });
   } catch (error) {
-    throw new DeliveryError(`Cannot deliver to ${receiver.mail_to} through ${server.host}: ${reasonOf(error)}`);
+    const reason = stop.aborted ? STOPPED : reasonOf(error, totalMs);
+    throw new DeliveryError(`Cannot deliver to ${receiver.mail_to} through ${server.host}: ${reason}`);
   } finally {
     transport.close();
   }
@@ -86,7 +90,8 @@ const reasons: Readonly<Record<string, string>> = {
   EPROTOCOL: "it does not speak SMTP",
 };
 
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, totalMs: number): string {
+  if (codeOf(error) === "EABORT") return `it took longer than ${totalMs / 1000} s`;
   const { responseCode, response, originalCode } = error as { responseCode?: number; response?: string; originalCode?: string };
   const reason = reasons[codeOf(error)];
   if (responseCode === undefined && originalCode !== undefined && codeOf(error) === "ESOCKET")

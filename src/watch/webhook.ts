@@ -12,7 +12,12 @@ const [BYTES_MIN, BYTES_MAX] = [24, 64];
 const NEW_BYTES = 32;
 
 /** Posts a message. `id` and `body` are the same at every attempt. Throws a DeliveryError. */
-export async function sendWebhook(receiver: WebhookReceiver, { id, body }: { id: string; body: string }, machine: Machine): Promise<void> {
+export async function sendWebhook(
+  receiver: WebhookReceiver,
+  { id, body }: { id: string; body: string },
+  machine: Machine,
+  stop: AbortSignal,
+): Promise<void> {
   const secrets = readSigningSecrets(receiver.secret, machine);
   const now = machine.now();
   const timestamp = `${Math.floor(now / 1000)}`;
@@ -27,6 +32,7 @@ export async function sendWebhook(receiver: WebhookReceiver, { id, body }: { id:
     allowPrivate: receiver.allow_private,
     allowHttp: receiver.allow_http,
     now,
+    stop,
   });
 }
 

@@ -160,8 +160,8 @@ describe("a failing receiver", () => {
     await watched.add("up");
     const { send } = watched.receiver;
     const bodies: string[] = [];
-    watched.receiver.send = async (watch, message) => {
-      if (watch.name === "up") return send(watch, message);
+    watched.receiver.send = async (watch, message, stop) => {
+      if (watch.name === "up") return send(watch, message, stop);
       bodies.push(message.body);
       return refusing();
     };
@@ -434,5 +434,18 @@ describe("a watch", () => {
     await after(watched, record("1"));
     expect(watched.received).toEqual([]);
     rmSync(watched.directory, { recursive: true });
+  });
+
+  test("sends a message again that a stop cut off, which counts as no failure", async () => {
+    const watched = await aWatched();
+    const q = await watched.add("q");
+    watched.receiver.send = async (_, __, stop) => {
+      watched.stop.abort();
+      if (stop.aborted) throw new DeliveryError("Cannot deliver to x: it was stopped");
+    };
+    await watched.take([record("1")]);
+    const [outcome] = await watched.run();
+    expect(outcome?.failure).toEqual({ reason: "Cannot deliver to x: it was stopped", retry_at: null });
+    expect(progressOf(watched.file, q)).toMatchObject({ delivered_total: 0, failed_total: 0, pending: { attempts: { count: 0 } } });
   });
 });

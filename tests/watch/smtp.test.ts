@@ -48,14 +48,20 @@ async function startServer(options: Options = {}): Promise<{ port: number; mails
   return { port, mails };
 }
 
-const send = (url: string, fields: Partial<MailReceiver> = {}) =>
-  sendMail(
-    { ...receiver, ...fields },
-    message,
-    "America/New_York",
-    { env: { SMTP: url } },
-    { socketTimeout: 500, greetingTimeout: 500 },
-  ).then(
+/** Starts a server that does with each connection what the test wants. */
+async function startRawServer(answer: (socket: Socket) => unknown): Promise<{ port: number }> {
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    answer(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  stops.push(() => server.close());
+  return server.address() as { port: number };
+}
+
+const running = new AbortController().signal;
+const send = (url: string, stop = running, timeouts = { socketTimeout: 500, greetingTimeout: 500, totalMs: 100_000 }) =>
+  sendMail(receiver, message, "America/New_York", { env: { SMTP: url } }, stop, timeouts).then(
     () => "accepted",
     (error: DeliveryError) => error.message,
   );
@@ -124,25 +130,38 @@ describe("sendMail()", () => {
     ["hangs after its greeting", (socket) => socket.write("220 x ESMTP\r\n"), "it did not respond in time"],
     ["speaks something else", (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"), "it does not speak SMTP"],
   ])("fails if the server %s", async (_, answer, reason) => {
-    const server = createServer((socket) => {
-      socket.on("error", () => undefined);
-      answer(socket);
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    stops.push(() => server.close());
-    const { port } = server.address() as { port: number };
+    const { port } = await startRawServer(answer);
     expect(await send(`smtp://127.0.0.1:${port}`)).toStartWith(`Cannot deliver to ann@example.org through 127.0.0.1: ${reason}`);
   });
 
   test("fails if the connection is cut during the mail", async () => {
-    const server = createServer((socket) => {
-      socket.on("error", () => undefined);
+    const { port } = await startRawServer((socket) => {
       socket.write("220 x ESMTP\r\n");
       socket.on("data", (line) => (String(line).startsWith("DATA") ? socket.destroy() : socket.write("250 x\r\n")));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    stops.push(() => server.close());
-    expect(await send(`smtp://127.0.0.1:${(server.address() as { port: number }).port}`)).toContain(": the connection was closed");
+    expect(await send(`smtp://127.0.0.1:${port}`)).toContain(": the connection was closed");
+  });
+
+  /** A greeting that never ends: no pause is long, and the next line always comes. */
+  const drip = (socket: Socket) => {
+    const timer = setInterval(() => socket.write("220-x\r\n"), 10);
+    socket.on("close", () => clearInterval(timer));
+  };
+
+  test("fails after the limit of the whole delivery if the server sends line after line", async () => {
+    const { port } = await startRawServer(drip);
+    expect(await send(`smtp://127.0.0.1:${port}`, running, { socketTimeout: 60_000, greetingTimeout: 60_000, totalMs: 200 })).toBe(
+      "Cannot deliver to ann@example.org through 127.0.0.1: it took longer than 0.2 s",
+    );
+  });
+
+  test("ends at a stop signal, whatever the server does", async () => {
+    const stop = new AbortController();
+    const { port } = await startRawServer((socket) => {
+      drip(socket);
+      stop.abort();
+    });
+    expect(await send(`smtp://127.0.0.1:${port}`, stop.signal)).toBe("Cannot deliver to ann@example.org through 127.0.0.1: it was stopped");
   });
 
   test("refuses a certificate that nobody trusts", async () => {

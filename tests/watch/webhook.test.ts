@@ -21,6 +21,7 @@ beforeEach(() => {
 afterEach(() => receiver.stop());
 
 const machine = (env: Record<string, string> = {}) => machineOf(env, { printLine: () => undefined, printError: () => undefined });
+const running = new AbortController().signal;
 const secrets = [newSigningSecret(machine()), newSigningSecret(machine())] as const;
 const MESSAGE = { id: "msg_1", body: '{"type":"watch.changes","data":{"title":"Überraschung"}}' };
 
@@ -38,12 +39,12 @@ async function failureOf(
   fields: Partial<WebhookReceiver> = {},
   env: Record<string, string> = { SECRET: secrets[0] },
 ): Promise<DeliveryError> {
-  return (await sendWebhook(to(fields), MESSAGE, machine(env)).catch((error: unknown) => error)) as DeliveryError;
+  return (await sendWebhook(to(fields), MESSAGE, machine(env), running).catch((error: unknown) => error)) as DeliveryError;
 }
 
 describe("sendWebhook()", () => {
   test("sends the message as it is, with a signature that the reference library verifies", async () => {
-    await sendWebhook(to(), MESSAGE, machine({ SECRET: secrets[0] }));
+    await sendWebhook(to(), MESSAGE, machine({ SECRET: secrets[0] }), running);
     const [posted] = receiver.posted;
     const headers = Object.fromEntries(posted?.headers ?? []);
     expect(new Webhook(secrets[0]).verify(posted?.body ?? "", headers)).toEqual(JSON.parse(MESSAGE.body));
@@ -59,7 +60,7 @@ describe("sendWebhook()", () => {
 
   test("signs with each of two secrets, so that one can replace the other", async () => {
     const file = aFile(`${secrets[0]}\n${secrets[1]}\n`);
-    await sendWebhook(to({ secret: { file } }), MESSAGE, machine());
+    await sendWebhook(to({ secret: { file } }), MESSAGE, machine(), running);
     const [posted] = receiver.posted;
     for (const secret of secrets)
       expect(new Webhook(secret).verify(posted?.body ?? "", Object.fromEntries(posted?.headers ?? []))).toBeTruthy();
@@ -109,7 +110,7 @@ describe("a receiver", () => {
 
 describe("post()", () => {
   const posting = (url: string, fields: object = {}) =>
-    post({ url: new URL(url), headers: {}, body: "{}", allowPrivate: false, allowHttp: true, now: 0, ...fields }).then(
+    post({ url: new URL(url), headers: {}, body: "{}", allowPrivate: false, allowHttp: true, now: 0, stop: running, ...fields }).then(
       () => "accepted",
       (error: Error) => error.message,
     );
@@ -166,7 +167,7 @@ describe("post()", () => {
     ],
     ["closes at once", (socket: Socket) => void socket.destroy(), "the connection was closed"],
   ])("fails if the receiver %s", async (_, answer, reason) => {
-    const { port, message } = await postTo(answer, 300);
+    const { port, message } = await postTo(answer, { timeoutMs: 300 });
     expect(message).toStartWith(`Cannot deliver to 127.0.0.1:${port}: ${reason}`);
   });
 
@@ -177,11 +178,17 @@ describe("post()", () => {
     ["cuts its response", (socket: Socket) => void socket.end(`${accepting}ab`)],
     ["sends more than it said", () => accepting.padEnd(1_000_000, "ab")],
   ])("is done at a status of 2xx, though the receiver %s", async (_, answer) => {
-    expect((await postTo(answer, 60_000)).message).toBe("accepted");
+    expect((await postTo(answer)).message).toBe("accepted");
+  });
+
+  test("ends at a stop signal, though the receiver says nothing", async () => {
+    const stop = new AbortController();
+    const { port, message } = await postTo(() => stop.abort(), { stop: stop.signal });
+    expect(message).toBe(`Cannot deliver to 127.0.0.1:${port}: it was stopped`);
   });
 
   /** Posts to a receiver that writes this answer. */
-  async function postTo(answer: (socket: Socket) => unknown, timeoutMs: number): Promise<{ port: number; message: string }> {
+  async function postTo(answer: (socket: Socket) => unknown, fields: object = {}): Promise<{ port: number; message: string }> {
     const server: Server = createServer((socket) => {
       socket.on("error", () => undefined);
       socket.once("data", () => {
@@ -191,7 +198,7 @@ describe("post()", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
-    const message = await posting(`http://127.0.0.1:${port}/`, { allowPrivate: true, timeoutMs });
+    const message = await posting(`http://127.0.0.1:${port}/`, { allowPrivate: true, ...fields });
     server.close();
     return { port, message };
   }
