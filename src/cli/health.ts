@@ -41,8 +41,8 @@ async function ask(url: string, verify: boolean): Promise<number> {
   const get = url.startsWith("https:") ? getSecurely : getPlainly;
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const request = get(url, { signal: AbortSignal.timeout(TIMEOUT_MS), rejectUnauthorized: verify }, (response) => {
-    response.resume();
     resolve(response.statusCode ?? 0);
+    request.destroy(); // Nothing of the body is read: a server that is not ours could send one without an end.
   });
   request.on("error", (error) => reject(new Error(`Cannot reach ${url}: ${reason(error)}`)));
   return promise;

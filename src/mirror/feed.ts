@@ -33,13 +33,21 @@ export class PermanentError extends Error {
   }
 }
 
+/** A response that is longer than `RESPONSE_BYTES_MAX`. */
+class TooLongError extends PermanentError {}
+
 const PAGE_SIZE = 100;
 const TIMEOUT_MS = 60_000;
+/** The most bytes of a response, decompressed. A line of an import has at most 16 MiB, so one record alone fits. */
+const RESPONSE_BYTES_MAX = 64 * 1024 ** 2;
 const ATTEMPTS_MAX = 6;
 /** The longest wait: after that, a new daily window has begun. */
 const WAIT_MAX_MS = 25 * 3_600_000;
 
-/** One page of a list. Leaves out `filters` whose value is `null`. Throws a PermanentError if the response is not a page. */
+/**
+ * One page of a list. Leaves out `filters` whose value is `null`. Asks for half as many items if the response is too long. Throws a
+ * PermanentError if the response is not a page.
+ */
 export async function readPage(
   feed: Feed,
   path: string,
@@ -48,7 +56,12 @@ export async function readPage(
   limit = PAGE_SIZE,
 ): Promise<Page> {
   const given = Object.entries({ ...filters, limit: String(limit), cursor }).filter((each): each is [string, string] => each[1] !== null);
-  const { data, meta } = await request(feed, `${path}?${new URLSearchParams(given)}`);
+  const response = await request(feed, `${path}?${new URLSearchParams(given)}`).catch((error) => {
+    if (error instanceof TooLongError && limit > 1) return undefined;
+    throw error;
+  });
+  if (response === undefined) return readPage(feed, path, filters, cursor, Math.floor(limit / 2));
+  const { data, meta } = response;
   const next = nextOf(objectOf(meta));
   if (!Array.isArray(data) || !data.every(isObject) || next === undefined)
     throw new PermanentError("", "its response is not a page of a list");
@@ -132,12 +145,25 @@ async function exchange(feed: Feed, target: string): Promise<{ status: number; h
   });
   try {
     const response = await fetch(request);
-    const text = await response.text();
+    const text = await wholeText(response);
     // Documents are stored as they were served. Errors are printed, and may repeat the key.
     return { status: response.status, headers: response.headers, text: response.status === 200 ? text : withoutKey(text, key) };
   } catch (error) {
+    if (error instanceof TooLongError) throw error;
     if (timeout.aborted) throw new TemporaryError(`it did not respond within ${timeoutMs / 1000} s`);
     const { reason, isFinal } = requestFailure(error);
     throw isFinal ? new Error(reason) : new TemporaryError(reason);
   }
+}
+
+/** The text of a response. Stops reading, and ends the connection, where it is too long: a few MB can decompress to gigabytes. */
+async function wholeText({ body }: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.length;
+    if (bytes > RESPONSE_BYTES_MAX) throw new TooLongError("", `its response has more than ${RESPONSE_BYTES_MAX / 1024 ** 2} MiB`);
+    pieces.push(piece);
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces));
 }

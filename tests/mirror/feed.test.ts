@@ -177,6 +177,55 @@ describe("a permanent failure", () => {
   });
 });
 
+describe("a response that is too long", () => {
+  const MIB = 1024 ** 2;
+  const piece = new Uint8Array(MIB).fill(0x20);
+
+  /** A response of 100 MiB of blanks, and what became of it. */
+  function tooLong() {
+    const sent = { pieces: 0, isCancelled: false };
+    const body = new ReadableStream({
+      pull: (controller) => {
+        if (++sent.pieces > 100) controller.close();
+        else controller.enqueue(piece);
+      },
+      cancel: () => {
+        sent.isCancelled = true;
+      },
+    });
+    return { sent, response: new Response(body) };
+  }
+
+  test("is read up to 64 MiB, and asked for with fewer and fewer items", async () => {
+    const sent: ReturnType<typeof tooLong>["sent"][] = [];
+    const client = aClient(await testApi(), async () => {
+      const { sent: last, response } = tooLong();
+      sent.push(last);
+      return response;
+    });
+    expect(await outcomeOf(client)).toBe("its response has more than 64 MiB");
+    expect(client.asked.map((path) => path.replace("/opportunities?limit=", ""))).toEqual(["100", "50", "25", "12", "6", "3", "1"]);
+    expect(client.waits).toEqual([]);
+    for (const { pieces, isCancelled } of sent) expect([pieces < 70, isCancelled]).toEqual([true, true]);
+  });
+
+  test("is followed by one with fewer items", async () => {
+    const api = await serving(60);
+    const client = aClient(api, async (request) => (request.url.includes("limit=100") ? tooLong().response : api.fetch(request)));
+    expect(await outcomeOf(client)).toBe(60);
+    expect(client.asked.map((path) => /limit=\d+/.exec(path)?.[0])).toEqual(["limit=100", "limit=50", "limit=100", "limit=50"]);
+  });
+
+  test("is measured decompressed", async () => {
+    const packed = Bun.gzipSync(new Uint8Array(65 * MIB).fill(0x20), { level: 1 });
+    const headers = { "Content-Type": "application/json", "Content-Encoding": "gzip" };
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(packed, { headers }) });
+    closing.push(() => server.stop(true));
+    const client = { ...aClient(await testApi(), fetch), baseUrl: `http://127.0.0.1:${server.port}/v1` };
+    expect(await outcomeOf(client)).toBe("its response has more than 64 MiB");
+  });
+});
+
 test("the key is sent in the Authorization header only", async () => {
   const api = await serving(250);
   const client = aClient(api, (request) => {
