@@ -49,8 +49,10 @@ export async function createProgram(cli: Cli, argv: readonly string[]): Promise<
       program.addCommand((await createCommand(cli, name, entry, isGiven)).helpGroup(heading));
   }
   program.commandsGroup(MAINTENANCE).helpCommand("help [command]", "Print the help of a command");
-  for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)])
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)]) {
     configureOutput(command, cli.machine, argv);
+    refuseRepeats(command);
+  }
   return program;
 }
 
@@ -88,6 +90,18 @@ function configureOutput(command: Command, machine: Machine, argv: readonly stri
       writeErr: (text) => text.trimEnd().split("\n").forEach(machine.printError),
       outputError: (text, write) => write(withoutSecrets(text, [...argv, ...Object.values(machine.env)])),
     });
+}
+
+/** Refuses an option that is given twice and takes one value: commander would keep the last. A list takes all of its values. */
+function refuseRepeats(command: Command): void {
+  for (const option of command.options.filter(({ required, optional }) => required || optional)) {
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      const isList = Array.isArray(command.getOptionValue(option.attributeName()));
+      if (isGiven && !isList) command.error(`error: option '${option.flags}' takes one value, and must be given once`);
+      isGiven = true;
+    });
+  }
 }
 
 /** Usage errors repeat arguments, and URLs may contain a password or a key. */

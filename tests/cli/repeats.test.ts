@@ -1,0 +1,56 @@
+/** What happens if an option is given twice. */
+import { describe, expect, test } from "bun:test";
+import type { Command, Option } from "commander";
+import { wholeProgram } from "../support/commands.ts";
+
+/** The options whose value is a list. Each other option takes one value. */
+const LISTS = ["--status", "--source", "--program-type", "--naics", "--psc", "--listing", "--set-aside", "--type", "--clear"];
+
+/** Values for the options without choices, by how the help shows them. */
+const VALUES: Readonly<Record<string, string>> = {
+  "<n>": "8",
+  "<percent>": "8",
+  "<when>": "2199-01-31T17:00:00Z",
+  "<timestamp>": "2026-01-31T17:00:00Z",
+  "<duration>": "1d",
+  "<amount>": "500k",
+  "<url>": "https://api.example.org/v1",
+  "<statuses>": "open",
+  "<types>": "grant",
+  "<codes>": "93",
+  "<address>": "ann@example.org",
+  "<zone>": "UTC",
+  "<filters>": "status",
+};
+
+const program = await wholeProgram();
+const options = [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)].flatMap((command) =>
+  command.options.filter(({ required, optional }) => required || optional).map((option) => ({ command, option })),
+);
+
+function sample({ long, argChoices, flags }: Option): string {
+  if (long === "--type") return "date_changed";
+  return argChoices?.[0] ?? VALUES[flags.slice(flags.indexOf("<"))] ?? "x";
+}
+
+/** What the command says of an option that is given twice; `undefined` if it takes both values. */
+function saysOfTwo(command: Command, option: Option): string | undefined {
+  const value = sample(option);
+  try {
+    command.parseOptions([option.long ?? "", value, option.long ?? "", value]);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : `${error}`;
+  }
+}
+
+describe("an option that is given twice", () => {
+  test.each(options.map(({ command, option }) => [`${command.name()} ${option.long}`, command, option] as const))(
+    "%s",
+    (_, command, option) => {
+      const isList = LISTS.includes(option.long ?? "");
+      const refusal = `error: option '${option.flags}' takes one value, and must be given once`;
+      expect(saysOfTwo(command, option)).toBe(isList ? undefined : refusal);
+    },
+  );
+});
