@@ -8,6 +8,7 @@ import { momentOf } from "../filter/kinds.ts";
 import { resolveSources } from "../filter/sources.ts";
 import { readFreshness } from "../search/freshness.ts";
 import { didYouMean } from "../text/closest.ts";
+import { easternDate, easternDateBefore } from "../text/eastern.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { nonBlank, refuseValue, wholeNumber } from "./arguments.ts";
 import { followFeed, printFeed } from "./change-feed.ts";
@@ -43,7 +44,11 @@ const PAGE = 500;
 
 export function changesCommand(changes: Command, cli: Cli): Command {
   changes
-    .option("--since <when>", "detected after this: 7d or 12h ago, a date, a timestamp, or all (default: 7d; with --follow: now)", when)
+    .option(
+      "--since <when>",
+      "detected after this: 7d or 12h ago, yesterday, monday, a date, a timestamp, or all (default: 7d; with --follow: now)",
+      when,
+    )
     .option("--until <when>", "detected until this, in the same forms (default: now)", when)
     .addOption(new Option("--type <types>", `event types: ${eventTypes.join(", ")}`).argParser(types))
     .addOption(
@@ -207,12 +212,24 @@ function instantOrNull(ms: EpochMs | undefined): string | null {
 
 /** The instant of `--since` or `--until`; `undefined` for "all". */
 function instantOf(text: string, now: EpochMs): EpochMs | undefined {
-  return text === "all" ? undefined : momentOf(text.replace(/^\d+[hdw]$/, "-$&"), now);
+  if (text === "all") return undefined;
+  const weekday = WEEKDAYS.indexOf(text.toLowerCase());
+  return momentOf(weekday === -1 ? text.replace(/^\d+[hdw]$/, "-$&") : latestDay(weekday, now), now);
+}
+
+const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
+
+/** The Eastern date of the latest such weekday, which may be today. */
+function latestDay(weekday: number, now: EpochMs): string {
+  const today = new Date(easternDate(now)).getUTCDay();
+  return easternDateBefore(now, (today - weekday + 7) % 7);
 }
 
 function when(text: string): string {
   if (text !== "all" && instantOf(text, 0) === undefined)
-    throw new InvalidArgumentError("It must be a time ago such as 7d or 12h, a date such as 2026-12-31, an RFC 3339 timestamp, or all.");
+    throw new InvalidArgumentError(
+      "It must be a time ago such as 7d or 12h, yesterday, today, a weekday such as monday, a date such as 2026-12-31, an RFC 3339 timestamp, or all.",
+    );
   return text;
 }
 

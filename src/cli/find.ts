@@ -7,6 +7,7 @@ import { BadCursor } from "../search/cursor.ts";
 import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
 import { type Freshness, readFreshness } from "../search/freshness.ts";
 import { readOpportunities } from "../search/records.ts";
+import { BYTE_ORDER_MARK } from "../text/csv.ts";
 import { refuseValue, wholeNumber } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import { withCatalog } from "./databases.ts";
@@ -19,7 +20,7 @@ import { wrapped } from "./wrap.ts";
 const formats = ["table", "json", "ndjson", "csv", "md"] as const;
 type Format = (typeof formats)[number];
 
-type FindOptions = SearchOptions & FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format };
+type FindOptions = SearchOptions & FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format; bom?: true };
 
 export function findCommand(finding: Command, cli: Cli): Command {
   finding.argument("[words...]", 'words that must all occur: quantum, "a phrase", quant*, -optical').allowUnknownOption(); // -optical
@@ -28,6 +29,7 @@ export function findCommand(finding: Command, cli: Cli): Command {
     .addOption(new Option("--limit <n>", "the most opportunities to show").default(20).argParser(wholeNumber(1, 1_000_000)))
     .option("--cursor <cursor>", "continue after the results that gave this cursor; the words, filters and sort must be the same")
     .addOption(new Option("--format <format>", "output format (default: table; json with --json)").choices(formats))
+    .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
     .addHelpText(
       "after",
       examples(
@@ -39,7 +41,9 @@ export function findCommand(finding: Command, cli: Cli): Command {
   return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
     refuseUnknownOptions(finding, words);
     const filter = withWords(finding, filterOf(options), words);
-    const { limit, sort, cursor: after } = options;
+    const { limit, sort, cursor: after, bom = false } = options;
+    const format = options.format ?? (options.json ? "json" : "table");
+    if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
     const now = cli.machine.now();
     refuseEmptyRanges(finding, filter, now);
     await withCatalog(cli, options, async (catalog) => {
@@ -50,7 +54,7 @@ export function findCommand(finding: Command, cli: Cli): Command {
       });
       const freshness = await readFreshness(catalog, now);
       tellFilters(cli, filter, page.total);
-      print(cli, options.format ?? (options.json ? "json" : "table"), { ...page, filter, results: found, freshness });
+      print(cli, format, { ...page, filter, results: found, freshness, bom });
     });
   });
 }
@@ -80,9 +84,16 @@ function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: n
   if (conditions.length > 0) machine.printError(`Found ${formatCount(total)} with ${conditions.join("; ")}`);
 }
 
-type Answer = { filter: Filter; total: number; next: string | null; results: readonly Result[]; freshness: readonly Freshness[] };
+type Answer = {
+  filter: Filter;
+  total: number;
+  next: string | null;
+  results: readonly Result[];
+  freshness: readonly Freshness[];
+  bom: boolean;
+};
 
-function print({ machine }: Cli, format: Format, { filter, total, next, results, freshness }: Answer): void {
+function print({ machine }: Cli, format: Format, { filter, total, next, results, freshness, bom }: Answer): void {
   const shown = `${formatCount(results.length)} of ${formatCount(total)} shown`;
   const more = next === null ? "" : format === "table" ? "; --limit shows more" : `; --cursor ${next} continues`;
   const hidden = total > results.length ? shown + more : "";
@@ -98,7 +109,8 @@ function print({ machine }: Cli, format: Format, { filter, total, next, results,
     machine.printText(`${[table, "", ...lines].join("\n")}\n`);
   } else {
     if (format === "ndjson") for (const { opportunity } of results) machine.printLine(JSON.stringify(opportunity));
-    if (format === "csv") machine.printText(csvHeader + results.map(({ opportunity }) => csvLineOf(opportunity)).join(""));
+    if (format === "csv")
+      machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader + results.map(({ opportunity }) => csvLineOf(opportunity)).join(""));
     if (format === "md") machine.printLine(markdownTable(results));
     for (const line of foot) machine.printError(line);
   }

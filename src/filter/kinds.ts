@@ -4,7 +4,7 @@ import { fold } from "../opportunities/facets.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
-import { easternInstant } from "../text/eastern.ts";
+import { easternDateBefore, easternInstant } from "../text/eastern.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import { type ColumnName, codesOf } from "./columns.ts";
 
@@ -156,7 +156,7 @@ export function date(
   get: (opportunity: Opportunity) => string | null,
 ): Field<string> {
   const { side, help: comparison, holds } = comparisons[operator];
-  const help = `${verb} ${comparison}: 30d, -7d, 2026-12-31 or a timestamp`;
+  const help = `${verb} ${comparison}: 30d, -7d, today, 2026-12-31 or a timestamp`;
   return {
     label: `${capitalized(verb)} ${side}`,
     value: "<when>",
@@ -164,7 +164,9 @@ export function date(
     schema: Type.String({ description: help }),
     read: (given) => {
       if (typeof given !== "string" || momentOf(given.trim(), 0) === undefined)
-        throw new BadValue("must be a time from now such as 30d or -7d, a date such as 2026-12-31, or an RFC 3339 timestamp");
+        throw new BadValue(
+          "must be a time from now such as 30d or -7d, yesterday, today or tomorrow, a date such as 2026-12-31, or an RFC 3339 timestamp",
+        );
       return given.trim();
     },
     words: (given, now) => `${verb} ${side} ${whenInWords(given, now)}`,
@@ -193,16 +195,10 @@ export function amount({ label, help, words, column, operator, read, fits }: Amo
     help,
     schema: Type.String({ description: `${help}: a decimal as text, such as "250000"` }),
     read: (given) => {
-      const plain =
-        typeof given === "string"
-          ? given
-              .trim()
-              .replace(/^\$/, "")
-              .replace(/,(?=\d{3}(?!\d))/g, "")
-          : "";
-      if (!isDecimal(plain)) {
+      const plain = typeof given === "string" ? decimalOf(given.trim()) : undefined;
+      if (plain === undefined) {
         const asText = typeof given === "string" ? "" : " as text"; // A number in a file of filters may have lost digits.
-        throw new BadValue(`must be an amount in dollars${asText}, such as "250000" or "1500.50"`);
+        throw new BadValue(`must be an amount in dollars${asText}, such as "250000", "$1,500.50", "500k" or "1.5m"`);
       }
       return plain;
     },
@@ -215,9 +211,26 @@ export function amount({ label, help, words, column, operator, read, fits }: Amo
   };
 }
 
+/** Digits that `k` (thousand) and `m` (million) stand for. */
+const SUFFIX_DIGITS: Readonly<Record<string, number>> = { k: 3, m: 6 };
+
+/** "500000" of "500k", "1500000.50" of "$1,500,000.50"; `undefined` if the text is no amount. The digits move as text, so it is exact. */
+function decimalOf(text: string): string | undefined {
+  const [, number = "", suffix = ""] = /^\$?(.*?)([km]?)$/i.exec(text) ?? [];
+  const plain = number.replace(/,(?=\d{3}(?!\d))/g, "");
+  const shift = SUFFIX_DIGITS[suffix.toLowerCase()];
+  if (!isDecimal(plain)) return undefined;
+  if (shift === undefined) return plain;
+  const [whole = "", fraction = ""] = plain.split(".");
+  const [moved, rest] = [fraction.slice(0, shift).padEnd(shift, "0"), fraction.slice(shift)];
+  return `${whole}${moved}`.replace(/^(-?)0+(?=\d)/, "$1") + (rest === "" ? "" : `.${rest}`);
+}
+
 // ---- Instants.
 
 const RELATIVE = /^([+-]?)(\d{1,5})([hdw])$/;
+/** Days before today. */
+const NAMED_DAYS: Readonly<Record<string, number>> = { yesterday: 1, today: 0, tomorrow: -1 };
 const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** The instant of a time that a date field has read. */
@@ -226,18 +239,24 @@ export function instantOf(given: string, now: EpochMs): EpochMs {
 }
 
 /**
- * The instant of "30d" (from now) or "-30d", a date, or a timestamp; `undefined` if the text is none. A date begins at midnight US Eastern
- * time, as it does for the federal sources.
+ * The instant of "30d" (from now) or "-30d", "today", a date, or a timestamp; `undefined` if the text is none. A day begins at midnight US
+ * Eastern time, as it does for the federal sources.
  */
 export function momentOf(given: string, now: EpochMs): EpochMs | undefined {
   const [, sign, count, unit] = RELATIVE.exec(given) ?? [];
   if (unit !== undefined) return now + (sign === "-" ? -1 : 1) * Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
-  const midnight = /^\d{4}-\d\d-\d\d$/.test(given) ? easternInstant(given, "00:00:00") : given;
+  const daysAgo = NAMED_DAYS[given.toLowerCase()];
+  const day = daysAgo === undefined ? given : easternDateBefore(now, daysAgo);
+  const midnight = /^\d{4}-\d\d-\d\d$/.test(day) ? easternInstant(day, "00:00:00") : day;
   return midnight === undefined ? undefined : parseStoredMs(midnight);
 }
 
 function whenInWords(given: string, now: EpochMs): string {
-  return RELATIVE.test(given) ? `${formatInstant(instantOf(given, now)).slice(0, 16).replace("T", " ")} UTC (${given})` : given;
+  return isRelative(given) ? `${formatInstant(instantOf(given, now)).slice(0, 16).replace("T", " ")} UTC (${given})` : given;
+}
+
+function isRelative(given: string): boolean {
+  return RELATIVE.test(given) || Object.hasOwn(NAMED_DAYS, given.toLowerCase());
 }
 
 // ---- Small parts.

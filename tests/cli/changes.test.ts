@@ -127,6 +127,11 @@ describe("the choice of events", () => {
     [["--since", "2026-08-01"], ({ event }) => event.detected_at > "2026-08-01T04:00"],
     [["--since", "2026-07-26T13:40:14Z"], ({ event }) => event.detected_at > "2026-07-26T13:40:14.000Z"],
     [["--until", "2026-07-26T13:40:14Z"], ({ event }) => event.detected_at <= "2026-07-26T13:40:14.000Z"],
+    [["--since", "monday"], ({ event }) => event.detected_at > "2026-08-03T04:00"],
+    [
+      ["--since", "Wednesday", "--until", "yesterday"],
+      ({ event }) => /^2026-(07-29T0[4-9]|07-29T[12]|07-3|08-0[12]|08-03T0[0-3])/.test(event.detected_at),
+    ],
     [["--since", "3d"], ({ event }) => Date.parse(event.detected_at) > NOW - 3 * DAY],
     [
       ["--since", "30d", "--until", "9d"],
@@ -134,7 +139,8 @@ describe("the choice of events", () => {
     ],
   ])("%j", async (args, isWanted) => {
     const given = args.includes("--since") ? args : ["--since", "all", ...args];
-    const { out } = await changes("--at-least", "noise", ...given, "--format", "ndjson");
+    const severity = args.includes("--at-least") ? [] : ["--at-least", "noise"];
+    const { out } = await changes(...severity, ...given, "--format", "ndjson");
     const expected = all.filter(isWanted).map(({ event }) => event.id);
     if (args[0] === "--words") expect(expected).toEqual(expect.arrayContaining(idsOf(out)));
     else expect(idsOf(out)).toEqual(expected);
@@ -156,7 +162,10 @@ describe("the choice of events", () => {
 
 describe("usage errors", () => {
   test.each([
-    ["--since yesterday", "It must be a time ago such as 7d or 12h, a date such as 2026-12-31, an RFC 3339 timestamp, or all."],
+    [
+      "--since mon",
+      "It must be a time ago such as 7d or 12h, yesterday, today, a weekday such as monday, a date such as 2026-12-31, an RFC 3339 timestamp, or all.",
+    ],
     ["--type date_change", 'There is no type "date_change" (did you mean "date_changed"?).'],
     ["--at-least unknown", "Allowed choices are noise, cosmetic, informational, material, critical."],
     ["--follow --json", "error: --follow cannot print json, which has an end; use --format ndjson"],
@@ -286,9 +295,10 @@ describe("--cursor-file", () => {
     const catalog = await aCatalog(db);
     const cursor = join(aDirectory(), "cursor");
     const run = async (...args: string[]) => {
+      const format = args.includes("--format") ? [] : ["--format", "ndjson"];
       const { code, out, err } = await changesAt(
         undefined,
-        ["--cursor-file", cursor, "--format", "ndjson", ...args],
+        ["--cursor-file", cursor, ...format, ...args],
         ["--data", directory],
         catalog.clock.now,
       );

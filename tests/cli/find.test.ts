@@ -70,6 +70,7 @@ describe("fundfeed find", () => {
     const lines = (await at(undefined, "find", "quantum", "--format", "ndjson", "--limit", "4")).out.trimEnd().split("\n");
     for (const line of lines) expect(all).toContainEqual(JSON.parse(line));
     expect(lines).toHaveLength(4);
+    expect((await at(undefined, "find", "quantum", "--format", "csv", "--bom")).out).toStartWith("\ufeffid,source,");
     expect((await at(undefined, "find", "quantum", "--format", "csv", "--limit", "4")).out).toStartWith(
       "id,source,upstream_id,solicitation_id,title,",
     );

@@ -87,13 +87,16 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     ["watch add q --to stdout --closes-after 30d --closes-before 7d", "error: --closes-after 30d must be earlier than --closes-before 7d"],
     ["watch add q --to stdout --min-amount 500 --max-amount 49.5", "error: --min-amount 500 must not be more than --max-amount 49.5"],
     [
-      "find --min-amount 5M",
-      "error: option '--min-amount <amount>' argument '5M' is invalid. It must be an amount in dollars, such as \"250000\" or \"1500.50\".",
+      "find --min-amount 5G",
+      "error: option '--min-amount <amount>' argument '5G' is invalid. It must be an amount in dollars, such as \"250000\", \"$1,500.50\", ",
     ],
     [
       "changes --type tpye",
       "error: option '--type <types>' argument 'tpye' is invalid. There is no type \"tpye\". The types are opportunity_added, ",
     ],
+    ["find --bom", "error: --bom needs --format csv"],
+    ["find --limit 3 --limit 4", "error: option '--limit <n>' takes one value, and must be given once"],
+    ["changes -o x --output y", "error: option '-o, --output <file>' takes one value, and must be given once"],
     ["show", "error: missing required argument 'id'"],
     ["watch add w --to slack", "error: --to slack requires --url-file or FUNDFEED_SLACK_URL"],
     ["watch add w --to smtp --mail-to a@b.org --mail-from a@b.org", "error: --to smtp requires --smtp-url-file or FUNDFEED_SMTP_URL"],

@@ -61,6 +61,8 @@ describe("matches()", () => {
     { closes_after: "2026-03-31T23:59:59-04:00" },
     { min_amount: "$9,007,199,254,740,993.01" },
     { max_amount: "1000.5" },
+    { min_amount: "9007199254.74099301m", max_amount: "1.0005k" },
+    { posted_before: "Yesterday", updated_after: "2026-02-01", closes_after: "tomorrow" },
     { updated_after: "2026-02-02T11:59:59.999Z" },
     { status: ["open"], agency: "navy", naics: ["11", "541715"] },
   ])("finds it by %j", (json) => {
@@ -86,6 +88,9 @@ describe("matches()", () => {
     { closes_before: "2026-03-31T23:59:59-04:00" },
     { min_amount: "9007199254740993.02" },
     { max_amount: "1000.49" },
+    { min_amount: "9007199254.74099302M" },
+    { max_amount: "1k" },
+    { closes_before: "today" },
     { updated_after: "2026-02-02T12:00:00Z" },
     { status: ["open"], agency: "army" },
   ])("does not find it by %j", (json) => {
@@ -108,10 +113,12 @@ describe("readFilter() refuses", () => {
     [{ agency: " " }, '"agency" must be a text that is not blank'],
     [{ agency: "défense\ndept" }, '"agency" must not contain control characters'],
     [{ agency: "x".repeat(201) }, '"agency" must have at most 200 characters'],
-    [{ closes_before: "2026-02-30" }, '"closes_before" must be a time from now such as 30d or -7d, a date'],
+    [{ closes_before: "2026-02-30" }, '"closes_before" must be a time from now such as 30d or -7d, yesterday'],
     [{ closes_before: "30" }, '"closes_before" must be a time from now'],
     [{ closes_before: 30 }, '"closes_before" must be a time from now'],
     [{ min_amount: 250000 }, '"min_amount" must be an amount in dollars as text, such as "250000"'],
+    [{ min_amount: "5 million" }, '"min_amount" must be an amount in dollars, such as "250000"'],
+    [{ closes_before: "someday" }, "yesterday, today or tomorrow, a date such as 2026-12-31"],
     [{ min_amount: "1e6" }, '"min_amount" must be an amount in dollars, such as "250000"'],
   ])("%j", (json, reason) => {
     expect(() => readFilter(json, "filter.json")).toThrow("Cannot read filter.json: ");
@@ -128,6 +135,8 @@ test("describeFilter() says every condition in words", () => {
       closes_before: "30d",
       posted_after: "2026-01-01",
       min_amount: "1250000.5",
+      max_amount: "$2.5m",
+      opens_after: "tomorrow",
     },
     "the filter",
   );
@@ -136,7 +145,9 @@ test("describeFilter() says every condition in words", () => {
     'agency contains "Energy"',
     "NAICS 5417",
     "posted after 2026-01-01",
+    "opens after 2026-03-02 05:00 UTC (tomorrow)",
     "closes before 2026-03-31 12:00 UTC (30d)",
     "awards of $1,250,000.5 or more",
+    "awards of $2,500,000 or less",
   ]);
 });
