@@ -3,6 +3,7 @@ import { and, asc, eq, exists as existsIn, gt, lte, max, not, or, type Placehold
 import type { Dialect } from "../../db/dialect.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { exists, parameter, pick, query, select } from "../../db/query.ts";
+import { reasonOf } from "../../db/reason.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { atNextInstant, redactEvents, updateRecord, type Writing } from "./commit.ts";
@@ -27,12 +28,23 @@ export async function redactStored(
   report: Report = () => undefined,
 ): Promise<Redacted> {
   const redacted: Redacted = { records: 0, events: 0 };
-  for await (const rows of candidatesIn(db, sources, report)) {
-    await atNextInstant(db, now, async (writing) => {
-      for (const seq of rows) await redactOne(writing, seq, redacted);
-    });
+  let committed = redacted;
+  try {
+    for await (const rows of candidatesIn(db, sources, report)) {
+      await atNextInstant(db, now, async (writing) => {
+        for (const seq of rows) await redactOne(writing, seq, redacted);
+      });
+      committed = { ...redacted };
+    }
+  } catch (error) {
+    throw committed === redacted ? error : failedAfter(error, committed);
   }
   return redacted;
+}
+
+function failedAfter(error: unknown, { records, events }: Redacted): Error {
+  const done = `contacts of ${records} records and ${events} events are erased; the same command erases the rest`;
+  return new Error(`${reasonOf(error)}; ${done}`, { cause: error });
 }
 
 /** What `redactStored` would return. Changes nothing. */

@@ -20,18 +20,21 @@ const firstDueAt = query({ until: opportunities.due_at }, ({ until }) =>
 /** How many records changed their status, and how many events that made. */
 export type StatusTurns = { changed: number; events: number };
 
-/** Turns every status that is due at `now`. The changes get the instants at which they are stored. */
-export async function turnStatuses(db: CatalogDb, now: EpochMs): Promise<StatusTurns> {
-  return turn(db, now, () => now);
+/** Turns every status that is due at `now`. The changes get the instants at which they are stored. `total` counts what is committed. */
+export async function turnStatuses(db: CatalogDb, now: EpochMs, total: StatusTurns = noTurns()): Promise<StatusTurns> {
+  return turn(db, now, () => now, total);
 }
 
 /** Turns every status that is due until `until`, each at the instant at which it was due, as a running server would have done. */
 export async function turnStatusesWhenDue(db: CatalogDb, until: EpochMs): Promise<StatusTurns> {
-  return turn(db, until, (dueAt) => dueAt);
+  return turn(db, until, (dueAt) => dueAt, noTurns());
 }
 
-async function turn(db: CatalogDb, until: EpochMs, instantFor: (dueAt: EpochMs) => EpochMs): Promise<StatusTurns> {
-  const total = { changed: 0, events: 0 };
+export function noTurns(): StatusTurns {
+  return { changed: 0, events: 0 };
+}
+
+async function turn(db: CatalogDb, until: EpochMs, instantFor: (dueAt: EpochMs) => EpochMs, total: StatusTurns): Promise<StatusTurns> {
   for (;;) {
     const first = await db.get(firstDueAt, { until });
     if (first === undefined || first.due_at === null) return total;
@@ -44,7 +47,7 @@ async function turn(db: CatalogDb, until: EpochMs, instantFor: (dueAt: EpochMs) 
 }
 
 async function turnChunk(writing: Writing, dueUntil: EpochMs): Promise<StatusTurns> {
-  const total = { changed: 0, events: 0 };
+  const total = noTurns();
   for (const stored of await listDue(writing.sql, dueUntil, CHUNK)) {
     const decision = decideStatusTurn(stored, writing.instant);
     await updateRecord(writing, stored, decision, [], null);

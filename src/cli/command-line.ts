@@ -16,7 +16,10 @@ const HELP_WIDTH = 80;
 /** Options of every command. The help lists them last. */
 const COMMON_OPTIONS = ["--data", "--database", "--json", "--help"];
 
-/** Runs one command. Returns the exit code: 0 done, 1 failed and nothing changed, 2 usage error, 3 done but some records were rejected. */
+/**
+ * Runs one command. Returns the exit code: 0 done, 1 failed and nothing changed unless the error says what did, 2 usage error, 3 done but
+ * some records were rejected.
+ */
 export async function runCommandLine(argv: readonly string[], machine: Machine): Promise<number> {
   const cli: Cli = { machine, exitCode: 0 };
   const program = await createProgram(cli, argv);
@@ -41,7 +44,7 @@ export async function createProgram(cli: Cli, argv: readonly string[]): Promise<
     .version(version, "-V, --version", "print the version")
     .addHelpText(
       "after",
-      "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed and nothing changed, 2 usage error,\n3 done but some records were rejected.",
+      "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed (nothing changed unless the error says what did),\n2 usage error, 3 done but some records were rejected.",
     );
   const isGiven = argv.includes(LISTS_ALL) ? () => true : (word: string) => argv.includes(word);
   for (const [heading, entries] of Object.entries(commands)) {

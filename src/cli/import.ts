@@ -96,7 +96,8 @@ function untilStopped<T>(
   const cutOff = Promise.withResolvers<never>();
   let hasBegun = false;
   machine.onStopSignal(() => {
-    if (stop.signal.aborted) cutOff.reject(new Error("a second signal cut it off"));
+    if (stop.signal.aborted)
+      cutOff.reject(new Error("a second signal cut it off; what it stored stays, and the same command stores the rest"));
     if (!hasBegun) cutOff.reject(new Error("it was stopped before anything was stored"));
     stop.abort();
   });

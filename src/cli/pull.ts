@@ -65,7 +65,8 @@ export function untilStopped(machine: Machine, work: (stop: AbortSignal) => Prom
   const stop = new AbortController();
   const cutOff = Promise.withResolvers<void>();
   machine.onStopSignal(() => {
-    if (stop.signal.aborted) cutOff.reject(new Error("a second signal cut it off"));
+    if (stop.signal.aborted)
+      cutOff.reject(new Error("a second signal cut it off; what it stored stays, and the same command stores the rest"));
     stop.abort();
   });
   return Promise.race([work(stop.signal), cutOff.promise]);

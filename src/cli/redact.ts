@@ -40,7 +40,7 @@ export function redactCommand(command: Command, cli: Cli): Command {
           const erased = await redactStored(db, codes, now(), progressOf(cli));
           cli.machine.showProgress("");
           const stored = { ...erased, complete: await vacuum(cli, db) };
-          await redactFiles(context);
+          await redactFiles(context).catch(refuseAfterRecords);
           return stored;
         });
       });
@@ -84,6 +84,11 @@ async function redactFiles(context: ImportContext): Promise<void> {
     if (!(await dropDownloads(context, upstream))) notify(`A pull of ${upstream.name} is running; its downloads are removed when it ends`);
   }
   for (const name of Object.values(fileNames)) rmSync(join(directory, `${name}.partial`), { force: true }); // Left by a killed restore.
+}
+
+function refuseAfterRecords(error: unknown): never {
+  const rest = "contacts are erased from records and events, but files may still have some until redact runs again";
+  throw new Error(`Cannot redact the files beside the catalog: ${rest}: ${reasonOf(error)}`, { cause: error });
 }
 
 async function vacuum({ machine }: Cli, db: CatalogDb): Promise<boolean> {

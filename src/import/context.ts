@@ -1,6 +1,6 @@
 /** What an import works with: its options, opened files, staging, rejects and lock. */
 import type { CatalogDb } from "../../db/engine.ts";
-import { messageOf } from "../../db/reason.ts";
+import { messageOf, reasonOf } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Format } from "./format.ts";
 import type { FileDigest, Summary } from "./import-log.ts";
@@ -36,13 +36,21 @@ export type ImportContext = {
 
 export type Progress = { step: "reading" | "comparing" | "writing"; done: number; total?: number; share: number };
 
-/** Reports progress. Throws if the import was stopped; `stored` is how many records are stored by then. */
-export async function advance({ progress, stop }: ImportContext, made: Progress, stored = 0): Promise<void> {
+/** The end of an import by a signal. */
+class Stopped extends Error {}
+
+/** Reports progress. Throws if the import was stopped. */
+export async function advance({ progress, stop }: ImportContext, made: Progress): Promise<void> {
   await progress(made);
-  if (!stop?.aborted) return;
-  if (stored === 0) throw new Error("it was stopped before anything was stored");
-  const [count, total] = [stored, made.total].map((number) => number?.toLocaleString("en-US"));
-  throw new Error(`it was stopped after ${count} of ${total} records; the same command stores the rest`);
+  if (stop?.aborted) throw new Stopped("it was stopped before anything was stored");
+}
+
+/** The error of an import that failed or was stopped when `stored` of `total` records were stored. If there are any, it says so. */
+export function failedAfter(error: unknown, stored: number, total: number): unknown {
+  if (stored === 0) return error;
+  const [count, all] = [stored, total].map((number) => number.toLocaleString("en-US"));
+  const reason = error instanceof Stopped ? "" : `${reasonOf(error)}; `;
+  return new Error(`${reason}it was stopped after ${count} of ${all} records; the same command stores the rest`, { cause: error });
 }
 
 /** The summary, the most common reasons if records were rejected, and the files with the rejected records. */

@@ -7,7 +7,17 @@ import { findByUpstreamId, hasEvent } from "../changes/stored.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
-import { advance, digestsOf, type ImportContext, type Opened, type Options, type Outcome, shareRead, withInputs } from "./context.ts";
+import {
+  advance,
+  digestsOf,
+  failedAfter,
+  type ImportContext,
+  type Opened,
+  type Options,
+  type Outcome,
+  shareRead,
+  withInputs,
+} from "./context.ts";
 import { objectLines } from "./formats/records.ts";
 import { beginImport, emptySummary, finishImport, type Summary } from "./import-log.ts";
 import type { Staging } from "./staging.ts";
@@ -42,9 +52,14 @@ export async function importEvents(context: ImportContext, options: Options): Pr
     const files = await digestsOf(opened.inputs);
     const begun = { format: "events", files, sources: [...sources].sort(), snapshot: false, asOf: undefined, startedAt: context.now() };
     const importId = options.dryRun ? undefined : await beginImport(context.db, begun);
-    await storeEvents(context, opened.staging, summary, importId);
-    if (importId !== undefined) await finishImport(context.db, importId, summary, context.now());
-    return summary;
+    const stored = { events: 0 };
+    try {
+      await storeEvents(context, opened.staging, summary, importId, stored);
+      if (importId !== undefined) await finishImport(context.db, importId, summary, context.now());
+      return summary;
+    } catch (error) {
+      throw failedAfter(error, stored.events, opened.staging.counts().toWrite);
+    }
   });
 }
 
@@ -74,8 +89,14 @@ async function stageEvents(
   return { summary, sources };
 }
 
-/** Stores the staged events that are new, and counts them. Without an `importId`, it only counts. */
-async function storeEvents(context: ImportContext, staging: Staging, summary: Summary, importId: number | undefined): Promise<void> {
+/** Stores the staged events that are new, and counts them; in `stored`, those of committed transactions. Without an `importId`, it only counts. */
+async function storeEvents(
+  context: ImportContext,
+  staging: Staging,
+  summary: Summary,
+  importId: number | undefined,
+  stored: { events: number },
+): Promise<void> {
   const total = staging.counts().toWrite;
   const run = importId === undefined ? context.db.readTransaction : context.db.transaction;
   for (const chunk of staging.eventChunks(CHUNK)) {
@@ -87,8 +108,8 @@ async function storeEvents(context: ImportContext, staging: Staging, summary: Su
         summary[isNew ? "events" : "unchanged"]++;
       }
     });
-    const made = { step: "writing", done: summary.events, total, share: (summary.events + 1) / (total + 1) } as const;
-    await advance(context, made, importId === undefined ? 0 : summary.events);
+    if (importId !== undefined) stored.events = summary.events;
+    await advance(context, { step: "writing", done: summary.events, total, share: (summary.events + 1) / (total + 1) });
   }
 }
 

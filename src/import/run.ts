@@ -29,7 +29,7 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { noteChange } from "../sources/news.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { advance, digestsOf, type ImportContext, type Options, type Outcome, withInputs } from "./context.ts";
+import { advance, digestsOf, failedAfter, type ImportContext, type Options, type Outcome, withInputs } from "./context.ts";
 import { type FirstPass, runFirstPass } from "./first-pass.ts";
 import type { Format } from "./format.ts";
 import {
@@ -184,6 +184,18 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const summary = summaryOf(firstPass, staging);
   const total = staging.counts().toWrite + missing.length + links.length;
   const run: Run = { ...plan, context, importId, before, summary, total, done: 0, committed: 0, changing: new Set() };
+  try {
+    await storeAll(run);
+    await finishImport(db, importId, inTotal(before, summary), now());
+    return summary;
+  } catch (error) {
+    throw failedAfter(error, run.committed, run.total);
+  }
+}
+
+async function storeAll(run: Run): Promise<void> {
+  const { firstPass, staging } = run;
+  const { db } = run.context;
   const remainingLinks = await storeRecords(run);
   await storeRemovals(run);
   // After the records, so that no record changes twice at one instant.
@@ -194,8 +206,6 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   }
   await saveOtherVersions(run);
   await saveSourceDigests(run);
-  await finishImport(db, importId, inTotal(before, summary), now());
-  return summary;
 }
 
 /** Runs `work` in one transaction at one instant, and notes in the import log how far the import is. */
@@ -214,8 +224,8 @@ async function commit(run: Run, work: (writing: Writing) => Promise<void>): Prom
 }
 
 /** Reports progress. Throws if the import was stopped. */
-async function report({ context, total, done, committed }: Run): Promise<void> {
-  await advance(context, { step: "writing", done, total, share: total === 0 ? 1 : done / total }, committed);
+async function report({ context, total, done }: Run): Promise<void> {
+  await advance(context, { step: "writing", done, total, share: total === 0 ? 1 : done / total });
 }
 
 /** Counts one changed record, and reports at intervals. */

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import { insertInto, orUpdate, selectBy } from "../../db/query.ts";
+import { reasonOf } from "../../db/reason.ts";
 import { settings } from "../../db/schema/sqlite/catalog.ts";
 import type { ImportContext, Outcome } from "../import/context.ts";
 import { importFiles } from "../import/run.ts";
@@ -86,10 +87,14 @@ async function importFetched(context: ImportContext, job: Pull, { files, known, 
   };
   const outcome = await importFiles(context, upstream.format, options);
   if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot import from ${job.base.host}: the download contains no records`);
-  if (known !== undefined) await storeKnown(context.db, upstream, known);
+  if (known !== undefined) await storeKnown(context.db, upstream, known).catch(refuseAfterImport);
   // The directory of the downloaded files is removed, so reasons name the file alone.
   const reasons = outcome.reasons?.map((reason) => ({ ...reason, file: basename(reason.file) }));
   return { ...outcome, ...(reasons && { reasons }), ...(insteadOf !== undefined && { instead_of: insteadOf }) };
+}
+
+function refuseAfterImport(error: unknown): never {
+  throw new Error(`${reasonOf(error)}; all records are stored, and the next pull downloads the same again`, { cause: error });
 }
 
 /* Files */

@@ -8,7 +8,7 @@ import { pullCommand } from "../../src/cli/pull.ts";
 import { emptySummary } from "../../src/import/import-log.ts";
 import { bareCommand } from "../support/commands.ts";
 import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";
-import { realJson } from "../support/real-data.ts";
+import { realFile, realJson } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 import { NOW, PATIENT, type Played, play } from "./upstream.ts";
 
@@ -241,6 +241,19 @@ describe("fundfeed pull --every", () => {
     await db.close();
   });
 
+  test("says that all records are stored if only its note about the download cannot be", async () => {
+    const command = aCommand();
+    const db = openCatalog(command.data, NOW);
+    db.sqlite.run(
+      "create trigger broken before insert on settings when new.name like 'pulled %' begin select raise(abort, 'no room'); end",
+    );
+    await db.close();
+    const feed = Uint8Array.from(realFile("darpa/opportunity-20260905.json"));
+    const headers = { "content-type": "application/json", etag: '"1"' };
+    const upstream = play(({ path }) => (path === "/opportunity.json" ? new Response(feed, { headers }) : undefined));
+    expect(await command.run(upstream, "darpa")).toBe("no room; all records are stored, and the next pull downloads the same again");
+  });
+
   test("ends at once at a second signal", async () => {
     const command = aCommand();
     const upstream = play(async () => {
@@ -248,6 +261,8 @@ describe("fundfeed pull --every", () => {
       command.signal();
       return Response.json(SOLICITATIONS);
     });
-    expect(await command.run(upstream, "sbir-gov", "--every", "1h")).toBe("a second signal cut it off");
+    expect(await command.run(upstream, "sbir-gov", "--every", "1h")).toBe(
+      "a second signal cut it off; what it stored stays, and the same command stores the rest",
+    );
   });
 });
