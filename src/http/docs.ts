@@ -1,15 +1,13 @@
 /** `/openapi.json`, `/docs` and the files of that page. They load nothing from other hosts. */
-import { readFileSync } from "node:fs";
 import pageScript from "./docs/page.client.js" with { type: "text" };
 import pageStyle from "./docs/page.css" with { type: "text" };
 import { docsPage } from "./docs/page.ts";
-import scalarFile from "./docs/scalar-1.72.1.js.gz" with { type: "file" };
-import { type Document, openapiDocument } from "./openapi.ts";
+import { openapiDocument } from "./openapi.ts";
 import { type Asset, type StaticFile, staticFiles } from "./static-files.ts";
 
-/** The page loads only its own files and connects to nothing, so no key can leave it. Scalar needs inline styles. */
+/** The page loads only its own files and connects to nothing, so no key can leave it. */
 const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Returns a function that returns all files by path. Its first call builds them, in about 20 ms; later calls return the same ones. */
 export function descriptionFiles(baseUrl: string): () => ReadonlyMap<string, StaticFile> {
@@ -25,9 +23,7 @@ function descriptionAssets(baseUrl: string): Asset[] {
   const document = openapiDocument(baseUrl);
   const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(pageStyle));
   const script = hashedFile("page", "js", JAVASCRIPT, Bun.gzipSync(pageScript));
-  const scalar = hashedFile("scalar", "js", JAVASCRIPT, new Uint8Array(readFileSync(scalarFile)));
-  const reference = hashedFile("reference", "js", JAVASCRIPT, Bun.gzipSync(referenceScript(document, baseUrl)));
-  const page = docsPage(document, { style: style.path, script: script.path, scalar: scalar.path, reference: reference.path });
+  const page = docsPage(document, { style: style.path, script: script.path });
   return [
     { path: "/openapi.json", contentType: "application/json", body: bytes(JSON.stringify(document)) },
     {
@@ -38,8 +34,6 @@ function descriptionAssets(baseUrl: string): Asset[] {
     },
     style,
     script,
-    scalar,
-    reference,
   ];
 }
 
@@ -50,32 +44,6 @@ function hashedFile(name: string, extension: string, contentType: string, body: 
   const hash = Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 12);
   const headers = { "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" };
   return { path: `/docs/${name}-${hash}.${extension}`, contentType, body, headers };
-}
-
-/** The script that shows Scalar's reference. It turns off everything that could send a request, and with it a key, from the browser. */
-function referenceScript(document: Document, baseUrl: string): string {
-  const info = {
-    ...document.info,
-    description: `What each operation takes and returns. [The guide](${baseUrl}/docs) explains how to use them.`,
-  };
-  const configuration = {
-    slug: "reference",
-    content: { ...document, info },
-    hideTestRequestButton: true,
-    hideClientButton: true,
-    hiddenClients: true, // The samples come from the description.
-    hideDarkModeToggle: true,
-    showDeveloperTools: "never",
-    documentDownloadType: "none",
-    defaultOpenAllTags: true,
-    operationTitleSource: "summary",
-    withDefaultFonts: false,
-    persistAuth: false,
-    telemetry: false,
-    agent: { disabled: true },
-    mcp: { disabled: true },
-  };
-  return `showReference(${JSON.stringify(configuration)});`;
 }
 
 function bytes(text: string): Uint8Array<ArrayBuffer> {

@@ -15,7 +15,7 @@ export type Document = {
   info: object;
   servers: [{ url: string }];
   paths: Paths;
-  components: { responses: Record<string, DescribedResponse> };
+  components: { schemas: Record<string, DescribedSchema>; responses: Record<string, DescribedResponse> };
 };
 
 type Paths = Record<string, { get: DescribedOperation }>;
@@ -40,7 +40,20 @@ export type DescribedParameter = {
   schema: { type: string; default?: unknown; items?: { enum?: string[] } };
 };
 
-type DescribedResponse = { headers: Record<string, unknown>; content?: Record<string, { examples?: Record<string, unknown> }> };
+type DescribedResponse = {
+  headers: Record<string, unknown>;
+  content?: Record<string, { schema?: DescribedSchema; example?: unknown; examples?: Record<string, unknown> }>;
+};
+
+export type DescribedSchema = {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  description?: string;
+  anyOf?: DescribedSchema[];
+  items?: DescribedSchema;
+  properties?: Record<string, DescribedSchema>;
+};
 
 /** The whole description, for a public base address. */
 export function openapiDocument(baseUrl: string): Document {

@@ -1,8 +1,6 @@
-// Optional: puts the samples into tabs, adds copy buttons, and shows Scalar's reference as a second view.
+// Optional: puts the samples into tabs, and adds copy buttons.
 
 const root = document.documentElement;
-const files = document.currentScript.dataset;
-const dark = matchMedia("(prefers-color-scheme: dark)");
 root.classList.add("scripted");
 
 // Samples: one tab for each language. Choosing a language changes all samples.
@@ -68,51 +66,6 @@ function addCopyButton(figure) {
 for (const [number, group] of document.querySelectorAll(".samples").entries()) if (group.children.length > 1) makeTabs(group, number);
 if (navigator.clipboard) for (const figure of document.querySelectorAll(".samples figure")) addCopyButton(figure);
 showLanguage("curl");
-
-// Anchors in the guide show the guide. Any other anchor is a place in the reference, such as `#reference/tag/…`; Scalar scrolls to it.
-const guide = document.getElementById("guide");
-const reference = document.getElementById("reference");
-
-function showView() {
-  const anchor = decodeURIComponent(location.hash.slice(1));
-  const target = anchor === "" ? guide : document.getElementById(anchor);
-  const isGuide = target !== null && guide.contains(target);
-  guide.hidden = !isGuide;
-  reference.hidden = isGuide;
-  for (const link of document.querySelectorAll("[data-view]")) {
-    if ((link.dataset.view === "guide") === isGuide) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
-  if (!isGuide) loadReference();
-  target?.scrollIntoView();
-}
-
-let isLoading = false;
-function loadReference() {
-  if (isLoading) return;
-  isLoading = true;
-  load(files.scalar, () => load(files.reference));
-}
-
-function load(src, then) {
-  const script = document.createElement("script");
-  script.src = src;
-  script.addEventListener("load", () => then?.());
-  document.head.append(script);
-}
-
-// The reference file calls this after Scalar is loaded.
-// biome-ignore lint/correctness/noUnusedVariables: it is called from another file.
-function showReference(configuration) {
-  document.getElementById("scalar").replaceChildren();
-  const shown = window.Scalar.createApiReference("#scalar", { ...configuration, forceDarkModeState: dark.matches ? "dark" : "light" });
-  dark.addEventListener("change", () =>
-    shown.updateConfiguration({ ...configuration, forceDarkModeState: dark.matches ? "dark" : "light" }),
-  );
-}
-
-addEventListener("hashchange", showView);
-showView();
 
 // Marks the section that is being read.
 const links = new Map([...document.querySelectorAll(".sections a")].map((link) => [link.hash.slice(1), link]));

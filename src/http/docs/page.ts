@@ -1,17 +1,22 @@
 /** The page at `/docs`: the guide and the operations, as plain HTML that needs no script. */
-import type { DescribedOperation, DescribedParameter, Document } from "../openapi.ts";
+import type { DescribedOperation, DescribedParameter, DescribedSchema, Document } from "../openapi.ts";
 import { problemAnchor } from "../problem.ts";
 import { guideSections, type Section } from "./guide.ts";
 import { highlight } from "./highlight.ts";
 
 /** The paths of the page's files, below the base address. */
-type Files = { style: string; script: string; scalar: string; reference: string };
+type Files = { style: string; script: string };
 
 /** The page as HTML. */
-export function docsPage(document: Document, { style, script, scalar, reference }: Files): string {
+export function docsPage(document: Document, { style, script }: Files): string {
   const [{ url: baseUrl }] = document.servers;
   const operations = Object.entries(document.paths).map(([path, { get }]) => operationEntry(document, path, get));
-  const sections = [...guideSections(baseUrl), { id: "operations", title: "Operations", markdown: operations.join("\n\n") }];
+  const objects = Object.entries(document.components.schemas).map(([name, schema]) => objectEntry(name, schema));
+  const sections = [
+    ...guideSections(baseUrl),
+    { id: "operations", title: "Operations", markdown: operations.join("\n\n") },
+    { id: "objects", title: "Objects", markdown: objects.join("\n\n") },
+  ];
   const base = Bun.escapeHTML(baseUrl);
   const relative = (path: string) => path.slice(1); // The page itself is at `docs`.
   return `<!doctype html>
@@ -24,15 +29,15 @@ export function docsPage(document: Document, { style, script, scalar, reference 
 <meta name="description" content="US federal funding opportunities with their history: guide and reference of the API.">
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="${relative(style)}">
-<script defer src="${relative(script)}" data-scalar="${relative(scalar)}" data-reference="${relative(reference)}"></script>
+<script defer src="${relative(script)}"></script>
 </head>
 <body>
 <a class="skip" href="#overview">Skip to the guide</a>
 <header class="bar">
 <a class="brand" href="#"><img src="${ICON}" alt="" width="24" height="24">fundfeed <small>API v1</small></a>
-<nav aria-label="Views">
-<a href="#" data-view="guide" aria-current="page">Guide</a>
-<a href="#reference" data-view="reference">Reference</a>
+<nav aria-label="Documents">
+<a href="#overview">Guide</a>
+<a href="#operations">Operations</a>
 <a href="openapi.json">OpenAPI</a>
 </nav>
 </header>
@@ -53,7 +58,6 @@ ${sections.map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join
 ${sections.map(sectionHtml).join("\n")}
 </main>
 </div>
-<div id="reference" hidden><div id="scalar"><p class="loading">Loading the reference …</p></div></div>
 </body>
 </html>
 `;
@@ -98,15 +102,50 @@ function sampleHtml([, language = "", label = "", source = ""]: RegExpExecArray)
 }
 
 function operationEntry(document: Document, path: string, operation: DescribedOperation): string {
-  const { operationId, tags, summary, description, security, parameters } = operation;
-  const [tag] = tags;
-  const reference = `reference/tag/${tag.toLowerCase()}/GET${path}`; // Where Scalar shows the operation.
+  const { operationId, summary, description, security, parameters, responses } = operation;
   return [
     `### \`GET\` ${path} {#operation-${operationId}}`,
     `${summary}. ${description}`,
     parameterTable(parameters.filter((parameter) => parameter.in !== "header")),
-    `${security === undefined ? "Needs a key." : "Needs no key."} Refused with ${problemLinks(document, operation)}. [Responses and samples](#${reference})`,
+    `${security === undefined ? "Needs a key." : "Needs no key."} Refused with ${problemLinks(document, operation)}.`,
+    operation["x-codeSamples"].map(({ lang, label, source }) => `\`\`\`${languages[lang]} ${label}\n${source}\n\`\`\``).join("\n"),
+    exampleResponse(responses[200]),
   ].join("\n\n");
+}
+
+/** The languages of the samples, as `highlight` names them. */
+const languages: Readonly<Record<string, string>> = { Shell: "sh", TypeScript: "ts", Python: "python", Go: "go" };
+
+/** What a success returns: the object, and an example that can be unfolded. Empty if it is not JSON. */
+function exampleResponse(response: DescribedOperation["responses"][string] | undefined): string {
+  const json = response !== undefined && "content" in response ? response.content?.["application/json"] : undefined;
+  if (json?.schema?.$ref === undefined) return "";
+  const name = nameOf(json.schema.$ref);
+  const example = Bun.escapeHTML(JSON.stringify(json.example, null, 2));
+  return `Returns [${name}](#object-${name}).\n\n<details class="example"><summary>An example</summary><pre tabindex="0"><code>${example.replaceAll("\n", "&#10;")}</code></pre></details>`;
+}
+
+/** The fields of an object of the description. */
+function objectEntry(name: string, { properties }: DescribedSchema): string {
+  const rows = Object.entries(properties ?? {}).map(
+    ([field, schema]) => `| \`${field}\` | ${typeOf(schema)} | ${schema.description ?? ""} |`,
+  );
+  return [`### ${name} {#object-${name}}`, ["| Field | Type | Meaning |", "|---|---|---|", ...rows].join("\n")].join("\n\n");
+}
+
+/** The type of a field in words, such as "date-time or null", with links to other objects. */
+function typeOf(schema: DescribedSchema): string {
+  if (schema.$ref !== undefined) return `[${nameOf(schema.$ref)}](#object-${nameOf(schema.$ref)})`;
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(" or ");
+  if (schema.type === undefined) return "any JSON value";
+  const types = typeof schema.type === "string" ? [schema.type] : schema.type;
+  return types
+    .map((type) => (type === "array" ? `list of ${typeOf(schema.items ?? {})}` : type === "string" ? (schema.format ?? type) : type))
+    .join(" or ");
+}
+
+function nameOf(reference: string): string {
+  return reference.replace(/^.*\//, "");
 }
 
 function parameterTable(parameters: readonly DescribedParameter[]): string {
@@ -121,7 +160,7 @@ function parameterTable(parameters: readonly DescribedParameter[]): string {
 function problemLinks({ components }: Document, { responses }: DescribedOperation): string {
   return Object.entries(responses)
     .flatMap(([status, response]) => {
-      const resolved = "$ref" in response ? components.responses[response.$ref.replace(/^.*\//, "")] : response;
+      const resolved = "$ref" in response ? components.responses[nameOf(response.$ref)] : response;
       const codes = Object.keys(resolved?.content?.["application/problem+json"]?.examples ?? {});
       return codes.map((code) => `[${status} \`${code}\`](#${problemAnchor(code)})`);
     })
