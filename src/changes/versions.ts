@@ -15,8 +15,8 @@ const factColumns = pick(versions, "revision_key", "series", "title", "posted_at
 /** What is stored about a version with a revision key. */
 export type VersionFacts = { revision_key: string; series: string; title: string; posted_at: EpochMs | null };
 
-// Older programs could store an id with several records. The choice among them must be the same in every import: the record with stored
-// facts, else the one whose lineage is the id, else the one that shows the id, else the first. The best comes last: it stays in the map.
+// An id can be stored with several records: its own, and those whose versions named it. The choice among them must be the same in every
+// import: the record with stored facts, else the one whose lineage is the id, else the one that shows the id, else the first. The best comes last: it stays in the map.
 const versionRecordsByIds = query({ source: upstreamIds.source, ids: listOf(upstreamIds.upstream_id) }, ({ source, ids }) =>
   select({
     upstream_id: upstreamIds.upstream_id,
@@ -41,18 +41,6 @@ const versionRecordsByIds = query({ source: upstreamIds.source, ids: listOf(upst
       eq(opportunities.source_opportunity_id, upstreamIds.upstream_id),
       desc(opportunities.seq),
     ),
-);
-const recordsByUpstreamIds = query({ source: upstreamIds.source, ids: listOf(upstreamIds.upstream_id) }, ({ source, ids }) =>
-  select({
-    upstream_id: upstreamIds.upstream_id,
-    lineage: opportunities.lineage,
-    shown_id: opportunities.source_opportunity_id,
-    document: opportunities.document,
-  })
-    .from(upstreamIds)
-    .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
-    .where(and(eq(upstreamIds.source, source), inArray(upstreamIds.upstream_id, ids)))
-    .orderBy(asc(opportunities.seq)),
 );
 const versionsOfSeries = query({ source: versions.source, series: listOf(versions.series) }, ({ source, series }) =>
   select({ lineage: opportunities.lineage, ...factColumns })
@@ -96,7 +84,7 @@ export type VersionRecord = {
   lineage: string;
   /** The upstream id of the version that the record shows. */
   shown_id: string;
-  /** Missing if only the id is stored, by an older program or from an export. */
+  /** Missing if only the id is stored, as from an export. */
   facts: VersionFacts | undefined;
 };
 
@@ -104,27 +92,6 @@ export type VersionRecord = {
 export async function findVersionRecords(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, VersionRecord>> {
   const rows = await sql.all(versionRecordsByIds, { source, ids });
   return new Map(rows.map(({ upstream_id, lineage, shown_id, ...facts }) => [upstream_id, { lineage, shown_id, facts: factsOf(facts) }]));
-}
-
-/**
- * For each version, the records with its `opportunity_id` whose URL ends in its `id`. Records whose lineage is that id come first, then
- * those that were stored first.
- */
-export async function findRecordsByUrl(
-  sql: CatalogSql,
-  source: string,
-  versions: readonly { id: string; opportunity_id: string | null }[],
-): Promise<(VersionRecord & { id: string })[]> {
-  const ids = new Set(versions.flatMap(({ opportunity_id }) => opportunity_id ?? []));
-  if (ids.size === 0) return [];
-  const rows = await sql.all(recordsByUpstreamIds, { source, ids: [...ids] });
-  const found = rows.flatMap(({ upstream_id, document, ...record }) => {
-    const url = parseStored<Opportunity>(document).source.url ?? "";
-    return versions
-      .filter(({ id, opportunity_id }) => opportunity_id === upstream_id && url.endsWith(`/${id}`))
-      .map(({ id }) => ({ ...record, id, facts: undefined }));
-  });
-  return found.toSorted((one, other) => Number(other.lineage === other.id) - Number(one.lineage === one.id));
 }
 
 type NullableFacts = { [Name in keyof VersionFacts]: VersionFacts[Name] | null };
@@ -145,21 +112,14 @@ export type ShownVersion = {
   title: string;
   posted_at: string | null;
   ids: number;
-  /** Whether the version belongs to another record, because an older program moved it. */
-  isForeign: boolean;
 };
 
 /** The versions that the records of some lineages show. Skips lineages that are not stored. */
 export async function findShownVersions(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<ShownVersion[]> {
   const rows = await sql.all(recordsByLineages, { source, lineages });
-  const owners = await findVersionRecords(
-    sql,
-    source,
-    rows.map(({ shown_id }) => shown_id),
-  );
   return rows.map(({ lineage, shown_id, document, ids }) => {
     const { title, dates } = parseStored<Opportunity>(document);
-    return { lineage, shown_id, title, posted_at: dates.posted_at, ids, isForeign: owners.get(shown_id)?.lineage !== lineage };
+    return { lineage, shown_id, title, posted_at: dates.posted_at, ids };
   });
 }
 

@@ -71,11 +71,6 @@ export type Version = {
   source: string;
   /** The id of this version alone. */
   id: string;
-  /**
-   * The upstream id of its record, if that is another one and need not be unique. A stored record with this upstream id and a URL that ends
-   * in `id` is the one of this version: an older program stored it without the id.
-   */
-  opportunity_id?: string;
   /** If undefined, the version is known by its id alone. */
   facts?: Facts;
   /** Ids of other versions of the same record, as far as the upstream names them. */

@@ -1,9 +1,8 @@
 /**
  * New links between stored records and records of this import. A record's parent is the nearest earlier stage of its acquisition, whichever
- * of them was imported first. If older programs stored two records for one version, the one that is kept up to date is the canonical one.
+ * of them was imported first.
  */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { readContent } from "../changes/content.ts";
 import { findMovedLink } from "../changes/link.ts";
 import { findStored, isStored } from "../changes/stored.ts";
 import { listStages } from "../changes/versions.ts";
@@ -34,13 +33,9 @@ async function nearest(sql: CatalogSql, source: string, series: string, key: str
   return undefined;
 }
 
-/** The links of stored records that change with this import. */
-export async function listNewLinks(db: CatalogDb, known: Known): Promise<NewLink[]> {
-  return known.isFirst ? [] : [...(await listNewParents(db, known)), ...(await listTwins(db, known))];
-}
-
-/** Records that the import stores itself already have their parent. */
-async function listNewParents(db: CatalogDb, known: Known): Promise<NewLink[]> {
+/** The links to parents of stored records that change with this import. Records that the import stores itself already have their parent. */
+export async function listNewParents(db: CatalogDb, known: Known): Promise<NewLink[]> {
+  if (known.isFirst) return [];
   const found: NewLink[] = [];
   for (const [source, series] of known.staging.placements.begunSeries()) {
     for (let first = 0; first < series.length; first += BATCH_ROWS) {
@@ -52,20 +47,6 @@ async function listNewParents(db: CatalogDb, known: Known): Promise<NewLink[]> {
         }
       });
     }
-  }
-  return found;
-}
-
-async function listTwins(db: CatalogDb, { staging }: Known): Promise<NewLink[]> {
-  const found: NewLink[] = [];
-  for (const twins of staging.placements.twins()) {
-    await db.readTransaction(async (sql) => {
-      for (const { source, lineage, twin } of twins) {
-        const stored = await findStored(sql, source, twin);
-        if (stored === undefined || readContent(stored.document, stored.sidecar).relationships.canonical_id !== null) continue;
-        found.push({ seq: stored.seq, canonical_id: opportunityId(source, lineage) });
-      }
-    });
   }
   return found;
 }

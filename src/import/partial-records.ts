@@ -19,8 +19,7 @@ export async function completeRecord(
 ): Promise<object> {
   const withLineage = (draft: object) => (version === undefined ? draft : { ...draft, lineage: version.lineage });
   const key = partial === undefined ? undefined : readNaturalKey(withLineage(record));
-  const all =
-    staged === undefined ? await findContent(sql, version?.isForeign ? undefined : key) : contentOf(staged.rendered, staged.indexed);
+  const all = staged === undefined ? await findContent(sql, key) : contentOf(staged.rendered, staged.indexed);
   if (all === undefined) return withLineage(record);
   const { status: _status, status_display: _display, ...content } = all;
   return merged(withLineage(reconcile?.(all) ?? record), content, partial === "adds");

@@ -6,7 +6,6 @@
 import type { Database } from "bun:sqlite";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import {
-  findRecordsByUrl,
   findShownVersions,
   findVersionRecords,
   listVersions,
@@ -33,8 +32,6 @@ export type PlacedVersion = {
   facts: VersionFacts | undefined;
   /** Its record shows a newer version. This one only adds its id. */
   isOlder: boolean;
-  /** The version that its record shows belongs to another record, so none of its fields may be kept. */
-  isForeign: boolean;
 };
 
 /** The versions in the files of one import. */
@@ -49,8 +46,6 @@ export type Placements = {
   unsavedOf: (source: string, lineage: string) => PlacedVersion[];
   /** The same of all records that the import does not store, in batches. */
   unsaved: () => Iterable<PlacedVersion[]>;
-  /** Pairs of records with the same version, in batches: the lineages of both. */
-  twins: () => Iterable<{ source: string; lineage: string; twin: string }[]>;
   /** The series, by source, in which a version begins a new record whose lineage is its key. */
   begunSeries: () => Map<string, string[]>;
 };
@@ -70,10 +65,6 @@ export function openPlacements(sqlite: Database): Placements {
     *unsaved() {
       for (const batch of table.unsaved()) yield batch.map(placedOf);
     },
-    *twins() {
-      for (const batch of table.twins())
-        yield batch.map(({ source, id, lineage, twin }) => ({ source, lineage: lineage ?? id, twin: twin ?? id }));
-    },
     begunSeries() {
       const bySource = Map.groupBy(table.begun(), ({ source }) => source);
       return new Map([...bySource].map(([source, keys]) => [source, keys.map(({ series }) => series)]));
@@ -81,9 +72,9 @@ export function openPlacements(sqlite: Database): Placements {
   };
 }
 
-function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older, is_foreign }: Row): PlacedVersion {
+function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older }: Row): PlacedVersion {
   const facts = revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
-  return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1, isForeign: is_foreign === 1 };
+  return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1 };
 }
 
 async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncIterable<Version>, isFirst: boolean): Promise<void> {
@@ -103,7 +94,7 @@ async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncItera
 }
 
 /** A version that occurs twice keeps the facts of the first unless they are provisional, and the more exact time. */
-function add(table: VersionTable, { source, id, opportunity_id, facts, others = [] }: Version): void {
+function add(table: VersionTable, { source, id, facts, others = [] }: Version): void {
   const usable = usableKey(source, facts?.key ?? id, id);
   if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Validation will reject its record.
   const { at, hasTime } = postingOf(facts?.posted ?? null);
@@ -122,7 +113,6 @@ function add(table: VersionTable, { source, id, opportunity_id, facts, others = 
   table.add({
     source,
     id,
-    opportunity_id: usableKey(source, undefined, opportunity_id)?.upstreamId ?? null,
     revision_key: key,
     series,
     title: compared,
@@ -148,20 +138,14 @@ function postingOf(posted: string | null): { at: number | null; hasTime: number 
   return { at: parseInstantMs(instant ?? "") ?? null, hasTime: isDate ? 0 : 1 };
 }
 
-/** Places the versions whose id a record has, or should have. */
+/** Places the versions whose id a record has. */
 async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const ids = ofSource.map(({ id }) => id);
     const recordsById = await findVersionRecords(sql, source, ids);
-    const recordsByUrl = await findRecordsByUrl(sql, source, ofSource);
     for (const row of ofSource) {
-      const withId = recordsById.get(row.id);
-      const withUrl = recordsByUrl.filter(({ id }) => id === row.id);
-      const record = withId ?? withUrl[0];
-      if (record === undefined) continue;
-      const twin = withUrl.find(({ lineage }) => lineage !== record.lineage)?.lineage ?? null;
-      const known = asKnown(row, record);
-      table.update({ ...known, twin, is_saved: withId === undefined ? 0 : known.is_saved });
+      const record = recordsById.get(row.id);
+      if (record !== undefined) table.update(asKnown(row, record));
     }
   }
 }
@@ -239,9 +223,9 @@ async function threadsOf(sql: CatalogSql, keys: readonly Key[]): Promise<Map<str
   return threads;
 }
 
-/** Adds the version that a record shows. If an older program stored the record, or it was restored, no other is known. */
-function addShown(thread: Thread, { title, posted_at, ids, isForeign }: ShownVersion): void {
-  if (thread.count === 0 && !isForeign) join(thread, { title, posted_at: instantOf(posted_at) });
+/** Adds the version that a record shows. If the record was restored, no other is known. */
+function addShown(thread: Thread, { title, posted_at, ids }: ShownVersion): void {
+  if (thread.count === 0) join(thread, { title, posted_at: instantOf(posted_at) });
   thread.count = Math.max(thread.count, ids);
 }
 
@@ -287,7 +271,7 @@ function join(thread: Thread, { title, posted_at }: { title: string | null; post
   thread.count++;
 }
 
-/** Finds out for versions whose records show another version whether that is newer, and whether it belongs there. */
+/** Finds out for versions whose records show another version whether that is newer. */
 async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const lineages = [...new Set(ofSource.map(({ lineage }) => lineage ?? ""))];
@@ -295,10 +279,8 @@ async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Row[
     for (const row of ofSource) {
       const shown = byLineage.get(row.lineage ?? "");
       if (shown === undefined) continue;
-      const here = table.find(source, shown.shown_id);
-      const isForeign = shown.isForeign || (here !== undefined && here.lineage !== row.lineage);
-      const isOlder = !isForeign && isAfter({ id: shown.shown_id, posted_at: instantOf(shown.posted_at) }, row);
-      table.update({ ...row, is_foreign: isForeign ? 1 : 0, is_older: isOlder ? 1 : 0 });
+      const isOlder = isAfter({ id: shown.shown_id, posted_at: instantOf(shown.posted_at) }, row);
+      table.update({ ...row, is_older: isOlder ? 1 : 0 });
     }
   }
 }

@@ -10,7 +10,6 @@ import {
   type Writing,
 } from "../changes/commit.ts";
 import type { PreparedRecord } from "../changes/content.ts";
-import { recountIfBehind } from "../changes/counts.ts";
 import { afterStatusTurn, type Decision, decideImport, decideLink, decideRemoval } from "../changes/decide.ts";
 import { countLinks, type Incoming, listUnlinked, mayBeLinked } from "../changes/link.ts";
 import { turnStatusesWhenDue } from "../changes/status-turns.ts";
@@ -43,7 +42,7 @@ import {
   recordProgress,
   type Summary,
 } from "./import-log.ts";
-import { listMovedLinks, listNewLinks, type NewLink } from "./links.ts";
+import { listMovedLinks, listNewParents, type NewLink } from "./links.ts";
 import type { Staging, UpstreamId } from "./staging.ts";
 
 /**
@@ -74,7 +73,7 @@ export async function importFiles(context: ImportContext, format: Format, option
     await refuseEarlierInstant(db, begun);
     const missing = options.snapshot ? await findMissing(db, firstPass.sources, staging, options) : [];
     // Restored records already have their links.
-    const links = firstPass.newestRestored === undefined ? await listNewLinks(db, { format, staging, isFirst: firstPass.isFirst }) : [];
+    const links = firstPass.newestRestored === undefined ? await listNewParents(db, { format, staging, isFirst: firstPass.isFirst }) : [];
     const plan = { begun, firstPass, staging, missing, links };
     return options.dryRun ? countOnly(context, plan) : store(context, plan);
   });
@@ -177,7 +176,6 @@ function addId(ids: Incoming["ids"], source: string, upstreamId: string, id: str
 async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const { begun, firstPass, staging, missing, links } = plan;
   const { db, now } = context;
-  await recountIfBehind(db);
   if (begun.asOf !== undefined) await turnStatusesWhenDue(db, begun.asOf - 1);
   const before = await countsBefore(db, begun);
   const importId = await beginImport(db, begun);

@@ -9,8 +9,6 @@ export type Row = {
   n: number;
   source: string;
   id: string;
-  /** The upstream id of its record, if that is another one. */
-  opportunity_id: string | null;
   /** These three are null if the version is known by its id alone. */
   revision_key: string | null;
   series: string | null;
@@ -24,19 +22,16 @@ export type Row = {
   head: string | null;
   /** The lineage of its record; null until it is placed. */
   lineage: string | null;
-  /** The lineage of a second record that an older program stored for this version. */
-  twin: string | null;
   /** Its record is stored and shows another version. */
   is_other: number;
   is_older: number;
-  is_foreign: number;
   /** It begins a new record whose lineage is its key. */
   begins: number;
   /** The catalog already has all of this. */
   is_saved: number;
 };
 
-type New = Pick<Row, "source" | "id" | "opportunity_id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "others">;
+type New = Pick<Row, "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "others">;
 
 export type Key = { source: string; revision_key: string; series: string };
 
@@ -45,9 +40,9 @@ export type VersionTable = ReturnType<typeof openVersionTable>;
 /** Creates the table in an open database. */
 export function openVersionTable(sqlite: Database) {
   sqlite.run(
-    `create table versions (n integer primary key, source text not null, id text not null, opportunity_id text, twin text, revision_key text, series text, title text,
+    `create table versions (n integer primary key, source text not null, id text not null, revision_key text, series text, title text,
        posted_at integer, has_time integer not null, others text, head text, lineage text, is_other integer not null default 0, is_older integer not null default 0,
-       is_foreign integer not null default 0, begins integer not null default 0, is_saved integer not null default 0)`,
+       begins integer not null default 0, is_saved integer not null default 0)`,
   );
   sqlite.run("create unique index versions_id on versions (source, id)");
   sqlite.run("create index versions_key on versions (source, revision_key)");
@@ -56,11 +51,11 @@ export function openVersionTable(sqlite: Database) {
   const rows = <Values extends (string | number)[]>(rest: string) => sqlite.prepare<Row, Values>(`select * from versions where ${rest}`);
   const find = rows<[string, string]>("source = ? and id = ?");
   const add = sqlite.prepare<unknown, (string | number | null)[]>(
-    "insert into versions (source, id, opportunity_id, revision_key, series, title, posted_at, has_time, others) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "insert into versions (source, id, revision_key, series, title, posted_at, has_time, others) values (?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const update = sqlite.prepare<unknown, (string | number | null)[]>(
-    `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, others = ?, head = ?, lineage = ?, twin = ?, is_other = ?, is_older = ?,
-       is_foreign = ?, begins = ?, is_saved = ? where n = ?`,
+    `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, others = ?, head = ?, lineage = ?, is_other = ?, is_older = ?,
+       begins = ?, is_saved = ? where n = ?`,
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${BATCH_ROWS}`);
   const others = rows<[number]>(`n > ? and is_other order by n limit ${BATCH_ROWS}`);
@@ -90,13 +85,12 @@ export function openVersionTable(sqlite: Database) {
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
   const unsavedOf = rows<[string, string]>("source = ? and lineage = ? and not is_saved");
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
-  const twins = rows<[number]>(`n > ? and twin is not null order by n limit ${BATCH_ROWS}`);
   const begun = sqlite.prepare<Key, []>("select distinct source, series from versions where begins order by source, series");
 
   return {
     find: (source: string, id: string): Row | undefined => find.get(source, id) ?? undefined,
-    add: ({ source, id, opportunity_id, revision_key, series, title, posted_at, has_time, others }: New) =>
-      void add.run(source, id, opportunity_id, revision_key, series, title, posted_at, has_time, others),
+    add: ({ source, id, revision_key, series, title, posted_at, has_time, others }: New) =>
+      void add.run(source, id, revision_key, series, title, posted_at, has_time, others),
     update: (row: Row) =>
       void update.run(
         row.revision_key,
@@ -107,10 +101,8 @@ export function openVersionTable(sqlite: Database) {
         row.others,
         row.head,
         row.lineage,
-        row.twin,
         row.is_other,
         row.is_older,
-        row.is_foreign,
         row.begins,
         row.is_saved,
         row.n,
@@ -129,7 +121,6 @@ export function openVersionTable(sqlite: Database) {
     others: () => batches(others),
     /** The versions that name others of their record. */
     naming: () => batches(naming),
-    twins: () => batches(twins),
     place: (n: number, lineage: string, { begins, isOther }: { begins: boolean; isOther: boolean }) =>
       void place.run(lineage, begins ? 1 : 0, isOther ? 1 : 0, n),
     /** Sorted here: `order by` makes this statement ten times slower in bun:sqlite 1.4.5, and each record of an import runs it. */

@@ -6,7 +6,7 @@ import { dsip } from "../../src/import/formats/dsip.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
-import { aCatalog, aFile, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
+import { aCatalog, aFile, dropScratch, type TestCatalog } from "../support/imports.ts";
 import { describeReal, realFile, realJson, realPath } from "../support/real-data.ts";
 import { dailyRows, type Row, responseNoticeOf, type SamGovLayout, samGovFiles } from "../support/sam-gov-layouts.ts";
 import { rawSql } from "../support/sql.ts";
@@ -316,62 +316,6 @@ describe("a topic of SBIR.gov that the API and the CSV have", () => {
       // The upstream contradicts itself about three of them: their numbers, or a letter of the title.
       for (const file of [...files, ...files])
         expect((await catalog.takeFiles([file], { format: sbirGov })).changed).toBeLessThanOrEqual(3);
-    }
-  });
-
-  /** As an older program stored them: under the numbers of solicitation and topic, and under the page. */
-  const old = (lineage: string, title: string) => ({
-    source: { code: "SBIR_GOV", opportunity_id: "PAR-24-066", url: "https://www.sbir.gov/topics/10777" },
-    lineage,
-    title,
-  });
-  const fromApi = old("PAR-24-066|PAR-24-066", "From the API");
-  const fromCsv = old("topics/10777", "From the CSV");
-  const another = { ...old("PAR-24-066|1", "Another page"), source: { ...fromApi.source, url: "https://www.sbir.gov/topics/77710777" } };
-
-  const topicsOf = async ({ db }: TestCatalog) =>
-    (
-      await db.all(
-        rawSql<{ lineage: string; document: Uint8Array }>(
-          "select lineage, document from opportunities where source_opportunity_id = 'PAR-24-066' order by seq",
-        ),
-      )
-    ).map(({ lineage, document }) => ({ lineage, ...JSON.parse(Buffer.from(document).toString()) }));
-
-  test.each([
-    ["the API", api, fromApi],
-    ["the CSV", csv, fromApi],
-    ["the API", api, fromCsv],
-    ["the CSV", csv, fromCsv],
-  ])("from %s is the record that an older program stored", async (_, file, stored) => {
-    const catalog = await aCatalog();
-    catalog.clock.now = now;
-    await catalog.take([another, stored]);
-    for (const path of [file, api, csv]) await catalog.takeFiles([path], { format: sbirGov });
-    const topics = await topicsOf(catalog);
-    expect(topics.map(({ lineage }) => lineage)).toEqual([another.lineage, stored.lineage]);
-    expect(topics[0].title).toBe("Another page");
-    expect(topics[1].title).toStartWith("NEI Small Business");
-  });
-
-  test("and that an older program stored twice stays twice; the one named after its page is kept up to date, and the other one names it", async () => {
-    for (const file of [api, csv]) {
-      const catalog = await aCatalog();
-      catalog.clock.now = now;
-      await catalog.take([fromApi, fromCsv]);
-      const dry = await catalog.takeFiles([file], { format: sbirGov, dryRun: true });
-      expect(await catalog.takeFiles([file], { format: sbirGov })).toEqual(dry);
-      expect(dry.linked).toBe(1);
-      for (const path of [api, csv, file]) expect(await catalog.takeFiles([path], { format: sbirGov })).toMatchObject({ linked: 0 });
-      const [first, second] = await topicsOf(catalog);
-      expect(first).toMatchObject({ title: "From the API", relationships: { canonical_id: second.id } });
-      expect(second).toMatchObject({ lineage: "topics/10777", relationships: { canonical_id: null } });
-      expect(second.title).toStartWith("NEI Small Business");
-      expect((await eventsOf(catalog.db, "PAR-24-066")).filter(({ opportunity_id }) => opportunity_id === first.id)).toMatchObject([
-        { type: "opportunity_added" },
-        { type: "field_updated", changed_fields: ["relationships.canonical_id"] },
-      ]);
-      expect(await checkCatalog(catalog.db)).toEqual([]);
     }
   });
 });

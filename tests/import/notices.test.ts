@@ -196,36 +196,6 @@ describe("two opportunities that were posted under one number on one day", () =>
       { title: "Quantum Sensing Call", id: "cccc", earlier: ["aaaa"], lineage: "aaaa" },
     ]);
   });
-
-  test("are separated again if an older program stored both in one record", async () => {
-    const catalog = await atNow();
-    await catalog.takeFiles(rowsOf(first, second), { format });
-    // As it left them: the first record shows the second notice, too.
-    await catalog.take([
-      {
-        source: { code: "SAM_GOV", opportunity_id: "bbbb" },
-        lineage: KEY,
-        earlier_ids: ["aaaa"],
-        title: "Hypersonic Materials Lot",
-        description: "About bbbb",
-        dates: { posted_at: "2026-04-20T11:00:00-04:00" },
-      },
-    ]);
-    await catalog.db.run(rawSql("delete from versions"));
-    const { title, ...described } = { ...answer("aaaa", { title: "Quantum Sensing Call" }) };
-    await catalog.takeFiles(answersOf({ title, ...described }), { format });
-    const documents = await catalog.db.all(rawSql<{ document: Uint8Array }>("select document from opportunities order by seq"));
-    const contents = documents.map(({ document }) => JSON.parse(Buffer.from(document).toString()));
-    expect(contents.map((each) => [each.title, each.source.opportunity_id, each.description])).toEqual([
-      ["Quantum Sensing Call", "aaaa", null], // Nothing of the other one is left.
-      ["Hypersonic Materials Lot", "bbbb", "About bbbb"],
-    ]);
-    await catalog.takeFiles(rowsOf(second, first), { format });
-    const healed = await contentsOf(catalog.db);
-    for (const files of [rowsOf(second), rowsOf(first, second), rowsOf(first)]) await catalog.takeFiles(files, { format });
-    expect(await contentsOf(catalog.db)).toBe(healed);
-    expect(await checkCatalog(catalog.db)).toEqual([]);
-  });
 });
 
 describe("the notice that a record shows", () => {
@@ -320,12 +290,11 @@ describe("a catalog that has only the ids of its records' notices", () => {
     notice("cccc", { "Sol#": "", PostedDate: at(22) }),
   ];
 
-  test.each(["an older program left it", "it was restored from an export"])("because %s keeps them", async (why) => {
+  test("because it was restored from an export keeps them", async () => {
     const whole = await atNow();
     await whole.takeFiles(rowsOf(...rows), { format });
-    const catalog = why.startsWith("an older") ? whole : await atNow();
-    if (catalog === whole) await catalog.db.run(rawSql("delete from versions"));
-    else await catalog.take(await exportOf(whole.db));
+    const catalog = await atNow();
+    await catalog.take(await exportOf(whole.db));
     const before = await recordsOf(catalog.db, new Set());
 
     for (const row of rows) expect(await catalog.takeFiles(rowsOf(row), { format })).toMatchObject({ unchanged: 1, events: 0 });

@@ -167,9 +167,7 @@ function isBeginning(text: string | null | undefined, whole: string | null | und
  */
 function versionOf(solicitation: JsonObject, topic: JsonObject): Version | undefined {
   const page = /sbir\.gov\/(\w+\/\w+)\/?$/.exec(textOf(topic.sbir_topic_link))?.[1];
-  if (page === undefined || codeOf(solicitation, topic) !== "") return undefined;
-  const opportunity_id = idOf(solicitation, topic);
-  return { source: SOURCE, id: page, ...(opportunity_id === "" ? {} : { opportunity_id }) };
+  return page === undefined || codeOf(solicitation, topic) !== "" ? undefined : { source: SOURCE, id: page };
 }
 
 function idOf(solicitation: JsonObject, topic: JsonObject): string {
