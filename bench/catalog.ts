@@ -11,7 +11,7 @@ import { migrations } from "../db/sqlite/migrate.ts";
 import { fileNames, openCatalog } from "../db/sqlite/open.ts";
 import { insertImportedEvent, insertRecord } from "../src/changes/commit.ts";
 import { prepareRecord } from "../src/changes/content.ts";
-import { noChanges, recountIfBehind } from "../src/changes/counts.ts";
+import { noChanges, saveCounts } from "../src/changes/counts.ts";
 import { decideImport } from "../src/changes/decide.ts";
 import { type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../src/events/event.ts";
 import { validateRecord } from "../src/import/validate.ts";
@@ -68,7 +68,6 @@ async function fill(directory: string, records: number): Promise<void> {
     .returning()
     .all();
   await db.transaction((sql) => insertRecords(sql, records, begunImport?.id ?? 0));
-  await recountIfBehind(db);
   db.sqlite.run("pragma wal_checkpoint(truncate)");
   await db.close();
 }
@@ -76,6 +75,7 @@ async function fill(directory: string, records: number): Promise<void> {
 async function insertRecords(sql: CatalogSql, records: number, importId: number): Promise<void> {
   const random = randomOf(SEED, -2);
   const names = new Map<string, string>();
+  const counts = noChanges();
   let [chunk, leftInChunk] = [0, 0];
   for (let index = 0; index < records; index++) {
     if (leftInChunk-- === 0) {
@@ -88,7 +88,7 @@ async function insertRecords(sql: CatalogSql, records: number, importId: number)
       random() < 0.3 ? FIRST_INSTANT + (records / 400 + Math.floor((random() * records) / 100)) * CHUNK_EVERY_MS : created_at;
     const record = validateRecord(generateRecord(SEED, index), names);
     const prepared = prepareRecord({ ...record, restored: { created_at, updated_at } });
-    const writing = { sql, instant: updated_at, counts: noChanges() }; // All are counted at the end.
+    const writing = { sql, instant: updated_at, counts };
     await insertRecord(writing, decideImport(undefined, prepared, updated_at), prepared, importId);
     const id = opportunityId(prepared.indexed.source.code, prepared.lineage);
     const further = index === 0 ? LONG_HISTORY : Math.floor(Math.log(1 - random()) / Math.log(0.5)); // One on average.
@@ -98,6 +98,7 @@ async function insertRecords(sql: CatalogSql, records: number, importId: number)
       await insertImportedEvent(sql, index + 1, event, { type, severity, detected_at: Date.parse(detected_at) }, importId);
     }
   }
+  await saveCounts(sql, counts);
 }
 
 /** Returns the further event `number` of a record that was added and last changed at these instants. */

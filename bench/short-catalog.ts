@@ -84,7 +84,7 @@ async function fillCatalog(directory: string, records: number): Promise<void> {
     for (let number = 0; number < events; number++) addEvent(seq, changeEvent(row.id, number), FIRST_INSTANT + number, "imported");
     if (seq % COMMITTED_AT_ONCE === 0) for (const statement of ["commit", "begin"]) sqlite.run(statement);
   }
-  await saveCounts(db, counts, undefined);
+  await saveCounts(db, counts);
   sqlite.run("commit");
   sqlite.run("pragma locking_mode = normal");
   sqlite.run("pragma wal_checkpoint(truncate)");

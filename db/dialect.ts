@@ -12,8 +12,6 @@ export type Dialect = {
   jsonMember: (json: SQLWrapper, name: string) => SQL<string>;
   /** Whether bytes contain the UTF-8 of a text. */
   containsText: (bytes: SQLWrapper, text: SQLWrapper) => SQL;
-  /** The `length` bytes that follow the first occurrence of a text in bytes, as text; null if it does not occur. */
-  textAfter: (bytes: SQLWrapper, text: SQLWrapper, length: number) => SQL<string | null>;
 };
 
 export const sqliteDialect: Dialect = {
@@ -21,10 +19,6 @@ export const sqliteDialect: Dialect = {
   jsonElements: (json) => sql`json_each(${json})`,
   jsonMember: (json, name) => sql`${json} ->> ${sql.raw(`'${name}'`)}`,
   containsText: (bytes, text) => sql`instr(${bytes}, cast(${text} as blob)) > 0`, // Bytes on both sides, so that SQLite does not decode the document.
-  textAfter: (bytes, text, length) => {
-    const sought = sql`cast(${text} as blob)`;
-    return sql`cast(substr(${bytes}, nullif(instr(${bytes}, ${sought}), 0) + length(${sought}), ${sql.raw(`${length}`)}) as text)`;
-  },
 };
 
 export const postgresDialect: Dialect = {
@@ -33,9 +27,4 @@ export const postgresDialect: Dialect = {
   jsonElements: (json) => sql`jsonb_array_elements_text(cast(cast(${json} as text) as jsonb)) as elements (value)`,
   jsonMember: (json, name) => sql`cast(cast(${json} as text) as jsonb) ->> ${sql.raw(`'${name}'`)}`,
   containsText: (bytes, text) => sql`position(convert_to(cast(${text} as text), 'UTF8') in ${bytes}) > 0`,
-  textAfter: (bytes, text, length) => {
-    const sought = sql`convert_to(cast(${text} as text), 'UTF8')`;
-    const start = sql`nullif(position(${sought} in ${bytes}), 0) + octet_length(${sought})`;
-    return sql`convert_from(substring(${bytes} from ${start} for ${sql.raw(`${length}`)}), 'UTF8')`;
-  },
 };

@@ -2,32 +2,12 @@
 
 import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" with { type: "text" };
-import catalogNamedSources from "../migrations/postgres/catalog/0001_named_sources.sql" with { type: "text" };
-import catalogReadings from "../migrations/postgres/catalog/0002_readings.sql" with { type: "text" };
-import catalogLongTexts from "../migrations/postgres/catalog/0003_long_texts.sql" with { type: "text" };
-import catalogVersions from "../migrations/postgres/catalog/0004_versions.sql" with { type: "text" };
-import catalogCounts from "../migrations/postgres/catalog/0005_counts.sql" with { type: "text" };
-import catalogNasaNsfDarpa from "../migrations/postgres/catalog/0006_nasa_nsf_darpa.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
-import stateFirstPlans from "../migrations/postgres/state/0001_first_plans.sql" with { type: "text" };
-import stateRevisions from "../migrations/postgres/state/0002_revisions.sql" with { type: "text" };
 import type { Client, Executor } from "./client.ts";
 
-export const postgresMigrations: Record<Kind, readonly Migration[]> = {
-  catalog: [
-    { tag: "0000_initial", sql: catalogInitial },
-    { tag: "0001_named_sources", sql: catalogNamedSources },
-    { tag: "0002_readings", sql: catalogReadings },
-    { tag: "0003_long_texts", sql: catalogLongTexts },
-    { tag: "0004_versions", sql: catalogVersions },
-    { tag: "0005_counts", sql: catalogCounts },
-    { tag: "0006_nasa_nsf_darpa", sql: catalogNasaNsfDarpa },
-  ],
-  state: [
-    { tag: "0000_initial", sql: stateInitial },
-    { tag: "0001_first_plans", sql: stateFirstPlans },
-    { tag: "0002_revisions", sql: stateRevisions },
-  ],
+export const postgresMigrations: Record<Kind, Migration[]> = {
+  catalog: [{ tag: "0000_initial", sql: catalogInitial }],
+  state: [{ tag: "0000_initial", sql: stateInitial }],
 };
 
 /** The advisory lock of a migration, "fund" in ASCII. There may be no table yet that could be locked. */

@@ -2,31 +2,11 @@
 import type { Database } from "bun:sqlite";
 import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/sqlite/catalog/0000_initial.sql" with { type: "text" };
-import catalogNamedSources from "../migrations/sqlite/catalog/0001_named_sources.sql" with { type: "text" };
-import catalogReadings from "../migrations/sqlite/catalog/0002_readings.sql" with { type: "text" };
-import catalogVersions from "../migrations/sqlite/catalog/0003_versions.sql" with { type: "text" };
-import catalogCounts from "../migrations/sqlite/catalog/0004_counts.sql" with { type: "text" };
-import catalogNasaNsfDarpa from "../migrations/sqlite/catalog/0005_nasa_nsf_darpa.sql" with { type: "text" };
-import catalogEventCounts from "../migrations/sqlite/catalog/0006_event_counts.sql" with { type: "text" };
 import stateInitial from "../migrations/sqlite/state/0000_initial.sql" with { type: "text" };
-import stateFirstPlans from "../migrations/sqlite/state/0001_first_plans.sql" with { type: "text" };
-import stateRevisions from "../migrations/sqlite/state/0002_revisions.sql" with { type: "text" };
 
-export const migrations: Record<"catalog" | "state", readonly Migration[]> = {
-  catalog: [
-    { tag: "0000_initial", sql: catalogInitial },
-    { tag: "0001_named_sources", sql: catalogNamedSources },
-    { tag: "0002_readings", sql: catalogReadings },
-    { tag: "0003_versions", sql: catalogVersions },
-    { tag: "0004_counts", sql: catalogCounts },
-    { tag: "0005_nasa_nsf_darpa", sql: catalogNasaNsfDarpa },
-    { tag: "0006_event_counts", sql: catalogEventCounts },
-  ],
-  state: [
-    { tag: "0000_initial", sql: stateInitial },
-    { tag: "0001_first_plans", sql: stateFirstPlans },
-    { tag: "0002_revisions", sql: stateRevisions },
-  ],
+export const migrations: Record<"catalog" | "state", Migration[]> = {
+  catalog: [{ tag: "0000_initial", sql: catalogInitial }],
+  state: [{ tag: "0000_initial", sql: stateInitial }],
 };
 
 /** Applies the missing migrations in one transaction. Returns how many had been applied before. Throws as `missingOf` does. */

@@ -57,10 +57,9 @@ export type Writing = { sql: CatalogSql; instant: EpochMs; counts: CountChanges 
  */
 export async function atNextInstant<T>(db: CatalogDb, wanted: EpochMs, write: (writing: Writing) => Promise<T>): Promise<T> {
   return db.transaction(async (sql) => {
-    const newest = await newestInstant(sql);
     const counts = noChanges();
-    const result = await write({ sql, instant: instantAfter(newest, wanted), counts });
-    await saveCounts(sql, counts, newest);
+    const result = await write({ sql, instant: instantAfter(await newestInstant(sql), wanted), counts });
+    await saveCounts(sql, counts);
     return result;
   });
 }

@@ -1,16 +1,12 @@
 /**
  * Counts of records, so that no command has to count them: by facet (`facets.records`), and by source and date of `posted_at` (`posted_days`).
  *
- * Each transaction adds up what it changes and saves the sums at its end. `counting.counted_until` is the newest `updated_at` that is
- * counted. It falls behind when a program changes records without counting them: a server of an earlier version, during an upgrade. Then
- * `recountIfBehind` counts all records again.
+ * Each transaction adds up what it changes and saves the sums at its end.
  */
-import { count, eq, sql } from "drizzle-orm";
-import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { deleteFrom, jsonOf, parameter, pick, query, select, selectAll, update } from "../../db/query.ts";
-import { counting, facets, opportunities, postedDays } from "../../db/schema/sqlite/catalog.ts";
-import type { EpochMs } from "../text/instant.ts";
-import { newestInstant } from "./stored.ts";
+import { sql } from "drizzle-orm";
+import type { CatalogSql } from "../../db/engine.ts";
+import { jsonOf, pick, query, select, selectAll } from "../../db/query.ts";
+import { facets, postedDays } from "../../db/schema/sqlite/catalog.ts";
 
 /** What a transaction adds to the counts: by facet id, and by source and date. */
 export type CountChanges = { facets: Map<number, number>; days: Map<string, Map<string, number>> };
@@ -63,63 +59,24 @@ const addToDays = query({ sums: jsonOf<DaySum>() }, ({ sums }, { jsonElements, j
     from ${jsonElements(sums)} where true
     on conflict (source, posted_on) do update set records = ${postedDays.records} + excluded.records`;
 });
-const moveCountedUntil = query({ from: counting.counted_until, to: counting.counted_until }, ({ from, to }) =>
-  update(counting).set({ counted_until: to }).where(eq(counting.counted_until, from)),
-);
-const setCountedUntil = query({ to: counting.counted_until }, ({ to }) => update(counting).set({ counted_until: to }));
-const countedUntil = query({}, () => selectAll(counting));
 
-/** Saves the changes of a transaction that began when `before` was the newest `updated_at`. */
-export async function saveCounts(sql: CatalogSql, { facets, days }: CountChanges, before: EpochMs | undefined): Promise<void> {
+/** Saves the changes of a transaction. */
+export async function saveCounts(sql: CatalogSql, { facets, days }: CountChanges): Promise<void> {
   const byFacet = [...facets].map(([id, records]) => ({ id, records })).filter(changes);
   const byDay = [...days].flatMap(([source, counts]) =>
     [...counts].map(([posted_on, records]) => ({ source, posted_on, records })).filter(changes),
   );
   if (byFacet.length > 0) await sql.run(addToFacets, { sums: byFacet });
   if (byDay.length > 0) await sql.run(addToDays, { sums: byDay });
-  // Only from what was counted: otherwise the counts stay behind.
-  if (facets.size > 0) await sql.run(moveCountedUntil, { from: before ?? 0, to: (await newestInstant(sql)) ?? 0 });
 }
 
 const changes = ({ records }: { records: number }) => records !== 0;
 
-const clearFacets = query({}, () => update(facets).set({ records: 0 }));
-const countFacets = query({}, () => {
-  const counted = select({ facet_id: opportunities.facet_id, records: count().as("records") })
-    .from(opportunities)
-    .groupBy(opportunities.facet_id);
-  return sql`update ${facets} set records = counted.records from (${counted.getSQL()}) as counted where counted.facet_id = ${facets.id}`;
-});
-const clearDays = query({}, () => deleteFrom(postedDays));
-const countDays = query({ member: parameter<string>() }, ({ member }, { textAfter }) => {
-  const day = textAfter(opportunities.document, member, "2026-01-31".length);
-  return sql`insert into ${postedDays} (source, posted_on, records)
-    select source, posted_on, count(*) from (select ${opportunities.source} as source, ${day} as posted_on from ${opportunities}) as posted
-    where posted_on is not null group by source, posted_on`;
-});
-
-/** Counts all records again if the counts are behind. Reads every document then; otherwise it costs two look-ups. */
-export async function recountIfBehind(db: CatalogDb): Promise<void> {
-  if (!(await areBehind(db))) return;
-  await db.transaction(async (sql) => {
-    await sql.run(clearFacets);
-    await sql.run(countFacets);
-    await sql.run(clearDays);
-    await sql.run(countDays, { member: POSTED_AT });
-    await sql.run(setCountedUntil, { to: (await newestInstant(sql)) ?? 0 });
-  });
-}
-
-async function areBehind(sql: CatalogSql): Promise<boolean> {
-  return (await sql.get(countedUntil))?.counted_until !== ((await newestInstant(sql)) ?? 0);
-}
-
 const allFacets = query({}, () => select(pick(facets, "id", "records")).from(facets));
 const allDays = query({}, () => selectAll(postedDays));
 
-/** The saved counts that differ from those of all records, as sentences. None while the counts are behind. */
+/** The saved counts that differ from those of all records, as sentences. */
 export async function wrongCounts(sql: CatalogSql, counted: CountChanges): Promise<string[]> {
-  if (await areBehind(sql)) return [];
   const wrong: string[] = [];
   for (const { id, records } of await sql.all(allFacets)) {
     const right = counted.facets.get(id) ?? 0;

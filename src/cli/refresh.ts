@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { reasonOf } from "../../db/reason.ts";
-import { recountIfBehind } from "../changes/counts.ts";
 import { noTurns, turnStatuses } from "../changes/status-turns.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
@@ -10,10 +9,7 @@ export function refreshCommand(command: Command, cli: Cli): Command {
   return command.action(async (options: CommonOptions) => {
     const turns = noTurns();
     try {
-      await withCatalog(cli, options, async (db) => {
-        await recountIfBehind(db);
-        await turnStatuses(db, cli.machine.now(), turns);
-      });
+      await withCatalog(cli, options, (db) => turnStatuses(db, cli.machine.now(), turns));
     } catch (error) {
       if (turns.changed === 0) throw error;
       throw new Error(`${reasonOf(error)}; it had changed ${turns.changed}, and the same command changes the rest`, { cause: error });

@@ -5,16 +5,14 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { recountIfBehind } from "../../src/changes/counts.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { newestPostedDates, sourceStatuses } from "../../src/sources/source.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { fundfeed } from "../support/command-line.ts";
-import { engines, locations } from "../support/engines.ts";
+import { engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
-import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
@@ -65,30 +63,6 @@ describe.each(engines)("counts on %s", (_, isThere, emptyCatalog) => {
     await expectCounts(["EVEN", 3, 2, 3, "03-05"], ["ODD", 3, 1, 2, "03-04"]);
     await db.close();
   });
-
-  testIf("are taken again when a program changed records without counting them", async () => {
-    const { db, clock, take } = await filled();
-    await db.run(rawSql("update opportunities set facet_id = (select max(id) from facets) where source = 'ODD'"));
-    await db.run(rawSql("update opportunities set updated_at = updated_at + 1 where seq = 1"));
-    const before = await countsOf(db);
-    clock.now += DAY;
-    await turnStatuses(db, NOON + 32 * DAY + 1);
-    expect((await checkCatalog(db)).filter(({ where }) => where === "the catalog")).toEqual([]);
-
-    await take([record(8, 8)]);
-    expect(await countsOf(db)).not.toEqual(before);
-    const counted = await db.all(rawSql("select id, records from facets where records > 0 order by id"));
-    expect(counted).toEqual(await db.all(rawSql("select facet_id as id, count(*) as records from opportunities group by 1 order by 1")));
-    await db.close();
-  });
-
-  testIf("are not taken again while they are right", async () => {
-    const { db } = await filled();
-    await db.run(rawSql("update facets set records = 7 where id = 1"));
-    await recountIfBehind(db);
-    expect(await db.get(rawSql("select records from facets where id = 1"))).toEqual({ records: 7 });
-    await db.close();
-  });
 });
 
 describe("the counts of a copy", () => {
@@ -136,38 +110,5 @@ describe("the counts of a copy", () => {
     expect((await fundfeed(["copy", "--database", url, back])).code).toBe(0);
     await expectCounts(await openPostgresCatalog(url, NOON), counts);
     await expectCounts(openCatalog(back, NOON), counts);
-  });
-});
-
-/** What the migration adds, to be taken away. */
-const LATER = [
-  "drop index events_feed",
-  "drop index imports_unfinished",
-  "drop table posted_days",
-  "drop table last_imports",
-  "drop table import_totals",
-  "drop table counting",
-  "alter table facets drop column records",
-  "delete from migrations where n >= (select n from migrations where tag like '%_counts')",
-];
-
-describe.each(locations)("a migration on %s", (_, isThere, newLocation) => {
-  test.if(isThere)("counts the records and imports that are there", async () => {
-    const location = await newLocation();
-    const catalog = await aCatalog(await location.catalog(NOON));
-    await catalog.take([record(1, 1), record(2, 2), record(3, 3), record(4, null, { description: '"posted_at":"2030-01-01' })]);
-    const tables = ["posted_days", "counting", "last_imports", "import_totals"];
-    const saved = async (db: CatalogDb) => [
-      await countsOf(db),
-      ...(await Promise.all(tables.map((table) => db.all(rawSql(`select * from ${table} order by 1, 2`))))),
-    ];
-    const before = await saved(catalog.db);
-    for (const statement of LATER) await catalog.db.run(rawSql(statement));
-    await catalog.db.close();
-
-    const migrated = await location.catalog(NOON);
-    expect(await saved(migrated)).toEqual(before);
-    expect(await checkCatalog(migrated)).toEqual([]);
-    await migrated.close();
   });
 });

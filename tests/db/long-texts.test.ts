@@ -1,75 +1,34 @@
-/** Files from before imports had limits hold texts of any length: they can be copied into PostgreSQL, and go on from there. */
+/** Texts as long as imports let through, none of which can be compressed, fit into the indexes of both engines. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { atNextInstant, insertImportedEvent, insertRecord } from "../../src/changes/commit.ts";
-import { prepareRecord } from "../../src/changes/content.ts";
-import { decideImport } from "../../src/changes/decide.ts";
-import { turnStatuses } from "../../src/changes/status-turns.ts";
-import { validateRecord } from "../../src/import/validate.ts";
-import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
-import { sqliteLocation } from "../support/database-locations.ts";
-import { copyCatalog, engines } from "../support/engines.ts";
-import { aCatalog, contentsOf, DAY, dropScratch, NOON } from "../support/imports.ts";
-import { rawSql } from "../support/sql.ts";
+import { engines } from "../support/engines.ts";
+import { aCatalog, dropScratch } from "../support/imports.ts";
 
 setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
 
-const LENGTH = 8_000;
-/** Texts that no compression shortens. */
-const long = (seed: number) =>
-  String.fromCodePoint(...Array.from({ length: LENGTH }, (_, n) => 0x4e00 + Number(Bun.hash(`${n}`, seed) % 20_000n)));
+/** Characters of four bytes in UTF-8. */
+const long = (length: number) =>
+  String.fromCodePoint(...Array.from({ length }, (_, n) => 0x20000 + Number(Bun.hash(`${n}`, length) % 40_000n)));
 
-/** A record whose texts are all longer than imports let through. */
-async function storeLongRecord(db: CatalogDb): Promise<void> {
-  const judged = validateRecord({ source: { code: "GRANTS_GOV", opportunity_id: "1" }, title: "Long" }, new Map());
-  const { content } = judged;
-  const prepared = prepareRecord({
-    ...judged,
-    lineage: long(1),
-    content: {
-      ...content,
-      organization: { ...content.organization, agency: long(2) },
-      program: { ...content.program, type: long(3), solicitation_id: long(4) },
-      dates: { ...content.dates, closes_at: new Date(NOON + DAY).toISOString() },
-    },
-  });
-  await atNextInstant(db, NOON, async (writing) => {
-    const { sql, instant } = writing;
-    await insertRecord(writing, decideImport(undefined, prepared, instant), prepared, 0);
-    const id = opportunityId("GRANTS_GOV", prepared.lineage);
-    const { seq = 0 } = (await sql.get(rawSql<{ seq: number }>("select seq from opportunities where id = ?", id))) ?? {};
-    const given = { type: long(5), severity: long(6), detected_at: NOON };
-    const detected_at = new Date(NOON).toISOString();
-    const event = {
-      id: uuid5("e"),
-      opportunity_id: id,
-      type: "unknown",
-      severity: "unknown",
-      summary: null,
-      changed_fields: [],
-      changes: [],
-      detected_at,
-    };
-    await insertImportedEvent(sql, seq, event, given, 0);
-  });
-  await db.run(rawSql("update events set import_id = null"));
-}
+const record = {
+  source: { code: long(64), opportunity_id: long(256) },
+  lineage: long(512),
+  earlier_ids: [long(255)],
+  title: "Long",
+  status: long(64),
+  organization: { agency: long(500) },
+  program: { type: long(63), solicitation_id: long(254) },
+};
+const event = { source: record.source, type: long(64), severity: long(63), detected_at: "2026-01-01T00:00:00Z" };
 
 describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
-  test.if(isThere)("a catalog with long texts is copied, checked and kept up to date", async () => {
-    const [from, to] = [await sqliteLocation(":memory:").catalog(NOON), await emptyCatalog()];
-    await storeLongRecord(from);
-    await copyCatalog(from, to);
-    expect(await contentsOf(to)).toBe(await contentsOf(from));
-    expect(await checkCatalog(to)).toEqual([]);
-
-    expect(await turnStatuses(to, NOON + 2 * DAY)).toMatchObject({ changed: 1 });
-    const catalog = await aCatalog(to);
-    const simpler = { source: { code: "SIMPLER_GRANTS_GOV", opportunity_id: "2" }, title: "T", program: { solicitation_id: "X" } };
-    expect(await catalog.take([simpler, { source: { code: "GRANTS_GOV", opportunity_id: "3" }, title: "T" }])).toMatchObject({ added: 2 });
-    expect(await catalog.take([simpler], { snapshot: true })).toMatchObject({ unchanged: 1, removed: 0 });
-    expect(await checkCatalog(to)).toEqual([]);
+  test.if(isThere)("a record and an event with texts of the greatest length are stored, changed and found", async () => {
+    const { db, take, takeEvents } = await aCatalog(await emptyCatalog());
+    const linked = { ...record, source: { code: "GRANTS_GOV", opportunity_id: long(256) } };
+    expect(await take([record, linked])).toMatchObject({ added: 2, rejected: 0 });
+    expect(await take([{ ...record, title: "Longer" }, linked])).toMatchObject({ changed: 1, unchanged: 1 });
+    expect(await takeEvents([event])).toMatchObject({ events: 1, rejected: 0 });
+    expect(await checkCatalog(db)).toEqual([]);
   });
 });

@@ -1,62 +1,42 @@
-/** Databases of earlier versions come up to date, and a migration that is killed leaves the old state. */
+/** A database of an older version comes up to date, and a migration that is killed leaves the old state. */
 import { Database } from "bun:sqlite";
-import { afterAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import type { Migration } from "../../db/migration.ts";
 import { migrate, migrations } from "../../db/sqlite/migrate.ts";
-import { openCatalog, openState } from "../../db/sqlite/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { createAccess } from "../../src/accounts/access.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
-import { sourceStatuses } from "../../src/sources/source.ts";
-import { aDirectory, documentsOf, dropScratch, eventsOf, NOON } from "../support/imports.ts";
+import { locations } from "../support/engines.ts";
+import { aCatalog, aDirectory, contentsOf, dropScratch, NOON } from "../support/imports.ts";
+import { nextVersion } from "../support/next-version.ts";
+import { rawSql } from "../support/sql.ts";
 
+setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
 
-/**
- * `schema-N` holds both files, gzipped, as the first version with that schema left them: record OWN 1 imported with `--as-of 2026-01-01T00:00:00Z`
- * as "First title" and a day later as "Second title", and a key of account Acme on plan starter. A released schema that changes adds one.
- */
-const kept = join(import.meta.dir, "../data");
-
-/** A data directory with the files that were kept. */
-function unpacked(version: string): string {
-  const directory = aDirectory();
-  for (const name of ["catalog.db", "state.db"]) {
-    writeFileSync(join(directory, name), gunzipSync(readFileSync(join(kept, version, `${name}.gz`))));
-  }
-  return directory;
-}
-
-describe("a data directory", () => {
-  test.each(readdirSync(kept).filter((name) => name.startsWith("schema-")))(
-    "of %s comes up to date with all that is in it",
-    async (version) => {
-      const directory = unpacked(version);
-      const [catalog, state] = [openCatalog(directory, NOON), openState(directory, NOON)];
+describe.each(locations)("databases of the version before on %s", (_, isThere, newLocation) => {
+  test.if(isThere)("come up to date with all that is in them, and are refused by that version from then on", async () => {
+    const location = await newLocation();
+    const old = [await location.catalog(NOON), await location.state(NOON)] as const;
+    await (await aCatalog(old[0])).take([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]);
+    await old[1].run(rawSql("insert into accounts (name, plan, subscription, created_at) values ('Acme', 'starter', 'active', 0)"));
+    const before = await contentsOf(old[0]);
+    await Promise.all(old.map((db) => db.close()));
+    {
+      using _next = nextVersion();
+      const [catalog, state] = [await location.catalog(NOON + 1), await location.state(NOON + 1)];
       expect([...(await catalog.storageFaults()), ...(await state.storageFaults()), ...(await checkCatalog(catalog))]).toEqual([]);
-      expect((await documentsOf(catalog)).map(({ title }) => title)).toEqual(["Second title"]);
-      expect((await eventsOf(catalog, "1")).map(({ type }) => type)).toContain("description_changed");
-      expect(await sourceStatuses(catalog)).toMatchObject([{ source: "OWN", records: 1, last_import_at: expect.any(Number) }]);
-      const { keys } = await createAccess(state);
-      expect([...keys.values()]).toMatchObject([{ account: "Acme", daily: 10_000, revoked: false }]);
-      await catalog.close();
-      await state.close();
-    },
-  );
-
-  test.each(["catalog", "state"] as const)("whose %s.db has had any number of migrations is migrated", async (kind) => {
-    for (let step = 1; step <= migrations[kind].length; step++) {
-      const directory = aDirectory();
-      const old = new Database(join(directory, `${kind}.db`), { create: true });
-      old.run(`pragma application_id = ${kind === "catalog" ? 0x66666374 : 0x66667374}`);
-      migrate(old, migrations[kind].slice(0, step), NOON);
-      old.close();
-      const db = (kind === "catalog" ? openCatalog : openState)(directory, NOON);
-      expect(db.sqlite.query("select count(*) as count from migrations").get()).toEqual({ count: migrations[kind].length });
-      await db.close();
+      expect(await contentsOf(catalog)).toBe(before);
+      expect(await catalog.all(rawSql("select tag from migrations order by n"))).toEqual([{ tag: "0000_initial" }, { tag: "0001_next" }]);
+      expect(await catalog.all(rawSql("select distinct color from sources"))).toEqual([{ color: null }]);
+      expect(await state.all(rawSql("select name, color from plans where name = 'paid'"))).toEqual([{ name: "paid", color: null }]);
+      expect((await createAccess(state)).keys.size).toBe(0);
+      expect(await state.all(rawSql("select name from accounts"))).toEqual([{ name: "Acme" }]);
+      await Promise.all([catalog.close(), state.close()]);
     }
+    for (const open of [location.catalog, location.state]) await expect(open(NOON)).rejects.toThrow("a newer version of fundfeed made it");
   });
 });
 

@@ -1,11 +1,11 @@
 /**
  * The tables of `../sqlite/catalog.ts`, which describes them, in a PostgreSQL schema of their own.
  *
- * An entry of a B-tree has at most 2,704 bytes. Texts that may be longer, as in catalogs that are older than the import's limits, have hash
- * indexes.
+ * An entry of a B-tree has at most 2,704 bytes. What may be longer has a hash index: the values of a facet together, and link keys, which
+ * may come from an address of any length.
  */
 import { sql } from "drizzle-orm";
-import { index, pgSchema, primaryKey } from "drizzle-orm/pg-core";
+import { index, pgSchema, primaryKey, uniqueIndex } from "drizzle-orm/pg-core";
 import { bytes, integer, rowNumber, text } from "./column-types.ts";
 
 export const schema = pgSchema("fundfeed_catalog");
@@ -39,11 +39,6 @@ export const postedDays = schema.table(
   (table) => [primaryKey({ columns: [table.source, table.posted_on] })],
 );
 
-export const counting = schema.table("counting", {
-  id: integer("id").primaryKey(),
-  counted_until: integer("counted_until").notNull(),
-});
-
 export const lastImports = schema.table("last_imports", {
   source: text("source").primaryKey(),
   finished_at: integer("finished_at").notNull(),
@@ -68,8 +63,7 @@ export const opportunities = schema.table(
     sidecar: bytes("sidecar").notNull(),
   },
   (table) => [
-    // Of source and lineage, `id` is unique already.
-    index("opportunities_lineage").using("hash", table.lineage),
+    uniqueIndex("opportunities_natural_key").on(table.source, table.lineage),
     // With the row number, which SQLite's indexes have anyway: the list index is read from this index alone.
     index("opportunities_order").on(table.updated_at, table.id, table.facet_id, table.seq),
     index("opportunities_link").using("hash", table.link_key).where(sql`link_key is not null`),
@@ -123,9 +117,8 @@ export const events = schema.table(
     document: bytes("document").notNull(),
   },
   (table) => [
-    index("events_order").on(table.opportunity_seq, table.detected_at, table.id),
-    // With the row number, which SQLite's indexes have anyway: the change feed is in this order.
-    index("events_feed").on(table.detected_at, table.seq),
+    index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity),
+    index("events_feed").on(table.detected_at, table.seq, table.severity, table.type),
   ],
 );
 

@@ -43,12 +43,6 @@ export const postedDays = sqliteTable(
   (table) => [primaryKey({ columns: [table.source, table.posted_on] })],
 );
 
-/** One row: the newest `updated_at` that `facets.records` and `posted_days` count; 0 if there is none. */
-export const counting = sqliteTable("counting", {
-  id: integer("id").primaryKey(),
-  counted_until: integer("counted_until").notNull(),
-});
-
 /** When an import of a source last finished. Imports of events do not count. */
 export const lastImports = sqliteTable("last_imports", {
   source: text("source").primaryKey(),
@@ -150,7 +144,7 @@ export const events = sqliteTable(
   },
   (table) => [
     index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity),
-    // In the order of a window, with what decides whether an event is counted. PostgreSQL cannot index texts of any length.
+    // In the order of a window, with what decides whether an event is counted.
     index("events_feed").on(table.detected_at, table.seq, table.severity, table.type),
   ],
 );

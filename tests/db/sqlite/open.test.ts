@@ -22,7 +22,6 @@ describe("openCatalog() and openState()", () => {
     const secret = secretOf(first);
     expect(secret).toHaveLength(64);
     expect(tablesOf(first.sqlite)).toEqual([
-      "counting",
       "events",
       "facets",
       "import_totals",
@@ -113,18 +112,7 @@ describe("openCatalog() and openState()", () => {
     const sqlite = new Database(join(marked, "catalog.db"), { create: true });
     sqlite.run("pragma application_id = 0x66666374");
     sqlite.close();
-    const halfMigrated = aDirectory();
-    openCatalog(halfMigrated, NOON).sqlite.close();
-    const half = new Database(join(halfMigrated, "catalog.db"));
-    half.run("delete from migrations where n >= 2");
-    half.run("delete from sources");
-    half.run("drop table readings");
-    half.run("drop table versions");
-    for (const table of ["counting", "posted_days", "last_imports", "import_totals"]) half.run(`drop table ${table}`);
-    for (const index of ["events_feed", "imports_unfinished"]) half.run(`drop index ${index}`);
-    half.run("alter table facets drop column records");
-    half.close();
-    for (const directory of [empty, inLog, marked, halfMigrated]) {
+    for (const directory of [empty, inLog, marked]) {
       const opened = openCatalog(directory, NOON);
       expect(tablesOf(opened.sqlite)).toContain("opportunities");
       expect(opened.sqlite.query("select count(*) from sources").values()).toEqual([[10]]);

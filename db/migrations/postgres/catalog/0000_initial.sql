@@ -16,7 +16,15 @@ CREATE TABLE "fundfeed_catalog"."facets" (
 	"status" text collate "C" NOT NULL,
 	"source" text collate "C" NOT NULL,
 	"program_type" text collate "C" NOT NULL,
-	"agency" text collate "C" NOT NULL
+	"agency" text collate "C" NOT NULL,
+	"records" bigint DEFAULT 0 NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "fundfeed_catalog"."import_totals" (
+	"format" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"total" bigint NOT NULL,
+	CONSTRAINT "import_totals_format_name_pk" PRIMARY KEY("format","name")
 );
 --> statement-breakpoint
 CREATE TABLE "fundfeed_catalog"."imports" (
@@ -30,6 +38,11 @@ CREATE TABLE "fundfeed_catalog"."imports" (
 	"finished_at" bigint,
 	"last_instant" bigint,
 	"counts" text collate "C" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "fundfeed_catalog"."last_imports" (
+	"source" text collate "C" PRIMARY KEY NOT NULL,
+	"finished_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "fundfeed_catalog"."opportunities" (
@@ -50,6 +63,18 @@ CREATE TABLE "fundfeed_catalog"."opportunities" (
 	CONSTRAINT "opportunities_id_unique" UNIQUE("id")
 );
 --> statement-breakpoint
+CREATE TABLE "fundfeed_catalog"."posted_days" (
+	"source" text collate "C" NOT NULL,
+	"posted_on" text collate "C" NOT NULL,
+	"records" bigint NOT NULL,
+	CONSTRAINT "posted_days_source_posted_on_pk" PRIMARY KEY("source","posted_on")
+);
+--> statement-breakpoint
+CREATE TABLE "fundfeed_catalog"."readings" (
+	"opportunity_seq" bigint PRIMARY KEY NOT NULL,
+	"digest" "bytea" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "fundfeed_catalog"."settings" (
 	"name" text collate "C" PRIMARY KEY NOT NULL,
 	"value" "bytea" NOT NULL
@@ -68,10 +93,36 @@ CREATE TABLE "fundfeed_catalog"."upstream_ids" (
 	CONSTRAINT "upstream_ids_upstream_id_source_opportunity_seq_pk" PRIMARY KEY("upstream_id","source","opportunity_seq")
 );
 --> statement-breakpoint
+CREATE TABLE "fundfeed_catalog"."versions" (
+	"source" text collate "C" NOT NULL,
+	"upstream_id" text collate "C" NOT NULL,
+	"opportunity_seq" bigint NOT NULL,
+	"revision_key" text collate "C" NOT NULL,
+	"series" text collate "C" NOT NULL,
+	"title" text collate "C" NOT NULL,
+	"posted_at" bigint,
+	CONSTRAINT "versions_source_upstream_id_pk" PRIMARY KEY("source","upstream_id")
+);
+--> statement-breakpoint
 CREATE INDEX "events_order" ON "fundfeed_catalog"."events" USING btree ("opportunity_seq","detected_at","id","type","severity");--> statement-breakpoint
-CREATE UNIQUE INDEX "facets_values" ON "fundfeed_catalog"."facets" USING btree ("agency","status","source","program_type");--> statement-breakpoint
+CREATE INDEX "events_feed" ON "fundfeed_catalog"."events" USING btree ("detected_at","seq","severity","type");--> statement-breakpoint
+CREATE INDEX "facets_agency" ON "fundfeed_catalog"."facets" USING hash ("agency");--> statement-breakpoint
+CREATE INDEX "imports_unfinished" ON "fundfeed_catalog"."imports" USING btree ("id") WHERE finished_at is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "opportunities_natural_key" ON "fundfeed_catalog"."opportunities" USING btree ("source","lineage");--> statement-breakpoint
 CREATE INDEX "opportunities_order" ON "fundfeed_catalog"."opportunities" USING btree ("updated_at","id","facet_id","seq");--> statement-breakpoint
-CREATE INDEX "opportunities_link" ON "fundfeed_catalog"."opportunities" USING btree ("link_key","source") WHERE link_key is not null;--> statement-breakpoint
+CREATE INDEX "opportunities_link" ON "fundfeed_catalog"."opportunities" USING hash ("link_key") WHERE link_key is not null;--> statement-breakpoint
 CREATE INDEX "opportunities_due" ON "fundfeed_catalog"."opportunities" USING btree ("due_at") WHERE due_at is not null;--> statement-breakpoint
-CREATE INDEX "upstream_ids_of_record" ON "fundfeed_catalog"."upstream_ids" USING btree ("opportunity_seq");
+CREATE INDEX "upstream_ids_of_record" ON "fundfeed_catalog"."upstream_ids" USING btree ("opportunity_seq");--> statement-breakpoint
+CREATE INDEX "versions_of_series" ON "fundfeed_catalog"."versions" USING btree ("source","series");
+--> statement-breakpoint
+INSERT INTO "fundfeed_catalog"."sources" ("code", "name", "description") VALUES
+	('CHALLENGE_GOV', 'Challenge.gov', 'Prize competitions and challenges of US federal agencies.'),
+	('DARPA', 'DARPA', 'Opportunities of the Defense Advanced Research Projects Agency: solicitations, future programs, requests for information and industry days.'),
+	('DSIP', 'DoD SBIR/STTR Innovation Portal', 'SBIR and STTR topics of the Department of Defense, with their questions and answers.'),
+	('GRANTS_GOV', 'Grants.gov', 'Grants and cooperative agreements of US federal agencies, forecasts included.'),
+	('NASA_NSPIRES', 'NASA NSPIRES', 'Research solicitations of NASA, with their release and due dates.'),
+	('NASA_ROSES', 'NASA ROSES', 'The programs of a year of Research Opportunities in Space and Earth Sciences, with the due dates of both steps.'),
+	('NSF', 'National Science Foundation', 'Funding programs and Dear Colleague Letters of the National Science Foundation.'),
+	('SAM_GOV', 'SAM.gov', 'Contract opportunities of US federal agencies: sources sought, solicitations, awards and other notices.'),
+	('SBIR_GOV', 'SBIR.gov', 'SBIR and STTR solicitations and topics of all participating agencies.'),
+	('SIMPLER_GRANTS_GOV', 'Simpler.Grants.gov', 'The search export of the new Grants.gov site.');

@@ -17,6 +17,7 @@ CREATE TABLE "fundfeed_state"."keys" (
 	"expires_at" bigint,
 	"revoked_at" bigint,
 	"last_used_at" bigint,
+	"revision" bigint DEFAULT 0 NOT NULL,
 	CONSTRAINT "keys_hash_unique" UNIQUE("hash")
 );
 --> statement-breakpoint
@@ -24,6 +25,11 @@ CREATE TABLE "fundfeed_state"."plans" (
 	"name" text collate "C" PRIMARY KEY NOT NULL,
 	"daily" bigint NOT NULL,
 	"per_minute" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "fundfeed_state"."revisions" (
+	"name" text collate "C" PRIMARY KEY NOT NULL,
+	"number" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "fundfeed_state"."use" (
@@ -35,4 +41,10 @@ CREATE TABLE "fundfeed_state"."use" (
 --> statement-breakpoint
 ALTER TABLE "fundfeed_state"."accounts" ADD CONSTRAINT "accounts_plan_plans_name_fk" FOREIGN KEY ("plan") REFERENCES "fundfeed_state"."plans"("name") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "fundfeed_state"."keys" ADD CONSTRAINT "keys_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "fundfeed_state"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "fundfeed_state"."use" ADD CONSTRAINT "use_key_id_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "fundfeed_state"."keys"("id") ON DELETE no action ON UPDATE no action;
+ALTER TABLE "fundfeed_state"."use" ADD CONSTRAINT "use_key_id_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "fundfeed_state"."keys"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "keys_revision" ON "fundfeed_state"."keys" USING btree ("revision");
+--> statement-breakpoint
+INSERT INTO "fundfeed_state"."plans" ("name", "daily", "per_minute") VALUES
+	('trial', 1000, 60),
+	('starter', 10000, 120),
+	('paid', 100000, 600);

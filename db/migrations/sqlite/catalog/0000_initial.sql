@@ -12,15 +12,24 @@ CREATE TABLE `events` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
 CREATE INDEX `events_order` ON `events` (`opportunity_seq`,`detected_at`,`id`,`type`,`severity`);--> statement-breakpoint
+CREATE INDEX `events_feed` ON `events` (`detected_at`,`seq`,`severity`,`type`);--> statement-breakpoint
 CREATE TABLE `facets` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`status` text NOT NULL,
 	`source` text NOT NULL,
 	`program_type` text NOT NULL,
-	`agency` text NOT NULL
+	`agency` text NOT NULL,
+	`records` integer DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `facets_values` ON `facets` (`agency`,`status`,`source`,`program_type`);--> statement-breakpoint
+CREATE TABLE `import_totals` (
+	`format` text NOT NULL,
+	`name` text NOT NULL,
+	`total` integer NOT NULL,
+	PRIMARY KEY(`format`, `name`)
+);
+--> statement-breakpoint
 CREATE TABLE `imports` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`format` text NOT NULL,
@@ -32,6 +41,12 @@ CREATE TABLE `imports` (
 	`finished_at` integer,
 	`last_instant` integer,
 	`counts` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `imports_unfinished` ON `imports` (`id`) WHERE finished_at is null;--> statement-breakpoint
+CREATE TABLE `last_imports` (
+	`source` text PRIMARY KEY NOT NULL,
+	`finished_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `opportunities` (
@@ -56,6 +71,18 @@ CREATE UNIQUE INDEX `opportunities_natural_key` ON `opportunities` (`source`,`li
 CREATE INDEX `opportunities_order` ON `opportunities` (`updated_at`,`id`,`facet_id`);--> statement-breakpoint
 CREATE INDEX `opportunities_link` ON `opportunities` (`link_key`,`source`) WHERE link_key is not null;--> statement-breakpoint
 CREATE INDEX `opportunities_due` ON `opportunities` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE TABLE `posted_days` (
+	`source` text NOT NULL,
+	`posted_on` text NOT NULL,
+	`records` integer NOT NULL,
+	PRIMARY KEY(`source`, `posted_on`)
+);
+--> statement-breakpoint
+CREATE TABLE `readings` (
+	`opportunity_seq` integer PRIMARY KEY NOT NULL,
+	`digest` blob NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `settings` (
 	`name` text PRIMARY KEY NOT NULL,
 	`value` blob NOT NULL
@@ -74,4 +101,28 @@ CREATE TABLE `upstream_ids` (
 	PRIMARY KEY(`upstream_id`, `source`, `opportunity_seq`)
 );
 --> statement-breakpoint
-CREATE INDEX `upstream_ids_of_record` ON `upstream_ids` (`opportunity_seq`);
+CREATE INDEX `upstream_ids_of_record` ON `upstream_ids` (`opportunity_seq`);--> statement-breakpoint
+CREATE TABLE `versions` (
+	`source` text NOT NULL,
+	`upstream_id` text NOT NULL,
+	`opportunity_seq` integer NOT NULL,
+	`revision_key` text NOT NULL,
+	`series` text NOT NULL,
+	`title` text NOT NULL,
+	`posted_at` integer,
+	PRIMARY KEY(`source`, `upstream_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `versions_of_series` ON `versions` (`source`,`series`);
+--> statement-breakpoint
+INSERT INTO `sources` (`code`, `name`, `description`) VALUES
+	('CHALLENGE_GOV', 'Challenge.gov', 'Prize competitions and challenges of US federal agencies.'),
+	('DARPA', 'DARPA', 'Opportunities of the Defense Advanced Research Projects Agency: solicitations, future programs, requests for information and industry days.'),
+	('DSIP', 'DoD SBIR/STTR Innovation Portal', 'SBIR and STTR topics of the Department of Defense, with their questions and answers.'),
+	('GRANTS_GOV', 'Grants.gov', 'Grants and cooperative agreements of US federal agencies, forecasts included.'),
+	('NASA_NSPIRES', 'NASA NSPIRES', 'Research solicitations of NASA, with their release and due dates.'),
+	('NASA_ROSES', 'NASA ROSES', 'The programs of a year of Research Opportunities in Space and Earth Sciences, with the due dates of both steps.'),
+	('NSF', 'National Science Foundation', 'Funding programs and Dear Colleague Letters of the National Science Foundation.'),
+	('SAM_GOV', 'SAM.gov', 'Contract opportunities of US federal agencies: sources sought, solicitations, awards and other notices.'),
+	('SBIR_GOV', 'SBIR.gov', 'SBIR and STTR solicitations and topics of all participating agencies.'),
+	('SIMPLER_GRANTS_GOV', 'Simpler.Grants.gov', 'The search export of the new Grants.gov site.');

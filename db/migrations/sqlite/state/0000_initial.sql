@@ -18,14 +18,21 @@ CREATE TABLE `keys` (
 	`expires_at` integer,
 	`revoked_at` integer,
 	`last_used_at` integer,
+	`revision` integer DEFAULT 0 NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `keys_hash_unique` ON `keys` (`hash`);--> statement-breakpoint
+CREATE INDEX `keys_revision` ON `keys` (`revision`);--> statement-breakpoint
 CREATE TABLE `plans` (
 	`name` text PRIMARY KEY NOT NULL,
 	`daily` integer NOT NULL,
 	`per_minute` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `revisions` (
+	`name` text PRIMARY KEY NOT NULL,
+	`number` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `use` (
@@ -35,3 +42,8 @@ CREATE TABLE `use` (
 	PRIMARY KEY(`key_id`, `day`),
 	FOREIGN KEY (`key_id`) REFERENCES `keys`(`id`) ON UPDATE no action ON DELETE no action
 );
+--> statement-breakpoint
+INSERT INTO `plans` (`name`, `daily`, `per_minute`) VALUES
+	('trial', 1000, 60),
+	('starter', 10000, 120),
+	('paid', 100000, 600);

@@ -1,4 +1,0 @@
-CREATE TABLE `readings` (
-	`opportunity_seq` integer PRIMARY KEY NOT NULL,
-	`digest` blob NOT NULL
-);
