@@ -5,13 +5,14 @@ import type { Opportunity } from "../opportunities/opportunity.ts";
 import { type Deadline, listDeadlines } from "../search/deadlines.ts";
 import { readOpportunities } from "../search/records.ts";
 import type { SearchFile } from "../search/search-file.ts";
+import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, easternInstant } from "../text/eastern.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type Query } from "./addresses.ts";
 import { cutText } from "./marks.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
-import { DAY_MS, dateInWords, utcDate, weekdayOf } from "./times.tsx";
+import { DAY_MS, utcDate } from "./times.tsx";
 
 const PATH = "/deadlines";
 const WEEKS = 6;
@@ -108,7 +109,7 @@ function Calendar({ shown: { days, total, isPartial, today }, form: { given } }:
       </div>
       <p class="weekdays" aria-hidden="true">
         {days.slice(0, 7).map(({ date }) => (
-          <span key={date}>{weekdayOf(date)}</span>
+          <span key={date}>{weekdayInWords(date)}</span>
         ))}
       </p>
       <ol class="calendar">
@@ -135,7 +136,7 @@ function DayCell({ day: { date, count, opportunities }, today, given }: { day: D
     <li class={`day ${kind} ${count === 0 ? "bare" : ""}`}>
       <h3>
         <time datetime={date}>
-          <span class="weekday">{weekdayOf(date)}, </span>
+          <span class="weekday">{weekdayInWords(date)}, </span>
           {dateInWords(date).replace(/, \d{4}$/, "")}
         </time>
         {date === today && <span class="now"> today</span>}

@@ -19,7 +19,7 @@ type Part = { equal: string } | { removed: string; added: string };
 
 /** Both texts are plain. An empty one means that nothing was stated. */
 export function Difference({ before, after }: { before: string; after: string }) {
-  if (before === after) return <p class="difference quiet">Only markup, spacing or order changed.</p>;
+  if (before === after) return <p class="difference quiet">Both read the same: only markup, spacing, order or seconds changed.</p>;
   const parts = partsOf(before, after);
   if (parts === undefined || Math.max(before.length, after.length) <= SHORT) {
     return (

@@ -1,39 +1,10 @@
 /** @jsxImportSource hono/jsx */
 /** Dates and times for people: as they were published, and how far away they are. */
-import { easternInstant } from "../text/eastern.ts";
+import { dateInWords, timeInWords } from "../text/date-in-words.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 export const DAY_MS = 86_400_000;
-
-/** "Dec 4, 2026" for a text that begins with 2026-12-04. */
-export function dateInWords(text: string): string {
-  const [year, month, day] = text.slice(0, 10).split("-").map(Number);
-  return `${MONTHS[(month ?? 1) - 1]} ${day}, ${year}`;
-}
-
-/** "Fri" */
-export function weekdayOf(date: string): string {
-  return WEEKDAYS[new Date(`${date.slice(0, 10)}T00:00:00Z`).getUTCDay()] ?? "";
-}
-
-/** "Dec 4, 2026, 5:00 PM ET" for an RFC 3339 date-time, in its own offset. Other text is returned as it is. */
-export function timeInWords(text: string): string {
-  if (parseStoredMs(text) === undefined) return text;
-  const hour = Number(text.slice(11, 13));
-  const clock = `${hour % 12 === 0 ? 12 : hour % 12}:${text.slice(14, 16)} ${hour < 12 ? "AM" : "PM"}`;
-  return `${dateInWords(text)}, ${clock} ${zoneOf(text)}`;
-}
-
-/** Federal sources publish Eastern time. */
-function zoneOf(text: string): string {
-  const [offset = "Z"] = /(?:[+-]\d\d:\d\d|[Zz])$/.exec(text) ?? [];
-  if (/^(z|[+-]00:00)$/i.test(offset)) return "UTC";
-  const isEastern = easternInstant(text.slice(0, 10), text.slice(11, 19))?.endsWith(offset) ?? false;
-  return isEastern ? "ET" : `UTC${offset.replace("-", "−")}`;
-}
 
 /** The date in UTC, "2026-12-04". */
 export function utcDate(at: EpochMs): string {

@@ -1,8 +1,8 @@
 /** The values of changed fields as plain text, for people. */
 
 import { amountInWords, statusInWords } from "../events/in-words.ts";
+import { timeInWords } from "../text/date-in-words.ts";
 import { plainParagraphs, plainText } from "../text/plain-text.ts";
-import { timeInWords } from "./times.tsx";
 
 /** A value of an event's change, any JSON. "" where nothing is stated. */
 export function valueInWords(field: string, value: unknown): string {

@@ -4,6 +4,7 @@ import { changesInWords } from "../events/in-words.ts";
 import { factsOf, grouping, type Printer } from "../feed/printers.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { numberOf } from "../search/number.ts";
+import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut } from "./progress-line.ts";
 import { wrapped } from "./wrap.ts";
@@ -48,7 +49,9 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
   };
   const linesOf = (entry: FeedEntry): string[] => {
     const { isFirst, isNewDay, isNewSet } = groups.next(entry);
-    const day = isNewDay ? [...(isFirst ? [] : [""]), `${dayFormat.format(Date.parse(entry.event.detected_at))} (UTC)`, ""] : [];
+    const day = isNewDay
+      ? [...(isFirst ? [] : [""]), `${weekdayInWords(entry.event.detected_at)}, ${dateInWords(entry.event.detected_at)} (UTC)`, ""]
+      : [];
     const head = isNewSet ? headOf(entry) : [];
     return [...day, ...head, ...(isNewSet && entry.event.type === "opportunity_added" ? [] : changesOf(entry))];
   };
@@ -62,8 +65,6 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
     end: () => "",
   };
 }
-
-const dayFormat = new Intl.DateTimeFormat("en-US", { dateStyle: "full", timeZone: "UTC" });
 
 /** If they do not fit, the name of the agency is cut: the deadline matters more. */
 function factsLine(opportunity: Opportunity, width: number): string {

@@ -8,6 +8,7 @@ import { momentOf } from "../filter/kinds.ts";
 import { resolveSources } from "../filter/sources.ts";
 import { readFreshness } from "../search/freshness.ts";
 import { didYouMean } from "../text/closest.ts";
+import { timeInWords } from "../text/date-in-words.ts";
 import { easternDate, easternDateBefore } from "../text/eastern.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { nonBlank, refuseValue, wholeNumber } from "./arguments.ts";
@@ -151,14 +152,10 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
 /** What was looked for, so that nobody wonders why something is missing. */
 function footOf(printed: number, isMore: boolean, { since, until, types, atLeast }: FeedFilter, conditions: readonly string[]): string {
   const count = printed === 0 ? "No changes" : formatCount(printed, "change");
-  const start = since === undefined ? "the beginning" : minuteOf(since);
-  const end = until === undefined ? "" : ` until ${minuteOf(until)}`;
+  const start = since === undefined ? "the beginning" : timeInWords(formatInstant(since));
+  const end = until === undefined ? "" : ` until ${timeInWords(formatInstant(until))}`;
   const kinds = [`${atLeast} or more`, ...(types === undefined ? [] : [`type ${types.join(", ")}`])];
   return `${count} since ${start}${end}, ${[...kinds, ...conditions].join("; ")}${isMore ? "; older ones are not shown: --limit shows more" : ""}`;
-}
-
-function minuteOf(ms: EpochMs): string {
-  return `${formatInstant(ms).slice(0, 16).replace("T", " ")} UTC`;
 }
 
 type Window = { db: CatalogDb; filter: FeedFilter; now: EpochMs };

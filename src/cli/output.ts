@@ -1,5 +1,6 @@
 /** How commands print results: JSON, tables, and values for people. */
 import type { Machine } from "../runtime/machine.ts";
+import { counted } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { wrapped } from "./wrap.ts";
@@ -48,8 +49,7 @@ export function instantOrNull(instant: EpochMs | null): string | null {
 
 /** "1,234", or with a noun "1,234 records" and "1 record". */
 export function formatCount(count: number, noun?: string): string {
-  const number = count.toLocaleString("en-US");
-  return noun === undefined ? number : `${number} ${noun}${count === 1 ? "" : "s"}`;
+  return noun === undefined ? count.toLocaleString("en-US") : counted(count, noun);
 }
 
 /** A duration in its largest fitting unit: "3 hours". */

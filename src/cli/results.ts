@@ -3,6 +3,7 @@ import type { Opportunity } from "../opportunities/opportunity.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/find.ts";
 import type { Freshness } from "../search/freshness.ts";
 import { numberOf } from "../search/number.ts";
+import { dateInWords } from "../text/date-in-words.ts";
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { formatDuration } from "./output.ts";
@@ -68,7 +69,7 @@ export function markdownTable(results: readonly Result[]): string {
   const rows = results.map(({ opportunity: { dates, status, organization, title, source, ...rest } }) => {
     const number = cell(numberOf({ ...rest, source }));
     const link = source.url !== null && /^https?:\/\/[^\s()<>]+$/.test(source.url) ? `[${number}](${source.url})` : number;
-    return `| ${dates.closes_at?.slice(0, 10) ?? ""} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${link} | ${cell(title)} |`;
+    return `| ${dates.closes_at === null ? "" : dateInWords(dates.closes_at)} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${link} | ${cell(title)} |`;
   });
   return ["| Closes | Status | Agency | Number | Title |", "|---|---|---|---|---|", ...rows].join("\n");
 }

@@ -1,6 +1,8 @@
 /** Events in words for people: what changed, from what to what. The texts are plain: escape them for wherever they are shown. */
+import { counted } from "../text/counted.ts";
+import { clockTime, dateInWords, durationInWords, timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, isDecimal } from "../text/decimal.ts";
-import { type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { minuteOf } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
@@ -78,11 +80,6 @@ const contactsChanged: ChangeInWords = {
 /** What people call a field, by its path: "deadline". */
 export function fieldLabel(path: string): string {
   return labels[path] ?? (path.split(".").at(-1) ?? path).replaceAll("_", " ");
-}
-
-/** "Mar 3, 2026", in a time zone or else in the timestamp's own offset. Other text is returned as it is. */
-export function dateInWords(text: string, zone?: string): string {
-  return momentOf(text, zone)?.day ?? text;
 }
 
 /** "$1,500,000" */
@@ -164,65 +161,40 @@ function amountChangeInWords({ field, previous, current }: Change): string | und
 
 // ---- Dates.
 
-const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
+const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 
-type Moment = { ms: EpochMs; day: string; time: string; zone: string };
+type Move = Pick<ChangeInWords, "before" | "after" | "words">;
 
-/** With days alone if the day changed, else with times; the year once if it is the same. `undefined` if one of the values is no timestamp. */
-function moveInWords({ previous, current }: Change, zone: string | undefined): Omit<ChangeInWords, "field" | "label"> | undefined {
-  const [before, after] = [previous, current].map((value) => (typeof value === "string" ? momentOf(value, zone) : undefined));
+/** Direction and distance are those of the instants, to the minute. `undefined` if one of the values is no timestamp. */
+function moveInWords({ previous, current }: Change, zone: string | undefined): Move | undefined {
+  if (typeof previous !== "string" || typeof current !== "string") return undefined;
+  const [before, after] = [clockTime(previous, zone), clockTime(current, zone)];
   if (before === undefined || after === undefined) return undefined;
-  if (before.day !== after.day) {
-    const days = Math.round((Date.parse(`${after.day} UTC`) - Date.parse(`${before.day} UTC`)) / DAY_MS);
-    const distance = `${counted(Math.abs(days), "day")} ${days > 0 ? "later" : "earlier"}`;
-    const [, year] = /(, \d+)$/.exec(after.day) ?? [];
-    const start = year !== undefined && before.day.endsWith(year) ? before.day.slice(0, -year.length) : before.day;
-    return { words: `moved from ${start} to ${after.day} (${distance})`, before: before.day, after: after.day };
+  const [early, late] = [timeInWords(previous, zone), timeInWords(current, zone)];
+  const distanceMs = minuteOf(after.ms) - minuteOf(before.ms);
+  if (distanceMs === 0) return { words: `restated within the same minute: ${late}`, before: early, after: late };
+
+  const told = (distance: string) => `(${distance} ${distanceMs > 0 ? "later" : "earlier"})`;
+  const days = after.dayNumber - before.dayNumber;
+  if (isDaysApart(days, distanceMs)) {
+    const words = `moved from ${withoutYearOf(after.day, before.day)} to ${after.day} ${told(counted(Math.abs(days), "day"))}`;
+    return { words, before: before.day, after: after.day };
   }
-  const distance = `${durationInWords(Math.abs(after.ms - before.ms))} ${after.ms > before.ms ? "later" : "earlier"}`;
-  const times = before.zone === after.zone ? `${before.time} to ${after.time}` : `${before.time} ${before.zone} to ${after.time}`;
-  const [early, late] = [before, after].map(({ day, time, zone }) => `${day}, ${time} ${zone}`);
-  return { words: `moved from ${times} ${after.zone} on ${after.day} (${distance})`, before: early, after: late };
+  const exact = told(durationInWords(Math.abs(distanceMs)));
+  if (days !== 0) return { words: `moved from ${early} to ${late} ${exact}`, before: early, after: late };
+  const start = before.zone === after.zone ? before.clock : `${before.clock} ${before.zone}`;
+  return { words: `moved from ${start} to ${after.clock} ${after.zone} on ${after.day} ${exact}`, before: early, after: late };
 }
 
-function durationInWords(ms: number): string {
-  return ms < HOUR_MS ? counted(Math.ceil(ms / MINUTE_MS), "minute") : counted(Math.round(ms / HOUR_MS), "hour");
+/** Whether days on the calendar say how far apart two instants are. A day can have 23 hours, and each day may be in another zone. */
+function isDaysApart(days: number, distanceMs: number): boolean {
+  return Math.abs(distanceMs) >= 23 * HOUR_MS && days === Math.sign(distanceMs) * Math.round(Math.abs(distanceMs) / DAY_MS);
 }
 
-/** The day and time of a timestamp in a zone, or in its own offset. `undefined` if the text is none. */
-function momentOf(text: string, zone: string | undefined): Moment | undefined {
-  const ms = parseStoredMs(text);
-  if (ms === undefined) return undefined;
-  const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? [];
-  const offsetMs = (sign === "-" ? -1 : 1) * (Number(hours ?? 0) * HOUR_MS + Number(minutes ?? 0) * MINUTE_MS);
-  const [shown, formats] = zone === undefined ? [ms + offsetMs, formatsOf("UTC")] : [ms, formatsOf(zone)];
-  const ownOffset = offsetMs === 0 ? "UTC" : `UTC${sign}${Number(hours)}${minutes === "00" ? "" : `:${minutes}`}`;
-  const name = zone === undefined ? ownOffset : formats.zone.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value;
-  // Intl puts a narrow no-break space before "PM".
-  const time = formats.time.format(shown).replace(/\s/g, " ").toLowerCase();
-  return { ms, day: formats.day.format(shown), time, zone: name ?? "" };
-}
-
-type Formats = Record<"day" | "time" | "zone", Intl.DateTimeFormat>;
-const formats = new Map<string, Formats>();
-
-/** Made once: `Intl` takes long. Throws a RangeError for an unknown zone. */
-function formatsOf(zone: string): Formats {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
-  const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat("en-US", { timeZone: zone, ...options });
-  const made = {
-    day: format({ dateStyle: "medium" }),
-    time: format({ timeStyle: "short" }),
-    zone: format({ timeZoneName: "short" }),
-  };
-  formats.set(zone, made);
-  return made;
-}
-
-/** "1,234 changes", "1 change" */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+/** "Mar 3" for a day of the same year. */
+function withoutYearOf(other: string, day: string): string {
+  const [, year = ""] = /(, \d+)$/.exec(other) ?? [];
+  return year !== "" && day.endsWith(year) ? day.slice(0, -year.length) : day;
 }
 
 // ---- Lists.

@@ -1,9 +1,10 @@
 /** The change feed as JSON, CSV and Markdown. */
 import type { FeedEntry } from "../events/feed.ts";
-import { changesInWords, dateInWords, statusInWords } from "../events/in-words.ts";
+import { changesInWords, statusInWords } from "../events/in-words.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { numberOf } from "../search/number.ts";
 import { csvLine } from "../text/csv.ts";
+import { dateInWords } from "../text/date-in-words.ts";
 import { oneLine, safeLines } from "../text/terminal-text.ts";
 
 /**

@@ -1,8 +1,10 @@
 /** The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db. */
+
 import { type TSchema, Type } from "@sinclair/typebox";
 import { fold } from "../opportunities/facets.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
+import { timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
 import { easternDateBefore, easternInstant } from "../text/eastern.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
@@ -252,7 +254,7 @@ export function momentOf(given: string, now: EpochMs): EpochMs | undefined {
 }
 
 function whenInWords(given: string, now: EpochMs): string {
-  return isRelative(given) ? `${formatInstant(instantOf(given, now)).slice(0, 16).replace("T", " ")} UTC (${given})` : given;
+  return isRelative(given) ? `${timeInWords(formatInstant(instantOf(given, now)))} (${given})` : given;
 }
 
 function isRelative(given: string): boolean {

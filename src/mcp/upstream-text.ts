@@ -1,6 +1,7 @@
 /** Text that upstreams wrote: where it is in a result, and how a line of text quotes it. */
 import type { TSchema } from "@sinclair/typebox";
 import { statuses } from "../opportunities/opportunity.ts";
+import { timeInWords } from "../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -36,11 +37,11 @@ export function codeInWords(code: string): string {
   return /^[A-Z0-9_.-]{1,64}$/.test(code) ? code : quoted(code);
 }
 
-/** "open; closes in 12 days (2026-12-04T17:00:00-05:00)" */
+/** "open; closes in 12 days (Dec 4, 2026, 5:00 PM ET)" */
 export function stateInWords({ status, closes_at }: { status: string; closes_at: string | null }, now: EpochMs): string {
   const state = knownOrQuoted(status, statuses);
   const at = parseStoredMs(closes_at ?? "");
-  if (at === undefined) return `${state}; no closing date is stated`;
-  const when = `${relativeTime(at, now)} (${closes_at})`;
+  if (closes_at === null || at === undefined) return `${state}; no closing date is stated`;
+  const when = `${relativeTime(at, now)} (${timeInWords(closes_at)})`;
   return at >= now ? `${state}; closes ${when}` : `${state}; the closing date was ${when}`;
 }

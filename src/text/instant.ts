@@ -63,6 +63,13 @@ export function isFuture(instant: EpochMs, now: EpochMs): boolean {
   return instant > now + CLOCK_SKEW_MAX_MS;
 }
 
+/** The last whole minute until an instant. Clocks for people show no more. */
+export function minuteOf(instant: EpochMs): EpochMs {
+  return Math.floor(instant / MINUTE_MS) * MINUTE_MS;
+}
+
+const MINUTE_MS = 60_000;
+
 /** Negative if `left` is earlier, positive if it is later, 0 if both are the same instant. */
 export function compareInstants(left: Instant, right: Instant): number {
   if (left.ms !== right.ms) return left.ms - right.ms;

@@ -1,4 +1,5 @@
 /** Times relative to now, for people. */
+import { counted } from "./counted.ts";
 import type { EpochMs } from "./instant.ts";
 
 const units = [
@@ -15,6 +16,6 @@ export function relativeTime(at: EpochMs, now: EpochMs): string {
   const fitting = units.find(({ ms, below }) => distance < ms * below);
   const count = Math.floor(distance / (fitting?.ms ?? 1));
   if (fitting === undefined || count === 0) return "just now";
-  const duration = `${count.toLocaleString("en-US")} ${fitting.unit}${count === 1 ? "" : "s"}`;
+  const duration = counted(count, fitting.unit);
   return at >= now ? `in ${duration}` : `${duration} ago`;
 }

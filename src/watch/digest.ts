@@ -1,5 +1,7 @@
 /** A message for people: what is in it, in words, most severe first. Mail and Slack show the same. */
-import { changesInWords, counted, dateInWords, statusInWords } from "../events/in-words.ts";
+import { changesInWords, statusInWords } from "../events/in-words.ts";
+import { counted } from "../text/counted.ts";
+import { dateInWords } from "../text/date-in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import type { Item, Message, MessageOpportunity } from "./message.ts";
 import type { Zone } from "./watch.ts";

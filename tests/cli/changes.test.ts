@@ -85,10 +85,10 @@ describe("the table", () => {
 
   test("says what was looked for if there is nothing", async () => {
     const { out } = await changes("--since", "1h", "--status", "open");
-    expect(out).toStartWith("No changes since 2026-08-04 11:00 UTC, informational or more; status open\nImported: GRANTS_GOV ");
+    expect(out).toStartWith("No changes since Aug 4, 2026, 11:00 AM UTC, informational or more; status open\nImported: GRANTS_GOV ");
     const period = await changes("--since", "3h", "--until", "2h", "--type", "date_changed,status_changed");
     expect(period.out).toStartWith(
-      "No changes since 2026-08-04 09:00 UTC until 2026-08-04 10:00 UTC, informational\nor more; type date_changed, status_changed\nImported: ",
+      "No changes since Aug 4, 2026, 9:00 AM UTC until Aug 4, 2026, 10:00 AM UTC,\ninformational or more; type date_changed, status_changed\nImported: ",
     );
   });
 });

@@ -77,7 +77,7 @@ describe("fundfeed find", () => {
     const md = (await at(undefined, "find", "PAR-25-270", "--format", "md")).out;
     expect(md).toBe(
       "| Closes | Status | Agency | Number | Title |\n|---|---|---|---|---|\n" +
-        "| 2026-11-13 | open | National Institutes of Health | [PAR-25-270](https://www.grants.gov/search-results-detail/357492) | " +
+        "| Nov 13, 2026 | open | National Institutes of Health | [PAR-25-270](https://www.grants.gov/search-results-detail/357492) | " +
         "NCCIH Natural Product Early Phase Clinical Trial Award (R33 Clinical Trial Required) |\n",
     );
   });

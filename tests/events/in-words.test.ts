@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { amountInWords, changesInWords, dateInWords } from "../../src/events/in-words.ts";
+import { amountInWords, changesInWords } from "../../src/events/in-words.ts";
 
 const changed = (...changes: [field: string, previous: unknown, current: unknown][]) => ({
   id: "",
@@ -29,24 +29,69 @@ describe("changesInWords()", () => {
       "2027-01-05T17:00:00-05:00",
       "deadline moved from Dec 18, 2026 to Jan 5, 2027 (18 days later)",
     ],
-    // Across the change to daylight saving time: days are counted on the calendar.
+    // The day on which daylight saving time begins has 23 hours.
+    ["dates.closes_at", "2026-03-07T17:00:00-05:00", "2026-03-08T17:00:00-04:00", "deadline moved from Mar 7 to Mar 8, 2026 (1 day later)"],
+    // The calendar days say two days.
     [
       "dates.closes_at",
       "2026-03-07T23:59:00-05:00",
       "2026-03-09T00:01:00-04:00",
-      "deadline moved from Mar 7 to Mar 9, 2026 (2 days later)",
+      "deadline moved from Mar 7, 2026, 11:59 PM ET to Mar 9, 2026, 12:01 AM ET (23 hours 2 minutes later)",
+    ],
+    // The calendar days say one day later.
+    [
+      "dates.closes_at",
+      "2027-03-01T23:00:00-05:00",
+      "2027-03-02T00:30:00Z",
+      "deadline moved from Mar 1, 2027, 11:00 PM ET to Mar 2, 2027, 12:30 AM UTC (3 hours 30 minutes earlier)",
+    ],
+    [
+      "dates.closes_at",
+      "2027-03-01T23:59:59-05:00",
+      "2027-03-02T00:00:00-05:00",
+      "deadline moved from Mar 1, 2027, 11:59 PM ET to Mar 2, 2027, 12:00 AM ET (1 minute later)",
+    ],
+    [
+      "dates.closes_at",
+      "2026-03-03T09:00:00-05:00",
+      "2026-03-04T23:00:00-05:00",
+      "deadline moved from Mar 3, 2026, 9:00 AM ET to Mar 4, 2026, 11:00 PM ET (1 day 14 hours later)",
+    ],
+    [
+      "dates.closes_at",
+      "2026-03-03T00:00:00-12:00",
+      "2026-03-03T12:00:00+00:00",
+      "deadline restated within the same minute: Mar 3, 2026, 12:00 PM UTC",
+    ],
+    [
+      "dates.closes_at",
+      "2026-03-03T23:59:00-05:00",
+      "2026-03-03T23:59:59-05:00",
+      "deadline restated within the same minute: Mar 3, 2026, 11:59 PM ET",
+    ],
+    [
+      "dates.closes_at",
+      "2026-03-03T00:00:00-05:00",
+      "2026-03-03T23:59:59-05:00",
+      "deadline moved from 12:00 AM to 11:59 PM ET on Mar 3, 2026 (23 hours 59 minutes later)",
     ],
     [
       "dates.closes_at",
       "2026-03-03T17:00:00-05:00",
-      "2026-03-03T23:59:59-05:00",
-      "deadline moved from 5:00 pm to 11:59 pm UTC-5 on Mar 3, 2026 (7 hours later)",
+      "2026-03-03T18:30:00-05:00",
+      "deadline moved from 5:00 PM to 6:30 PM ET on Mar 3, 2026 (1 hour 30 minutes later)",
+    ],
+    [
+      "dates.closes_at",
+      "2026-03-03T17:00:00-05:00",
+      "2026-03-03T15:00:00-07:00",
+      "deadline restated within the same minute: Mar 3, 2026, 3:00 PM UTC-7",
     ],
     [
       "dates.opens_at",
-      "2026-03-03T17:00:00Z",
-      "2026-03-03T16:30:00Z",
-      "opening date moved from 5:00 pm to 4:30 pm UTC on Mar 3, 2026 (30 minutes earlier)",
+      "2026-03-03T17:00:00-05:00",
+      "2026-03-03T17:00:00-07:00",
+      "opening date moved from 5:00 PM ET to 5:00 PM UTC-7 on Mar 3, 2026 (2 hours later)",
     ],
     ["dates.response_at", null, "2026-03-03T17:00:00-05:00", "response date set to Mar 3, 2026"],
     ["dates.posted_at", "2026-03-03T00:00:00-05:00", null, "posting date removed; it was Mar 3, 2026"],
@@ -111,15 +156,35 @@ describe("changesInWords()", () => {
     ]);
   });
 
+  test("tells directions and distances as the instants have them, whatever the offsets", () => {
+    const offsets = ["-12:00", "-05:00", "-04:00", "Z", "+05:30", "+14:00"];
+    const hours = ["00:00:00", "00:30:00", "11:00:00", "23:00:00", "23:59:59"];
+    const texts = ["2027-03-01", "2027-03-02", "2027-03-14"].flatMap((day) =>
+      hours.flatMap((hour) => offsets.map((offset) => `${day}T${hour}${offset}`)),
+    );
+    for (const previous of texts)
+      for (const current of texts) {
+        const [words = ""] = wordsOf(["dates.closes_at", previous, current]);
+        const minutes = Math.floor(Date.parse(current) / 60_000) - Math.floor(Date.parse(previous) / 60_000);
+        const [, days = 0, hours = 0, rest = 0, direction] =
+          /\((?:(\d+) days? ?)?(?:(\d+) hours? ?)?(?:(\d+) minutes? ?)?(later|earlier)\)$/.exec(words) ?? [];
+        expect([words, direction]).toEqual([words, minutes === 0 ? undefined : minutes > 0 ? "later" : "earlier"]);
+        const told = Number(days) * 1440 + Number(hours) * 60 + Number(rest);
+        // Days alone may be half a day off.
+        const tolerance = words.includes("M ") ? 0 : 720;
+        expect([words, Math.abs(Math.abs(minutes) - told) <= tolerance]).toEqual([words, true]);
+      }
+  });
+
   test("gives both values, with times if the day is the same, in the reader's zone", () => {
     const event = changed(["dates.closes_at", "2026-03-03T23:00:00-05:00", "2026-03-03T23:59:00-05:00"]);
     expect(changesInWords(event, "Europe/Berlin")).toEqual([
       {
         field: "dates.closes_at",
         label: "deadline",
-        before: "Mar 4, 2026, 5:00 am GMT+1",
-        after: "Mar 4, 2026, 5:59 am GMT+1",
-        words: "deadline moved from 5:00 am to 5:59 am GMT+1 on Mar 4, 2026 (59 minutes later)",
+        before: "Mar 4, 2026, 5:00 AM UTC+1",
+        after: "Mar 4, 2026, 5:59 AM UTC+1",
+        words: "deadline moved from 5:00 AM to 5:59 AM UTC+1 on Mar 4, 2026 (59 minutes later)",
       },
     ]);
     expect(changesInWords(changed(["contacts", [{ name: "Ada" }], []]))[0]).toMatchObject({ before: undefined, after: undefined });
@@ -127,10 +192,7 @@ describe("changesInWords()", () => {
   });
 });
 
-test("dateInWords() keeps the date as published, and amountInWords() every digit", () => {
-  expect(dateInWords("2026-03-03T23:59:59-05:00")).toBe("Mar 3, 2026");
-  expect(dateInWords("2026-03-03T23:59:59-05:00", "UTC")).toBe("Mar 4, 2026");
-  expect(dateInWords("tomorrow")).toBe("tomorrow");
+test("amountInWords() keeps every digit", () => {
   expect(amountInWords("12345678901234567890.10")).toBe("$12,345,678,901,234,567,890.10");
   expect(amountInWords("-1000")).toBe("-$1,000");
 });

@@ -145,8 +145,8 @@ test("describeFilter() says every condition in words", () => {
     'agency contains "Energy"',
     "NAICS 5417",
     "posted after 2026-01-01",
-    "opens after 2026-03-02 05:00 UTC (tomorrow)",
-    "closes before 2026-03-31 12:00 UTC (30d)",
+    "opens after Mar 2, 2026, 5:00 AM UTC (tomorrow)",
+    "closes before Mar 31, 2026, 12:00 PM UTC (30d)",
     "awards of $1,250,000.5 or more",
     "awards of $2,500,000 or less",
   ]);

@@ -232,7 +232,7 @@ describe("get, history and explain", () => {
     expect(data.events.length).toBeGreaterThan(0);
     for (const { type, severity } of data.events) expect([type, severity]).toEqual(["date_changed", "critical"]);
     expect(data.filters_in_words.join("; ")).toBe(
-      "severity critical or unknown; type date_changed; detected after 2026-02-01T05:00:00.000Z; detected up to 2026-03-01T13:00:00.000Z",
+      "severity critical or unknown; type date_changed; detected after Feb 1, 2026, 5:00 AM UTC; detected up to Mar 1, 2026, 1:00 PM UTC",
     );
     const before = await mcp.call<Changed>("what_changed", { since: "30d", until: "1d" });
     expect(before.data).toMatchObject({ total: 0, complete: true });

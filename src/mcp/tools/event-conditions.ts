@@ -1,5 +1,7 @@
 /** The conditions on events that history and what_changed share. */
+
 import { eventTypes, type Severity, severities } from "../../events/event.ts";
+import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { choice, choices, cursor, limit, pastInstant } from "../arguments.ts";
 import type { EventConditions } from "../reader.ts";
@@ -33,11 +35,11 @@ export function describeEvents({ types, atLeast, since, until }: EventConditions
   return [
     `severity ${severities.slice(severities.indexOf(atLeast)).join(" or ")}`,
     ...(types === undefined ? [] : [`type ${types.join(" or ")}`]),
-    ...(since === undefined ? [] : [`detected after ${formatInstant(since)}`]),
-    ...(until === undefined ? [] : [`detected up to ${formatInstant(until)}`]),
+    ...(since === undefined ? [] : [`detected after ${timeInWords(formatInstant(since))}`]),
+    ...(until === undefined ? [] : [`detected up to ${timeInWords(formatInstant(until))}`]),
   ];
 }
 
 export function eventInWords({ detected_at, severity, in_words }: { detected_at: string; severity: string; in_words: string }): string {
-  return `${detected_at.slice(0, 10)} ${knownOrQuoted(severity, severities)}: ${quoted(in_words)}`;
+  return `${dateInWords(detected_at)}, ${knownOrQuoted(severity, severities)}: ${quoted(in_words)}`;
 }

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Opportunity } from "../../opportunities/opportunity.ts";
 import { numberOf } from "../../search/number.ts";
+import { timeInWords } from "../../text/date-in-words.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { cursor, requiredText, sourceCode } from "../arguments.ts";
 import { cutTo } from "../cut.ts";
@@ -42,8 +43,8 @@ function linesOf(opportunity: Opportunity, now: EpochMs): string[] {
   const facts: [string, (string | null)[]][] = [
     ["Agency", [organization.agency, organization.sub_agency, organization.issuing_office]],
     ["Program", [program.type, program.contract_class]],
-    ["Posted", [dates.posted_at]],
-    ["Opens", [dates.opens_at]],
+    ["Posted", [dates.posted_at === null ? null : timeInWords(dates.posted_at)]],
+    ["Opens", [dates.opens_at === null ? null : timeInWords(dates.opens_at)]],
     ["Awards", [funding?.amount_min ?? null, funding?.amount_max ?? null, funding?.display ?? null]],
     ["NAICS", classifications.naics_codes],
     ["Set-aside", classifications.set_aside_types],

@@ -1,0 +1,4 @@
+/** "1,234 changes", "1 change" */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}

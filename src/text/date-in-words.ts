@@ -1,0 +1,114 @@
+/** Dates, times and durations for people: "Mar 3, 2026, 5:00 PM ET", "1 hour 30 minutes". */
+import { counted } from "./counted.ts";
+import { type EpochMs, parseStoredMs } from "./instant.ts";
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
+
+/** A timestamp as a clock and a calendar show it. Days are numbered, so that they can be counted. */
+export type ClockTime = { ms: EpochMs; dayNumber: number; day: string; clock: string; zone: string };
+
+/**
+ * "Mar 3, 2026" for a date (2026-03-03) or an RFC 3339 date-time, which is read in `zone`, an IANA time zone, or else in its own offset, in
+ * which it was published. Other text is returned as it is.
+ */
+export function dateInWords(text: string, zone?: string): string {
+  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : wallClock(text, zone);
+  return ms === undefined || Number.isNaN(ms) ? text : dayOf(ms);
+}
+
+/** "Mar 3, 2026, 5:00 PM ET" for an RFC 3339 date-time. Other text is returned as it is. */
+export function timeInWords(text: string, zone?: string): string {
+  const time = clockTime(text, zone);
+  return time === undefined ? text : `${time.day}, ${time.clock} ${time.zone}`;
+}
+
+/** "Tue" for a text that begins with a date. */
+export function weekdayInWords(date: string): string {
+  return WEEKDAYS[new Date(`${date.slice(0, 10)}T00:00:00Z`).getUTCDay()] ?? "";
+}
+
+/** The parts of an RFC 3339 date-time; `undefined` if the text is none. Throws a RangeError for an unknown zone. */
+export function clockTime(text: string, zone?: string): ClockTime | undefined {
+  const ms = parseStoredMs(text);
+  const wall = wallClock(text, zone);
+  if (ms === undefined || wall === undefined) return undefined;
+  const name = zone === undefined ? offsetInWords(ms, wall - ms) : nameIn(zone, ms);
+  return { ms, dayNumber: Math.floor(wall / DAY_MS), day: dayOf(wall), clock: clockOf(wall), zone: name };
+}
+
+/** "1 day 2 hours", "1 hour 30 minutes": exact, in whole minutes. */
+export function durationInWords(ms: number): string {
+  const minutes = Math.floor(ms / MINUTE_MS);
+  const parts: [number, string][] = [
+    [Math.floor(minutes / 1440), "day"],
+    [Math.floor(minutes / 60) % 24, "hour"],
+    [minutes % 60, "minute"],
+  ];
+  const given = parts.filter(([count]) => count > 0).map(([count, noun]) => counted(count, noun));
+  return given.length === 0 ? counted(0, "minute") : given.join(" ");
+}
+
+/** What a clock on the wall shows, as if it showed UTC. */
+function wallClock(text: string, zone: string | undefined): EpochMs | undefined {
+  const ms = parseStoredMs(text);
+  return ms === undefined ? undefined : ms + (zone === undefined ? offsetOf(text) : offsetIn(zone, ms));
+}
+
+function dayOf(wall: EpochMs): string {
+  const date = new Date(wall);
+  return `${MONTHS[date.getUTCMonth()]} ${date.getUTCDate()}, ${date.getUTCFullYear()}`;
+}
+
+function clockOf(wall: EpochMs): string {
+  const date = new Date(wall);
+  const hour = date.getUTCHours();
+  return `${hour % 12 === 0 ? 12 : hour % 12}:${String(date.getUTCMinutes()).padStart(2, "0")} ${hour < 12 ? "AM" : "PM"}`;
+}
+
+// ---- Zones.
+
+const EASTERN = "America/New_York";
+
+/** The offset that an RFC 3339 date-time, or a zone's name such as "GMT-05:00", ends with. */
+function offsetOf(text: string): number {
+  const [, sign, hours = 0, minutes = 0] = /([+-])(\d\d):(\d\d)(?::\d\d)?$/.exec(text) ?? [];
+  return (sign === "-" ? -1 : 1) * (Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS);
+}
+
+/** Federal sources publish Eastern time. Another offset is named by its hours: "UTC-7". */
+function offsetInWords(ms: EpochMs, offset: number): string {
+  if (offset === 0) return "UTC";
+  if (offset === offsetIn(EASTERN, ms)) return "ET";
+  const minutes = Math.abs(offset / MINUTE_MS);
+  const rest = minutes % 60 === 0 ? "" : `:${String(minutes % 60).padStart(2, "0")}`;
+  return `UTC${offset < 0 ? "-" : "+"}${Math.floor(minutes / 60)}${rest}`;
+}
+
+function offsetIn(zone: string, ms: EpochMs): number {
+  return offsetOf(partIn(formatsOf(zone).offset, ms));
+}
+
+/** "ET" for both EST and EDT, and "UTC+1" for GMT+1. */
+function nameIn(zone: string, ms: EpochMs): string {
+  const name = partIn(formatsOf(zone).name, ms);
+  return name.replace(/^(E|C|M|P|AK)[SD]T$/, "$1T").replace(/^GMT/, "UTC");
+}
+
+function partIn(format: Intl.DateTimeFormat, ms: EpochMs): string {
+  return format.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
+}
+
+type Formats = Record<"offset" | "name", Intl.DateTimeFormat>;
+const formats = new Map<string, Formats>();
+
+/** Made once: `Intl` takes long. */
+function formatsOf(zone: string): Formats {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const format = (timeZoneName: "longOffset" | "short") => new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName });
+  const made = { offset: format("longOffset"), name: format("short") };
+  formats.set(zone, made);
+  return made;
+}
