@@ -5,6 +5,7 @@ import { pick, query, select } from "../../db/query.ts";
 import { events, imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { classify } from "./classify.ts";
 import { type Content, parseStored, readContent } from "./content.ts";
 import { unapply } from "./detect.ts";
 import { added, type Rule, removed, ruleFor } from "./rules.ts";
@@ -76,5 +77,9 @@ function rulesOf(event: OpportunityEvent): Explanation["rules"] {
   const ruleOf = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
   if (event.type === "opportunity_added") return [ruleOf(null, added)];
   if (event.type === "opportunity_removed") return [ruleOf(null, removed)];
-  return event.changes.map((change) => ruleOf(change.field, ruleFor(change)));
+  // An older version classified the event by other rules, or its contacts were erased since.
+  const isByTheseRules = classify(event.opportunity_id, event.changes, 0).some(
+    ({ type, severity }) => type === event.type && severity === event.severity,
+  );
+  return isByTheseRules ? event.changes.map((change) => ruleOf(change.field, ruleFor(change))) : [];
 }

@@ -1,6 +1,6 @@
 /** The event table of the contract as data: the type and severity of each change. The first rule that applies decides. */
 import type { Change, EventType, Severity } from "../events/event.ts";
-import { compareInstants, parseInstant } from "../text/instant.ts";
+import { compareInstants, minuteOf, parseInstant, parseInstantMs } from "../text/instant.ts";
 import { isSameWording } from "../text/plain-text.ts";
 
 /** Which type and severity a change gets. */
@@ -64,6 +64,7 @@ export const fieldRules: readonly Rule[] = [
     applies: moves(["closed"], ["archived"]),
   },
   { type: "status_changed", severity: "material", fields: ["status"], when: "any other change" },
+  { type: "date_changed", severity: "cosmetic", fields: ["dates.*"], when: "only its seconds differ", applies: isSameMinute },
   {
     type: "date_changed",
     severity: "critical",
@@ -122,6 +123,13 @@ function isReordered({ previous, current }: Change): boolean {
   const sorted = (items: unknown[]) => items.map((item) => JSON.stringify(item)).sort();
   const after = sorted(current);
   return sorted(previous).every((item, index) => item === after[index]);
+}
+
+/** Upstreams write the end of a day as 11:59 PM or as 11:59:59 PM. */
+function isSameMinute({ previous, current }: Change): boolean {
+  if (typeof previous !== "string" || typeof current !== "string") return false;
+  const [before, after] = [parseInstantMs(previous), parseInstantMs(current)];
+  return before !== undefined && after !== undefined && minuteOf(before) === minuteOf(after);
 }
 
 function isEarlier({ previous, current }: Change): boolean {

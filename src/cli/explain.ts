@@ -39,6 +39,7 @@ function inSentences({ event, after, rules, origin, import: brought }: Explanati
     `by        ${brought === null ? withoutImport(event) : `import ${brought.id}, ${brought.format}, ${fileNames(brought.files)}, ${formatInstant(brought.started_at)}`}`,
   ];
   if (origin === "imported") lines.push("rule      none: type and severity come from the imported history");
+  else if (rules.length === 0) lines.push("rule      none of the present rules: they give these changes another severity");
   for (const rule of rules) lines.push(`rule      ${rule.field ?? "the record"}: ${rule.when} → ${rule.type}, ${rule.severity}`);
   for (const { field, previous, current } of event.changes) {
     lines.push("", field, `  before  ${JSON.stringify(previous)}`, `  after   ${JSON.stringify(current)}`);

@@ -9,7 +9,7 @@ import { aContent } from "../support/contents.ts";
 const NOW = Date.UTC(2026, 0, 31, 12);
 const NOON = "2026-03-01T12:00:00-05:00";
 const NOON_ELSEWHERE = "2026-03-01T17:00:00Z";
-const LATER = "2026-03-01T12:00:01-05:00";
+const LATER = "2026-03-01T12:01:00-05:00";
 const EARLIER = "2026-03-01T11:59:59-05:00";
 
 const dates = (given: Draft["dates"]): Partial<Draft> => ({ dates: given ?? {} });
@@ -71,11 +71,35 @@ const table: Row[] = [
   ],
   [
     "closes_at earlier by less than a millisecond",
-    dates({ closes_at: "2026-03-01T12:00:00.0002Z" }),
-    dates({ closes_at: "2026-03-01T12:00:00.0001Z" }),
+    dates({ closes_at: "2026-03-01T12:00:00.0000Z" }),
+    dates({ closes_at: "2026-03-01T11:59:59.9999Z" }),
     "date_changed",
     "critical",
     "dates.closes_at",
+  ],
+  [
+    "closes_at 11:59:59 PM instead of 11:59 PM",
+    dates({ closes_at: "2026-03-01T23:59:00-05:00" }),
+    dates({ closes_at: "2026-03-01T23:59:59-05:00" }),
+    "date_changed",
+    "cosmetic",
+    "dates.closes_at",
+  ],
+  [
+    "response_at with earlier seconds, in another offset",
+    dates({ response_at: "2026-03-01T23:59:59.9-05:00" }),
+    dates({ response_at: "2026-03-02T04:59:00Z" }),
+    "date_changed",
+    "cosmetic",
+    "dates.response_at",
+  ],
+  [
+    "posted_at with other seconds",
+    dates({ posted_at: "2026-03-01T12:00:01Z" }),
+    dates({ posted_at: "2026-03-01T12:00:02Z" }),
+    "date_changed",
+    "cosmetic",
+    "dates.posted_at",
   ],
   ["response_at earlier", dates({ response_at: NOON }), dates({ response_at: EARLIER }), "date_changed", "critical", "dates.response_at"],
   ["response_at later", dates({ response_at: NOON }), dates({ response_at: LATER }), "date_changed", "material", "dates.response_at"],

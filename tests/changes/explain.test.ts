@@ -88,3 +88,14 @@ describe.each(engines)("explain() on %s", (_, isThere, emptyCatalog) => {
     await expect(explain(place.db, place.ids[0] ?? "")).rejects.toThrow("its record is missing");
   });
 });
+
+test("names no rule for an event that an older version classified in another way", async () => {
+  const catalog = await aCatalog();
+  await catalog.take([record({ dates: { closes_at: "2027-03-01T23:59:00-05:00" } })]);
+  catalog.clock.now += 1000;
+  await catalog.take([record({ dates: { closes_at: "2027-03-01T23:59:59-05:00" } })]);
+  const id = String((await eventsOf(catalog.db, "N1")).at(-1)?.id);
+  expect((await explain(catalog.db, id))?.rules).toMatchObject([{ severity: "cosmetic" }]);
+  await catalog.db.run(rawSql("update events set document = cast(replace(cast(document as text), 'cosmetic', 'material') as blob)"));
+  expect((await explain(catalog.db, id))?.rules).toEqual([]);
+});

@@ -97,12 +97,17 @@ function cutsOf({ changes }: OpportunityEvent, { changes: shown }: { changes: Op
   return shown.length < changes.length ? [...values, all] : values;
 }
 
-function reasonInSentences({ event, rules, origin, import: brought }: Reason): string[] {
+function reasonInSentences(reason: Reason): string[] {
+  const { event, rules, import: brought } = reason;
   const ofRules = rules
     .slice(0, RULES_IN_WORDS)
     .map(({ field, type, severity, when }) => `${field ?? "The opportunity"}: ${when}. That makes it ${type}, ${severity}.`);
-  const ofOrigin = origin === "imported" ? ["Type and severity come from an imported history: another system chose them."] : [];
-  return [...ofRules, ...ofOrigin, causeInWords(event, brought)];
+  return [...ofRules, ...withoutRules(reason), causeInWords(event, brought)];
+}
+
+function withoutRules({ rules, origin }: Reason): string[] {
+  if (origin === "imported") return ["Type and severity come from an imported history: another system chose them."];
+  return rules.length > 0 ? [] : ["None of the present rules gave it its severity: they give these changes another one."];
 }
 
 const RULES_IN_WORDS = 20;
