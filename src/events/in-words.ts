@@ -48,6 +48,9 @@ const labels: Readonly<Record<string, string>> = {
 /** Fields of several words, which are put in quotes. */
 const TEXTS: readonly string[] = ["title", "summary", "description", "eligibility.requirements", "program.solicitation_title"];
 
+/** The end of a text that was cut, and the last item of a list that was. */
+export const CUT = "…";
+
 /** Longer values are not shown. */
 const SHORT = 80;
 /** Items of a list that are named. */
@@ -209,6 +212,7 @@ function listInWords(
   previous: readonly unknown[],
   current: readonly unknown[],
 ): ChangeInWords {
+  if (previous.at(-1) === CUT || current.at(-1) === CUT) return named("changed");
   const [before, after] = [previous.map(nameOf), current.map(nameOf)];
   const [earlier, later] = [new Set(before), new Set(after)];
   const [added, removed] = [[...later.difference(earlier)], [...earlier.difference(later)]];

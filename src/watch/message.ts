@@ -1,6 +1,7 @@
 /** The messages of watches, as JSON. The renderers for mail and Slack start from the same message. */
 import { withoutContactValues } from "../changes/contacts.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { CUT } from "../events/in-words.ts";
 import type { Filter } from "../filter/filter.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { numberOf } from "../search/number.ts";
@@ -35,23 +36,50 @@ export type Message = {
   };
 };
 
-/** The longest text of a message. Longer ones are cut, and end with "…". */
-const TEXT_MAX = 2000;
+/** The most bytes of a message, by far less than what receivers refuse. Its items end before. */
+export const MESSAGE_BYTES_MAX = 256 * 1024;
+
+/** The longest text and the longest list of a message. What is longer is cut, and ends with "…". */
+const [TEXT_MAX, LIST_MAX] = [2000, 100];
+/** The most bytes of an opportunity or an event. If it has more, it is cut further: with both, a message has room for its item. */
+const PART_BYTES_MAX = 100_000;
+/** How often the limits on texts and lists are halved. Then an opportunity of any content has less than PART_BYTES_MAX. */
+const HALVINGS_MAX = 5;
 
 /** An opportunity as messages show it. */
 export function messageOpportunity(opportunity: Opportunity): MessageOpportunity {
   const { contacts: _, description: __, value_estimate: ___, ...rest } = opportunity;
-  return cutTexts({ number: numberOf(opportunity), ...rest }) as MessageOpportunity;
+  return cutToFit((cut) => cut({ number: numberOf(opportunity), ...rest })) as MessageOpportunity;
 }
 
-/** An event as messages show it: without the values of contacts, and without long texts. */
+/** An event as messages show it: without the values of contacts, and without long texts and lists. */
 export function messageEvent(event: OpportunityEvent): OpportunityEvent {
-  return cutTexts(withoutContactValues(event)) as OpportunityEvent;
+  const { changes, ...rest } = withoutContactValues(event);
+  const shown = cutToFit((cut, most) => ({ ...cut(rest), changes: changes.slice(0, most).map(cut) })) as OpportunityEvent;
+  if (bytesOf(shown) <= PART_BYTES_MAX) return shown;
+  return { ...shown, changes: shown.changes.map(({ field }) => ({ field, previous: CUT, current: CUT })) }; // Values deep within values.
 }
 
-function cutTexts(value: unknown): unknown {
-  if (typeof value === "string") return value.length <= TEXT_MAX ? value : `${value.slice(0, TEXT_MAX).toWellFormed()}…`;
-  if (Array.isArray(value)) return value.map(cutTexts);
+/** The bytes of a value as JSON. */
+export function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+type Cut = <T>(value: T) => T;
+
+/** Cuts as little as possible. */
+function cutToFit<T>(make: (cut: Cut, listMax: number) => T): T {
+  for (let halvings = 0; ; halvings++) {
+    const [text, list] = [TEXT_MAX, LIST_MAX].map((max) => Math.floor(max / 2 ** halvings)) as [number, number];
+    const made = make((value) => cutTo(value, text, list) as typeof value, list);
+    if (halvings === HALVINGS_MAX || bytesOf(made) <= PART_BYTES_MAX) return made;
+  }
+}
+
+function cutTo(value: unknown, textMax: number, listMax: number): unknown {
+  if (typeof value === "string") return value.length <= textMax ? value : `${value.slice(0, textMax).toWellFormed()}${CUT}`;
+  const cut = (inner: unknown) => cutTo(inner, textMax, listMax);
+  if (Array.isArray(value)) return value.length <= listMax ? value.map(cut) : [...value.slice(0, listMax).map(cut), CUT];
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cutTexts(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cut(inner)]));
 }

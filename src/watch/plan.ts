@@ -11,7 +11,7 @@ import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } 
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../search/records.ts";
 import { type EpochMs, formatInstant, parseInstantMs } from "../text/instant.ts";
-import { type Counts, type Item, type Message, messageEvent, messageOpportunity } from "./message.ts";
+import { bytesOf, type Counts, type Item, MESSAGE_BYTES_MAX, type Message, messageEvent, messageOpportunity } from "./message.ts";
 import { isDigest, type Watch } from "./watch.ts";
 import type { Place, Plan } from "./watch-file.ts";
 
@@ -47,42 +47,74 @@ export type Planning = {
 /** The next message, or the place to move on to if there is nothing to report. */
 export async function planNext(planning: Planning): Promise<Plan | { nothingUntil: FeedPosition }> {
   const { watch, now, newId } = planning;
-  const { counts, items, joining, leaving, position, oldestAt } = await (isDigest(watch.definition) ? collectDigest : collectPage)(
-    planning,
-  );
-  if (counts.new + counts.changed + counts.left === 0) return { nothingUntil: position };
-  const id = newId();
   const { filter } = watch.definition;
-  const message: Message = {
+  const messageWith = (id: string, counts: Counts, events: readonly Item[]): Message => ({
     id,
     type: "watch.changes",
     timestamp: formatInstant(now),
-    data: { watch: watch.name, filter, counts, events: items },
-  };
-  return { id, created_at: now, oldest_at: oldestAt, body: JSON.stringify(message), counts, position, joining, leaving };
+    data: { watch: watch.name, filter, counts, events },
+  });
+  const id = newId();
+  const collect = isDigest(watch.definition) ? collectDigest : collectPage;
+  const bytesMax = MESSAGE_BYTES_MAX - bytesOf(messageWith(id, COUNTS_MAX, []));
+  const { counts, items, joining, leaving, position, oldestAt } = await collect(planning, bytesMax);
+  if (counts.new + counts.changed + counts.left === 0) return { nothingUntil: position };
+  const body = JSON.stringify(messageWith(id, counts, items));
+  return { id, created_at: now, oldest_at: oldestAt, body, counts, position, joining, leaving };
 }
 
-/** A full page: first what is new, then the changes in the order of the feed, and if there is room after the last change, what has left. */
-async function collectPage({ catalog, watch, place, matching, now, itemsMax = ITEMS_MAX }: Planning): Promise<Collected> {
+/** Stands for any counts, as far as the bytes of a message are concerned. */
+const COUNTS_MAX: Counts = { new: 1e9, changed: 1e9, left: 1e9 };
+
+/** The items of one message: as many as its limits allow, and at least one. */
+function itemsUpTo(itemsMax: number, bytesMax: number) {
+  const items: Item[] = [];
+  let bytes = 0;
+  let isFull = false;
+  return {
+    items,
+    room: () => (isFull ? 0 : itemsMax - items.length),
+    /** Adds items, in their order, until there is no room. Returns how many it added. */
+    add: (more: readonly Item[]): number => {
+      for (const [added, item] of more.entries()) {
+        bytes += bytesOf(item) + 1;
+        isFull ||= items.length > 0 && bytes > bytesMax;
+        if (isFull) return added;
+        items.push(item);
+      }
+      return more.length;
+    },
+  };
+}
+
+/**
+ * A full page: first what is new, then the changes in the order of the feed, and if there is room after the last change, what has left. What
+ * there is no room for comes in the next message.
+ */
+async function collectPage({ catalog, watch, place, matching, now, itemsMax = ITEMS_MAX }: Planning, bytesMax: number): Promise<Collected> {
   const { members } = place;
   const matches = new Set(matching);
-  const arrivals = matching.filter((id) => !members.has(id));
-  const joining = arrivals.slice(0, itemsMax);
-  const items: Item[] = (await readOpportunities(catalog, joining)).map(newItem);
+  const page = itemsUpTo(itemsMax, bytesMax);
+  /** Adds the opportunities of the first of these ids. Returns those ids. */
+  const addFirst = async (ids: readonly string[], item: (opportunity: Opportunity) => Item): Promise<string[]> => {
+    const first = ids.slice(0, page.room());
+    const found = await readOpportunities(catalog, first);
+    const next = found[page.add(found.map(item))];
+    return next === undefined ? first : first.slice(0, first.indexOf(next.id));
+  };
 
-  const { entries, position } = await readChanges(
-    { catalog, watch, place, now },
-    (id) => members.has(id) || matches.has(id),
-    itemsMax - joining.length,
-  );
-  items.push(...entries.map(changedItem));
+  const arrivals = matching.filter((id) => !members.has(id));
+  const joining = await addFirst(arrivals, newItem);
+
+  const changes = await readChanges({ catalog, watch, place, now }, (id) => members.has(id) || matches.has(id), page.room());
+  const entries = changes.entries.slice(0, page.add(changes.entries.map(changedItem)));
+  const position = entries.length === changes.entries.length ? changes.position : positionAfter(entries, place);
 
   const gone = [...members].filter((id) => !matches.has(id));
-  const leaving = gone.slice(0, itemsMax - joining.length - entries.length);
-  items.push(...(await readOpportunities(catalog, leaving)).map(leftItem));
+  const leaving = await addFirst(gone, leftItem);
   return {
     counts: { new: joining.length, changed: entries.length, left: leaving.length },
-    items,
+    items: page.items,
     joining,
     leaving,
     position,
@@ -90,8 +122,13 @@ async function collectPage({ catalog, watch, place, matching, now, itemsMax = IT
   };
 }
 
-/** Everything there is to report. The items are the newest arrivals, the most severe changes, and some of what has left. */
-async function collectDigest({ catalog, watch, place, matching, now }: Planning): Promise<Collected> {
+function positionAfter(entries: readonly FeedEntry[], { position }: Place): FeedPosition {
+  const last = entries.at(-1);
+  return last === undefined ? position : { seq: last.seq, id: last.event.id };
+}
+
+/** Everything there is to report. The items are the most severe changes, the newest arrivals and some of what has left, as far as there is room. */
+async function collectDigest({ catalog, watch, place, matching, now }: Planning, bytesMax: number): Promise<Collected> {
   const { members } = place;
   const matches = new Set(matching);
   const joining = matching.filter((id) => !members.has(id));
@@ -114,11 +151,12 @@ async function collectDigest({ catalog, watch, place, matching, now }: Planning)
     if (page.entries.length < ITEMS_MAX) break;
   }
   const changes = [...worst].sort(([left], [right]) => right - left).flatMap(([, entries]) => entries);
-  const items = [
+  const { items, add } = itemsUpTo(Number.POSITIVE_INFINITY, bytesMax);
+  add([
     ...changes.slice(0, DIGEST_MAX).map(changedItem),
     ...(await readOpportunities(catalog, joining.slice(-DIGEST_MAX).reverse())).map(newItem),
     ...(await readOpportunities(catalog, leaving.slice(0, DIGEST_MAX))).map(leftItem),
-  ];
+  ]);
   return { counts, items, joining, leaving, position, oldestAt };
 }
 

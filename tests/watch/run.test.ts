@@ -147,6 +147,73 @@ describe("a message", () => {
       { event: { changes: [{ previous: "short", current: `${"x".repeat(2000)}…` }] } },
     ]);
   });
+
+  const keywords = (count: number, length = 0) => ({
+    classifications: { keywords: Array.from({ length: count }, (_, n) => `${n}`.padEnd(length, "x")) },
+  });
+
+  test("cuts long lists, in the opportunity and in the event", async () => {
+    const watched = await aWatched();
+    await watched.take([record("1", keywords(2)), record("2", keywords(100))]);
+    await watched.add("q", { at_least: "noise" });
+    await after(watched, record("1", keywords(10_000)), record("2", keywords(100)));
+    const cut = [...keywords(100).classifications.keywords, "…"];
+    expect(watched.received[0]?.data.events).toMatchObject([
+      { event: { changes: [{ previous: ["0", "1"], current: cut }] }, opportunity: { classifications: { keywords: cut } } },
+    ]);
+  });
+
+  test("has at most 256 KB, and what there is no room for follows in the same run, in order", async () => {
+    const watched = await aWatched();
+    const ids = Array.from({ length: 12 }, (_, n) => `N${n}`);
+    const all = (kind: string) => ids.map((id) => `${kind} ${id}`);
+    const expectMessages = (expected: readonly string[]) => {
+      expect(watched.items().toSorted()).toEqual(expected.toSorted());
+      expect(watched.items().map((item) => item.split(" ")[0])).toEqual(expected.map((item) => item.split(" ")[0]));
+      for (const message of watched.received) expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThan(256 * 1024);
+      expect(watched.received.map(({ data }) => data.counts.new + data.counts.changed + data.counts.left)).toEqual(
+        watched.received.map(({ data }) => data.events.length),
+      );
+      watched.received.length = 0;
+    };
+    await watched.add("q", { at_least: "noise", filter: { status: ["open"] } });
+    await after(watched, ...ids.map((id) => record(id, keywords(200, 3000))));
+    expectMessages(all("new"));
+    await after(watched, ...ids.map((id) => record(id, { ...keywords(200, 4000) })));
+    expectMessages(ids.flatMap((id) => [`changed ${id} field_updated`]));
+    await after(watched, ...ids.map((id) => record(id, { ...keywords(200, 4000), status: "closed" })));
+    const changed = watched.received.flatMap(({ data }) => data.events.map((item) => item.kind === "changed" && item.event.id));
+    const stored = await watched.db.all(rawSql<{ id: string }>("select id from events where type = 'status_changed' order by seq"));
+    expect(changed.slice(0, ids.length)).toEqual(stored.map(({ id }) => id));
+    expectMessages([...ids.map((id) => `changed ${id} status_changed`), ...all("left")]);
+  });
+
+  test("has at most 256 KB if it is a digest, which counts the rest", async () => {
+    const watched = await aWatched();
+    await watched.add("q", { receiver: { to: "smtp", url: { variable: "X" }, mail_to: "ann@example.org", mail_from: "f@example.org" } });
+    await after(watched, ...Array.from({ length: 12 }, (_, n) => record(`N${n}`, keywords(200, 3000))));
+    const [message, ...others] = watched.received;
+    expect([message?.data.counts, others]).toEqual([{ new: 12, changed: 0, left: 0 }, []]);
+    expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThan(256 * 1024);
+    expect(message?.data.events.length).toBeGreaterThan(0);
+  });
+
+  test("has room for an event of any content", async () => {
+    const watched = await aWatched();
+    await watched.take([record("1")]);
+    await watched.add("q", { at_least: "noise" });
+    const value = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`n${n}`, "x".repeat(100)]));
+    const event = {
+      source: { code: "OWN", opportunity_id: "1" },
+      type: "field_updated",
+      severity: "material",
+      detected_at: "2026-01-01T00:00:00Z",
+    };
+    await watched.takeEvents([{ ...event, changed_fields: ["f0"], changes: [{ field: "f0", previous: null, current: value }] }]);
+    await watched.run();
+    const [item] = watched.received[0]?.data.events ?? [];
+    expect(item).toMatchObject({ event: { changed_fields: ["f0"], changes: [{ field: "f0", previous: "…", current: "…" }] } });
+  });
 });
 
 describe("a failing receiver", () => {
