@@ -1,10 +1,45 @@
 /**
- * A strict XML reader in constant memory. Tags must match, entities are the five of XML itself, and a document type may be named but not
- * declared in the file. It searches natively from tag to tag. For an extract of 312 MB it takes 0.8 s of processor time, of some 14 s for
- * the whole import; the library saxes takes 4 s.
+ * A strict XML reader in constant memory. It reads what is well-formed by XML 1.0 (fifth edition), with these exceptions:
+ *
+ * - Only UTF-8 is read.
+ * - A document type may be named, but an internal subset (`<!DOCTYPE a [ … ]>`) is refused, and an external one is not read. So the only
+ *   entities are the five of XML itself.
+ * - Namespaces mean nothing: a colon is a character of a name.
+ * - There are limits, named below.
+ *
+ * A fault that leaves the order of the tags clear is reported, and reading goes on: one bad record need not fail its file. Any other throws.
+ *
+ * A document has five places in this order, of which `prolog`, `typed` and `epilog` may be empty:
+ *
+ *     start     │ prolog           │ typed   │ content          │ epilog
+ *     <?xml … ?>  <!-- … --> <? … ?> <!DOCTYPE … >  <a> … <b/> … </a>  <!-- … -->
+ *
+ * It comes in pieces. A tag, or a text, whose end has not come yet waits for more:
+ *
+ *     <a><b>one</b><b>two</b><b c="three│ d">four</│b></a>
+ *     taken                  waiting    │ pieces   │ not written yet
+ *                            └───────── text ──────┘
+ *
+ * It searches natively from tag to tag. For an extract of 312 MB it takes 0.8 s of processor time, of some 14 s for the whole import; the
+ * library saxes takes 4 s.
  */
 
 import { messageOf } from "../../db/reason.ts";
+import {
+  type Attributes,
+  characterFault,
+  checkDocumentType,
+  checkXmlDeclaration,
+  commentFault,
+  instructionFault,
+  isBlank,
+  isSuspect,
+  REFERENCE_MAX,
+  readTag,
+  SECTION_END,
+  textFault,
+  withoutReferences,
+} from "./xml-syntax.ts";
 
 /** Most characters of one tag, comment or section. The longest real text between two tags has some 100,000. */
 const MARKUP_MAX = 10_000_000;
@@ -13,6 +48,8 @@ const TEXT_PIECE = 64 * 1024;
 const DEPTH_MAX = 1_000_000;
 /** Most characters of the source text of an element. The longest real record has some 100,000. */
 export const SOURCE_MAX = 10_000_000;
+/** Most names that are kept: a hostile file can have any number. */
+const NAMES_MAX = 1000;
 
 export type XmlHandlers = {
   open: (name: string, attributes: Attributes) => void;
@@ -20,176 +57,215 @@ export type XmlHandlers = {
   text: (text: string) => void;
   /** `source` is the element's exact text in the document, for elements at `sourceDepth`; undefined for others, and beyond `SOURCE_MAX`. */
   close: (name: string, source: string | undefined) => void;
-  /** A character or entity that XML does not have, in the following text or the last opened tag. It stays as it is written. */
+  /** What is wrong with the last opened tag, the following text, or a comment or processing instruction. Texts stay as they are written. */
   fault: (reason: string) => void;
 };
 
-export type Attributes = { readonly [name: string]: string };
+const [BANG, DOUBLE_QUOTE, SINGLE_QUOTE, SLASH, QUESTION] = [33, 34, 39, 47, 63];
+const [COMMENT, SECTION] = ["<!--", "<![CDATA["];
+const NO_ATTRIBUTES: Attributes = {};
 
-export type XmlReader = {
-  /** Reads more of the document. Throws an Error with the line where it stops being XML. */
-  write: (text: string) => void;
-  /** Ends the document. Throws if its root is not closed. */
-  end: () => void;
-};
+/** Reads one document. It keeps the source text of elements at `sourceDepth`, where the root has depth 1. See the drawings above. */
+export class XmlReader {
+  private place: "start" | "prolog" | "typed" | "content" | "epilog" = "start";
+  /** The names of the elements that are open. */
+  private readonly openNames: string[] = [];
+  /** Names of tags without attributes, so that each is read once. */
+  private readonly knownNames = new Map<string, string>();
 
-/** Creates a reader of one document. It keeps the source text of elements at `sourceDepth`, where the root has depth 1. */
-export function createXmlReader(handlers: XmlHandlers, sourceDepth = 0): XmlReader {
-  const open: string[] = [];
-  /** Names of tags without attributes, so that each is matched against `TAG` once. */
-  const names = new Map<string, string>();
-  let hasRoot = false;
-  /** Markup whose end has not come yet, and what was written since. */
-  let [unfinished, pieces] = ["", ""];
-  let line = 1;
-  let text = "";
-  /** `text` has characters that XML does not allow. */
-  let hasForbidden = false;
+  private waiting = "";
+  private pieces = "";
+  private text = "";
+  private isSuspect = false;
   /** Where in `text` the present markup is. */
-  let [markupStart, markupEnd] = [0, 0];
-  /** Source text of the present element from earlier texts, and where in `text` it goes on; -1 outside of such an element. */
-  let source = "";
-  let sourceStart = -1;
+  private markupStart = 0;
+  private markupEnd = 0;
+  /** The line of the document in which `waiting` begins. */
+  private line = 1;
+  private readonly source = new SourceText();
 
-  function write(chunk: string): void {
-    pieces += chunk;
-    // Unfinished markup is read again from its start. Waiting until the text has doubled keeps the time linear.
-    if (pieces.length >= unfinished.length) read();
+  constructor(
+    private readonly handlers: XmlHandlers,
+    private readonly sourceDepth = 0,
+  ) {}
+
+  /** Reads more of the document. Throws an Error with the line where it stops being XML. */
+  write(piece: string): void {
+    this.pieces += piece;
+    // What waits is read again from its start. Reading only when the text has doubled keeps the time linear.
+    if (this.pieces.length >= this.waiting.length) this.read();
   }
 
-  function read(): void {
-    text = unfinished + pieces;
-    pieces = "";
-    hasForbidden = FORBIDDEN.test(text);
+  /** Ends the document. Throws if its root is not closed. */
+  end(): void {
+    this.read();
+    if (isBlank(this.waiting) && this.place === "epilog") return;
+    const name = this.openNames.at(-1);
+    throw new Error(`line ${this.line}: it ends ${name === undefined ? "without a whole root element" : `inside <${name}>`}`);
+  }
+
+  private read(): void {
+    const text = this.waiting + this.pieces;
+    this.text = text;
+    this.pieces = "";
+    this.isSuspect = isSuspect(text);
     let at = 0;
     try {
-      for (let next = takeMarkup(at); next !== -1; next = takeMarkup(at)) at = next;
-      if (text.length - at > TEXT_PIECE) at = takePiece(at);
+      for (let next = this.takeMarkup(at); next !== -1; next = this.takeMarkup(at)) at = next;
+      at = this.takeLongText(at);
     } catch (error) {
-      throw new Error(`line ${line + newlinesIn(text, Math.max(at, text.indexOf("<", at)))}: ${messageOf(error)}`);
+      throw new Error(`line ${this.line + newlinesIn(text, Math.max(at, text.indexOf("<", at)))}: ${messageOf(error)}`);
     }
-    line += newlinesIn(text, at);
-    unfinished = text.slice(at);
-    if (unfinished.length > MARKUP_MAX) throw new Error(`line ${line}: a tag, comment or section of more than ${MARKUP_MAX} characters`);
-    if (sourceStart === -1) return;
-    if (source.length <= SOURCE_MAX) source += text.slice(sourceStart, at);
-    sourceStart = 0;
+    this.line += newlinesIn(text, at);
+    this.waiting = text.slice(at);
+    this.source.keep(text, at);
+    if (this.waiting.length > MARKUP_MAX)
+      throw new Error(`line ${this.line}: a tag, comment or section of more than ${MARKUP_MAX} characters`);
   }
 
   /** Takes the text from `at` and the markup after it. Returns where the markup ends, or -1 if its end has not come yet. */
-  function takeMarkup(at: number): number {
+  private takeMarkup(at: number): number {
+    const { text } = this;
     const start = text.indexOf("<", at);
     if (start === -1) return -1;
     const firstEnd = text.indexOf(">", start) + 1;
     if (firstEnd === 0) return -1;
     const kind = text.charCodeAt(start + 1);
-    markupStart = start;
-    if (kind === SLASH) {
-      markupEnd = firstEnd;
-      if (start > at) takeText(text.slice(at, start));
-      takeClosing(start + 2, firstEnd - 1);
-      return firstEnd;
-    }
-    const knownName = kind === BANG || kind === QUESTION ? undefined : names.get(text.slice(start + 1, firstEnd - 1));
-    const end = knownName === undefined ? endOfMarkup(text, start) : firstEnd;
+    const isClosing = kind === SLASH;
+    const isOther = kind === BANG || kind === QUESTION;
+    const knownName = isClosing || isOther ? undefined : this.knownNames.get(text.slice(start + 1, firstEnd - 1));
+    const end = isClosing || knownName !== undefined ? firstEnd : endOfMarkup(text, start);
     if (end === -1) return -1;
-    markupEnd = end;
-    if (start > at) takeText(text.slice(at, start));
-    if (knownName !== undefined) opened(knownName, NO_ATTRIBUTES);
-    else if (kind !== BANG && kind !== QUESTION) takeOpening(text.slice(start + 1, end - 1));
-    else if (text.startsWith(CDATA, start)) handleText(text.slice(start + CDATA.length, end - 3));
-    else takeDeclaration(text.slice(start, end));
+    if (start > at) this.takeText(text.slice(at, start));
+    this.markupStart = start;
+    this.markupEnd = end;
+    if (isClosing) this.takeClosing(start + 2, end - 1);
+    else if (knownName !== undefined) this.open(knownName, NO_ATTRIBUTES);
+    else if (isOther) this.takeOther(text.slice(start, end));
+    else this.takeOpening(text.slice(start + 1, end - 1));
     return end;
   }
 
-  /** Takes text that no tag follows yet, except for a reference at its end and half a line break. Returns where it ends. */
-  function takePiece(at: number): number {
-    if (text.indexOf("<", at) !== -1) return at;
-    const lastReference = text.lastIndexOf("&");
-    const end = lastReference >= text.length - REFERENCE_MAX ? lastReference : text.length - 1;
-    if (end > at) takeText(text.slice(at, end));
-    return Math.max(at, end);
+  /** Takes the beginning of a long text that no tag follows yet. Returns where it ends. */
+  private takeLongText(at: number): number {
+    const { text } = this;
+    if (text.length - at <= TEXT_PIECE || text.indexOf("<", at) !== -1) return at;
+    const end = cutOf(text);
+    this.takeText(text.slice(at, end));
+    return end;
   }
 
-  function takeText(piece: string): void {
-    handleText(piece.includes("&") ? piece.replace(REFERENCE, decodedIn(handlers.fault)) : piece);
-  }
-
-  function handleText(piece: string): void {
-    if (hasForbidden && FORBIDDEN.test(piece)) handlers.fault(NO_CHARACTER);
-    if (open.length > 0) handlers.text(piece.includes("\r") ? piece.replace(/\r\n?/g, "\n") : piece);
-    else if (piece.trim() !== "") throw new Error("text outside the root element");
-  }
-
-  function takeOpening(tag: string): void {
-    const [, name, attributes = "", empty] = TAG.exec(tag) ?? [];
-    if (name === undefined) throw new Error(`<${tag.slice(0, 60)}> is no tag`);
-    if (tag === name && names.size < NAMES_MAX) names.set(tag, name);
-    const faults: string[] = hasForbidden && FORBIDDEN.test(tag) ? [NO_CHARACTER] : [];
-    opened(name, attributes === "" ? NO_ATTRIBUTES : readAttributes(attributes, (reason) => void faults.push(reason)));
-    if (faults[0] !== undefined) handlers.fault(faults[0]);
-    if (empty === "/") closed();
-  }
-
-  function opened(name: string, attributes: Attributes): void {
-    if (open.length === 0 && hasRoot) throw new Error("a second root element");
-    hasRoot = true;
-    open.push(name);
-    if (open.length > DEPTH_MAX) throw new Error(`elements are nested more than ${DEPTH_MAX} deep`);
-    if (open.length === sourceDepth) sourceStart = markupStart;
-    handlers.open(name, attributes);
-  }
-
-  function closed(): void {
-    handlers.close(open.at(-1) ?? "", open.length === sourceDepth ? takeSource() : undefined);
-    open.pop();
-  }
-
-  function takeSource(): string | undefined {
-    const whole = source.length > SOURCE_MAX ? undefined : source + text.slice(sourceStart, markupEnd);
-    source = "";
-    sourceStart = -1;
-    return whole;
-  }
-
-  function takeClosing(start: number, end: number): void {
-    const name = open.at(-1) ?? "";
-    const matches = text.startsWith(name, start) && (start + name.length === end || text.slice(start + name.length, end).trim() === "");
-    if (!matches || name === "")
-      throw new Error(`</${text.slice(start, Math.min(end, start + 60))}> where ${name === "" ? "nothing is open" : `<${name}> is open`}`);
-    closed();
-  }
-
-  function end(): void {
-    read();
-    if (unfinished.trim() !== "" || open.length > 0 || !hasRoot) {
-      throw new Error(`line ${line}: it ends ${open.length > 0 ? `inside <${open.at(-1)}>` : "without a whole root element"}`);
+  private takeText(text: string): void {
+    if (this.place === "content") {
+      if (this.isSuspect) this.report(textFault(text));
+      this.passText(withoutReferences(text, this.handlers.fault));
+    } else {
+      if (!isBlank(text)) throw new Error("text outside the root element");
+      if (this.place === "start") this.place = "prolog";
     }
   }
 
-  return { write, end };
+  private passText(text: string): void {
+    this.handlers.text(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text);
+  }
+
+  private report(fault: string | undefined): void {
+    if (fault !== undefined) this.handlers.fault(fault);
+  }
+
+  private takeOpening(tag: string): void {
+    const faults: (string | undefined)[] = [this.isSuspect ? characterFault(tag) : undefined];
+    const { name, attributes, isEmpty } = readTag(tag, (fault) => void faults.push(fault));
+    if (tag === name && this.knownNames.size < NAMES_MAX) this.knownNames.set(tag, name);
+    this.open(name, attributes);
+    this.report(faults.find((fault) => fault !== undefined));
+    if (isEmpty) this.close(name);
+  }
+
+  private takeClosing(start: number, end: number): void {
+    const { text } = this;
+    const name = this.openNames.at(-1) ?? "";
+    const afterName = start + name.length;
+    const matches = name !== "" && text.startsWith(name, start) && (afterName === end || isBlank(text.slice(afterName, end)));
+    if (!matches)
+      throw new Error(`</${text.slice(start, Math.min(end, start + 60))}> where ${name === "" ? "nothing is open" : `<${name}> is open`}`);
+    this.close(name);
+  }
+
+  private open(name: string, attributes: Attributes): void {
+    if (this.place !== "content") this.openRoot();
+    const depth = this.openNames.push(name);
+    if (depth > DEPTH_MAX) throw new Error(`elements are nested more than ${DEPTH_MAX} deep`);
+    if (depth === this.sourceDepth) this.source.begin(this.markupStart);
+    this.handlers.open(name, attributes);
+  }
+
+  private openRoot(): void {
+    if (this.place === "epilog") throw new Error("a second root element");
+    this.place = "content";
+  }
+
+  private close(name: string): void {
+    this.handlers.close(name, this.openNames.length === this.sourceDepth ? this.source.take(this.text, this.markupEnd) : undefined);
+    this.openNames.pop();
+    if (this.openNames.length === 0) this.place = "epilog";
+  }
+
+  /** Takes a comment, a CDATA section, a processing instruction or a declaration. */
+  private takeOther(markup: string): void {
+    const { place } = this;
+    if (place === "start") this.place = "prolog";
+    if (markup.startsWith(SECTION)) this.takeSection(markup.slice(SECTION.length, -SECTION_END.length));
+    else if (markup.startsWith(COMMENT)) this.report(commentFault(markup));
+    else if (place === "start" && /^<\?xml[ \t\r\n?]/.test(markup)) checkXmlDeclaration(markup);
+    else if (markup.startsWith("<?")) this.report(instructionFault(markup));
+    else this.takeDocumentType(markup);
+  }
+
+  private takeSection(text: string): void {
+    if (this.place !== "content") throw new Error("text outside the root element");
+    if (this.isSuspect) this.report(characterFault(text));
+    this.passText(text);
+  }
+
+  private takeDocumentType(markup: string): void {
+    if (this.place !== "prolog") throw new Error(`a declaration where none may be: ${markup.slice(0, 60)}`);
+    checkDocumentType(markup);
+    this.place = "typed";
+  }
 }
 
-const [BANG, DOUBLE_QUOTE, SINGLE_QUOTE, SLASH, QUESTION] = [33, 34, 39, 47, 63];
-const CDATA = "<![CDATA[";
-/** Most names that are kept: a hostile file can have any number. */
-const NAMES_MAX = 1000;
-const NO_ATTRIBUTES: Attributes = {};
+/** The exact text of one element, from several texts of the reader. */
+class SourceText {
+  private kept = "";
+  /** Where in the present text the element begins or goes on; -1 outside of such an element. */
+  private start = -1;
 
-const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/;
-const NO_CHARACTER = "a character that XML does not allow";
-const REFERENCE = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-fA-F]{1,6}));|&/g;
-/** Longest reference: `&#1114111;`. */
-const REFERENCE_MAX = 10;
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-const TAG = /^([\p{L}_:][\p{L}\p{N}_:.-]*)((?:\s+[\p{L}_:][\p{L}\p{N}_:.-]*\s*=\s*(?:"[^<"]*"|'[^<']*'))*)\s*(\/?)$/u;
-const ATTRIBUTE = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+  begin(at: number): void {
+    this.start = at;
+  }
+
+  /** Keeps what the present text has of the element. The next text begins with what follows `end`. */
+  keep(text: string, end: number): void {
+    if (this.start === -1) return;
+    if (this.kept.length <= SOURCE_MAX) this.kept += text.slice(this.start, end);
+    this.start = 0;
+  }
+
+  /** Ends the element. Returns its text; undefined if it is too long. */
+  take(text: string, end: number): string | undefined {
+    const whole = this.kept.length > SOURCE_MAX ? undefined : this.kept + text.slice(this.start, end);
+    this.kept = "";
+    this.start = -1;
+    return whole;
+  }
+}
 
 /** The end of the markup that begins at `start`, exclusive, or -1 if it is not in the text. */
 function endOfMarkup(text: string, start: number): number {
-  if (text.startsWith("<!--", start)) return endOf("-->", text, start + 4);
-  if (text.startsWith(CDATA, start)) return endOf("]]>", text, start);
-  if (text.startsWith("<?", start)) return endOf("?>", text, start);
+  if (text.startsWith(COMMENT, start)) return endOf("-->", text, start + COMMENT.length);
+  if (text.startsWith(SECTION, start)) return endOf(SECTION_END, text, start);
+  if (text.startsWith("<?", start)) return endOf("?>", text, start + 2);
   return endOfTag(text, start);
 }
 
@@ -212,34 +288,18 @@ function endOf(mark: string, text: string, from: number): number {
   return at === -1 ? -1 : at + mark.length;
 }
 
-/** Skips comments, processing instructions and the name of a document type. Throws at declarations, and at an encoding other than UTF-8. */
-function takeDeclaration(markup: string): void {
-  if (markup.startsWith("<!DOCTYPE") && !markup.includes("[")) return;
-  if (markup.startsWith("<!") && !markup.startsWith("<!--"))
-    throw new Error(`declarations of a document type are refused: ${markup.slice(0, 60)}`);
-  const encoding = /^<\?xml\s[^>]*\bencoding\s*=\s*["']([^"']*)["']/.exec(markup)?.[1];
-  if (encoding !== undefined && !/^(utf-?8|us-ascii)$/i.test(encoding)) throw new Error(`its encoding is ${encoding}, not UTF-8`);
-}
+/** What must not be cut in two: a reference, a line break, a pair of surrogates, and the end of a section. */
+const WHOLE = new RegExp(`&[^&;]{0,${REFERENCE_MAX - 2}};|\\r\\n|[\\ud800-\\udbff][\\udc00-\\udfff]|\\]\\]>`, "g");
 
-function readAttributes(text: string, fault: XmlHandlers["fault"]): Attributes {
-  const attributes: Record<string, string> = Object.create(null); // An attribute may be called anything, `__proto__` too.
-  for (const [, name = "", double, single = ""] of text.matchAll(ATTRIBUTE)) {
-    if (name in attributes) throw new Error(`the attribute ${name} is there twice`);
-    attributes[name] = (double ?? single).replace(REFERENCE, decodedIn(fault));
+/** Where a text that goes on is cut: near its end, and between two wholes. */
+function cutOf(text: string): number {
+  const end = text.length - REFERENCE_MAX;
+  const from = end - REFERENCE_MAX;
+  for (const { 0: whole, index } of text.slice(from).matchAll(WHOLE)) {
+    const start = from + index;
+    if (start < end && start + whole.length > end) return start;
   }
-  return attributes;
-}
-
-/** A replacer of references by their characters. A reference that XML does not have is a fault, and stays. */
-function decodedIn(fault: XmlHandlers["fault"]) {
-  return (whole: string, name?: string, decimal?: string, hexadecimal?: string): string => {
-    if (name !== undefined) return ENTITIES[name] ?? whole;
-    const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hexadecimal ?? "0", 16);
-    const character = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : "\0";
-    if (!FORBIDDEN.test(character)) return character;
-    fault(whole === "&" ? 'an "&" that begins no entity of XML' : `${whole} is no character of XML`);
-    return whole;
-  };
+  return end;
 }
 
 function newlinesIn(text: string, end: number): number {

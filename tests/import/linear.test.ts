@@ -6,7 +6,7 @@ import { draftOfGrant, emptyGrant, type Grant } from "../../src/import/formats/g
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { jsonElements } from "../../src/import/json-elements.ts";
 import { programType } from "../../src/import/program-type.ts";
-import { createXmlReader } from "../../src/import/xml.ts";
+import { XmlReader } from "../../src/import/xml.ts";
 import { easternInstant } from "../../src/text/eastern.ts";
 import { parseInstant } from "../../src/text/instant.ts";
 import { isSameWording, plainText, summaryOf } from "../../src/text/plain-text.ts";
@@ -99,7 +99,7 @@ describe("in time proportional to the text:", () => {
     ["nested elements", 100_000, (size) => "<a>".repeat(size / 3)],
   ])("XML with many: %s", async (_, most, document) => {
     await expectLinear(most, (size) => {
-      const xml = createXmlReader({ open: () => undefined, text: () => undefined, close: () => undefined, fault: () => undefined }, 1);
+      const xml = new XmlReader({ open: () => undefined, text: () => undefined, close: () => undefined, fault: () => undefined }, 1);
       const text = document(size);
       try {
         for (let at = 0; at < text.length; at += 100) xml.write(text.slice(at, at + 100));

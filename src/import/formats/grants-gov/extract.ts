@@ -5,7 +5,7 @@
 import type { Format, FormatContext, Input, Item, LazyItem } from "../../format.ts";
 import { naming, utf8Text } from "../../input.ts";
 import { firstCharacter } from "../../json-elements.ts";
-import { createXmlReader, SOURCE_MAX, type XmlHandlers } from "../../xml.ts";
+import { SOURCE_MAX, type XmlHandlers, XmlReader } from "../../xml.ts";
 import { readResponses, type Search, warnOfMissing } from "./api.ts";
 import {
   applicantTypes,
@@ -248,7 +248,7 @@ async function* elementsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete 
     },
   };
 
-  const xml = createXmlReader(handlers, RECORD_DEPTH);
+  const xml = new XmlReader(handlers, RECORD_DEPTH);
   for await (const text of utf8Text(bytes, ">")) {
     xml.write(text);
     yield* complete;
