@@ -31,7 +31,7 @@ export type KnownKey = {
   id: string;
   account: string;
   subscribed: boolean;
-  revoked: boolean;
+  revoked_at: EpochMs | null;
   expires_at: EpochMs | null;
   daily: number;
   per_minute: number;
@@ -91,11 +91,9 @@ export function refresh(access: Access): Promise<void> | undefined {
   return access.db.commits() === access.lastSeenCommit ? undefined : access.refreshOnce();
 }
 
-/** The key that a text is; `undefined` if it is none, is revoked or has expired. Reads memory only. */
-export function findKey(access: Access, text: string, now: EpochMs): KnownKey | undefined {
-  if (!isWellFormedKey(text)) return undefined;
-  const key = access.keys.get(hashOfKey(text));
-  return key === undefined || key.revoked || (key.expires_at !== null && key.expires_at <= now) ? undefined : key;
+/** The key that a text is, which may be revoked or expired; `undefined` if it is none. Reads memory only. */
+export function findKey(access: Access, text: string): KnownKey | undefined {
+  return isWellFormedKey(text) ? access.keys.get(hashOfKey(text)) : undefined;
 }
 
 /**
@@ -218,9 +216,9 @@ async function readChangedKeys(access: Access, newest: number): Promise<void> {
   const isOlder = newest < access.lastSeen.keys;
   const keysByHash = isOlder ? new Map<KeyHash, KnownKey>() : access.keys;
   await access.db.each(keysAfter, { revision: isOlder ? -1 : access.lastSeen.keys }, (rows) => {
-    for (const { hash, subscription, revoked_at, ...row } of rows) {
+    for (const { hash, subscription, ...row } of rows) {
       const known = access.keys.get(hashFromBytes(hash)) ?? { use: unused, unsaved: 0, last_used_at: 0 };
-      const stored = { ...row, subscribed: subscription === "active", revoked: revoked_at !== null };
+      const stored = { ...row, subscribed: subscription === "active" };
       keysByHash.set(hashFromBytes(hash), Object.assign(known, stored)); // The same object: `dirty` and requests under way hold it.
     }
   });

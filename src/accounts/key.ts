@@ -61,9 +61,13 @@ const useByDay = () =>
 const useOfAllKeys = query({ after: use.day }, ({ after }) => useByDay().where(gt(use.day, after)));
 const useOfKey = query({ after: use.day, id: keys.id }, ({ after, id }) => useByDay().where(and(gt(use.day, after), eq(keys.id, id))));
 
+/** Whether a key can be used. */
+export type KeyState = "active" | "expired" | "revoked";
+
 /** A stored key as an operator sees it. It does not contain the key itself. */
 export type KeyListing = {
   id: string;
+  state: KeyState;
   account: string;
   label: string | null;
   last_four: string;
@@ -79,6 +83,16 @@ export type NewKey = { id: string; key: PlainKey; account: string; plan: string 
 
 /** Requests of one key on one UTC day, such as 2026-03-01. */
 export type KeyUse = { day: string; id: string; account: string; label: string | null; requests: number };
+
+/** Whether a key's expiry has come. It works until just before that instant. */
+export function isExpired(expires_at: EpochMs | null, now: EpochMs): expires_at is EpochMs {
+  return expires_at !== null && expires_at <= now;
+}
+
+function stateOf({ expires_at, revoked_at }: Pick<KeyListing, "expires_at" | "revoked_at">, now: EpochMs): KeyState {
+  if (revoked_at !== null) return "revoked";
+  return isExpired(expires_at, now) ? "expired" : "active";
+}
 
 /** A random key: 190 bits of entropy, and a checksum by which a scanner for leaked keys recognizes it. */
 export function newKey(randomBytes: RandomBytes): PlainKey {
@@ -142,7 +156,7 @@ export async function rotateKey(
     const old = await sql.get(keyWithAccount, { id });
     if (old === undefined) throw new Error(`${action}: there is no key with that id; fundfeed keys list shows the ids`);
     if (old.revoked_at !== null) throw new Error(`${action}: it is revoked`);
-    if (old.expires_at !== null && old.expires_at <= now) throw new Error(`${action}: it has expired`);
+    if (isExpired(old.expires_at, now)) throw new Error(`${action}: it has expired`);
     // A rotation must not extend access by oversight.
     if (old.expires_at !== null && expires_at === undefined)
       throw new Error(`${action}: it expires at ${formatInstant(old.expires_at)}; give --expires for the new key`);
@@ -161,7 +175,7 @@ export async function rotateKey(
 /** All keys, oldest first, with their requests of today. */
 export async function listKeys(db: StateDb, now: EpochMs): Promise<KeyListing[]> {
   const rows = await db.all(keyListings, { today: dayOf(now) });
-  return rows.map(({ used_today, ...key }) => ({ ...key, used_today: used_today ?? 0 }));
+  return rows.map(({ id, used_today, ...key }) => ({ id, state: stateOf(key, now), ...key, used_today: used_today ?? 0 }));
 }
 
 /**

@@ -12,6 +12,8 @@ import { wrapped } from "./wrap.ts";
 const GRACE_MS = 24 * 3_600_000;
 const USE_DAYS = 30;
 const USE_DAYS_MAX = 3660;
+/** Of "expired" and "revoked". */
+const STATE_WIDTH = 7;
 
 export function listCommand(command: Command, cli: Cli): Command {
   return command.action(async (options: CommonOptions) => {
@@ -86,23 +88,23 @@ export function revokeCommand(command: Command, cli: Cli): Command {
   });
 }
 
-type ListedKey = Pick<KeyListing, "id" | "account" | "label" | "last_four" | "used_today"> & {
+type ListedKey = Pick<KeyListing, "id" | "state" | "account" | "label" | "last_four" | "used_today"> & {
   [name in "created_at" | "expires_at" | "revoked_at" | "last_used_at"]: string | null;
 };
 
-/** A line that names the key, and lines about its times and its use. */
-function entryOf({ id, account, label, last_four, used_today, ...times }: ListedKey): string {
+/** A line with the key, its state and its account, and lines about its times and its use. */
+function entryOf({ id, state, account, label, last_four, used_today, ...times }: ListedKey): string {
   const at = (what: string, instant: string | null) => (instant === null ? [] : [`${what} ${toSecond(instant)}`]);
   const facts = [
     ...(label === null ? [] : [`"${oneLine(label)}"`]),
     ...at("created", times.created_at),
     ...(times.last_used_at === null ? ["never used"] : at("last used", times.last_used_at)),
     ...(used_today === 0 ? [] : [`${formatCount(used_today, "request")} today`]),
-    ...at("expires", times.expires_at),
+    ...at(state === "expired" ? "expired" : "expires", times.expires_at),
     ...at("revoked", times.revoked_at),
   ];
   const lines = wrapped(facts.join(", "), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
-  return [`${id}  …${last_four}  ${oneLine(account)}`, ...lines].join("\n");
+  return [`${id}  …${last_four}  ${state.padEnd(STATE_WIDTH)}  ${oneLine(account)}`, ...lines].join("\n");
 }
 
 type CreateOptions = { account: string; plan?: string; label?: string; expires?: number };

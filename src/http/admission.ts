@@ -4,8 +4,9 @@
  */
 import { Elysia } from "elysia";
 import { type Access, addUse, findKey, type KnownKey, refresh } from "../accounts/access.ts";
+import { isExpired } from "../accounts/key.ts";
 import type { Allowance } from "../quota/allowance.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import type { Call, PathParameters } from "./call.ts";
 import { Problem } from "./problem.ts";
 import { callOf, validateCall } from "./quirks.ts";
@@ -18,7 +19,8 @@ export const withKey = new Elysia()
     // Usually neither of the two is a promise, and an unneeded await costs time at every request.
     const refreshing = refresh(access);
     if (refreshing !== undefined) await refreshing;
-    call.key = authenticate(access, call.headers, call.startedAt);
+    call.key = findSentKey(access, call.headers);
+    requireActive(call.key, call.startedAt); // After `call.key` is set, so that the log names the key that was refused.
     requireSubscription(call.key);
     const allowance = addUse(access, call.key, call.startedAt);
     call.allowance = allowance instanceof Promise ? await allowance : allowance;
@@ -43,17 +45,31 @@ const CHALLENGE = 'Bearer realm="fundfeed"';
 /** RFC 6750: the scheme in any letter case, blanks, one token. Two header lines arrive as one value with a comma, which no token contains. */
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
-/** The key of a request. Throws `authentication_required` if there is none, or if it is not valid. Reads no other header (D-21). */
-function authenticate(access: Access, headers: Headers, now: EpochMs): KnownKey {
+/** The key of a request. Throws `authentication_required` if there is none, or if it is unknown. Reads no other header (D-21). */
+function findSentKey(access: Access, headers: Headers): KnownKey {
   const authorization = headers.get("authorization") ?? "";
   const sent = BEARER.exec(authorization)?.[1];
-  const key = sent === undefined ? undefined : findKey(access, sent, now);
+  const key = sent === undefined ? undefined : findKey(access, sent);
   if (key !== undefined) return key;
-
-  const wasSent = /^bearer *[^ ]/i.test(authorization);
-  throw new Problem("authentication_required", wasSent ? "The key is not valid." : "Send a key as Authorization: Bearer <API_KEY>.", {
-    headers: { "WWW-Authenticate": wasSent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE },
+  if (/^bearer *[^ ]/i.test(authorization)) throw refusedKey("The key is not valid.");
+  throw new Problem("authentication_required", "Send a key as Authorization: Bearer <API_KEY>.", {
+    headers: { "WWW-Authenticate": CHALLENGE },
   });
+}
+
+/** Throws `authentication_required` for a key that is revoked or has expired. The detail may say so, because its sender holds the key. */
+function requireActive({ revoked_at, expires_at }: KnownKey, now: EpochMs): void {
+  if (revoked_at !== null) throw refusedKey(`The key was revoked on ${dayOf(revoked_at)}.`);
+  if (isExpired(expires_at, now)) throw refusedKey(`The key expired on ${dayOf(expires_at)}.`);
+}
+
+/** The UTC day, such as 2026-11-01. */
+function dayOf(instant: EpochMs): string {
+  return formatInstant(instant).slice(0, 10);
+}
+
+function refusedKey(detail: string): Problem {
+  return new Problem("authentication_required", detail, { headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` } });
 }
 
 function requireSubscription(key: KnownKey): void {

@@ -39,6 +39,7 @@ export class Call {
   params: PathParameters = {};
   /** The values of the route's parameters; `null` until they are read. */
   values: ParameterValues | null = null;
+  /** The key that was sent, also if it is refused; `null` if none was, or if it is unknown. */
   key: KnownKey | null = null;
   allowance: Allowance | null = null;
 

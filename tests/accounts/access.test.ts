@@ -76,7 +76,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
     testIf("the use of a key by two servers adds up with each save", async () => {
       const { key, id } = await api.newKey({ daily: 100, per_minute: 100 });
       const second = await createAccess(other);
-      const known = findKey(second, key, NOON);
+      const known = findKey(second, key);
       if (known === undefined) throw new Error("the key is not known");
       for (let n = 0; n < 5; n++) await addUse(second, known, NOON);
       for (let n = 0; n < 3; n++) await api.get("/sources", { key });
@@ -92,7 +92,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
     testIf("a key that another server used up is refused here, too", async () => {
       const { key } = await api.newKey({ daily: 4, per_minute: 100 });
       const second = await createAccess(other);
-      const known = findKey(second, key, NOON);
+      const known = findKey(second, key);
       if (known === undefined) throw new Error("the key is not known");
       for (let n = 0; n < 2; n++) await addUse(second, known, NOON);
       await saveUse(second);
@@ -116,7 +116,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
     testIf("only changed keys are read again, and none when only use changed", async () => {
       const [{ key }, { id }] = [await api.newKey(), await api.newKey()];
       const second = await createAccess(other);
-      const known = findKey(second, key, NOON);
+      const known = findKey(second, key);
       if (known === undefined) throw new Error("the key is not known");
       await api.get("/sources", { key });
       using reads = spyOn(api.state, "each");
@@ -203,7 +203,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       for (let n = 0; n < 4; n++) await api.get("/sources", { key });
       await api.saveUse();
       const access = await restarted();
-      const known = findKey(access, key, NOON);
+      const known = findKey(access, key);
       if (known === undefined) throw new Error("the key is not known");
       expect((await addUse(access, known, NOON)).remaining).toBe(5);
       const listed = (await listKeys(other, NOON)).find((candidate) => candidate.id === id);
@@ -268,8 +268,8 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
 
   describe("findKey()", () => {
     testIf("returns no key that was never created, even if it is well formed", async () => {
-      expect(findKey(api.access, newKey(api.randomBytes), NOON)).toBeUndefined();
-      expect(findKey(api.access, "x".repeat(4000), NOON)).toBeUndefined();
+      expect(findKey(api.access, newKey(api.randomBytes))).toBeUndefined();
+      expect(findKey(api.access, "x".repeat(4000))).toBeUndefined();
     });
 
     testIf("does the same work for every well-formed key, however much of it is right, and almost none for any other text", async () => {
@@ -286,7 +286,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       const [hashes, lookUps] = [spyOn(Bun.CryptoHasher, "hash"), spyOn(api.access.keys, "get")];
       const workOf = (text: string) => {
         for (const spy of [hashes, lookUps]) spy.mockClear();
-        findKey(api.access, text, NOON + 1);
+        findKey(api.access, text);
         return [hashes.mock.calls.length, lookUps.mock.calls.length];
       };
       try {

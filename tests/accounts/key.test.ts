@@ -56,6 +56,7 @@ describe.each(locations)("on %s,", (_, isThere, newLocation) => {
       expect(await listKeys(db, NOW)).toEqual([
         {
           id: created.id,
+          state: "active",
           account: "Acme",
           label: "sync job",
           last_four: created.key.slice(-4),
@@ -95,9 +96,15 @@ describe.each(locations)("on %s,", (_, isThere, newLocation) => {
 
   describe("a key with an expiry", () => {
     testIf("stops working at that instant", async () => {
-      const { key } = await createKey(db, { account: "Acme", expires_at: NOW + DAY }, randomBytes, NOW);
-      const access = await createAccess(db);
-      expect([NOW, NOW + DAY - 1, NOW + DAY].map((now) => findKey(access, key, now) !== undefined)).toEqual([true, true, false]);
+      const { id } = await createKey(db, { account: "Acme", expires_at: NOW + DAY }, randomBytes, NOW);
+      const statesAt = async (now: number) => (await listKeys(db, now)).map(({ state }) => state);
+      expect([await statesAt(NOW), await statesAt(NOW + DAY - 1), await statesAt(NOW + DAY)]).toEqual([
+        ["active"],
+        ["active"],
+        ["expired"],
+      ]);
+      await revokeKey(db, id, NOW + 1);
+      expect(await statesAt(NOW + DAY)).toEqual(["revoked"]);
     });
 
     testIf("is not created if that instant has passed", async () => {
@@ -120,11 +127,10 @@ describe.each(locations)("on %s,", (_, isThere, newLocation) => {
         { id: old.id, account: "Acme", label: "sync job", expires_at: NOW + HOUR },
         { id: made.id, account: "Acme", label: "sync job", expires_at: null },
       ]);
-      const access = await createAccess(db);
-      const works = (now: number) => [old.key, made.key].map((key) => findKey(access, key, now) !== undefined);
-      expect([works(NOW), works(NOW + HOUR)]).toEqual([
-        [true, true],
-        [false, true],
+      const statesAt = async (now: number) => (await listKeys(db, now)).map(({ state }) => state);
+      expect([await statesAt(NOW), await statesAt(NOW + HOUR)]).toEqual([
+        ["active", "active"],
+        ["expired", "active"],
       ]);
     });
 
@@ -156,7 +162,7 @@ describe.each(locations)("on %s,", (_, isThere, newLocation) => {
       const second = await createKey(db, { account: "Bell" }, randomBytes, NOW - 40 * DAY);
       const access = await createAccess(db);
       const request = async (key: string, now: number) => {
-        const known = findKey(access, key, now);
+        const known = findKey(access, key);
         if (known === undefined) throw new Error("the key is not known");
         await addUse(access, known, now);
         await saveUse(access);

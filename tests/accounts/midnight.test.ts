@@ -31,7 +31,7 @@ async function servers(location: TestLocation, count: number) {
 /** Counts one request as a server does. */
 async function request(access: Access, key: string, now: number): Promise<Allowance> {
   await refresh(access);
-  const known = findKey(access, key, now);
+  const known = findKey(access, key);
   if (known === undefined) throw new Error("the key is not known");
   return addUse(access, known, now);
 }

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 const keys = (line: string) => fundfeed(["keys", ...line.split(" "), "--data", data]);
-type Listed = { id: string; label: string; created_at: string; expires_at: string | null };
+type Listed = { id: string; state: string; label: string; created_at: string; expires_at: string | null };
 const listed = async () => JSON.parse((await keys("list --json")).out) as Listed[];
 const newId = async (line: string) => (JSON.parse((await keys(`create ${line} --json`)).out) as { id: string }).id;
 
@@ -30,7 +30,7 @@ describe("keys create --expires", () => {
     expect(Date.parse(first?.expires_at ?? "") - Date.parse(first?.created_at ?? "")).toBeWithin(90 * DAY - 10_000, 90 * DAY + 1);
     expect(second?.expires_at).toBe("2199-01-31T22:00:00.000Z");
     expect((await keys("list")).out).toMatch(
-      /^key_.*\n.*\nkey_\w+ {2}…\w{4} {2}A\n {2}created \S+ \S+, never used, expires 2199-01-31 22:00:00Z\n$/,
+      /^key_.*\n.*\nkey_\w+ {2}…\w{4} {2}active {3}A\n {2}created \S+ \S+, never used, expires 2199-01-31 22:00:00Z\n$/,
     );
     expect(await keys("create --account A --expires 1999-01-31T17:00:00Z")).toEqual({
       code: 1,
@@ -38,6 +38,18 @@ describe("keys create --expires", () => {
       err: "Cannot create key: its expiry is in the past\n",
     });
   });
+});
+
+test("keys list shows which keys are active, expired or revoked", async () => {
+  const [, revoked, expired] = [await newId("--account A"), await newId("--account A"), await newId("--account A")];
+  await keys(`revoke ${revoked}`);
+  const db = openState(data, Date.now());
+  db.sqlite.query("update keys set expires_at = ? where id = ?").run(Date.parse("2026-01-31T17:00:00Z"), expired);
+  db.sqlite.close(true);
+  expect((await listed()).map(({ state }) => state)).toEqual(["active", "revoked", "expired"]);
+  const { out } = await keys("list");
+  expect(out.match(/(active|revoked|expired) +A$/gm)).toEqual(["active   A", "revoked  A", "expired  A"]);
+  expect(out).toEndWith("never used, expired 2026-01-31 17:00:00Z\n");
 });
 
 describe("keys rotate", () => {

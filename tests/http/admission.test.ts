@@ -1,7 +1,7 @@
 /** Numbers in names are rows of docs/requests.md. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { createAccount, setAccount } from "../../src/accounts/account.ts";
-import { createKey } from "../../src/accounts/key.ts";
+import { createKey, newKey, revokeKey } from "../../src/accounts/key.ts";
 import { type TestApi, testApi } from "../support/api.ts";
 import { expectProblem } from "../support/problem.ts";
 import { sixtyApi, U } from "../support/sixty.ts";
@@ -75,7 +75,26 @@ describe("a request without a valid key", () => {
     const { key } = await createKey(api.state, { account: "Brief", expires_at: now + 1000 }, api.randomBytes, now);
     expect((await api.send(L, { key })).status).toBe(200);
     api.clock.now += 1000;
-    await expectProblem(await api.send(L, { key }), { code: "authentication_required" });
+    const { detail } = await expectProblem(await api.send(L, { key }), { code: "authentication_required" });
+    expect(detail).toBe("The key expired on 2026-03-01.");
+  });
+
+  test("a refused key learns why, and the log names it", async () => {
+    const { now } = api.clock;
+    const revoked = await createKey(api.state, { account: "Former", expires_at: now + 1000 }, api.randomBytes, now);
+    const expired = await createKey(api.state, { account: "Former", expires_at: now + 1000 }, api.randomBytes, now);
+    await revokeKey(api.state, revoked.id, now);
+    api.clock.now += 1000;
+    const refused = async (key: string) => {
+      const response = await api.send(L, { key });
+      const { detail } = await expectProblem(response, { code: "authentication_required" });
+      const { account, key_id } = api.entries.at(-1) ?? {};
+      return [detail, response.headers.get("www-authenticate"), response.headers.get("ratelimit-limit"), account, key_id];
+    };
+    const challenge = 'Bearer realm="fundfeed", error="invalid_token"';
+    expect(await refused(revoked.key)).toEqual(["The key was revoked on 2026-03-01.", challenge, null, "Former", revoked.id]);
+    expect(await refused(expired.key)).toEqual(["The key expired on 2026-03-01.", challenge, null, "Former", expired.id]);
+    expect(await refused(newKey(api.randomBytes))).toEqual(["The key is not valid.", challenge, null, null, null]);
   });
 });
 
