@@ -25,7 +25,7 @@ export function prepareTables(sqlite: Database, onUpgrade: () => void = () => un
         for (const _ of completeTables(sqlite));
       } else {
         onUpgrade();
-        upgrade(sqlite, version);
+        upgrade(sqlite);
       }
     })
     .immediate();
@@ -90,8 +90,8 @@ function inUtc(instant: unknown): string | null {
 }
 
 /** Builds everything again from the documents. What the owner of the file has added stays. */
-function upgrade(sqlite: Database, version: number): void {
-  const kept = removeAllButDocuments(sqlite, version);
+function upgrade(sqlite: Database): void {
+  const kept = removeAllButDocuments(sqlite);
   createTables(sqlite);
   const put = putInto(sqlite);
   const histories = sqlite.query<Row, [string]>("select id, detected_at as at, document as text from old_events where opportunity_id = ?");
@@ -106,17 +106,16 @@ function upgrade(sqlite: Database, version: number): void {
 type Addition = { type: string; name: string; tbl_name: string; sql: string };
 
 /** Renames the tables of documents. Returns the owner's indexes and triggers on tables and views that are created again. */
-function removeAllButDocuments(sqlite: Database, version: number): Addition[] {
-  const tables = version === 0 ? [] : FURTHER_TABLES;
+function removeAllButDocuments(sqlite: Database): Addition[] {
   const { ours = [], others = [] } = Object.groupBy(
     sqlite.query<Addition, []>("select type, name, tbl_name, sql from sqlite_master where type <> 'table' and sql is not null").all(),
-    ({ name }) => (isOurs(version, name) ? "ours" : "others"),
+    ({ name }) => (isOurs(name) ? "ours" : "others"),
   );
-  const replaced = new Set(["opportunities", "events", ...tables, ...ours.map(({ name }) => name)]);
+  const replaced = new Set(["opportunities", "events", ...FURTHER_TABLES, ...ours.map(({ name }) => name)]);
   const kept = others.filter(({ type, tbl_name }) => type !== "view" && replaced.has(tbl_name));
   // `if exists`, because dropping a view drops its triggers, too.
   for (const { type, name } of [...ours, ...kept]) sqlite.run(`drop ${type} if exists "${name.replaceAll('"', '""')}"`);
-  for (const name of tables) sqlite.run(`drop table if exists ${name}`);
+  for (const name of FURTHER_TABLES) sqlite.run(`drop table if exists ${name}`);
   sqlite.run("pragma legacy_alter_table = on"); // Otherwise the owner's views and foreign keys would follow the old tables.
   sqlite.run("alter table opportunities rename to old_opportunities; alter table events rename to old_events");
   sqlite.run("pragma legacy_alter_table = off");

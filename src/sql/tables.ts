@@ -4,7 +4,7 @@
  */
 
 /** To be raised with any change of the tables: a file of another version is built again from its documents. */
-export const VERSION = 3;
+export const VERSION = 1;
 
 /** The name of each column, and the SQL expression that computes it from the document, or `WRITTEN` if src/sql/file.ts computes it. */
 type Columns = Readonly<Record<string, string>>;
@@ -164,7 +164,7 @@ const derived: readonly Derived[] = [
   },
 ];
 
-/** The tables besides `opportunities` and `events`. A file of version 0 lacks them. */
+/** The tables besides `opportunities` and `events`. */
 export const FURTHER_TABLES = ["search", ...derived.map(({ table }) => table)];
 
 const searchedOf = (row: "old" | "new") => ["rowid", "id", ...searchedNames].map((name) => `${row}.${name}`).join(", ");
@@ -209,9 +209,8 @@ const views: Readonly<Record<string, string>> = {
     from changes join events on events.rowid = event join opportunities on opportunities.rowid = opportunity`,
 };
 
-/** Whether a view, trigger or index of this name in a file of this version was created by this program, not by its owner. */
-export function isOurs(version: number, name: string): boolean {
-  if (version === 0) return name === "events_by_opportunity";
+/** Whether a view, trigger or index of this name was created by this program, not by the owner of the file. */
+export function isOurs(name: string): boolean {
   return name in views || name in indexes || /^(opportunities|events)_(inserted|deleted|updated)$/.test(name);
 }
 
