@@ -6,6 +6,7 @@ import { urlForRouter } from "../http/quirks.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { changesPage } from "./changes-page.tsx";
+import { isEmbedded } from "./cross-site.ts";
 import { deadlinesPage } from "./deadlines-page.tsx";
 import { findPage } from "./find-page.tsx";
 import { hostNameOf, isAllowedHost } from "./host.ts";
@@ -62,6 +63,8 @@ function refusalOf(request: Request, host: string): Response | undefined {
       421,
       "This address is not served here. Open http://127.0.0.1 with the port, or start fundfeed browse with --host.",
     );
+  if (isEmbedded(request.headers))
+    return plainResponse(403, "A page of another site asked for this by itself. Open the address or follow a link.");
   if (request.method === "GET" || request.method === "HEAD") return undefined;
   const response = plainResponse(405, "These pages only read: send GET or HEAD.");
   response.headers.set("Allow", "GET, HEAD");

@@ -8,6 +8,10 @@ import { createTexts, INSERT_TEXTS, textsOf } from "./texts.ts";
 
 /** The most words and phrases of a filter, and the most characters. */
 const [TERMS_MAX, LENGTH_MAX] = [64, 1000];
+/** The most words with `*`: each is looked up as all words that begin so. */
+const PREFIXES_MAX = 8;
+/** At least two letters or digits, because a single letter begins a large part of all words. */
+const PREFIX = /[\p{L}\p{N}]\p{M}*[\p{L}\p{N}]\*$/u;
 
 const HELP = 'words that must all occur: quantum, "a phrase", quant*, -optical';
 
@@ -24,10 +28,14 @@ export const words: Field<string> = {
     const texts = typeof given === "string" ? [given] : given;
     if (!Array.isArray(texts) || !texts.every((text) => typeof text === "string")) throw new BadValue("must be a text or a list of texts");
     const text = typeof given === "string" ? given : texts.map(asTyped).join(" ");
-    const count = termsOf(text).length;
     if (text.length > LENGTH_MAX) throw new BadValue(`must have at most ${LENGTH_MAX} characters`);
-    if (count > TERMS_MAX) throw new BadValue(`must have at most ${TERMS_MAX} words`);
-    if (count === 0) throw new BadValue(`must have letters or digits; not "${text}"`);
+    const terms = termsOf(text);
+    if (terms.length > TERMS_MAX) throw new BadValue(`must have at most ${TERMS_MAX} words`);
+    if (terms.length === 0) throw new BadValue(`must have letters or digits; not "${text}"`);
+    const prefixes = terms.filter(({ isPrefix }) => isPrefix).map((term) => term.text);
+    const short = prefixes.find((prefix) => !PREFIX.test(prefix));
+    if (short !== undefined) throw new BadValue(`must have at least two letters or digits before *; not "${short}"`);
+    if (prefixes.length > PREFIXES_MAX) throw new BadValue(`must have at most ${PREFIXES_MAX} words with *`);
     return text;
   },
   words: (text) => `words ${text}`,

@@ -92,6 +92,43 @@ describe("a request", () => {
   });
 });
 
+/** The headers that browsers send for what a page of another site asks for. */
+const fetchHeaders = (site: string, mode: string, dest: string, others: Record<string, string> = {}) => ({
+  "Sec-Fetch-Site": site,
+  "Sec-Fetch-Mode": mode,
+  "Sec-Fetch-Dest": dest,
+  ...others,
+});
+
+describe("a request from a page of another site", () => {
+  test.each([
+    ["fetch() or a preload", fetchHeaders("cross-site", "no-cors", "empty")],
+    ["fetch() with CORS", fetchHeaders("cross-site", "cors", "empty")],
+    ["an image", fetchHeaders("cross-site", "no-cors", "image")],
+    ["a script", fetchHeaders("cross-site", "no-cors", "script")],
+    ["a frame", fetchHeaders("cross-site", "navigate", "iframe")],
+    ["an object", fetchHeaders("cross-site", "navigate", "object")],
+    ["a speculative load", fetchHeaders("cross-site", "navigate", "document", { "Sec-Purpose": "prefetch;prerender" })],
+    ["an image of another port of this machine", fetchHeaders("same-site", "no-cors", "image")],
+  ])("is refused if it is %s", async (_, headers) => {
+    const response = await get("/?words=quantum", { headers });
+    expect([response.status, response.headers.get("cache-control")]).toEqual([403, "no-store"]);
+    expect(await response.text()).toBe("A page of another site asked for this by itself. Open the address or follow a link.\n");
+  });
+
+  test.each([
+    ["a link in a page or a mail", fetchHeaders("cross-site", "navigate", "document", { "Sec-Fetch-User": "?1" })],
+    ["a redirect by a script, as chats make it", fetchHeaders("cross-site", "navigate", "document")],
+    ["a link in a page of another port", fetchHeaders("same-site", "navigate", "document")],
+    ["an address that was typed", fetchHeaders("none", "navigate", "document")],
+    ["a link of the pages themselves", fetchHeaders("same-origin", "navigate", "document")],
+    ["their style", fetchHeaders("same-origin", "no-cors", "style")],
+    ["a program without these headers", {}],
+  ])("is accepted if it is %s", async (_, headers) => {
+    expect((await get("/?words=quantum", { headers })).status).toBe(200);
+  });
+});
+
 async function statusFor(port: number, host: string): Promise<number | undefined> {
   return (await sendRaw(port, ["GET /sources HTTP/1.1", `Host: ${host}`, "Connection: close"]))?.status;
 }
@@ -123,6 +160,7 @@ describe("the address of a search", () => {
     ["source=NOPE", "source", "No source has this code"],
     ["status=opne", "status", "did you mean &quot;open&quot;?"],
     ["words=!!", "words", "It must have letters or digits"],
+    ["words=a*+b*", "words", "It must have at least two letters or digits before [*]; not &quot;a[*]&quot;."],
     ["sort=size", "sort", "This value is not one of those offered."],
   ])("with %s says beside the field what is wrong, and shows no results", async (query, name, words) => {
     const response = await get(`/?${query}`);
