@@ -88,8 +88,8 @@ async function insertRecords(sql: CatalogSql, records: number, importId: number)
       random() < 0.3 ? FIRST_INSTANT + (records / 400 + Math.floor((random() * records) / 100)) * CHUNK_EVERY_MS : created_at;
     const record = validateRecord(generateRecord(SEED, index), names);
     const prepared = prepareRecord({ ...record, restored: { created_at, updated_at } });
-    const writing = { sql, instant: updated_at, counts };
-    await insertRecord(writing, decideImport(undefined, prepared, updated_at), prepared, importId);
+    const writing = { sql, instant: updated_at, now: updated_at, counts };
+    await insertRecord(writing, decideImport(undefined, prepared, writing), prepared, importId);
     const id = opportunityId(prepared.indexed.source.code, prepared.lineage);
     const further = index === 0 ? LONG_HISTORY : Math.floor(Math.log(1 - random()) / Math.log(0.5)); // One on average.
     for (let number = 0; number < further; number++) {

@@ -9,6 +9,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf } from "./content.ts";
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
+import { judgingInstant, noteJudged } from "./judging.ts";
 import { linkKeyOf } from "./link.ts";
 import { findStored, instantAfter, listEventsWithContacts, newestInstant, type StoredRecord } from "./stored.ts";
 
@@ -48,25 +49,28 @@ const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, docum
   update(events).set({ document }).where(eq(events.seq, seq)),
 );
 
-/** A transaction that changes records, all at one instant. */
-export type Writing = { sql: CatalogSql; instant: EpochMs; counts: CountChanges };
+/** A transaction that changes records, all at one instant. It judges statuses at `now` (`judging.ts`). */
+export type Writing = { sql: CatalogSql; instant: EpochMs; now: EpochMs; counts: CountChanges };
 
 /**
- * Runs `write` in one transaction at one instant: `wanted`, or just after the newest `updated_at` if that is later (D-31).
+ * Runs `write` in one transaction at one instant: `clock`, or just after the newest `updated_at` if that is later (D-31).
  * The transaction takes the write lock first, so no other writer can commit between choosing the instant and writing.
  */
-export async function atNextInstant<T>(db: CatalogDb, wanted: EpochMs, write: (writing: Writing) => Promise<T>): Promise<T> {
+export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (writing: Writing) => Promise<T>): Promise<T> {
   return db.transaction(async (sql) => {
+    const instant = instantAfter(await newestInstant(sql), clock);
+    const now = judgingInstant(instant, clock);
     const counts = noChanges();
-    const result = await write({ sql, instant: instantAfter(await newestInstant(sql), wanted), counts });
+    const result = await write({ sql, instant, now, counts });
     await saveCounts(sql, counts);
+    await noteJudged(sql, now);
     return result;
   });
 }
 
 /** Stores a new record and its events. Returns its row number. */
 export async function insertRecord(
-  { sql, instant, counts }: Writing,
+  { sql, instant, now, counts }: Writing,
   decision: Decision,
   { lineage, earlier_ids, restored }: PreparedRecord,
   importId: number,
@@ -83,7 +87,7 @@ export async function insertRecord(
     created_at,
     updated_at,
     status_basis,
-    due_at: dueOf(decision, instant),
+    due_at: dueOf(decision, now),
     link_key: linkKeyOf(indexed),
     hash: rendered.hash,
     sidecar: sidecarOf(rendered),
@@ -97,7 +101,7 @@ export async function insertRecord(
 
 /** Stores what was decided for a stored record. `updated_at` changes only if a client can see the difference. */
 export async function updateRecord(
-  { sql, instant, counts }: Writing,
+  { sql, instant, now, counts }: Writing,
   stored: StoredRecord,
   decision: Decision,
   earlierIds: string[],
@@ -109,7 +113,7 @@ export async function updateRecord(
   const { hash } = rendered;
   await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds]);
   if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, seq, source_digest);
-  const due_at = dueOf(decision, instant);
+  const due_at = dueOf(decision, now);
   if (decision.outcome === "unchanged") {
     await sql.run(updateUnserved, { seq, status_basis, due_at, hash });
     return;
@@ -195,8 +199,8 @@ async function insertEvent(
 }
 
 /** When the record's status turns next; `null` if it never will. */
-function dueOf({ indexed, status_basis }: Decision, instant: EpochMs): EpochMs | null {
-  return status_basis === "dates" ? dueAt(indexed.status, indexed.dates, instant) : null;
+function dueOf({ indexed, status_basis }: Decision, now: EpochMs): EpochMs | null {
+  return status_basis === "dates" ? dueAt(indexed.status, indexed.dates, now) : null;
 }
 
 async function facetOf(sql: CatalogSql, { status, source, program, organization }: IndexedFields): Promise<number> {

@@ -19,6 +19,9 @@ import {
 import { apply, detect } from "./detect.ts";
 import type { StoredRecord } from "./stored.ts";
 
+/** The instant of the change, and the one at which statuses are judged. */
+type Instants = { instant: EpochMs; now: EpochMs };
+
 /** What storing a record will do. */
 export type Decision = {
   outcome: "added" | "changed" | "unchanged";
@@ -32,8 +35,13 @@ export type Decision = {
 };
 
 /** An imported record: added if `stored` is `undefined`. `redactsHistory` if contacts will be erased from its history. */
-export function decideImport(stored: StoredRecord | undefined, record: PreparedRecord, instant: EpochMs, redactsHistory = false): Decision {
-  const indexed = { ...record.indexed, status: statusOf(record, instant) };
+export function decideImport(
+  stored: StoredRecord | undefined,
+  record: PreparedRecord,
+  { instant, now }: Instants,
+  redactsHistory = false,
+): Decision {
+  const indexed = { ...record.indexed, status: statusOf(record, now) };
   const { rendered, status_basis, source_digest } = record;
   if (stored === undefined) {
     const id = opportunityId(indexed.source.code, record.lineage);
@@ -55,9 +63,9 @@ export function decideImport(stored: StoredRecord | undefined, record: PreparedR
   };
 }
 
-function statusOf({ status_basis, indexed, restored }: PreparedRecord, instant: EpochMs): string {
+function statusOf({ status_basis, indexed, restored }: PreparedRecord, now: EpochMs): string {
   const isGiven = status_basis === "stated" || (restored !== undefined && indexed.status !== "");
-  return isGiven ? indexed.status : statusAt(indexed.dates, instant);
+  return isGiven ? indexed.status : statusAt(indexed.dates, now);
 }
 
 /** A record that is missing from a snapshot: archived, and without the upstream's own word for its former status (D-34). */
@@ -81,17 +89,17 @@ export function decideLink(stored: StoredRecord, links: Partial<Content["relatio
   return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant));
 }
 
-/** A record whose status follows its dates, and may turn at an instant (D-37). */
-export function decideStatusTurn(stored: StoredRecord, instant: EpochMs): Decision {
+/** A record whose status may turn (D-37). */
+export function decideStatusTurn(stored: StoredRecord, { instant, now }: Instants): Decision {
   const previous = readContent(stored.document, stored.sidecar);
-  const changes = detect(previous, { ...previous, status: statusAt(previous.dates, instant) });
-  return decisionOf(stored, previous, changes, "dates", classify(stored.id, changes, instant));
+  const status = stored.status_basis === "dates" ? statusAt(previous.dates, now) : previous.status;
+  const changes = detect(previous, { ...previous, status });
+  return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant));
 }
 
-/** The stored record after its status turn, if one is due at an instant; otherwise the record itself. */
-export function afterStatusTurn(stored: StoredRecord, instant: EpochMs): StoredRecord {
-  if (stored.due_at === null || stored.due_at > instant) return stored;
-  return { ...stored, document: decidedDocument(decideStatusTurn(stored, instant), stored.created_at, instant) };
+/** The stored record as it is once its status has turned. */
+export function afterStatusTurn(stored: StoredRecord, now: EpochMs): StoredRecord {
+  return { ...stored, document: decidedDocument(decideStatusTurn(stored, { instant: now, now }), stored.created_at, now) };
 }
 
 /** The document that a decision stores. */

@@ -6,7 +6,8 @@ import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { atNextInstant, updateRecord, type Writing } from "./commit.ts";
 import { decideStatusTurn } from "./decide.ts";
-import { listDue } from "./stored.ts";
+import { makeJudgedAheadDue } from "./judging.ts";
+import { instantAfter, listDue, newestInstant } from "./stored.ts";
 
 /** Records in one transaction. It takes some ten milliseconds, during which a server that turns statuses serves no request. */
 const CHUNK = 100;
@@ -20,25 +21,31 @@ const firstDueAt = query({ until: opportunities.due_at }, ({ until }) =>
 /** How many records changed their status, and how many events that made. */
 export type StatusTurns = { changed: number; events: number };
 
-/** Turns every status that is due at `now`. The changes get the instants at which they are stored. `total` counts what is committed. */
+/**
+ * Turns every status that is due at `now`, and turns back those that turned ahead of time. The changes get the instants at which they are
+ * stored. `total` counts what is committed.
+ */
 export async function turnStatuses(db: CatalogDb, now: EpochMs, total: StatusTurns = noTurns()): Promise<StatusTurns> {
+  await makeJudgedAheadDue(db, now);
   return turn(db, now, () => now, total);
 }
 
 /** Turns every status that is due until `until`, each at the instant at which it was due, as a running server would have done. */
 export async function turnStatusesWhenDue(db: CatalogDb, until: EpochMs): Promise<StatusTurns> {
-  return turn(db, until, (dueAt) => dueAt, noTurns());
+  return turn(db, until, async (dueAt) => instantAfter(await newestInstant(db), dueAt), noTurns());
 }
 
 export function noTurns(): StatusTurns {
   return { changed: 0, events: 0 };
 }
 
-async function turn(db: CatalogDb, until: EpochMs, instantFor: (dueAt: EpochMs) => EpochMs, total: StatusTurns): Promise<StatusTurns> {
+type InstantFor = (dueAt: EpochMs) => EpochMs | Promise<EpochMs>;
+
+async function turn(db: CatalogDb, until: EpochMs, instantFor: InstantFor, total: StatusTurns): Promise<StatusTurns> {
   for (;;) {
     const first = await db.get(firstDueAt, { until });
     if (first === undefined || first.due_at === null) return total;
-    const wanted = instantFor(first.due_at);
+    const wanted = await instantFor(first.due_at);
     const chunk = await atNextInstant(db, wanted, (writing) => turnChunk(writing, wanted));
     total.changed += chunk.changed;
     total.events += chunk.events;
@@ -49,7 +56,7 @@ async function turn(db: CatalogDb, until: EpochMs, instantFor: (dueAt: EpochMs) 
 async function turnChunk(writing: Writing, dueUntil: EpochMs): Promise<StatusTurns> {
   const total = noTurns();
   for (const stored of await listDue(writing.sql, dueUntil, CHUNK)) {
-    const decision = decideStatusTurn(stored, writing.instant);
+    const decision = decideStatusTurn(stored, writing);
     await updateRecord(writing, stored, decision, [], null);
     if (decision.outcome === "changed") total.changed++;
     total.events += decision.events.length;

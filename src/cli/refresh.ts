@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { reasonOf } from "../../db/reason.ts";
+import { warningOfChangesAhead } from "../changes/judging.ts";
 import { noTurns, turnStatuses } from "../changes/status-turns.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
@@ -9,7 +10,12 @@ export function refreshCommand(command: Command, cli: Cli): Command {
   return command.action(async (options: CommonOptions) => {
     const turns = noTurns();
     try {
-      await withCatalog(cli, options, (db) => turnStatuses(db, cli.machine.now(), turns));
+      await withCatalog(cli, options, async (db) => {
+        const now = cli.machine.now();
+        const warning = await warningOfChangesAhead(db, now);
+        if (warning !== undefined) cli.machine.printError(warning);
+        await turnStatuses(db, now, turns);
+      });
     } catch (error) {
       if (turns.changed === 0) throw error;
       throw new Error(`${reasonOf(error)}; it had changed ${turns.changed}, and the same command changes the rest`, { cause: error });

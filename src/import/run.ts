@@ -11,8 +11,9 @@ import {
 } from "../changes/commit.ts";
 import type { PreparedRecord } from "../changes/content.ts";
 import { afterStatusTurn, type Decision, decideImport, decideLink, decideRemoval } from "../changes/decide.ts";
+import { judgingInstant, warningOfChangesAhead } from "../changes/judging.ts";
 import { countLinks, type Incoming, listUnlinked, mayBeLinked } from "../changes/link.ts";
-import { turnStatusesWhenDue } from "../changes/status-turns.ts";
+import { turnStatuses, turnStatusesWhenDue } from "../changes/status-turns.ts";
 import {
   findStored,
   getStored,
@@ -27,7 +28,7 @@ import { saveVersion, type VersionFacts } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { noteChange } from "../sources/news.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, failedAfter, type ImportContext, type Options, type Outcome, withInputs } from "./context.ts";
 import { type FirstPass, runFirstPass } from "./first-pass.ts";
 import type { Format } from "./format.ts";
@@ -60,6 +61,8 @@ const REMOVALS_MAX = 0.2;
 /** Imports files as one unit. Throws if the input as a whole is refused; nothing is changed then. */
 export async function importFiles(context: ImportContext, format: Format, options: Options): Promise<Outcome> {
   const { db } = context;
+  const warning = await warningOfChangesAhead(db, context.now());
+  if (warning !== undefined) context.notify(warning);
   return withInputs(context, format, options, async ({ inputs, staging, rejects }) => {
     const firstPass = await runFirstPass(context, format, inputs, options, staging, rejects);
     const begun: Begun = {
@@ -135,12 +138,14 @@ async function countOnly(context: ImportContext, { begun, firstPass, staging, mi
     const count = async () => {
       if (++done % REPORT_EVERY === 0) await advance(context, { step: "comparing", done, total, share: done / total });
     };
-    const instant = await nextInstant(sql, begun.asOf ?? begun.startedAt);
+    const clock = begun.asOf ?? begun.startedAt;
+    const instant = await nextInstant(sql, clock);
+    const instants = { instant, now: judgingInstant(instant, clock) };
     const incoming: Incoming = { records: new Map(), ids: idsOfOthers(staging), links: [...staging.foundLinks()].flat() };
     for (const record of allRecords(staging)) {
       const before = await findBefore(sql, record);
-      const turned = before === undefined || begun.asOf === undefined ? before : afterStatusTurn(before, begun.asOf - 1);
-      const { decision } = await decideAndCount(sql, summary, turned, record, instant);
+      const turned = before === undefined ? before : afterStatusTurn(before, begun.asOf === undefined ? instants.now : begun.asOf - 1);
+      const { decision } = await decideAndCount(sql, summary, turned, record, instants);
       if (mayBeLinked(decision.indexed)) addIncoming(incoming, decision, record, staging);
       await count();
     }
@@ -176,7 +181,8 @@ function addId(ids: Incoming["ids"], source: string, upstreamId: string, id: str
 async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const { begun, firstPass, staging, missing, links } = plan;
   const { db, now } = context;
-  if (begun.asOf !== undefined) await turnStatusesWhenDue(db, begun.asOf - 1);
+  // First, so that the import itself finds what a running server would have left, and its own events are about what the files say.
+  await (begun.asOf === undefined ? turnStatuses(db, begun.startedAt) : turnStatusesWhenDue(db, begun.asOf - 1));
   const before = await countsBefore(db, begun);
   const importId = await beginImport(db, begun);
   const summary = summaryOf(firstPass, staging);
@@ -213,7 +219,7 @@ async function commit(run: Run, work: (writing: Writing) => Promise<void>): Prom
   const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
   await atNextInstant(context.db, wanted, async (writing) => {
     await work(writing);
-    for (const source of run.changing) await noteChange(writing.sql, source, writing.instant);
+    for (const source of run.changing) await noteChange(writing.sql, source, writing.now);
     run.changing.clear();
     await recordProgress(writing.sql, importId, inTotal(before, summary), writing.instant);
   });
@@ -257,12 +263,12 @@ async function storeRecords(run: Run): Promise<NewLink[]> {
 
 /** Stores one record with its events, upstream history and versions. Returns its id. */
 async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): Promise<string> {
-  const { sql, instant } = writing;
+  const { sql } = writing;
   const { importId, staging, summary } = run;
   const { source } = record.indexed;
   // While the catalog was empty there is nothing to find: no record is staged twice, and no other import writes.
   const before = run.firstPass.isFirst ? undefined : await findBefore(sql, record);
-  const { decision, history } = await decideAndCount(sql, summary, before, record, instant);
+  const { decision, history } = await decideAndCount(sql, summary, before, record, writing);
   const earlier_ids = staging.upstreamIdsOf(source.code, record.lineage);
   const seq = before?.seq ?? (await insertRecord(writing, decision, { ...record, earlier_ids }, importId));
   if (before !== undefined) await updateRecord(writing, before, decision, earlier_ids, importId);
@@ -361,10 +367,10 @@ async function decideAndCount(
   summary: Summary,
   before: StoredRecord | undefined,
   record: PreparedRecord,
-  instant: EpochMs,
+  instants: Pick<Writing, "instant" | "now">,
 ): Promise<{ decision: Decision; history: OpportunityEvent[] }> {
-  const decision = decideImport(before, record, instant, await needsHistoryRedaction(sql, before, record));
-  const createdAt = before?.created_at ?? record.restored?.created_at ?? instant;
+  const decision = decideImport(before, record, instants, await needsHistoryRedaction(sql, before, record));
+  const createdAt = before?.created_at ?? record.restored?.created_at ?? instants.instant;
   const history = await listUpstreamHistory(sql, decision.id, record.revisions, createdAt);
   summary[decision.outcome]++;
   summary.events += decision.events.length + history.length;

@@ -1,4 +1,5 @@
 /** A running server: opens the databases, listens, does its periodic work, and stops when a signal asks for it. */
+import { warningOfChangesAhead } from "../changes/judging.ts";
 import { createApp } from "../http/app.ts";
 import { descriptionFiles } from "../http/docs.ts";
 import { type Listener, listen } from "../http/listen.ts";
@@ -56,6 +57,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
     else reloadCertificate(machine, listener, log, () => readCertificateFiles(options) ?? certificate);
     announce(machine, options, listener, baseUrl, log);
+    await warnOfChangesAhead(machine, served.stores, log);
     using _describing = runLater(DESCRIBE_AFTER_MS, files);
 
     const drained = await drain(stopSignals, listener);
@@ -66,6 +68,11 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     log.flush();
     await served.stores.close();
   }
+}
+
+async function warnOfChangesAhead({ now, worker }: Machine, { model }: Stores, log: Log): Promise<void> {
+  const warning = (worker?.number ?? 1) === 1 ? await warningOfChangesAhead(model.db, now()) : undefined;
+  if (warning !== undefined) log.notice(now(), warning);
 }
 
 /** The connection to the Redis that counts for several servers, or `undefined` without one. */

@@ -19,8 +19,7 @@ const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, 
 /** Notes that an import found something new or changed in a source, in the transaction that stores it. */
 export async function noteChange(sql: CatalogSql, source: string, instant: EpochMs): Promise<void> {
   const kept = await readKept(sql, source);
-  const changed_at = Math.max(kept.changed_at ?? instant, instant);
-  await store(sql, source, { ...kept, changed_at, change_days: withDay(kept.change_days, dayOf(instant)) });
+  await store(sql, source, { ...kept, changed_at: instant, change_days: withDay(kept.change_days, dayOf(instant)) });
 }
 
 /** Notes that an import of a source finished. */

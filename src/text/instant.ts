@@ -56,7 +56,7 @@ const FIRST_MS = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** How far the clocks of two machines may differ. */
-const CLOCK_SKEW_MAX_MS = 60_000;
+export const CLOCK_SKEW_MAX_MS = 60_000;
 
 /** Whether `instant` lies further in the future than a difference between two machines' clocks explains. */
 export function isFuture(instant: EpochMs, now: EpochMs): boolean {

@@ -28,7 +28,7 @@ test("a failed transaction stores nothing, and the next one gets its instant", a
   const db = openCatalog(":memory:", NOON);
   const record = prepareRecord(validateRecord(aRecord("N1"), new Map()));
   const failing = atNextInstant(db, NOON, async (writing) => {
-    await insertRecord(writing, decideImport(undefined, record, writing.instant), record, 0);
+    await insertRecord(writing, decideImport(undefined, record, writing), record, 0);
     throw new Error("disk full");
   });
   await expect(failing).rejects.toThrow("disk full");

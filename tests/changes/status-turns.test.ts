@@ -1,9 +1,11 @@
 /** D-37: a status that follows dates turns when it is due. */
 import { afterAll, describe, expect, test } from "bun:test";
+import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
+import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
 import { formatInstant } from "../../src/text/instant.ts";
-import { aCatalog, contentsOf, DAY, documentOf, documentsOf, dropScratch, eventsOf, NOON } from "../support/imports.ts";
+import { aCatalog, contentsOf, DAY, documentOf, documentsOf, dropScratch, eventsOf, NOON, SECOND } from "../support/imports.ts";
 
 afterAll(dropScratch);
 
@@ -58,13 +60,60 @@ describe("turnStatuses()", () => {
     expect(await checkCatalog(db)).toEqual([]);
   });
 
-  test("turns no status back when the clock was set back", async () => {
+  test("turns no status back when the clock was set back by less than a minute, as between two machines", async () => {
     const { db, take } = await aCatalog();
     await take([closing("N1", 15)]);
-    await turnStatuses(db, NOON + 2 * DAY);
+    await turnStatuses(db, NOON + DAY);
     const before = await contentsOf(db);
-    expect(await turnStatuses(db, NOON)).toEqual({ changed: 0, events: 0 });
+    expect(await turnStatuses(db, NOON + DAY - 59 * SECOND)).toEqual({ changed: 0, events: 0 });
     expect(await contentsOf(db)).toBe(before);
+  });
+});
+
+describe("after the clock was years ahead", () => {
+  const ahead = NOON + 700 * DAY;
+  const opening = (id: string) =>
+    closing(id, 60, { dates: { opens_at: formatInstant(NOON + 30 * DAY), closes_at: formatInstant(NOON + 60 * DAY) } });
+  const statusOf = async (db: CatalogDb, id: string) => (await documentOf(db, id)).status;
+
+  test("statuses that turned ahead of time turn back, once, with later instants", async () => {
+    const { db, take } = await aCatalog();
+    await take([closing("N1", 20), opening("N2"), closing("N3", -1), closing("N4", 20, { status: "open" })]);
+    expect(await turnStatuses(db, ahead)).toEqual({ changed: 2, events: 2 });
+    expect(await turnStatuses(db, NOON + DAY)).toEqual({ changed: 2, events: 2 });
+    expect([await statusOf(db, "N1"), await statusOf(db, "N2"), await statusOf(db, "N3")]).toEqual(["open", "pre_release", "closed"]);
+    expect((await eventsOf(db, "N1")).map(({ detected_at }) => detected_at)).toEqual([NOON, ahead, ahead + 1].map(formatInstant));
+    const after = await contentsOf(db);
+    expect(await turnStatuses(db, NOON + DAY)).toEqual({ changed: 0, events: 0 });
+    expect(await contentsOf(db)).toBe(after);
+    expect(await turnStatuses(db, NOON + 6 * DAY)).toEqual({ changed: 1, events: 1 });
+    expect(await statusOf(db, "N1")).toBe("closing_soon");
+    expect(await checkCatalog(db)).toEqual([]);
+  });
+
+  test("an import judges by the clock, turns back what was turned, and warns", async () => {
+    const { db, take, clock } = await aCatalog();
+    await take([closing("N1", 20)]);
+    await turnStatuses(db, ahead);
+    clock.now = NOON + DAY;
+    const dry = await take([closing("N1", 20), closing("N2", 40)], { dryRun: true });
+    const { messages, ...summary } = await take([closing("N1", 20), closing("N2", 40)]);
+    expect(summary).toMatchObject({ added: 1, changed: 0, unchanged: 1, events: 1 });
+    expect(dry).toMatchObject({ ...summary, rejects: expect.anything() });
+    expect([await statusOf(db, "N1"), await statusOf(db, "N2")]).toEqual(["open", "open"]);
+    expect(messages).toEqual([expect.stringContaining(`is dated ${formatInstant(ahead)}, but this machine's clock says`)]);
+    expect(Date.parse((await documentOf(db, "N2")).updated_at)).toBeGreaterThan(ahead);
+    expect(await turnStatuses(db, NOON + 30 * DAY)).toEqual({ changed: 2, events: 2 });
+  });
+
+  test("a redaction leaves statuses to the clock", async () => {
+    const { db, take } = await aCatalog();
+    await take([closing("N1", 20, { contacts: [{ name: "Ada" }] })]);
+    await turnStatuses(db, ahead);
+    await redactStored(db, undefined, NOON + DAY);
+    expect(await turnStatuses(db, NOON + DAY)).toEqual({ changed: 1, events: 1 });
+    expect(await statusOf(db, "N1")).toBe("open");
+    expect(await checkCatalog(db)).toEqual([]);
   });
 });
 

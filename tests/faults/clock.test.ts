@@ -12,6 +12,7 @@ const HOUR = 3600 * SECOND;
 const clock = { now: NOON };
 const data = aDirectory();
 const stopListeners: (() => void)[] = [];
+const warnings: string[] = [];
 let base = "";
 let key = "";
 let ended: Promise<number>;
@@ -27,9 +28,9 @@ const machine = (printLine: (text: string) => void): Machine => ({
   writeOutput: async () => undefined,
   syncOutput: () => undefined,
   terminal: () => undefined,
-  printError: () => undefined,
+  printError: (text) => void warnings.push(text),
   showProgress: () => undefined,
-  writeLog: () => undefined,
+  writeLog: (text) => void warnings.push(text),
   onReloadSignal: () => undefined,
   usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
   startWorker: () => {
@@ -96,5 +97,23 @@ describe("when the clock is set", () => {
     clock.now -= DAY;
     clock.now += 60 * SECOND;
     await waitFor("use of the day is known again", async () => (await remaining()) < before);
+  });
+
+  test("days ahead and back again, import, refresh and serve warn of the newest change", async () => {
+    clock.now += 2 * DAY;
+    await importRecord("from the future");
+    clock.now -= 2 * DAY;
+    const isWarned = () => warnings.splice(0).some((text) => text.includes("The newest change in the catalog is dated"));
+    warnings.splice(0);
+    await importRecord("third");
+    expect(isWarned()).toBe(true);
+    await fundfeed("refresh");
+    expect(isWarned()).toBe(true);
+    const listening = Promise.withResolvers<string>();
+    const second = serve(machine(listening.resolve), { data, host: "127.0.0.1", port: 0, logFormat: "json" });
+    await listening.promise;
+    await waitFor("the server has warned", async () => isWarned());
+    stopListeners.at(-1)?.();
+    expect(await second).toBe(0);
   });
 });

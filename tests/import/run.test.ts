@@ -453,7 +453,8 @@ describe("status (D-37)", () => {
     await turnStatuses(catalog.db, NOON + 30 * DAY);
     expect((await documentOf(catalog.db, "N1")).status).toBe("open");
     expect(await catalog.take([record("N1", { dates })])).toMatchObject({ unchanged: 1, changed: 0, events: 0 });
-    await turnStatuses(catalog.db, NOON + 10 * DAY);
+    catalog.clock.now += 10 * DAY;
+    await turnStatuses(catalog.db, catalog.clock.now);
     expect((await documentOf(catalog.db, "N1")).status).toBe("closing_soon");
     expect(await catalog.take([record("N1", { status: "closing_soon", dates })])).toMatchObject({ unchanged: 1, events: 0 });
     await turnStatuses(catalog.db, NOON + 30 * DAY);

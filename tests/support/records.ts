@@ -16,13 +16,13 @@ export function anOpportunity(fields: Partial<Draft> = {}): Draft {
 /** Stores records as an import does, at one instant: `at`, or just after the newest `updated_at`. Returns their ids. */
 export async function storeRecords(db: CatalogDb, records: readonly Draft[], at: number): Promise<string[]> {
   return atNextInstant(db, at, async (writing) => {
-    const { sql, instant } = writing;
+    const { sql } = writing;
     const ids: string[] = [];
     for (const record of records) {
       const prepared = prepareRecord(validateRecord(record, new Map()));
       const { source } = prepared.indexed;
       const stored = await findStored(sql, source.code, prepared.lineage);
-      const decision = decideImport(stored, prepared, instant);
+      const decision = decideImport(stored, prepared, writing);
       if (stored === undefined) await insertRecord(writing, decision, prepared, 0);
       else await updateRecord(writing, stored, decision, prepared.earlier_ids, 0);
       ids.push(opportunityId(source.code, prepared.lineage));

@@ -1,0 +1,61 @@
+/**
+ * The instant at which statuses are judged (D-37). `updated_at` never goes back (D-31), so after a clock was ahead it stays ahead until real
+ * time catches up. Statuses follow the clock all the same, and those that turned ahead of time are found again.
+ */
+import { gt } from "drizzle-orm";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { insertInto, orUpdate, pick, query, selectBy, update } from "../../db/query.ts";
+import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
+import { CLOCK_SKEW_MAX_MS, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
+import { newestInstant } from "./stored.ts";
+
+const JUDGED_UNTIL = "statuses judged until";
+const settingByName = selectBy(settings, "name");
+const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, settings.value) });
+const makeDue = query(pick(opportunities, "due_at", "updated_at"), ({ due_at, updated_at }) =>
+  update(opportunities).set({ due_at }).where(gt(opportunities.updated_at, updated_at)),
+);
+
+/**
+ * The instant at which a transaction judges statuses: its own, unless that is more than a minute ahead of the clock. Two machines' clocks
+ * may differ by that much, and a status must not go back and forth between them.
+ */
+export function judgingInstant(instant: EpochMs, clock: EpochMs): EpochMs {
+  return isFuture(instant, clock) ? clock : instant;
+}
+
+/** Notes that statuses were judged at `now`, in the transaction that stores them. */
+export async function noteJudged(sql: CatalogSql, now: EpochMs): Promise<void> {
+  if (now > ((await readJudgedUntil(sql)) ?? Number.NEGATIVE_INFINITY)) await storeJudgedUntil(sql, now);
+}
+
+/** Makes due all records that may have been judged at an instant that is still to come, because the clock was ahead. */
+export async function makeJudgedAheadDue(db: CatalogDb, now: EpochMs): Promise<void> {
+  if (!(await isJudgedAhead(db, now))) return;
+  await db.transaction(async (sql) => {
+    if (!(await isJudgedAhead(sql, now))) return;
+    await sql.run(makeDue, { due_at: now, updated_at: now + CLOCK_SKEW_MAX_MS });
+    await storeJudgedUntil(sql, now);
+  });
+}
+
+/** Whether statuses were judged at an instant that is still to come. */
+async function isJudgedAhead(sql: CatalogSql, now: EpochMs): Promise<boolean> {
+  return isFuture((await readJudgedUntil(sql)) ?? now, now);
+}
+
+/** What to tell the operator if the newest change lies ahead of the clock; otherwise `undefined`. */
+export async function warningOfChangesAhead(sql: CatalogSql, now: EpochMs): Promise<string | undefined> {
+  const newest = await newestInstant(sql);
+  if (newest === undefined || !isFuture(newest, now)) return undefined;
+  return `The newest change in the catalog is dated ${formatInstant(newest)}, but this machine's clock says ${formatInstant(now)}. One of the two is wrong. Statuses follow the clock; the instants of new changes follow the newest one`;
+}
+
+async function readJudgedUntil(sql: CatalogSql): Promise<EpochMs | undefined> {
+  const row = await sql.get(settingByName, { name: JUDGED_UNTIL });
+  return row === undefined ? undefined : Date.parse(Buffer.from(row.value).toString());
+}
+
+async function storeJudgedUntil(sql: CatalogSql, instant: EpochMs): Promise<void> {
+  await sql.run(storeSetting, { name: JUDGED_UNTIL, value: Buffer.from(formatInstant(instant)) });
+}
