@@ -4,7 +4,18 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  InitializeRequestSchema,
+  type JSONRPCMessage,
+  JSONRPCMessageSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  PingRequestSchema,
+  ReadResourceRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { type Line, lines } from "../import/input.ts";
 import { objectOf, parseJson } from "../text/json-value.ts";
 
@@ -116,13 +127,34 @@ function createOutput(write: Streams["write"], notify: () => void, onGone: () =>
   };
 }
 
+/** The requests that the server takes. The SDK checks them too, but answers with an internal error and the report of a library. */
+const requests = {
+  initialize: InitializeRequestSchema,
+  ping: PingRequestSchema,
+  "tools/list": ListToolsRequestSchema,
+  "tools/call": CallToolRequestSchema,
+  "resources/list": ListResourcesRequestSchema,
+  "resources/templates/list": ListResourceTemplatesRequestSchema,
+  "resources/read": ReadResourceRequestSchema,
+};
+
+/** The path of a member of a request that does not meet the protocol: "params.arguments". Undefined if all do, or for other messages. */
+function wrongMemberOf(message: unknown): string | undefined {
+  const { id, method } = objectOf(message);
+  const [, schema] = (id !== undefined && Object.entries(requests).find(([name]) => name === method)) || [];
+  return schema?.safeParse(message).error?.issues[0]?.path.join(".");
+}
+
 type Refuse = (code: ErrorCode, message: string, id?: string | number) => void;
 
 function receive({ text, fault }: Line, { onmessage }: Transport, refuse: Refuse): void {
   if (fault === undefined && text.trim() === "") return;
   const value = fault === undefined ? parseJson(text) : undefined;
   const message = JSONRPCMessageSchema.safeParse(value);
-  if (message.success) onmessage?.(message.data as JSONRPCMessage);
+  const wrong = wrongMemberOf(value);
+  if (message.success && wrong !== undefined)
+    refuse(ErrorCode.InvalidParams, `Cannot read the request: "${wrong}" is missing or has the wrong type`, idOf(value));
+  else if (message.success) onmessage?.(message.data as JSONRPCMessage);
   else if (value === undefined) refuse(ErrorCode.ParseError, `Cannot read the message: ${fault ?? "it is not JSON"}`);
   else refuse(ErrorCode.InvalidRequest, "Cannot read the message: it is not a JSON-RPC 2.0 message", idOf(value));
 }

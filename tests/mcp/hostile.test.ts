@@ -109,7 +109,7 @@ describe("a client that sends", () => {
     ["a text", '"ping"\n', -32600],
     ["an unknown method", '{"jsonrpc":"2.0","id":1,"method":"tools/write"}\n', -32601],
     ["an unknown tool", `${JSON.stringify(toolCall(1, "delete"))}\n`, -32602],
-    ["arguments of another type", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find","arguments":[]}}\n', -32603],
+    ["arguments of another type", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find","arguments":[]}}\n', -32602],
     ["deep nesting", `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}\n`, -32601],
   ])("%s gets an error, and the next request a response", async (_, message, code) => {
     const { send, next } = shared;
