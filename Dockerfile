@@ -10,6 +10,8 @@ RUN bun install --frozen-lockfile --production --ignore-scripts
 COPY tsconfig.json ./
 COPY db db
 COPY src src
+# For `fundfeed version`: --build-arg SOURCE_COMMIT=$(git rev-parse --short HEAD)
+ARG SOURCE_COMMIT
 RUN bun run build && mkdir -m 0700 /data
 
 # glibc and CA certificates, no shell.

@@ -73,8 +73,14 @@ describe("a data directory with real records", () => {
   test.each<[string[], RegExp, unknown]>([
     [
       ["version"],
-      /^fundfeed \d+\.\d+\.\d+ \(Bun \S+, SQLite 3\S+\)\n$/,
-      { fundfeed: expect.any(String), bun: expect.any(String), sqlite: expect.any(String) },
+      /^fundfeed \d+\.\d+\.\d+ \(commit \S+, Bun \S+, SQLite 3\S+; schemas: catalog \d+, state \d+, watches \d+\)\n$/,
+      {
+        fundfeed: expect.any(String),
+        commit: expect.stringMatching(/^([0-9a-f]{7,}(-dirty)?|unknown)$/),
+        bun: expect.any(String),
+        sqlite: expect.any(String),
+        schemas: { catalog: expect.any(Number), state: expect.any(Number), watches: expect.any(Number) },
+      },
     ],
     [["check"], /^No problems found\n$/, { ok: true, faults: [], has_more: false, not_migrated: [] }],
     [["refresh"], /^0 changed\n$/, { changed: 0, events: 0 }],

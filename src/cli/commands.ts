@@ -311,7 +311,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       load: async () => (await import("./completion.ts")).completionCommand,
     },
     version: {
-      about: "Print the versions of fundfeed, Bun and SQLite",
+      about: "Print the versions of fundfeed, its commit and schemas, Bun and SQLite",
       mode: "nothing",
       load: async () => (await import("./version.ts")).versionCommand,
     },

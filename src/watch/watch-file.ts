@@ -16,7 +16,8 @@ export const WATCH_FILE = "watch.db";
 
 /** "ffwa" in ASCII. */
 export const APPLICATION_ID = 0x66667761;
-const VERSION = 1;
+/** To be raised with any change of the tables. */
+export const WATCH_SCHEMA = 1;
 
 /** How long a command waits for another one that is writing. */
 const WAIT_MS = 30_000;
@@ -113,8 +114,8 @@ function prepared(sqlite: Database, onEmpty: () => void, waitMs = WAIT_MS): Data
     const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };
     const { user_version } = sqlite.query<{ user_version: number }, []>("pragma user_version").get() ?? { user_version: 0 };
     if (application_id !== APPLICATION_ID) throw new Error("it is a database of something else");
-    if (user_version !== VERSION)
-      throw new Error(`a newer version of fundfeed made it (schema ${user_version}, this one knows ${VERSION})`);
+    if (user_version !== WATCH_SCHEMA)
+      throw new Error(`a newer version of fundfeed made it (schema ${user_version}, this one knows ${WATCH_SCHEMA})`);
     return sqlite;
   } catch (error) {
     sqlite.close();
@@ -127,7 +128,7 @@ function createTables(sqlite: Database): void {
     .transaction(() => {
       if (sqlite.query("select 1 from sqlite_master").get() !== null) return; // Another command was faster.
       sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
-      sqlite.run(`pragma user_version = ${VERSION}`);
+      sqlite.run(`pragma user_version = ${WATCH_SCHEMA}`);
       sqlite.run(TABLES);
     })
     .immediate();

@@ -20,7 +20,16 @@ test.each(leaves.map((command) => [wordsOf(command), command] as const))("fundfe
 
 describe("--json prints one JSON document", () => {
   test.each([
-    ["version", { fundfeed: expect.any(String), bun: Bun.version, sqlite: expect.any(String) }],
+    [
+      "version",
+      {
+        fundfeed: expect.any(String),
+        commit: "checkout",
+        bun: Bun.version,
+        sqlite: expect.any(String),
+        schemas: { catalog: expect.any(Number), state: expect.any(Number), watches: expect.any(Number) },
+      },
+    ],
     ["completion", { bash: expect.stringContaining("complete -o default -F _fundfeed fundfeed") }],
     ["openapi", expect.objectContaining({ openapi: "3.1.0" })],
   ])("of %s", async (command, document) => {
