@@ -1,10 +1,10 @@
 /** The program: runs the command of argv and exits. Builds the `Machine` through which commands use process, clock and randomness. */
-import { fsyncSync, write as writeAsync, writeSync } from "node:fs";
+import { fsyncSync, readFileSync, write as writeAsync, writeSync } from "node:fs";
 import { styleText } from "node:util";
 import { codeOf, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import { createProgressLine } from "./cli/progress-line.ts";
-import type { Machine } from "./runtime/machine.ts";
+import { type Machine, OutputClosed } from "./runtime/machine.ts";
 import { startWorker, type WorkerSignal, workerConfig } from "./runtime/worker-process.ts";
 import { oneLine, safeLines } from "./text/terminal-text.ts";
 
@@ -14,6 +14,9 @@ const LOG_PENDING_MAX = 32_000_000;
 const LOG_WAIT_MS = 2000;
 let logPending = 0;
 let logWritten = Promise.resolve();
+
+/** The flag of a descriptor that is closed at the start of another program, as Linux counts it. */
+const O_CLOEXEC = 0o2000000;
 
 /** How every error message begins: red on a terminal, unless NO_COLOR is set. */
 const ERROR_PREFIX = /^(error:|Cannot .*?:(?= ))/;
@@ -70,9 +73,26 @@ const machine: Machine = {
   worker,
 };
 
+if (worker === undefined && isClosedAtStart(1)) {
+  machine.printError("Cannot print anything: standard output is closed; > /dev/null discards what is printed");
+  process.exit(1);
+}
 const exitCode = await runCommandLine(process.argv.slice(2), machine);
 await Promise.race([logWritten, Bun.sleep(LOG_WAIT_MS)]);
 process.exit(exitCode);
+
+/**
+ * Whether the program was started without this descriptor. The runtime then opens /dev/null in its place, to be closed at the start of another
+ * program. No inherited descriptor is: it would have been closed at the start of this one. Only Linux tells.
+ */
+function isClosedAtStart(descriptor: number): boolean {
+  try {
+    const [, flags = ""] = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8")) ?? [];
+    return (Number.parseInt(flags, 8) & O_CLOEXEC) !== 0;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Calls `handle` at each of these signals. A worker ignores signals and listens to its parent process, and stops when that is gone:
@@ -121,7 +141,7 @@ function writeLine(descriptor: 1 | 2, line: string): void {
   write(descriptor, `${line}\n`);
 }
 
-/** Writes all of `text` before it returns. Exits if the reader of standard output has gone; ignores failures of standard error. */
+/** Writes all of `text` before it returns. Throws if standard output fails; ignores failures of standard error. */
 function write(descriptor: 1 | 2, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
@@ -130,7 +150,7 @@ function write(descriptor: 1 | 2, text: string): void {
     } catch (error) {
       const code = codeOf(error);
       if (descriptor === 2 && code !== "EAGAIN") return; // A full disk, or a log reader that died, must not stop the server.
-      if (code === "EPIPE") process.exit(0);
+      if (code === "EPIPE") throw new OutputClosed();
       if (code !== "EAGAIN") throw new Error(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
       Bun.sleepSync(1); // The pipe is full.
     }

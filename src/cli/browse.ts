@@ -34,6 +34,7 @@ export function browseCommand(browsing: Command, cli: Cli): Command {
     .addHelpText("after", examples("fundfeed browse", "fundfeed browse --data /var/lib/fundfeed --port 9000"));
   return addSearchOptions(browsing).action(async (options: BrowseOptions) => {
     const { machine } = cli;
+    cli.isLasting = true;
     const log = createLog("text", machine.writeLog, "failure");
     const stopSignals = watchStopSignals(machine, {}, log);
     const index = keepOpen(() => openIndex(options, machine.printError));

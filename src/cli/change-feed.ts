@@ -46,6 +46,7 @@ export async function printFeed(cli: Cli, run: FeedRun): Promise<void> {
 /** Prints the events after the position, and then new ones as they are stored, until the program is told to stop. */
 export async function followFeed(cli: Cli, run: FeedRun): Promise<void> {
   const { machine } = cli;
+  cli.isLasting = true;
   const stop = new AbortController();
   machine.onStopSignal(() => stop.abort());
   const clock = { now: machine.now, wait: sleep, stop: stop.signal };

@@ -1,7 +1,7 @@
 /** The command line: builds the commander program from its commands, runs one, and turns errors into exit codes. */
 import { Command, CommanderError, Help, type Option } from "commander";
 import { reasonOf } from "../../db/reason.ts";
-import type { Machine } from "../runtime/machine.ts";
+import { isOutputClosed, type Machine, OUTPUT_CLOSED } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { type Cli, type CommandEntry, type CommandGroup, newCommand } from "./command.ts";
@@ -29,7 +29,8 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     machine.showProgress("");
-    machine.printError(sentenceOf(argv[0] ?? "", error));
+    if (isOutputClosed(error) && !cli.isLasting) return cli.exitCode;
+    machine.printError(isOutputClosed(error) ? OUTPUT_CLOSED : sentenceOf(argv[0] ?? "", error));
     return 1;
   }
 }

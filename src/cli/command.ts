@@ -7,8 +7,11 @@ import type { Machine } from "../runtime/machine.ts";
 import { nonBlank } from "./arguments.ts";
 import type { OutputOptions } from "./output.ts";
 
-/** One run of the program. A command sets `exitCode` if it is not 0. */
-export type Cli = { machine: Machine; exitCode: number };
+/**
+ * One run of the program. A command sets `exitCode` if it is not 0, and `isLasting` if it runs until it is stopped. A lasting command fails if
+ * the reader of standard output goes away; any other one then ends quietly, as `find | head` should.
+ */
+export type Cli = { machine: Machine; exitCode: number; isLasting?: true };
 
 /** One command. Those of a group have two words, as in `keys list`. */
 export type CommandEntry = {

@@ -29,6 +29,7 @@ export function demoCommand(command: Command, cli: Cli): Command {
     )
     .addOption(new Option("--log-format <format>", "format of the log on standard error").choices(logFormats).default("text"))
     .action(async ({ json, browsePort, ...options }: Pick<ServeOptions, "port" | "logFormat" | "json"> & { browsePort?: number }) => {
+      cli.isLasting = true;
       const interrupted = new AbortController();
       cli.machine.onStopSignal(() => interrupted.abort()); // Before the directory is created, so that it is always removed.
       cli.machine.onReloadSignal(() => interrupted.abort()); // SIGHUP: the terminal was closed.

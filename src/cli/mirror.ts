@@ -6,7 +6,7 @@ import { openNdjsonStore } from "../mirror/ndjson-store.ts";
 import { openSqliteStore } from "../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../mirror/store.ts";
 import { type Summary, syncOnce } from "../mirror/sync.ts";
-import { type Machine, randomFraction } from "../runtime/machine.ts";
+import { isOutputClosed, type Machine, randomFraction } from "../runtime/machine.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { closest } from "../text/closest.ts";
 import { formatInstant } from "../text/instant.ts";
@@ -97,7 +97,10 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
   };
   try {
     if (options.every === undefined) report(cli, options, await sync());
-    else await runEvery(options.every, { now: machine.now, wait, stop: stop.signal }, () => runOnce(cli, options, sync, stop.signal));
+    else {
+      cli.isLasting = true;
+      await runEvery(options.every, { now: machine.now, wait, stop: stop.signal }, () => runOnce(cli, options, sync, stop.signal));
+    }
   } finally {
     await store.close();
   }
@@ -130,6 +133,7 @@ async function runOnce(cli: Cli, options: MirrorOptions, sync: () => Promise<Sum
   try {
     report(cli, options, await sync(), time);
   } catch (error) {
+    if (isOutputClosed(error)) throw error;
     if (stop.aborted) return;
     if (!(error instanceof Error) || error.cause instanceof PermanentError) throw error;
     cli.machine.printError(`${time} ${error.message}`);

@@ -5,7 +5,7 @@ import { emptySummary, type Summary } from "../import/import-log.ts";
 import type { Net } from "../pull/download.ts";
 import { type Pull, pull } from "../pull/pull.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
-import { type Machine, randomFraction } from "../runtime/machine.ts";
+import { isOutputClosed, type Machine, randomFraction } from "../runtime/machine.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { formatInstant } from "../text/instant.ts";
 import { durationAtLeast, oneOf, plainHttpUrl } from "./arguments.ts";
@@ -92,6 +92,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: 
     if (outcome !== undefined && outcome.rejected > 0) cli.exitCode = 3;
     return;
   }
+  cli.isLasting = true;
   await runEvery(options.every, { now: machine.now, ...waiting }, async () => {
     const time = formatInstant(machine.now());
     try {
@@ -99,6 +100,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: 
       machine.printLine(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${textOf(upstream, outcome)}`);
       if (outcome !== undefined) printRejects(machine, outcome);
     } catch (error) {
+      if (isOutputClosed(error)) throw error;
       if (!waiting.stop.aborted) machine.printError(`${time} ${messageOf(error)}`);
     }
   });

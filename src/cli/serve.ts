@@ -102,6 +102,7 @@ export function serveCommand(serving: Command, cli: Cli): Command {
     requirePostgresAddress(serving, "--read-database", options.readDatabase);
     if (options.readDatabase !== undefined && options.database === undefined)
       serving.error("error: --read-database is a replica of --database, and requires it");
+    cli.isLasting = true;
     const { workers = 1 } = options;
     if (workers > 1 && options.quotas === undefined)
       serving.error("error: --workers requires --quotas redis://…: without Redis, each worker would grant a key its whole quota");

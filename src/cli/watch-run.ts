@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { messageOf, reasonOf } from "../../db/reason.ts";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { watchMetricsText } from "../monitoring/watch-metrics.ts";
+import { isOutputClosed } from "../runtime/machine.ts";
 import { replaceText } from "../runtime/replace-file.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
@@ -52,6 +53,7 @@ async function runAll(cli: Cli, names: readonly string[], options: RunOptions, w
     if (metricsFailure !== null || outcomes.some(({ failure, paused }) => failure !== null || paused !== null)) cli.exitCode = 1;
     return;
   }
+  cli.isLasting = true;
   const runAndReport = async (only: "all" | "failed") => {
     const time = formatInstant(cli.machine.now());
     try {
@@ -60,6 +62,7 @@ async function runAll(cli: Cli, names: readonly string[], options: RunOptions, w
       if (metricsFailure !== null) cli.machine.printError(`${time} ${metricsFailure}`);
       return retryAt;
     } catch (error) {
+      if (isOutputClosed(error)) throw error;
       cli.machine.printError(`${time} ${messageOf(error)}`);
       return undefined;
     }

@@ -6,9 +6,12 @@ export type Machine = {
   env: Readonly<Record<string, string | undefined>>;
   now: () => EpochMs;
   randomBytes: (count: number) => Uint8Array;
-  /** Prints results on standard output and ends the line. Line feeds stay; other control characters are escaped. */
+  /**
+   * Prints results on standard output and ends the line. Line feeds stay; other control characters are escaped. Throws an `OutputClosed` if the
+   * reader has gone.
+   */
   printLine: (text: string) => void;
-  /** Prints results on standard output as they are. The caller escapes control characters. */
+  /** Prints results on standard output as they are. The caller escapes control characters. Throws an `OutputClosed` if the reader has gone. */
   printText: (text: string) => void;
   /** Standard input, read as fast as it is iterated. */
   readInput: () => AsyncIterable<Uint8Array>;
@@ -35,6 +38,20 @@ export type Machine = {
   /** Set in such a worker. Its parent process then prints its address and passes signals on. */
   worker?: WorkerConfig | undefined;
 };
+
+export const OUTPUT_CLOSED = "Cannot write standard output: its reader has gone";
+
+/** The reader of standard output has gone, as `head` does when it has enough. */
+export class OutputClosed extends Error {
+  constructor() {
+    super(OUTPUT_CLOSED);
+  }
+}
+
+/** Whether the reader of standard output has gone: that is the error, or its cause. */
+export function isOutputClosed(error: unknown): boolean {
+  return error instanceof OutputClosed || (error instanceof Error && error.cause !== undefined && isOutputClosed(error.cause));
+}
 
 /** A random number from 0 to 1, without 1. */
 export function randomFraction({ randomBytes }: Pick<Machine, "randomBytes">): number {

@@ -53,10 +53,10 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     const metricsListener = await listenForMetrics(options, log, now, () =>
       metricsText(metrics, { catalog: served.stores.model.db, directory, machine, quotas: sharedQuotas }),
     );
-    const stopJobs = startJobs(served, open, { machine, data: options.data, log, metrics });
     if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
     else reloadCertificate(machine, listener, log, () => readCertificateFiles(options) ?? certificate);
-    announce(machine, options, listener, baseUrl, log);
+    announce(machine, options, listener, baseUrl, log); // Before the jobs: it fails if nobody reads the address.
+    const stopJobs = startJobs(served, open, { machine, data: options.data, log, metrics });
     await warnOfChangesAhead(machine, served.stores, log);
     using _describing = runLater(DESCRIBE_AFTER_MS, files);
 
