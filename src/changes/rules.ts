@@ -1,5 +1,6 @@
 /** The event table of the contract as data: the type and severity of each change. The first rule that applies decides. */
 import type { Change, EventType, Severity } from "../events/event.ts";
+import { compareDecimals, figuresIn, withoutFigures } from "../text/decimal.ts";
 import { compareInstants, minuteOf, parseInstant, parseInstantMs } from "../text/instant.ts";
 import { isSameWording } from "../text/plain-text.ts";
 
@@ -76,11 +77,12 @@ export const fieldRules: readonly Rule[] = [
   { type: "date_changed", severity: "informational", fields: ["dates.posted_at", "dates.opens_at"], when: "any change" },
   {
     type: "funding_changed",
-    severity: "material",
-    fields: ["funding", "funding.amount_min", "funding.amount_max"],
-    when: "any change, or to or from null",
+    severity: "cosmetic",
+    fields: ["funding.display"],
+    when: "its words and figures stay the same",
+    applies: namesTheSameMoney,
   },
-  { type: "funding_changed", severity: "cosmetic", fields: ["funding.*"], when: "only the text for people differs" },
+  { type: "funding_changed", severity: "material", fields: ["funding", "funding.*"], when: "any other change, or to or from null" },
   {
     type: "description_changed",
     severity: "cosmetic",
@@ -136,6 +138,17 @@ function isEarlier({ previous, current }: Change): boolean {
   if (typeof previous !== "string" || typeof current !== "string") return false;
   const [before, after] = [parseInstant(previous), parseInstant(current)];
   return before !== undefined && after !== undefined && compareInstants(after, before) < 0;
+}
+
+/** Whether two texts have the same figures ("$1,000.00" is "$1000") and, apart from them, the same wording. */
+function namesTheSameMoney({ previous, current }: Change): boolean {
+  const [before, after] = [String(previous ?? ""), String(current ?? "")];
+  const [earlier, later] = [figuresIn(before), figuresIn(after)];
+  return (
+    earlier.length === later.length &&
+    earlier.every((figure, n) => compareDecimals(figure, later[n] ?? "") === 0) &&
+    isSameWording(withoutFigures(before), withoutFigures(after))
+  );
 }
 
 function readsTheSame({ previous, current }: Change): boolean {

@@ -1,7 +1,7 @@
 /** Events in words for people: what changed, from what to what. The texts are plain: escape them for wherever they are shown. */
 import { counted } from "../text/counted.ts";
 import { clockTime, dateInWords, durationInWords, timeInWords } from "../text/date-in-words.ts";
-import { compareDecimals, isDecimal } from "../text/decimal.ts";
+import { compareDecimals, figuresIn, isDecimal } from "../text/decimal.ts";
 import { minuteOf } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
@@ -64,7 +64,7 @@ export function changesInWords({ type, summary, changed_fields, changes }: Oppor
   if (type === "opportunity_added") return [saying("added")];
   if (type === "opportunity_removed") return [saying("no longer published by its source")];
   const others = changes.filter(({ field }) => !CONTACT_FIELD.test(field));
-  const words = others.filter((change) => !isRepetition(change, others)).map((change) => inWords(change, zone));
+  const words = others.filter((change) => !isRepetition(change, others)).map((change) => inWords(change, others, zone));
   const fields = [...changed_fields, ...changes.map(({ field }) => field)];
   if (fields.some((field) => CONTACT_FIELD.test(field))) return [...words, contactsChanged];
   if (words.length > 0) return words;
@@ -103,21 +103,25 @@ function saying(words: string): ChangeInWords {
 /** SAM.gov moves closing and response date together, and many sources state amounts a second time as text. */
 function isRepetition({ field, previous, current }: Change, changes: readonly Change[]): boolean {
   const other = (name: string) => changes.find((each) => each.field === name);
-  if (field === "funding.display") return other("funding.amount_min") !== undefined || other("funding.amount_max") !== undefined;
+  if (field === "funding.display") {
+    const { removed, added } = moneyParts(previous, current, changes);
+    return hasAmounts(changes) && removed.length + added.length === 0;
+  }
   const closing = other("dates.closes_at");
   return field === "dates.response_at" && closing !== undefined && closing.previous === previous && closing.current === current;
 }
 
-function inWords(change: Change, zone: string | undefined): ChangeInWords {
+function inWords(change: Change, changes: readonly Change[], zone: string | undefined): ChangeInWords {
   const { field, previous, current } = change;
   const label = fieldLabel(field);
-  const named = (words: string, before?: string | null, after?: string | null) => ({
+  const named: Named = (words, before, after) => ({
     field,
     label,
     before,
     after,
     words: `${label} ${words}`,
   });
+  if (field === "funding.display") return moneyTextInWords(named, change, changes);
   if (Array.isArray(previous ?? current)) return listInWords(named, asList(previous), asList(current));
   const [before, after] = [valueInWords(field, previous, zone), valueInWords(field, current, zone)];
   if (before === null && after !== null) return named(after === undefined ? "added" : `set to ${after}`, before, after);
@@ -144,13 +148,21 @@ function valueInWords(field: string, value: unknown, zone: string | undefined): 
 }
 
 function fundingInWords({ display, amount_min, amount_max }: Record<string, unknown>): string | undefined {
-  const [least, most] = [amount_min, amount_max].map((each) =>
-    typeof each === "string" && isDecimal(each) ? amountInWords(each) : undefined,
-  );
-  if (least !== undefined && most !== undefined) return least === most ? least : `${least} to ${most}`;
-  if (least !== undefined) return `at least ${least}`;
-  if (most !== undefined) return `at most ${most}`;
-  return typeof display === "string" && display.length <= SHORT ? display : undefined;
+  const amounts = [amount_min, amount_max].filter(isAmount);
+  const others = partsOf(display).filter((part) => amounts.length === 0 || !repeats(part, amounts));
+  const parts = [...(amounts.length === 0 ? [] : [rangeInWords(amount_min, amount_max)]), ...others];
+  return parts.length === 0 ? undefined : cutMoney(parts);
+}
+
+function rangeInWords(amount_min: unknown, amount_max: unknown): string {
+  const [least, most] = [amount_min, amount_max].map((each) => (isAmount(each) ? amountInWords(each) : undefined));
+  if (least === undefined) return `at most ${most}`;
+  if (most === undefined) return `at least ${least}`;
+  return least === most ? least : `${least} to ${most}`;
+}
+
+function isAmount(value: unknown): value is string {
+  return typeof value === "string" && isDecimal(value);
 }
 
 function amountChangeInWords({ field, previous, current }: Change): string | undefined {
@@ -160,6 +172,54 @@ function amountChangeInWords({ field, previous, current }: Change): string | und
   if (order === 0) return `written as ${current} instead of ${previous}, the same amount`;
   const verb = order < 0 ? "raised" : "lowered";
   return `${verb} from ${amountInWords(previous)} to ${amountInWords(current)}`;
+}
+
+// ---- Money as text: what Grants.gov puts there in parts ("$500,000 total; 3 awards expected"), and the awards of SAM.gov.
+
+/** The characters of a text about money that are shown. */
+const MONEY_MAX = 160;
+
+type Named = (words: string, before?: string | null, after?: string | null) => ChangeInWords;
+
+/** Only the parts that differ, without those that repeat an amount that changed. */
+function moneyTextInWords(named: Named, { previous, current }: Change, changes: readonly Change[]): ChangeInWords {
+  const { removed, added } = moneyParts(previous, current, changes);
+  const [before, after] = [partsOf(previous), partsOf(current)].map((parts) => (parts.length === 0 ? null : cutMoney(parts)));
+  const [gone, come] = [removed, added].map((parts) => `“${cutMoney(parts)}”`);
+  if (removed.length > 0 && added.length > 0) return named(`changed from ${gone} to ${come}`, before, after);
+  const change = named("changed", before, after);
+  if (added.length > 0) return { ...change, words: `${change.label}: ${come} added` };
+  return removed.length > 0 ? { ...change, words: `${change.label}: ${gone} removed` } : change;
+}
+
+function moneyParts(previous: unknown, current: unknown, changes: readonly Change[]): { removed: string[]; added: string[] } {
+  const [before, after] = [partsOf(previous), partsOf(current)];
+  const amounts = changes.filter(({ field }) => field.startsWith("funding.amount_"));
+  const [earlier, later] = [amounts.map((each) => each.previous).filter(isAmount), amounts.map((each) => each.current).filter(isAmount)];
+  return {
+    removed: before.filter((part) => !after.includes(part) && !(hasAmounts(changes) && repeats(part, earlier))),
+    added: after.filter((part) => !before.includes(part) && !(hasAmounts(changes) && repeats(part, later))),
+  };
+}
+
+function hasAmounts(changes: readonly Change[]): boolean {
+  return changes.some(({ field }) => field.startsWith("funding.amount_"));
+}
+
+function partsOf(display: unknown): string[] {
+  return typeof display === "string" && display !== "" ? plainText(display).split("; ") : [];
+}
+
+/** Whether a text names nothing but these amounts, or the amount of an award, which is one of them: "Up to $500,000 per award". */
+function repeats(part: string, amounts: readonly string[]): boolean {
+  if (part.endsWith(" per award")) return true;
+  const figures = figuresIn(part);
+  return figures.length > 0 && figures.every((figure) => amounts.some((amount) => compareDecimals(figure, amount) === 0));
+}
+
+function cutMoney(parts: readonly string[]): string {
+  const text = parts.join("; ");
+  return text.length <= MONEY_MAX ? text : `${text.slice(0, MONEY_MAX - 1).toWellFormed()}…`;
 }
 
 // ---- Dates.
@@ -207,11 +267,7 @@ function asList(value: unknown): readonly unknown[] {
 }
 
 /** Which items came and went. An item that only changed has the same name on both sides. */
-function listInWords(
-  named: (words: string, before?: string | null, after?: string | null) => ChangeInWords,
-  previous: readonly unknown[],
-  current: readonly unknown[],
-): ChangeInWords {
+function listInWords(named: Named, previous: readonly unknown[], current: readonly unknown[]): ChangeInWords {
   if (previous.at(-1) === CUT || current.at(-1) === CUT) return named("changed");
   const [before, after] = [previous.map(nameOf), current.map(nameOf)];
   const [earlier, later] = [new Set(before), new Set(after)];

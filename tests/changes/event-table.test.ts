@@ -6,6 +6,8 @@ import { fieldRules, ruleFor, rules } from "../../src/changes/rules.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { aContent } from "../support/contents.ts";
 
+type Row = [difference: string, before: Partial<Draft>, after: Partial<Draft>, type: string, severity: string, field: string];
+
 const NOW = Date.UTC(2026, 0, 31, 12);
 const NOON = "2026-03-01T12:00:00-05:00";
 const NOON_ELSEWHERE = "2026-03-01T17:00:00Z";
@@ -17,6 +19,31 @@ const status = (given: string): Partial<Draft> => ({ status: given });
 const title = (given: string): Partial<Draft> => ({ title: given });
 const description = (given: string | null): Partial<Draft> => ({ description: given });
 const funding = (given: Draft["funding"]): Partial<Draft> => ({ funding: given ?? null });
+const display = (before: string | null, after: string | null, severity: string): Row => [
+  `funding.display from ${before} to ${after}`,
+  funding({ amount_max: "1", display: before }),
+  funding({ amount_max: "1", display: after }),
+  "funding_changed",
+  severity,
+  "funding.display",
+];
+const sameMoney: [string | null, string | null][] = [
+  ["Awarded $94083 to ACME, INC.", "awarded $94,083.00 to Acme Inc"],
+  ["Up to $5 per award; 3 awards expected", "Up to $5 per award, 3 awards expected."],
+  ["$1,000 &amp; more", "<b>$1000.0</b> & more"],
+  [null, ""],
+];
+const otherMoney: [string | null, string | null][] = [
+  ["Awarded $94,083.00 to Acme", "Awarded $36,800.00 to Acme"],
+  ["Awarded $94,083.00 to Acme", "Awarded $94,083.00 to Zenith"],
+  ["Awarded $10.5 to Acme", "Awarded $105 to Acme"],
+  ["3 awards of $5", "5 awards of $3"],
+  ["Up to $5 per award", "Up to $5 per award; $10,772,270 total"],
+  ["Awarded $5", "Awarded $5 to Acme"],
+  ["5 to 10", "5"],
+  [null, "$10,772,270 total"],
+  ["$5", "€5"],
+];
 const setAsides = (...given: string[]): Partial<Draft> => ({ classifications: { set_aside_types: given } });
 const keywords = (...given: string[]): Partial<Draft> => ({ classifications: { keywords: given } });
 const source = (given: Partial<Draft["source"]>): Partial<Draft> => ({ source: { code: "SAM", opportunity_id: "N0", ...given } });
@@ -32,8 +59,6 @@ const [why, when] = [
 
 const eventsOf = (before: Partial<Draft>, after: Partial<Draft>) =>
   classify("7b2f0c1e-0000-5000-8000-000000000000", detect(aContent(before), aContent(after)), NOW);
-
-type Row = [difference: string, before: Partial<Draft>, after: Partial<Draft>, type: string, severity: string, field: string];
 
 const table: Row[] = [
   ["open → cancelled", status("open"), status("cancelled"), "status_changed", "critical", "status"],
@@ -111,7 +136,8 @@ const table: Row[] = [
   ["amount_max", funding({ amount_max: "1" }), funding({ amount_max: null }), "funding_changed", "material", "funding.amount_max"],
   ["funding from null", funding(null), funding({ display: "x" }), "funding_changed", "material", "funding"],
   ["funding to null", funding({ amount_max: "1" }), funding(null), "funding_changed", "material", "funding"],
-  ["funding.display", funding({ display: "a" }), funding({ display: "b" }), "funding_changed", "cosmetic", "funding.display"],
+  ...sameMoney.map(([before, after]) => display(before, after, "cosmetic")),
+  ...otherMoney.map(([before, after]) => display(before, after, "material")),
 
   ["title", title("Robots"), title("Drones"), "description_changed", "informational", "title"],
   ["summary set", {}, { summary: "New" }, "description_changed", "informational", "summary"],

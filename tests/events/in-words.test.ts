@@ -100,12 +100,39 @@ describe("changesInWords()", () => {
     ["status", "pre_release", "open", "status changed from pre-release to open"],
     ["funding.amount_max", "1000000.00", "1500000.50", "largest award raised from $1,000,000 to $1,500,000.50"],
     ["funding.amount_min", "250000", "99999", "smallest award lowered from $250,000 to $99,999"],
-    ["funding", null, { display: "text", amount_min: "1000", amount_max: "20000" }, "funding set to $1,000 to $20,000"],
+    [
+      "funding",
+      null,
+      { display: "Up to $20,000.00 per award", amount_min: "1000", amount_max: "20000" },
+      "funding set to $1,000 to $20,000",
+    ],
+    [
+      "funding",
+      null,
+      { display: "Up to $20,000 per award; $1,000,000 total", amount_min: null, amount_max: "20000" },
+      "funding set to at most $20,000; $1,000,000 total",
+    ],
     ["funding.amount_max", "1000", "1000.00", "largest award written as 1000.00 instead of 1000, the same amount"],
-    ["funding", null, { display: "text", amount_min: null, amount_max: "20000" }, "funding set to at most $20,000"],
-    ["funding", { display: "text", amount_min: "1000", amount_max: null }, null, "funding removed; it was at least $1,000"],
-    ["funding", null, { display: "text", amount_min: "1000", amount_max: "1000" }, "funding set to $1,000"],
+    ["funding", null, { display: null, amount_min: null, amount_max: "20000" }, "funding set to at most $20,000"],
+    ["funding", { display: null, amount_min: "1000", amount_max: null }, null, "funding removed; it was at least $1,000"],
+    ["funding", null, { display: null, amount_min: "1000", amount_max: "1000" }, "funding set to $1,000"],
     ["funding", { display: "varies", amount_min: null, amount_max: null }, null, "funding removed; it was varies"],
+    ["funding.display", "$1", "$2", "funding changed from “$1” to “$2”"],
+    [
+      "funding.display",
+      "Awarded $94,083.00 to ACME &amp; SONS",
+      "Awarded $36,800.00 to ZENITH LLC",
+      "funding changed from “Awarded $94,083.00 to ACME & SONS” to “Awarded $36,800.00 to ZENITH LLC”",
+    ],
+    [
+      "funding.display",
+      "Up to $5,000 per award; 3 awards expected",
+      "Up to $5,000 per award; $10,772,270 total; 3 awards expected",
+      "funding: “$10,772,270 total” added",
+    ],
+    ["funding.display", "$10,772,270 total", null, "funding: “$10,772,270 total” removed"],
+    ["funding.display", "3 awards expected; $5 total", "$5 total; 3 awards expected", "funding changed"],
+    ["funding.display", long, "$5 total", `funding changed from “${long.trim().slice(0, 159)}…” to “$5 total”`],
     ["title", "Solar sail", "Solar &amp; lunar sails", "title changed from “Solar sail” to “Solar & lunar sails”"],
     ["title", long, "Solar sail", "title changed to “Solar sail”"],
     ["description", long, `${long}more`, "description changed"],
@@ -135,7 +162,15 @@ describe("changesInWords()", () => {
     expect(wordsOf(["dates.closes_at", before, after], ["dates.response_at", before, after])).toHaveLength(1);
     expect(wordsOf(["dates.closes_at", before, after], ["dates.response_at", null, after])).toHaveLength(2);
     expect(wordsOf(["funding.amount_max", "1", "2"], ["funding.display", "$1", "$2"])).toEqual(["largest award raised from $1 to $2"]);
-    expect(wordsOf(["funding.display", "$1", "$2"])).toEqual(["funding changed from $1 to $2"]);
+    const perAward: Parameters<typeof wordsOf> = [
+      ["funding.amount_max", null, "9"],
+      ["funding.display", "At least $5 per award; $7 total", "Up to $9 per award; $7 total"],
+    ];
+    expect(wordsOf(...perAward)).toEqual(["largest award set to $9"]);
+    expect(wordsOf(["funding.amount_max", "1", "2"], ["funding.display", "Up to $1; $9 total", "Up to $2; $10 total"])).toEqual([
+      "largest award raised from $1 to $2",
+      "funding changed from “$9 total” to “$10 total”",
+    ]);
   });
 
   test("has a sentence for events without changed fields", () => {

@@ -64,8 +64,7 @@ describe("the history that really happened", () => {
       "opportunity_added informational": 1011 + 132 + 14 + 29, // Two of the 2026 ones had been there in 2025, not in between.
       "date_changed critical": 2,
       "date_changed material": 70 + 4 + 4, // With one that came back; two forecasts' dates became real ones.
-      "funding_changed cosmetic": 2,
-      "funding_changed material": 2,
+      "funding_changed material": 4,
       "field_updated cosmetic": 2, // Forecast → Posted.
       "field_updated material": 94, // Eligibility, whose cost sharing and explanation 2025's file did not have.
       "status_changed critical": 61, // Closed by their dates of 2025, open again by those of 2026.
