@@ -4,7 +4,7 @@ import { Argument, type Command } from "commander";
 import type { ImportContext, Options, Progress } from "../import/context.ts";
 import { importEvents } from "../import/events.ts";
 import { formats } from "../import/formats/all.ts";
-import { openInput } from "../import/input.ts";
+import { openInput } from "../import/readers/input.ts";
 import { commandFor, recognize } from "../import/recognize.ts";
 import { importFiles } from "../import/run.ts";
 import type { Machine } from "../runtime/machine.ts";

@@ -4,7 +4,7 @@ import { messageOf, reasonOf } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Format } from "./format.ts";
 import type { FileDigest, Summary } from "./import-log.ts";
-import { InvalidInput, type OpenInput, openInput } from "./input.ts";
+import { InvalidInput, type OpenInput, openInput } from "./readers/input.ts";
 import { hintFor } from "./recognize.ts";
 import { createRejects, type Reason, type Rejects, type RejectsOptions } from "./rejects.ts";
 import { openStaging, type Staging } from "./staging.ts";

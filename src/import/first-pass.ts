@@ -8,15 +8,15 @@ import { listSources } from "../sources/source.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { advance, type ImportContext, type Options, shareRead } from "./context.ts";
 import type { Format, FormatContext, Input, Item, LazyItem } from "./format.ts";
-import type { OpenInput } from "./input.ts";
-import { firstCharacter } from "./json-elements.ts";
 import { findParentId } from "./links.ts";
 import { completeRecord } from "./partial-records.ts";
-import type { PlacedVersion } from "./placing.ts";
+import type { OpenInput } from "./readers/input.ts";
+import { firstCharacter } from "./readers/json-elements.ts";
 import type { Rejects } from "./rejects.ts";
 import { digestUnder } from "./source-digest.ts";
 import type { Staging } from "./staging.ts";
 import { type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey, validateRecord } from "./validate.ts";
+import type { PlacedVersion } from "./versions/placing.ts";
 
 /** Items validated in one read transaction. More would outlive the youngest garbage collection, which costs more than it saves. */
 const BATCH_ROWS = 20;

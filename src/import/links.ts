@@ -8,8 +8,8 @@ import { findStored, isStored } from "../changes/stored.ts";
 import { listStages } from "../changes/versions.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import type { Format } from "./format.ts";
-import type { PlacedVersion } from "./placing.ts";
 import type { Staging } from "./staging.ts";
+import type { PlacedVersion } from "./versions/placing.ts";
 
 /** Series looked up by one statement. */
 const BATCH_ROWS = 200;

@@ -4,8 +4,8 @@ import { type Content, contentOf, type PreparedRecord, readContent } from "../ch
 import { findStored } from "../changes/stored.ts";
 import { isObject } from "../text/json-value.ts";
 import type { RecordItem } from "./format.ts";
-import type { PlacedVersion } from "./placing.ts";
 import { type NaturalKey, readNaturalKey } from "./validate.ts";
+import type { PlacedVersion } from "./versions/placing.ts";
 
 /**
  * Returns the item's record, completed if it is partial, and with the lineage of its version. What the same files have of it comes before

@@ -15,7 +15,7 @@ import {
 import { basename, dirname, join, parse, sep } from "node:path";
 import { reasonOf } from "../../db/reason.ts";
 import type { Item } from "./format.ts";
-import { lines } from "./input.ts";
+import { lines } from "./readers/input.ts";
 import type { Rejection } from "./validate.ts";
 
 /** Levels that are written of a value too deep for JSON.stringify. */

@@ -10,8 +10,8 @@ import type { Reread } from "../changes/commit.ts";
 import type { PreparedRecord, RenderedContent } from "../changes/content.ts";
 import type { FoundLink } from "../changes/link.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { openPlacements, type Placements } from "./placing.ts";
 import { openSpillFiles, type Spilled, type SpillFiles } from "./spill-files.ts";
+import { openPlacements, type Placements } from "./versions/placing.ts";
 
 const CACHE_KB = 8_000;
 

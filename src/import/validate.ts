@@ -7,7 +7,7 @@ import { closest } from "../text/closest.ts";
 import { parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { memoizeLast } from "../text/memoize.ts";
-import { hasStrayByte } from "./utf8.ts";
+import { hasStrayByte } from "../text/utf8.ts";
 
 /** Why a record is rejected, as a sentence that names the field and what it must be. */
 export class Rejection extends Error {

@@ -16,7 +16,7 @@ import {
   PingRequestSchema,
   ReadResourceRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { type Line, lines } from "../import/input.ts";
+import { type Line, lines } from "../import/readers/input.ts";
 import { objectOf, parseJson } from "../text/json-value.ts";
 
 /** The longest message that a client may send. The longest arguments of any tool have some 30 kB. */

@@ -1,7 +1,7 @@
 /** `export` with filters and as CSV. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Filter, matches, readFilter } from "../../src/filter/filter.ts";
-import { type CsvRow, csvRows } from "../../src/import/csv-rows.ts";
+import { type CsvRow, csvRows } from "../../src/import/readers/csv-rows.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";

@@ -1,12 +1,12 @@
 /** Texts of upstreams are read in time that grows with their length, also where they are made to be slow. */
 import { describe, test } from "bun:test";
-import { csvRows } from "../../src/import/csv-rows.ts";
 import { dsip } from "../../src/import/formats/dsip.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "../../src/import/formats/grants-gov/grant.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
-import { jsonElements } from "../../src/import/json-elements.ts";
 import { programType } from "../../src/import/program-type.ts";
-import { XmlReader } from "../../src/import/xml.ts";
+import { csvRows } from "../../src/import/readers/csv-rows.ts";
+import { jsonElements } from "../../src/import/readers/json-elements.ts";
+import { XmlReader } from "../../src/import/readers/xml.ts";
 import { easternInstant } from "../../src/text/eastern.ts";
 import { parseInstant } from "../../src/text/instant.ts";
 import { isSameWording, plainText, summaryOf } from "../../src/text/plain-text.ts";

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { formats } from "../../src/import/formats/all.ts";
-import { openInput } from "../../src/import/input.ts";
+import { openInput } from "../../src/import/readers/input.ts";
 import { recognize } from "../../src/import/recognize.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import type { Format, Item } from "../../src/import/format.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
-import { lines } from "../../src/import/input.ts";
+import { lines } from "../../src/import/readers/input.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { digestUnder } from "../../src/import/source-digest.ts";
 import { aCatalog, aFile, contentsOf, DAY, documentsOf, dropScratch, NOON } from "../support/imports.ts";

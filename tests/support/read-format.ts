@@ -1,11 +1,11 @@
 /** Reads files with one format, without a catalog: inputs from real files or texts, and the drafts and reasons that result. */
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Format, Input, Item, LazyItem, Versions } from "../../src/import/format.ts";
-import { openInput } from "../../src/import/input.ts";
-import type { PlacedVersion } from "../../src/import/placing.ts";
+import { openInput } from "../../src/import/readers/input.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { openStaging } from "../../src/import/staging.ts";
 import { Rejection, validateRecord } from "../../src/import/validate.ts";
+import type { PlacedVersion } from "../../src/import/versions/placing.ts";
 import { EXCERPTS, realPath } from "./real-data.ts";
 
 export function realInput(name: string, directory = EXCERPTS): Promise<Input> {

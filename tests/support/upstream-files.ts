@@ -1,5 +1,5 @@
 /** A file in every format and layout that can be imported, mostly real excerpts, as records that a test can change and write again. */
-import { csvRows } from "../../src/import/csv-rows.ts";
+
 import type { Format } from "../../src/import/format.ts";
 import { challengeGov } from "../../src/import/formats/challenge-gov.ts";
 import { darpa } from "../../src/import/formats/darpa.ts";
@@ -12,6 +12,7 @@ import { records } from "../../src/import/formats/records.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
 import { simplerGrantsGov } from "../../src/import/formats/simpler-grants-gov.ts";
+import { csvRows } from "../../src/import/readers/csv-rows.ts";
 import { pieces } from "./read-format.ts";
 import { realFile, realJson } from "./real-data.ts";
 

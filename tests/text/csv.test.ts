@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { csvRows } from "../../src/import/csv-rows.ts";
+import { csvRows } from "../../src/import/readers/csv-rows.ts";
 import { csvLine } from "../../src/text/csv.ts";
 
 /** The cells of one line, as a reader of CSV sees them. */

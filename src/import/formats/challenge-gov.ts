@@ -3,8 +3,8 @@ import { parseInstant } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
-import { naming } from "../input.ts";
-import { jsonObjects } from "../json-elements.ts";
+import { naming } from "../readers/input.ts";
+import { jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 
 const SOURCE = "CHALLENGE_GOV";

@@ -5,9 +5,9 @@ import { parseInstantMs } from "../../text/instant.ts";
 import { type JsonObject, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
-import { naming } from "../input.ts";
-import { type FoundObject, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
+import { naming } from "../readers/input.ts";
+import { type FoundObject, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 
 const SOURCE = "DARPA";

@@ -10,11 +10,11 @@ import { dateInstant, easternAt } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
-import { csvRows } from "../csv-rows.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
-import { InvalidInput, naming } from "../input.ts";
-import { type Around, beginningOf, type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
+import { csvRows } from "../readers/csv-rows.ts";
+import { InvalidInput, naming } from "../readers/input.ts";
+import { type Around, beginningOf, type FoundObject, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 
 const SOURCE = "DSIP";

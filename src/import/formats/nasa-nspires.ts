@@ -4,9 +4,9 @@ import { dateInstant } from "../../text/eastern.ts";
 import { type JsonObject, textOf } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
-import { naming } from "../input.ts";
-import { jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
+import { naming } from "../readers/input.ts";
+import { jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 
 const SOURCE = "NASA_NSPIRES";

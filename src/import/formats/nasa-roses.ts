@@ -4,9 +4,9 @@
  */
 import type { DefaultTreeAdapterMap } from "parse5";
 import { dateInstant } from "../../text/eastern.ts";
-import { encodingOf, textOfBytes } from "../csv-rows.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
-import { InvalidInput } from "../input.ts";
+import { encodingOf, textOfBytes } from "../readers/csv-rows.ts";
+import { InvalidInput } from "../readers/input.ts";
 import type { Draft } from "../record.ts";
 
 const SOURCE = "NASA_ROSES";

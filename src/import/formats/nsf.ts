@@ -3,10 +3,10 @@
 import { dateInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
-import { type CsvRow, csvRows } from "../csv-rows.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
-import { naming } from "../input.ts";
 import { programType } from "../program-type.ts";
+import { type CsvRow, csvRows } from "../readers/csv-rows.ts";
+import { naming } from "../readers/input.ts";
 import type { Draft } from "../record.ts";
 
 const SOURCE = "NSF";

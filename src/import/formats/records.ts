@@ -2,7 +2,7 @@
 
 import { arrayOf, isObject, type JsonObject, parseJson } from "../../text/json-value.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";
-import { InvalidInput, lines } from "../input.ts";
+import { InvalidInput, lines } from "../readers/input.ts";
 import { readNaturalKey } from "../validate.ts";
 
 export const records: Format = {

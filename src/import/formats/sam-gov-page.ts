@@ -7,8 +7,8 @@ import { easternAt } from "../../text/eastern.ts";
 import { formatInstant, parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import type { Input } from "../format.ts";
-import { utf8Text } from "../input.ts";
-import { type Around, type FoundObject, jsonObjects } from "../json-elements.ts";
+import { utf8Text } from "../readers/input.ts";
+import { type Around, type FoundObject, jsonObjects } from "../readers/json-elements.ts";
 import { contactOf, type Notice, placeOf, setAsideCodes } from "./sam-gov-notice.ts";
 
 export type PageLayout = "details" | "history" | "search" | "empty search";

@@ -3,11 +3,11 @@ import { dateInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
-import { csvRows } from "../csv-rows.ts";
 import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
-import { naming } from "../input.ts";
-import { type FoundObject, firstCharacter, jsonObjects } from "../json-elements.ts";
 import { programType } from "../program-type.ts";
+import { csvRows } from "../readers/csv-rows.ts";
+import { naming } from "../readers/input.ts";
+import { type FoundObject, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 import { labelOf } from "./grants-gov/codes.ts";
 

@@ -1,7 +1,8 @@
 /** Simpler.Grants.gov: the CSV that its search page exports. */
-import { csvRows } from "../csv-rows.ts";
+
 import type { Format, FormatContext, Input, Item } from "../format.ts";
-import { naming } from "../input.ts";
+import { csvRows } from "../readers/csv-rows.ts";
+import { naming } from "../readers/input.ts";
 import {
   applicantTypes,
   type Coded,

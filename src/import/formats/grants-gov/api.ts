@@ -2,10 +2,10 @@
 import { easternInstant } from "../../../text/eastern.ts";
 import { parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
+import { createUtf8Decoder } from "../../../text/utf8.ts";
 import type { FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
-import { beginningOf, type FoundObject, jsonObjects } from "../../json-elements.ts";
+import { beginningOf, type FoundObject, jsonObjects } from "../../readers/json-elements.ts";
 import type { Draft } from "../../record.ts";
-import { createUtf8Decoder } from "../../utf8.ts";
 import {
   applicantTypes,
   type Coded,

@@ -3,9 +3,9 @@
  * The content of a file decides which of them it is.
  */
 import type { Format, FormatContext, Input, Item, LazyItem } from "../../format.ts";
-import { naming, utf8Text } from "../../input.ts";
-import { firstCharacter } from "../../json-elements.ts";
-import { SOURCE_MAX, type XmlHandlers, XmlReader } from "../../xml.ts";
+import { naming, utf8Text } from "../../readers/input.ts";
+import { firstCharacter } from "../../readers/json-elements.ts";
+import { SOURCE_MAX, type XmlHandlers, XmlReader } from "../../readers/xml.ts";
 import { readResponses, type Search, warnOfMissing } from "./api.ts";
 import {
   applicantTypes,

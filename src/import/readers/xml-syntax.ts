@@ -1,5 +1,5 @@
 /** The parts of XML 1.0 (fifth edition) that stand between "<" and ">", and texts. Numbers in brackets are the specification's productions. */
-import { hasStrayByte } from "./utf8.ts";
+import { hasStrayByte } from "../../text/utf8.ts";
 
 export type Attributes = { readonly [name: string]: string };
 

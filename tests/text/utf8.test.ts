@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { countBytes, createUtf8Decoder, hasStrayByte } from "../../src/import/utf8.ts";
+import { countBytes, createUtf8Decoder, hasStrayByte } from "../../src/text/utf8.ts";
 
 /** The text of bytes that come in pieces of a size, in one buffer. */
 function decode(bytes: Uint8Array, size: number): string {

@@ -4,7 +4,7 @@
  * of the whole takes 0.23 s and 265 MB, and one bad element would fail the whole file.
  */
 
-import { isObject, type JsonObject } from "../text/json-value.ts";
+import { isObject, type JsonObject } from "../../text/json-value.ts";
 import { utf8Text } from "./input.ts";
 
 /** Most characters of an element. The longest real one, with the whole text of its announcement, has some 300,000. */

@@ -1,8 +1,8 @@
 /** Documents of W3C's XML Conformance Test Suite: ill-formed ones (not-wf), well-formed ones (invalid), and those that are also valid. */
 import { expect, test } from "bun:test";
-import { createUtf8Decoder } from "../../src/import/utf8.ts";
-import { XmlReader } from "../../src/import/xml.ts";
-import { realJson } from "../support/real-data.ts";
+import { XmlReader } from "../../../src/import/readers/xml.ts";
+import { createUtf8Decoder } from "../../../src/text/utf8.ts";
+import { realJson } from "../../support/real-data.ts";
 
 /** By verdict and name, with one character for each byte. None has an internal subset, because the reader refuses those. */
 const documents: Readonly<Record<"not-wf" | "invalid" | "valid", Readonly<Record<string, string>>>> = realJson(

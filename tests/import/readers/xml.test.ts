@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { XmlReader } from "../../src/import/xml.ts";
+import { XmlReader } from "../../../src/import/readers/xml.ts";
 
 /** The calls of the handlers for a document: `<name`, `@name=value`, text, `>` and `!fault!`. */
 function read(document: string, size = document.length): string {

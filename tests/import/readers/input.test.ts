@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { crc32, deflateRawSync, gzipSync } from "node:zlib";
-import { lines, openInput } from "../../src/import/input.ts";
-import { aDirectory, dropScratch, inScratch } from "../support/imports.ts";
-import { bytesOf, pieces } from "../support/read-format.ts";
+import { lines, openInput } from "../../../src/import/readers/input.ts";
+import { aDirectory, dropScratch, inScratch } from "../../support/imports.ts";
+import { bytesOf, pieces } from "../../support/read-format.ts";
 
 afterAll(dropScratch);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { firstCharacter, jsonElements, jsonObjects } from "../../src/import/json-elements.ts";
-import { megabytesOf } from "../support/read-format.ts";
+import { firstCharacter, jsonElements, jsonObjects } from "../../../src/import/readers/json-elements.ts";
+import { megabytesOf } from "../../support/read-format.ts";
 
 async function* inPieces(text: string, size: number) {
   const bytes = Buffer.from(text);

@@ -4,7 +4,7 @@
  * as if each came in an import of its own; `threads.ts` has the rule.
  */
 import type { Database } from "bun:sqlite";
-import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
 import {
   findShownVersions,
   findVersionRecords,
@@ -12,12 +12,12 @@ import {
   type ShownVersion,
   type VersionFacts,
   type VersionRecord,
-} from "../changes/versions.ts";
-import { easternDate, easternInstant } from "../text/eastern.ts";
-import { parseInstantMs } from "../text/instant.ts";
-import type { Version } from "./format.ts";
+} from "../../changes/versions.ts";
+import { easternDate, easternInstant } from "../../text/eastern.ts";
+import { parseInstantMs } from "../../text/instant.ts";
+import type { Version } from "../format.ts";
+import { usableKey } from "../validate.ts";
 import { lineageOf, type Thread } from "./threads.ts";
-import { usableKey } from "./validate.ts";
 import { type Key, openVersionTable, type Row, type VersionTable } from "./version-table.ts";
 
 /** Characters of a title that are stored and compared. */

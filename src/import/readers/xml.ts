@@ -24,7 +24,7 @@
  * library saxes takes 4 s.
  */
 
-import { messageOf } from "../../db/reason.ts";
+import { messageOf } from "../../../db/reason.ts";
 import {
   type Attributes,
   characterFault,

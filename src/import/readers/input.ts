@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { codeOf, messageOf } from "../../db/reason.ts";
-import { unreadable } from "../runtime/unreadable.ts";
-import type { Format, Input } from "./format.ts";
-import { createUtf8Decoder } from "./utf8.ts";
+import { codeOf, messageOf } from "../../../db/reason.ts";
+import { unreadable } from "../../runtime/unreadable.ts";
+import { createUtf8Decoder } from "../../text/utf8.ts";
+import type { Format, Input } from "../format.ts";
 import { openZipEntry } from "./zip-entry.ts";
 
 export type OpenInput = Input & {

@@ -1,6 +1,6 @@
 /** The table of the staging database with the versions in the files of one import, for `placing.ts`. */
 import type { Database } from "bun:sqlite";
-import type { EpochMs } from "../text/instant.ts";
+import type { EpochMs } from "../../text/instant.ts";
 
 /** Rows or keys looked up by one statement. */
 const BATCH_ROWS = 200;

@@ -1,8 +1,8 @@
 /** The documents of JSONTestSuite, which says of each whether a reader must take it (y_), must refuse it (n_), or may do either (i_). */
 import { expect, test } from "bun:test";
-import { jsonElements } from "../../src/import/json-elements.ts";
-import { pieces } from "../support/read-format.ts";
-import { realJson } from "../support/real-data.ts";
+import { jsonElements } from "../../../src/import/readers/json-elements.ts";
+import { pieces } from "../../support/read-format.ts";
+import { realJson } from "../../support/real-data.ts";
 
 /** By name, with one character for each byte. */
 const documents: Readonly<Record<string, string>> = realJson("json-test-suite/test_parsing.json");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { csvRows, type Encoding, encodingOf } from "../../src/import/csv-rows.ts";
+import { csvRows, type Encoding, encodingOf } from "../../../src/import/readers/csv-rows.ts";
 
 /** The text in pieces of this many bytes. */
 async function* pieces(text: string | Uint8Array, size = 1 << 20): AsyncIterable<Uint8Array> {
