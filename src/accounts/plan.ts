@@ -3,6 +3,7 @@ import { asc, eq, inArray } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, orUpdate, query, select, selectAll, selectBy, update } from "../../db/query.ts";
 import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
+import { didYouMean } from "../text/closest.ts";
 import { readName } from "./name.ts";
 import { nextRevision } from "./revisions.ts";
 
@@ -39,8 +40,11 @@ export async function setPlan(db: StateDb, change: PlanChange): Promise<Plan> {
   return db.transaction(async (sql) => {
     const stored = await findPlan(sql, name);
     const { daily = stored?.daily, per_minute = stored?.per_minute } = change;
-    if (daily === undefined || per_minute === undefined)
-      throw new Error(`Cannot set plan "${name}": a new plan needs both --daily and --per-minute`);
+    if (daily === undefined || per_minute === undefined) {
+      const missing = [daily === undefined && "--daily", per_minute === undefined && "--per-minute"].filter(Boolean).join(" and ");
+      const known = (await listPlans(sql)).map((plan) => plan.name);
+      throw new Error(`Cannot set plan "${name}": it is new, and needs ${missing}, too${didYouMean(name, known)}`);
+    }
     const plan = { name, daily: readQuota(name, daily), per_minute: readQuota(name, per_minute) };
     await sql.run(storePlan, plan);
     await sql.run(touchKeysOnPlan, { plan: name, revision: await nextRevision(sql, "keys") });

@@ -234,10 +234,10 @@ describe.each(locations)("on %s,", (_, isThere, newLocation) => {
       expect(await setPlan(db, { name: "trial", daily: 2500 })).toEqual({ name: "trial", daily: 2500, per_minute: 60 });
       expect(await setPlan(db, { name: " trial ", per_minute: 70 })).toEqual({ name: "trial", daily: 2500, per_minute: 70 });
       expect((await listPlans(db)).find(({ name }) => name === "trial")).toEqual({ name: "trial", daily: 2500, per_minute: 70 });
-      for (const quota of [{ daily: 5 }, { per_minute: 5 }])
-        await expect(setPlan(db, { name: "new", ...quota })).rejects.toThrow(
-          'Cannot set plan "new": a new plan needs both --daily and --per-minute',
-        );
+      const refused = (change: Parameters<typeof setPlan>[1], reason: string) => expect(setPlan(db, change)).rejects.toThrow(reason);
+      await refused({ name: "new", daily: 5 }, 'Cannot set plan "new": it is new, and needs --per-minute, too');
+      await refused({ name: "new", per_minute: 5 }, 'Cannot set plan "new": it is new, and needs --daily, too');
+      await refused({ name: "starte", daily: 5 }, 'it is new, and needs --per-minute, too (did you mean "starter"?)');
       expect((await listPlans(db)).map(({ name }) => name)).not.toContain("new");
     });
 
