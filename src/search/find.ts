@@ -164,7 +164,7 @@ function snippetOf(sqlite: Database, include: string, seq: number): string | nul
  */
 export function findByNumber({ sqlite }: SearchFile, text: string, limit: number, source: string | null = null): string[] {
   const number = text.trim().toUpperCase();
-  const beginning = number.endsWith("…") ? number.slice(0, -1) : undefined;
+  const beginning = /.…$/.test(number) ? number.slice(0, -1) : undefined; // "…" alone would be the beginning of every number.
   const where = beginning === undefined ? "number = $sought" : "substr(number, 1, length($sought)) = $sought";
   const numbered = idsWhere(sqlite, where, { sought: beginning ?? number, source, limit });
   const isIdBeginning = /^[0-9a-f]{8}[0-9a-f-]*$/i.test(text);

@@ -35,7 +35,7 @@ const exampleFiles: Readonly<Record<string, () => Uint8Array>> = {
   "ContractOpportunitiesFullCSV.csv": notices,
 };
 
-type Sandbox = { directory: string; base: string; env: Record<string, string> };
+type Sandbox = { directory: string; base: string; demoData: string; env: Record<string, string> };
 type Line = { where: string; text: string };
 type Check = (line: string, sandbox: Sandbox) => void | Promise<void>;
 
@@ -61,12 +61,13 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^fundfeed changes .*(--cursor-file|-o) /, runQuietly],
   [/^test -e \S+ \|\| fundfeed /, (line, sandbox) => runQuietly(line.replace(/^test .*\|\| /, ""), sandbox)],
   [/^\.\/process /, () => undefined], // A program of the reader.
+  [/^fundfeed show /, (line, sandbox) => run(`${line} --data ${sandbox.demoData}`, sandbox)], // Shows a record of the demo's sample.
   [/^curl /, run],
   [/^([A-Z_]+=\S+ )*fundfeed /, run],
 ];
 
 describe("the command lines of", () => {
-  let demo: Awaited<ReturnType<typeof startDemo>>;
+  let demo: Demo;
   let upstream: ReturnType<typeof startFakeUpstreams>;
 
   beforeAll(async () => {
@@ -119,7 +120,7 @@ function linesOf({ path, text }: Document): Line[] {
 }
 
 /** Creates a directory with the examples' files and a data directory, and an environment whose `fundfeed` runs this checkout. */
-function createSandbox({ base, key, id }: { base: string; key: string; id: string }, upstream: string): Sandbox {
+function createSandbox({ base, demoData, key, id }: Omit<Demo, "stop">, upstream: string): Sandbox {
   const directory = aDirectory();
   for (const [name, content] of Object.entries(exampleFiles)) writeFileSync(join(directory, name), content());
   for (const open of [openCatalog, openState]) open(join(directory, "fundfeed-data"), Date.now()).sqlite.close();
@@ -132,6 +133,7 @@ function createSandbox({ base, key, id }: { base: string; key: string; id: strin
   return {
     directory,
     base,
+    demoData,
     env: {
       ...Object.fromEntries(addresses),
       PATH: `${bin}:${process.env.PATH}`,
@@ -192,6 +194,8 @@ function activeKeyIn(directory: string): string {
   return keys.find(({ revoked_at }) => revoked_at === null)?.id ?? "none";
 }
 
+type Demo = Awaited<ReturnType<typeof startDemo>>;
+
 async function startDemo() {
   const child = Bun.spawn([process.execPath, join(root, "src/main.ts"), "demo", "--port", "0"], { stdout: "pipe", stderr: "ignore" });
   let printed = "";
@@ -201,13 +205,14 @@ async function startDemo() {
   }
   const [, base = ""] = /listening on (\S+)/.exec(printed) ?? [];
   const [, key = ""] = /FUNDFEED_KEY=(\S+)/.exec(printed) ?? [];
+  const [, demoData = ""] = /, in (\S+) \(removed when the demo ends/.exec(printed) ?? [];
   const response = await fetch(`${base}/opportunities?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
   const { data } = (await response.json()) as { data: { id: string }[] };
   const stop = () => {
     child.kill("SIGTERM");
     return child.exited;
   };
-  return { base, key, id: data[0]?.id ?? "", stop };
+  return { base, demoData, key, id: data[0]?.id ?? "", stop };
 }
 
 /** Starts a fake server for all upstreams that publishes the same files on every day. */

@@ -336,4 +336,5 @@ test("findByNumber() finds by the number that people use, and by the beginning o
   expect(findByNumber(index, " par-25-270 ", 10)).toEqual([one?.id ?? ""]);
   expect(findByNumber(index, one?.id.slice(0, 8) ?? "", 10)).toEqual([one?.id ?? ""]);
   expect(findByNumber(index, "nothing", 10)).toEqual([]);
+  expect(findByNumber(index, "…", 10)).toEqual([]);
 });
