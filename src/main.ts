@@ -60,6 +60,7 @@ const machine: Machine = {
     ),
   showProgress: (line) => progress?.show(line),
   writeLog,
+  isLogOnTerminal: () => worker?.isLogOnTerminal ?? process.stderr.isTTY,
   onStopSignal: (stop) => onSignal("stop", stop),
   onReloadSignal: (reload) => onSignal("reload", reload),
   usage: () => {

@@ -1,12 +1,15 @@
 import { type Command, Option } from "commander";
-import { logFormats, logLevels } from "../monitoring/log.ts";
+import { type LogFormat, logFormats, logLevels } from "../monitoring/log.ts";
 import { isRedisAddress } from "../quota/redis.ts";
+import type { Machine } from "../runtime/machine.ts";
 import { QUOTA_SHARE_PERCENT, type ServeOptions } from "../server/options.ts";
 import { serve } from "../server/serve.ts";
 import { serveWithWorkers } from "../server/workers.ts";
 import { nonBlank, publicBaseUrl, wholeNumber } from "./arguments.ts";
 import { type Cli, requirePostgresAddress } from "./command.ts";
 import { examples } from "./output.ts";
+
+type GivenOptions = Omit<ServeOptions, "logFormat"> & { logFormat?: LogFormat };
 
 export function serveCommand(serving: Command, cli: Cli): Command {
   serving
@@ -54,10 +57,9 @@ export function serveCommand(serving: Command, cli: Cli): Command {
         .argParser(nonBlank),
     )
     .addOption(
-      new Option("--log-format <format>", "format of the log on standard error")
+      new Option("--log-format <format>", "format of the log on standard error (default: text on a terminal, else json)")
         .env("FUNDFEED_LOG_FORMAT")
-        .choices(logFormats)
-        .default("json"),
+        .choices(logFormats),
     )
     .addOption(
       new Option("--log-level <level>", "request: everything; failure: all but requests; none: nothing")
@@ -91,7 +93,8 @@ export function serveCommand(serving: Command, cli: Cli): Command {
       "fundfeed serve --host 0.0.0.0 --port 443 --tls-cert c.pem --tls-key k.pem",
     ),
   );
-  return serving.action(async (options: ServeOptions) => {
+  return serving.action(async ({ logFormat = formatFor(cli.machine), ...others }: GivenOptions) => {
+    const options: ServeOptions = { ...others, logFormat };
     if ((options.tlsCert === undefined) !== (options.tlsKey === undefined))
       serving.error("error: --tls-cert and --tls-key must be given together");
     // Checked here because an argParser would repeat the URL, which may hold a password.
@@ -108,4 +111,8 @@ export function serveCommand(serving: Command, cli: Cli): Command {
       serving.error("error: --workers requires --quotas redis://…: without Redis, each worker would grant a key its whole quota");
     cli.exitCode = await (workers > 1 ? serveWithWorkers(cli.machine, options) : serve(cli.machine, options));
   });
+}
+
+function formatFor(machine: Machine): LogFormat {
+  return machine.isLogOnTerminal() ? "text" : "json";
 }

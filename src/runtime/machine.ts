@@ -27,6 +27,8 @@ export type Machine = {
   showProgress: (line: string) => void;
   /** Writes whole lines of the log to standard error, without waiting for them to be written. */
   writeLog: (text: string) => void;
+  /** Whether people read the log: it ends on a terminal, perhaps by way of the parent process. */
+  isLogOnTerminal: () => boolean;
   /** Calls `stop` at each SIGTERM and SIGINT. */
   onStopSignal: (stop: () => void) => void;
   /** Calls `reload` at each SIGHUP. Without a handler, SIGHUP ends the program. */

@@ -1,7 +1,7 @@
 /** `serve --workers`: a server process that another process of this program started, and the messages between the two. */
 
-/** The number of a worker, from 1, and the port that all workers share. */
-export type WorkerConfig = { number: number; port: number };
+/** The number of a worker, from 1, the port that all workers share, and whether the log of their parent process goes to a terminal. */
+export type WorkerConfig = { number: number; port: number; isLogOnTerminal: boolean };
 
 /** What a parent sends its workers: the meaning of the signal that it got. */
 export type WorkerSignal = "stop" | "reload";
@@ -16,25 +16,25 @@ export type WorkerProcess = {
   send: (signal: WorkerSignal) => void;
 };
 
-/** The environment variable that makes a process a worker: "number:port". */
+/** The environment variable that makes a process a worker: "number:port:terminal" or "number:port:file". */
 const WORKER_VARIABLE = "FUNDFEED_WORKER";
 
 /** The configuration of this process as a worker, or `undefined` if it is none. */
 export function workerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig | undefined {
-  const [, number, port] = /^(\d+):(\d+)$/.exec(env[WORKER_VARIABLE] ?? "") ?? [];
-  return number === undefined ? undefined : { number: Number(number), port: Number(port) };
+  const [, number, port, log] = /^(\d+):(\d+):(terminal|file)$/.exec(env[WORKER_VARIABLE] ?? "") ?? [];
+  return number === undefined ? undefined : { number: Number(number), port: Number(port), isLogOnTerminal: log === "terminal" };
 }
 
 /** Starts a worker. Its log comes back through a pipe in whole lines: processes that write to one pipe would mix theirs. */
 export function startWorker(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  { number, port }: WorkerConfig,
+  { number, port, isLogOnTerminal }: WorkerConfig,
   writeLog: (lines: string) => void,
 ): WorkerProcess {
   const listening = Promise.withResolvers<string | undefined>();
   const child = Bun.spawn([...command], {
-    env: { ...env, [WORKER_VARIABLE]: `${number}:${port}` },
+    env: { ...env, [WORKER_VARIABLE]: `${number}:${port}:${isLogOnTerminal ? "terminal" : "file"}` },
     stdio: ["ignore", "ignore", "pipe"],
     ipc: (printed) => listening.resolve(String(printed)),
   });

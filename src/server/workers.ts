@@ -38,7 +38,7 @@ async function supervise(machine: Machine, options: ServeOptions): Promise<numbe
   const stop = watchSignals(machine, options, running, log);
   const reserved = await reservePort(options);
   const start = (number: number): WorkerProcess => {
-    const worker = machine.startWorker({ number, port: reserved.port });
+    const worker = machine.startWorker({ number, port: reserved.port, isLogOnTerminal: machine.isLogOnTerminal() });
     running.add(worker);
     void worker.ended.then(() => running.delete(worker));
     return worker;

@@ -28,6 +28,7 @@ const machine = (printLine: (text: string) => void): Machine => ({
   writeOutput: async () => undefined,
   syncOutput: () => undefined,
   terminal: () => undefined,
+  isLogOnTerminal: () => false,
   printError: (text) => void warnings.push(text),
   showProgress: () => undefined,
   writeLog: (text) => void warnings.push(text),

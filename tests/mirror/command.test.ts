@@ -46,6 +46,7 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
     writeOutput: async () => undefined,
     syncOutput: () => undefined,
     terminal: () => undefined,
+    isLogOnTerminal: () => false,
     printError: (text) => void told.push(text),
     showProgress: (line) => void shown.push(line),
     writeLog: () => undefined,

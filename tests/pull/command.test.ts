@@ -35,6 +35,7 @@ function aCommand(env: Record<string, string> = {}) {
     writeOutput: async () => undefined,
     syncOutput: () => undefined,
     terminal: () => undefined,
+    isLogOnTerminal: () => false,
     printError: (text) => void told.push(text),
     showProgress: () => undefined,
     writeLog: () => undefined,

@@ -33,6 +33,7 @@ export function machineOf(env: Record<string, string>, output: Pick<Machine, "pr
     writeOutput: async (text) => output.printLine(text.replace(/\n$/, "")),
     syncOutput: () => undefined,
     terminal: () => undefined,
+    isLogOnTerminal: () => false,
     ...output,
     env,
     now: Date.now,
