@@ -6,11 +6,11 @@ import { oneLine } from "../text/terminal-text.ts";
 import type { Item, Message, MessageOpportunity } from "./message.ts";
 import type { Zone } from "./watch.ts";
 
-/** One opportunity: its title and page, a line of facts, and what changed. */
-export type Entry = { title: string; url: string | null; facts: string; changes: string[] };
+/** One opportunity: its title and page, a line of facts, and what changed in so many changes. */
+export type Entry = { title: string; url: string | null; facts: string; changes: string[]; count: number };
 
-/** `more` opportunities or changes are not shown. */
-export type Section = { heading: string; isUrgent: boolean; entries: Entry[]; more: number };
+/** A section of changes counts changes, another one opportunities. `more` of them are not shown. */
+export type Section = { heading: string; isUrgent: boolean; ofChanges: boolean; entries: Entry[]; more: number };
 
 export type Digest = { subject: string; sections: Section[] };
 
@@ -28,31 +28,33 @@ export function digestOf({ type, data }: Message, zone: Zone): Digest {
   const { events, counts, watch } = data;
   const changed = events.filter((item) => item.kind === "changed");
   const changedIds = new Set(changed.map(({ opportunity }) => opportunity.id));
-  const [arrived, left] = (["new", "left"] as const).map((kind) => events.filter((item) => item.kind === kind));
-  const gone = new Set(left?.map(({ opportunity }) => opportunity.id));
+  const arrived = events.filter((item) => item.kind === "new");
+  const left = events.filter((item) => item.kind === "left");
+  const gone = new Set([...left, ...changed.filter((item) => item.left)].map(({ opportunity }) => opportunity.id));
   const bySeverity = Map.groupBy(changed, ({ event }) => event.severity);
-  const sections = Object.keys(changeHeadings).flatMap((severity): Section[] => {
+  const countOf = (severity: string) => data.severities?.[severity] ?? bySeverity.get(severity)?.length ?? 0;
+  const ofChanges = Object.entries(changeHeadings).map(([severity, heading]): Section => {
     const items = bySeverity.get(severity) ?? [];
-    if (items.length === 0) return [];
-    return [
-      { heading: changeHeadings[severity] ?? "", isUrgent: severity === "critical", entries: changedEntries(items, zone, gone), more: 0 },
-    ];
+    const entries = changedEntries(items, zone, gone);
+    return { heading, isUrgent: severity === "critical", ofChanges: true, entries, more: countOf(severity) - items.length };
   });
-  const lastChanges = sections.at(-1);
-  if (lastChanges !== undefined) lastChanges.more = counts.changed - changed.length;
-  const add = (heading: string, items: readonly Item[] = [], more: number) => {
-    const entries = items.map(({ opportunity }) => entryOf(opportunity, zone, []));
-    if (entries.length + more > 0) sections.push({ heading, isUrgent: false, entries, more });
+  const ofOpportunities = (heading: string, items: readonly Item[], more: number): Section => {
+    const entries = items.map(({ opportunity }) => entryOf(opportunity, zone, [], 1));
+    return { heading, isUrgent: false, ofChanges: false, entries, more };
   };
-  add("New", arrived, counts.new - (arrived?.length ?? 0));
   // Those that changed are shown above, with the change that made them leave.
-  add(
-    "No longer matching",
-    left?.filter(({ opportunity }) => !changedIds.has(opportunity.id)),
-    counts.left - gone.size,
-  );
-  const critical = bySeverity.get("critical")?.length ?? 0;
-  return { subject: `${type === "watch.test" ? "Test: " : ""}${watch}: ${summaryOf(counts, critical)}`, sections };
+  const leftOnly = left.filter(({ opportunity }) => !changedIds.has(opportunity.id));
+  const sections = [
+    ...ofChanges,
+    ofOpportunities("New", arrived, counts.new - arrived.length),
+    ofOpportunities("No longer matching", leftOnly, counts.left - gone.size),
+  ].filter(({ entries, more }) => entries.length + more > 0);
+  return { subject: `${type === "watch.test" ? "Test: " : ""}${watch}: ${summaryOf(counts, countOf("critical"))}`, sections };
+}
+
+/** "and 12 more changes" */
+export function moreInWords(more: number, { ofChanges }: Section, isAlone: boolean): string {
+  return `${isAlone ? "" : "and "}${ofChanges ? counted(more, "more change") : `${more.toLocaleString("en-US")} more`}`;
 }
 
 /** "1 critical change, 3 other changes, 2 new". */
@@ -74,12 +76,13 @@ function changedEntries(items: readonly Extract<Item, { kind: "changed" }>[], zo
     const [first] = ofOne;
     if (first === undefined) return [];
     const changes = ofOne.flatMap(({ event }) => changesInWords(event, zone).map(({ words }) => oneLine(words)));
-    const entry = entryOf(first.opportunity, zone, changes);
+    const entry = entryOf(first.opportunity, zone, changes, ofOne.length);
     return [gone.has(first.opportunity.id) ? { ...entry, facts: `${entry.facts} · no longer matches` } : entry];
   });
 }
 
-function entryOf({ number, title, organization, status, dates, source }: MessageOpportunity, zone: Zone, changes: string[]): Entry {
+function entryOf(opportunity: MessageOpportunity, zone: Zone, changes: string[], count: number): Entry {
+  const { number, title, organization, status, dates, source } = opportunity;
   const { agency, sub_agency } = organization;
   const facts = [
     sub_agency ?? agency,
@@ -87,7 +90,7 @@ function entryOf({ number, title, organization, status, dates, source }: Message
     statusInWords(status),
     dates.closes_at === null ? null : `closes ${dateInWords(dates.closes_at, zone)}`,
   ].filter((fact) => fact !== null);
-  return { title: oneLine(title), url: pageOf(source.url), facts: facts.map(oneLine).join(" · "), changes };
+  return { title: oneLine(title), url: pageOf(source.url), facts: facts.map(oneLine).join(" · "), changes, count };
 }
 
 /** The address of the upstream's page, if it can be a link. */

@@ -3,7 +3,7 @@
 import { describeFilter } from "../filter/filter.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { type Digest, digestOf, type Entry, type Section } from "./digest.ts";
+import { type Digest, digestOf, type Entry, moreInWords, type Section } from "./digest.ts";
 import type { Message } from "./message.ts";
 import type { Zone } from "./watch.ts";
 
@@ -27,8 +27,8 @@ function footOf({ timestamp, data: { watch, filter } }: Message, zone: Zone): st
   ];
 }
 
-function moreInWords(more: number, isAlone: boolean): string {
-  return `${isAlone ? "" : "and "}${more.toLocaleString("en-US")} more`;
+function moreOf(section: Section): string {
+  return moreInWords(section.more, section, section.entries.length === 0);
 }
 
 // ---- Plain text.
@@ -37,11 +37,11 @@ function textOf({ subject, sections }: Digest, foot: readonly string[]): string 
   const lines = [
     subject,
     "",
-    ...sections.flatMap(({ heading, entries, more }) => [
-      heading.toUpperCase(),
+    ...sections.flatMap((section) => [
+      section.heading.toUpperCase(),
       "",
-      ...entries.flatMap(entryLines),
-      ...(more > 0 ? [moreInWords(more, entries.length === 0), ""] : []),
+      ...section.entries.flatMap(entryLines),
+      ...(section.more > 0 ? [moreOf(section), ""] : []),
     ]),
     "-- ", // Mail programs show what follows as a signature.
     ...foot.flatMap((line) => wrapped(line, "")),
@@ -110,7 +110,8 @@ function Page({ digest: { subject, sections }, foot }: { digest: Digest; foot: r
   );
 }
 
-function SectionBlock({ section: { heading, isUrgent, entries, more } }: { section: Section }) {
+function SectionBlock({ section }: { section: Section }) {
+  const { heading, isUrgent, entries, more } = section;
   const color = isUrgent ? "color:#b3261e;" : "";
   return (
     <div style="margin:0 0 24px;">
@@ -125,7 +126,7 @@ function SectionBlock({ section: { heading, isUrgent, entries, more } }: { secti
       ))}
       {more > 0 && (
         <p class="faint" style="margin:10px 0 0;color:#5b6270;">
-          {moreInWords(more, entries.length === 0)}
+          {moreOf(section)}
         </p>
       )}
     </div>

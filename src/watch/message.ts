@@ -11,12 +11,12 @@ export type MessageOpportunity = { number: string } & Omit<Opportunity, "contact
 
 /**
  * - `new`: the opportunity matches now and did not before.
- * - `changed`: an opportunity that matches, or did until now, has changed.
+ * - `changed`: an opportunity that matches, or did until now, has changed. With `left`, which only digests have, it no longer matches.
  * - `left`: the opportunity no longer matches.
  */
 export type Item =
   | { kind: "new"; opportunity: MessageOpportunity }
-  | { kind: "changed"; event: OpportunityEvent; opportunity: MessageOpportunity }
+  | { kind: "changed"; event: OpportunityEvent; opportunity: MessageOpportunity; left?: true }
   | { kind: "left"; opportunity: MessageOpportunity };
 
 export type Counts = { new: number; changed: number; left: number };
@@ -32,6 +32,8 @@ export type Message = {
     filter: Filter;
     /** What the message is about. `events` has all of it unless the message is a digest. */
     counts: Counts;
+    /** How many of the changes have each severity. Only digests have it: they do not have every change. */
+    severities?: Readonly<Record<string, number>>;
     events: readonly Item[];
   };
 };

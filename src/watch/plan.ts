@@ -6,7 +6,7 @@
  * opportunity counts as a member until the message that says that it left, and that message comes after the change.
  */
 import type { CatalogDb } from "../../db/engine.ts";
-import { eventTypes, type Severity, severities } from "../events/event.ts";
+import { eventTypes, severities } from "../events/event.ts";
 import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } from "../events/feed.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../search/records.ts";
@@ -25,12 +25,15 @@ const CHANGES = eventTypes.filter((type) => type !== "opportunity_added");
 /** What the next message is made of. */
 type Collected = {
   counts: Counts;
+  severities?: Record<string, number>;
   items: Item[];
   joining: string[];
   leaving: string[];
   position: FeedPosition;
   oldestAt: EpochMs;
 };
+
+type Contained = Pick<Collected, "counts" | "severities" | "items">;
 
 export type Planning = {
   catalog: CatalogDb;
@@ -48,23 +51,25 @@ export type Planning = {
 export async function planNext(planning: Planning): Promise<Plan | { nothingUntil: FeedPosition }> {
   const { watch, now, newId } = planning;
   const { filter } = watch.definition;
-  const messageWith = (id: string, counts: Counts, events: readonly Item[]): Message => ({
+  const messageWith = (id: string, { counts, severities, items }: Contained): Message => ({
     id,
     type: "watch.changes",
     timestamp: formatInstant(now),
-    data: { watch: watch.name, filter, counts, events },
+    data: { watch: watch.name, filter, counts, ...(severities !== undefined && { severities }), events: items },
   });
   const id = newId();
   const collect = isDigest(watch.definition) ? collectDigest : collectPage;
-  const bytesMax = MESSAGE_BYTES_MAX - bytesOf(messageWith(id, COUNTS_MAX, []));
-  const { counts, items, joining, leaving, position, oldestAt } = await collect(planning, bytesMax);
+  const bytesMax = MESSAGE_BYTES_MAX - bytesOf(messageWith(id, { counts: COUNTS_MAX, severities: SEVERITIES_MAX, items: [] }));
+  const collected = await collect(planning, bytesMax);
+  const { counts, joining, leaving, position, oldestAt } = collected;
   if (counts.new + counts.changed + counts.left === 0) return { nothingUntil: position };
-  const body = JSON.stringify(messageWith(id, counts, items));
+  const body = JSON.stringify(messageWith(id, collected));
   return { id, created_at: now, oldest_at: oldestAt, body, counts, position, joining, leaving };
 }
 
 /** Stands for any counts, as far as the bytes of a message are concerned. */
 const COUNTS_MAX: Counts = { new: 1e9, changed: 1e9, left: 1e9 };
+const SEVERITIES_MAX = Object.fromEntries(severities.map((severity) => [severity, 1e9]));
 
 /** The items of one message: as many as its limits allow, and at least one. */
 function itemsUpTo(itemsMax: number, bytesMax: number) {
@@ -133,7 +138,7 @@ async function collectDigest({ catalog, watch, place, matching, now }: Planning,
   const matches = new Set(matching);
   const joining = matching.filter((id) => !members.has(id));
   const leaving = [...members].filter((id) => !matches.has(id));
-  const worst = new Map<number, FeedEntry[]>();
+  const bySeverity = new Map<string, { count: number; first: FeedEntry[] }>();
   const counts: Counts = { new: joining.length, changed: 0, left: leaving.length };
   let { position } = place;
   let oldestAt = now;
@@ -141,23 +146,27 @@ async function collectDigest({ catalog, watch, place, matching, now }: Planning,
     const step = { catalog, watch, place: { ...place, position }, now };
     const page = await readChanges(step, (id) => members.has(id) || matches.has(id), ITEMS_MAX);
     for (const entry of page.entries) {
-      const rank = severities.indexOf(entry.event.severity as Severity);
-      const equallySevere = worst.get(rank) ?? [];
-      if (equallySevere.length < DIGEST_MAX) worst.set(rank, [...equallySevere, entry]);
+      const { count, first } = bySeverity.get(entry.event.severity) ?? { count: 0, first: [] };
+      bySeverity.set(entry.event.severity, { count: count + 1, first: count < DIGEST_MAX ? [...first, entry] : first });
     }
     counts.changed += page.entries.length;
     oldestAt = Math.min(oldestAt, oldestOf(page.entries, place, now));
     position = page.position;
     if (page.entries.length < ITEMS_MAX) break;
   }
-  const changes = [...worst].sort(([left], [right]) => right - left).flatMap(([, entries]) => entries);
+  const changes = severities.toReversed().flatMap((severity) => bySeverity.get(severity)?.first ?? []);
+  const shown = changes.slice(0, DIGEST_MAX);
+  const gone = new Set(leaving);
+  const isShown = new Set(shown.map(({ opportunity }) => opportunity.id));
+  const others = leaving.filter((id) => !isShown.has(id)).slice(0, DIGEST_MAX);
   const { items, add } = itemsUpTo(Number.POSITIVE_INFINITY, bytesMax);
   add([
-    ...changes.slice(0, DIGEST_MAX).map(changedItem),
+    ...shown.map((entry): Item => ({ ...changedItem(entry), ...(gone.has(entry.opportunity.id) && { left: true }) })),
     ...(await readOpportunities(catalog, joining.slice(-DIGEST_MAX).reverse())).map(newItem),
-    ...(await readOpportunities(catalog, leaving.slice(0, DIGEST_MAX))).map(leftItem),
+    ...(await readOpportunities(catalog, others)).map(leftItem),
   ]);
-  return { counts, items, joining, leaving, position, oldestAt };
+  const counted = Object.fromEntries([...bySeverity].map(([severity, { count }]) => [severity, count]));
+  return { counts, severities: counted, items, joining, leaving, position, oldestAt };
 }
 
 /** The next changes of some opportunities, at most `limit`, and the place after the last one that was examined. */
@@ -183,8 +192,8 @@ function newItem(opportunity: Opportunity): Item {
   return { kind: "new", opportunity: messageOpportunity(opportunity) };
 }
 
-function changedItem({ event, opportunity }: FeedEntry): Item {
-  return { kind: "changed", event: messageEvent(event), opportunity: messageOpportunity(opportunity) };
+function changedItem({ event, opportunity }: FeedEntry) {
+  return { kind: "changed" as const, event: messageEvent(event), opportunity: messageOpportunity(opportunity) };
 }
 
 function leftItem(opportunity: Opportunity): Item {

@@ -1,6 +1,6 @@
 /** Messages for Slack's incoming webhooks, and for programs that take the same. */
 import type { Machine } from "../runtime/machine.ts";
-import { type Digest, digestOf, type Entry } from "./digest.ts";
+import { type Digest, digestOf, type Entry, moreInWords } from "./digest.ts";
 import type { Message } from "./message.ts";
 import { post } from "./post.ts";
 import type { SlackReceiver, Zone } from "./watch.ts";
@@ -8,7 +8,7 @@ import { urlOf } from "./webhook.ts";
 
 /** Slack's limits: blocks of a message, characters of a header and of a section. */
 const [BLOCKS_MAX, HEADER_MAX, SECTION_MAX] = [50, 150, 3000];
-/** Opportunities that a section shows. More would fill the channel. */
+/** Opportunities that a section shows, or fewer if there are many sections. More would fill the channel. */
 const ENTRIES_MAX = 8;
 /** The text for notifications, and for programs that know no blocks. */
 const TEXT_MAX = 3500;
@@ -44,11 +44,13 @@ export function slackMessage(message: Message, zone: Zone): SlackMessage {
 
 /** Headings, opportunities and "and N more", each as mrkdwn. */
 function partsOf({ sections }: Digest): string[] {
-  return sections.flatMap(({ heading, isUrgent, entries, more }) => {
-    const shown = entries.slice(0, ENTRIES_MAX);
-    const hidden = entries.length - shown.length + more;
-    const rest = hidden > 0 ? [`_${shown.length === 0 ? "" : "and "}${hidden.toLocaleString("en-US")} more_`] : [];
-    return [`${isUrgent ? ":rotating_light: " : ""}*${heading}*`, ...shown.map(entryText), ...rest];
+  const most = Math.min(ENTRIES_MAX, Math.floor((BLOCKS_MAX - 1) / sections.length) - 2);
+  return sections.flatMap((section) => {
+    const { heading, isUrgent, entries, more } = section;
+    const [shown, rest] = [entries.slice(0, most), entries.slice(most)];
+    const hidden = rest.reduce((sum, { count }) => sum + count, more);
+    const last = hidden > 0 ? [`_${moreInWords(hidden, section, shown.length === 0)}_`] : [];
+    return [`${isUrgent ? ":rotating_light: " : ""}*${heading}*`, ...shown.map(entryText), ...last];
   });
 }
 

@@ -56,7 +56,39 @@ describe("a digest", () => {
       url: "https://example.gov/N229",
       facts: "Department of Energy · N229 · cancelled · closes May 1, 2026",
       changes: ["status changed from open to cancelled"],
+      count: 1,
     });
+  });
+
+  test("counts the critical changes that it has no room for", async () => {
+    const many = Array.from({ length: 130 }, (_, n) => record(`N${n}`));
+    const later = many.map((each) => ({ ...each, status: "cancelled", eligibility: { requirements: "Anybody" } }));
+    const message = await messageAfter(many, later);
+    expect(message.data.counts).toEqual({ new: 0, changed: 260, left: 0 });
+    const { subject, sections } = digestOf(message, EASTERN);
+    expect(subject).toBe("q: 130 critical changes, 130 other changes");
+    expect(sections.map(({ heading, entries, more }) => [heading, entries.length, more])).toEqual([
+      ["Critical changes", 50, 80],
+      ["Changes", 0, 130],
+    ]);
+    const { text } = mailOf(message, EASTERN);
+    expect(text).toContain("\nand 80 more changes\n\nCHANGES\n\n130 more changes\n");
+  });
+
+  test("says of each that left that it no longer matches", async () => {
+    const many = Array.from({ length: 90 }, (_, n) => record(`N${n}`));
+    const later = many.map((each) => ({ ...each, status: "closed", eligibility: { requirements: "Anybody" } }));
+    const message = await messageAfter(many, later, { status: ["open"] });
+    const { subject, sections } = digestOf(message, EASTERN);
+    expect(subject).toBe("q: 180 changes, 90 no longer matching");
+    const [changes, left] = sections;
+    const leaves = changes?.entries.filter(({ facts }) => facts.endsWith(" · no longer matches"));
+    expect([leaves?.length, changes?.entries.length, changes?.more]).toEqual([25, 25, 130]);
+    expect([left?.heading, left?.entries.length, left?.more]).toEqual(["No longer matching", 50, 15]);
+    // Slack shows 8 opportunities with 16 of the 180 changes, and 8 of the 65 that are not among them.
+    const { blocks } = slackMessage(message, EASTERN);
+    const lasts = blocks.map(({ text }) => text.text).filter((text) => text.startsWith("_and "));
+    expect(lasts).toEqual(["_and 164 more changes_", "_and 57 more_"]);
   });
 
   test("shows what left with the change that caused it, and only once", async () => {
