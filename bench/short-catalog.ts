@@ -134,12 +134,12 @@ function dueRecord() {
 
 function rowOf({ content, basis, rendered, text, facet_id }: Sample, seq: number, created_at: number, updated_at: number) {
   const number = `N${String(seq).padStart(MARK.length - 1, "0")}`;
-  const { status, dates } = content;
+  const { status, status_display, dates } = content;
   const source = content.source.code;
   const id = opportunityId(source, number);
   const numbered = Buffer.from(text.replaceAll(MARK, number));
   const own = { ...rendered, text: numbered };
-  const document = documentOf(own, { id, status, dates, createdAt: created_at, updatedAt: updated_at });
+  const document = documentOf(own, { id, status, status_display, dates, createdAt: created_at, updatedAt: updated_at });
   const due_at = basis === "dates" ? dueAt(status, dates, created_at) : null;
   const link_key = linkKeyOf({ ...content, source: { code: source, opportunity_id: number, url: null } });
   const digest = hash("sha256", numbered, "buffer");

@@ -9,7 +9,7 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { statusAt } from "../opportunities/status.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
-import { type Content, documentOf, isSameHash, parseStored, readContent, render, sidecarOf } from "./content.ts";
+import { type Content, documentOf, isSameHash, parseStored, readContent, render, sidecarOf, statementOf } from "./content.ts";
 import { countRecord, noChanges, wrongCounts } from "./counts.ts";
 import { unapply, valueAt } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
@@ -144,8 +144,7 @@ function* faultsOf({ row, facet, upstreamIds, events }: Checked, now: EpochMs): 
   const content = readContent(row.document, row.sidecar);
   const rendered = render(content, row.status_basis);
   const { id, created_at: createdAt, updated_at: updatedAt } = row;
-  if (!documentOf(rendered, { id, status: content.status, dates: content.dates, createdAt, updatedAt }).equals(row.document))
-    yield "its document does not match its columns";
+  if (!documentOf(rendered, { ...content, id, createdAt, updatedAt }).equals(row.document)) yield "its document does not match its columns";
   if (!sidecarOf(rendered).equals(row.sidecar)) yield "its sidecar is not in its canonical form";
   if (row.id !== opportunityId(row.source, row.lineage)) yield "its id does not derive from source and lineage (D-30)";
   if (content.source.code !== row.source) yield "its source differs from its document's";
@@ -171,11 +170,12 @@ function isFacetOf(facet: Facet | undefined, row: OpportunityRow, { status, orga
   );
 }
 
-function* statusTurnFaults({ status_basis, due_at }: OpportunityRow, { status, dates }: Content): Iterable<string> {
-  if (status_basis === "stated" && due_at !== null) yield "its status is stated and would still turn (D-37)";
-  if (status_basis !== "dates") return;
-  if (due_at === null && statusAt(dates, END_OF_TIME) !== status) yield "its status follows its dates and would never turn (D-37)";
-  if (due_at !== null && statusAt(dates, due_at) === status) yield "its status turn is due when its status does not change (D-37)";
+function* statusTurnFaults({ status_basis, due_at }: OpportunityRow, content: Content): Iterable<string> {
+  const turns = (at: EpochMs) => statusAt(content.dates, at, statementOf(content, status_basis)) !== content.status;
+  const isFixed = status_basis === "stated" && content.stated === undefined;
+  if (isFixed && due_at !== null) yield "its status is stated and would still turn (D-37)";
+  else if (due_at === null && turns(END_OF_TIME)) yield "its status follows the clock and would never turn (D-37)";
+  else if (due_at !== null && !turns(due_at)) yield "its status turn is due when its status does not change (D-37)";
 }
 
 /** Undoes the events from the newest to the addition. Each must lead to the content that undoing the later ones left. */

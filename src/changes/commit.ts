@@ -6,7 +6,7 @@ import { events, facets, opportunities, readings, upstreamIds } from "../../db/s
 import type { OpportunityEvent } from "../events/event.ts";
 import { dueAt } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf } from "./content.ts";
+import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf, statementOf } from "./content.ts";
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
 import { judgingInstant, noteJudged } from "./judging.ts";
@@ -30,7 +30,7 @@ const updateOpportunity = query(
   ),
   ({ seq, ...values }) => update(opportunities).set(values).where(eq(opportunities.seq, seq)),
 );
-const updateUnserved = query(pick(opportunities, "seq", "status_basis", "due_at", "hash"), ({ seq, ...values }) =>
+const updateUnserved = query(pick(opportunities, "seq", "status_basis", "due_at", "hash", "sidecar"), ({ seq, ...values }) =>
   update(opportunities).set(values).where(eq(opportunities.seq, seq)),
 );
 const facetByValues = query(pick(facets, "agency", "status", "source", "program_type"), ({ agency, status, source, program_type }) =>
@@ -115,7 +115,7 @@ export async function updateRecord(
   if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, seq, source_digest);
   const due_at = dueOf(decision, now);
   if (decision.outcome === "unchanged") {
-    await sql.run(updateUnserved, { seq, status_basis, due_at, hash });
+    await sql.run(updateUnserved, { seq, status_basis, due_at, hash, sidecar: sidecarOf(rendered) });
     return;
   }
   const counted = { facet_id: await facetOf(sql, indexed), document: decidedDocument(decision, stored.created_at, instant) };
@@ -200,7 +200,7 @@ async function insertEvent(
 
 /** When the record's status turns next; `null` if it never will. */
 function dueOf({ indexed, status_basis }: Decision, now: EpochMs): EpochMs | null {
-  return status_basis === "dates" ? dueAt(indexed.status, indexed.dates, now) : null;
+  return dueAt(indexed.status, indexed.dates, now, statementOf(indexed, status_basis));
 }
 
 async function facetOf(sql: CatalogSql, { status, source, program, organization }: IndexedFields): Promise<number> {

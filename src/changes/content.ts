@@ -1,10 +1,44 @@
 /** The content of a record: the types of a record on its way into the catalog, and the texts that are compared, stored and served. */
 import { hash } from "node:crypto";
 import type { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
+import type { Statement } from "../opportunities/status.ts";
 import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
 
-/** The fields that come from the upstream: those that are served, and two of the sidecar whose changes become events. */
-export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & { attachments: Attachment[]; questions: Question[] };
+/** The fields that come from the upstream: those that are served, and those of the sidecar. Changes of attachments and questions become events. */
+export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & {
+  attachments: Attachment[];
+  questions: Question[];
+} & StatusTerms;
+
+/**
+ * For a record whose status turns at instants that its dates do not determine: what the source states, until when that holds, and when the
+ * record is archived (UTC). `status` and `status_display` are then what holds now. Absent from other records.
+ */
+export type StatusTerms = {
+  stated?: { status: string | null; status_display: string | null };
+  status_until?: string;
+  archives_at?: string;
+};
+
+/** The content with the status terms of another one, or with none. */
+export function withStatusTerms(content: Content, terms: StatusTerms): Content {
+  const { stated: _stated, status_until: _until, archives_at: _archives, ...rest } = content;
+  return { ...rest, ...statusTermsOf(terms) };
+}
+
+function statusTermsOf({ stated, status_until, archives_at }: StatusTerms): StatusTerms {
+  return {
+    ...(stated === undefined ? {} : { stated }),
+    ...(status_until === undefined ? {} : { status_until }),
+    ...(archives_at === undefined ? {} : { archives_at }),
+  };
+}
+
+/** What the source states about a record's status. */
+export function statementOf(record: StatusTerms & Pick<Content, "status">, basis: StatusBasis): Statement {
+  const { stated, status_until: until = null, archives_at = null } = record;
+  return { status: basis === "dates" ? null : (stated ?? record).status, until, archives_at };
+}
 
 /** Whether the upstream stated the status or the dates determine it (D-37). */
 export type StatusBasis = "stated" | "dates";
@@ -31,10 +65,11 @@ export type Revision = { content: Content; status_basis: StatusBasis; since: Epo
 /** A valid record, rendered and hashed once, so that it can be staged, compared and stored without parsing it again. */
 export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFields; rendered: RenderedContent };
 
-/** The fields with columns of their own, and the status and dates as they are written, which `RenderedContent` lacks. */
-export type IndexedFields = {
+/** The fields with columns of their own, what determines the status, and the dates as they are written. */
+export type IndexedFields = StatusTerms & {
   source: Pick<Content["source"], "code" | "opportunity_id" | "url">;
   status: string;
+  status_display: string | null;
   organization: Pick<Content["organization"], "agency">;
   program: Pick<Content["program"], "type" | "solicitation_id">;
   dates: Content["dates"];
@@ -43,12 +78,12 @@ export type IndexedFields = {
 
 /**
  * A record's content as one UTF-8 JSON text. Its hash shows whether anything changed; the document and the sidecar are made of its parts.
- * Status and dates are normalized, because their spelling is no change: the status is null if the dates determine it, and the dates are a
+ * Status and dates are normalized, because their spelling is no change: the status is null if the clock determines it, and the dates are a
  * list of instants without offsets.
  */
 export type RenderedContent = {
   text: Uint8Array;
-  /** Parts of `text`: the JSON before the status, from there to the dates, after the dates, and the members of the sidecar. */
+  /** Parts of `text`: the JSON before the status, from its display to the dates, after the dates, and the members of the sidecar. */
   parts: { beforeStatus: Span; beforeDates: Span; afterDates: Span; sidecar: Span };
   /** SHA-256 of the text. */
   hash: Uint8Array;
@@ -62,10 +97,13 @@ export function prepareRecord({ content, ...rest }: ValidRecord): PreparedRecord
   return { ...rest, indexed: indexedFieldsOf(content), rendered: render(content, rest.status_basis) };
 }
 
-function indexedFieldsOf({ source, status, organization, program, dates, relationships }: Content): IndexedFields {
+function indexedFieldsOf(content: Content): IndexedFields {
+  const { source, status, status_display, organization, program, dates, relationships } = content;
   return {
+    ...statusTermsOf(content),
     source: { code: source.code, opportunity_id: source.opportunity_id, url: source.url },
     status,
+    status_display,
     organization: { agency: organization.agency },
     program: { type: program.type, solicitation_id: program.solicitation_id },
     dates,
@@ -77,6 +115,7 @@ function indexedFieldsOf({ source, status, organization, program, dates, relatio
 export function render(content: Content, basis: StatusBasis): RenderedContent {
   const { source, title, status, status_display, organization, program, funding, dates } = content;
   const { classifications, eligibility, contacts, value_estimate, relationships, attachments, questions } = content;
+  const isOfClock = content.stated !== undefined;
   const { summary = null, description = null } = content; // A damaged record may lack them, and `check` renders it all the same.
   const pieces: Buffer[] = [];
   let length = 0;
@@ -90,11 +129,12 @@ export function render(content: Content, basis: StatusBasis): RenderedContent {
 
   append("{");
   const beforeStatus = append(`${membersOf({ source, title, summary, description })},"status":`);
-  append(basis === "dates" ? "null" : jsonOf(status));
-  const beforeDates = append(`,${membersOf({ status_display, organization, program, funding })},"dates":`);
+  append(basis === "dates" || isOfClock ? "null" : jsonOf(status));
+  append(`,"status_display":${isOfClock ? "null" : JSON.stringify(status_display)}`);
+  const beforeDates = append(`,${membersOf({ organization, program, funding })},"dates":`);
   append(jsonOf(comparedDates(dates)));
   const afterDates = append(`,${membersOf({ classifications, eligibility, contacts, value_estimate, relationships })},`);
-  const sidecar = append(membersOf({ attachments, questions }));
+  const sidecar = append(membersOf({ attachments, questions, ...statusTermsOf(content) }));
   append("}");
   const text = Buffer.concat(pieces, length);
   return { text, parts: { beforeStatus, beforeDates, afterDates, sidecar }, hash: hash("sha256", text, "buffer") };
@@ -120,21 +160,24 @@ function instantText(date: string): string {
   return instant === undefined ? date : `${instant.ms}.${instant.beyond}`;
 }
 
-/** The content that was rendered. The text lacks the status and the dates as they are written. */
-export function contentOf({ text }: RenderedContent, { status, dates }: Pick<Content, "status" | "dates">): Content {
-  return { ...parseStored<Content>(text), status, dates };
+type Unrendered = Pick<Content, "status" | "status_display" | "dates">;
+
+/** The content that was rendered. The text lacks the status if the clock determines it, and the dates as they are written. */
+export function contentOf({ text }: RenderedContent, { status, status_display, dates }: Unrendered): Content {
+  return { ...parseStored<Content>(text), status, status_display, dates };
 }
 
 /** The fields of a document that the rendered content lacks. */
-type DocumentFields = Pick<Content, "status" | "dates"> & { id: string; createdAt: EpochMs; updatedAt: EpochMs };
+type DocumentFields = Unrendered & { id: string; createdAt: EpochMs; updatedAt: EpochMs };
 
 /** The opportunity as the API returns it, UTF-8 JSON. */
-export function documentOf({ text, parts }: RenderedContent, { id, status, dates, createdAt, updatedAt }: DocumentFields): Buffer {
+export function documentOf({ text, parts }: RenderedContent, fields: DocumentFields): Buffer {
+  const { id, status, status_display, dates, createdAt, updatedAt } = fields;
   const { posted_at, opens_at, closes_at, response_at } = dates;
   return Buffer.concat([
     Buffer.from(`{"id":${jsonOf(id)},`),
     slice(text, parts.beforeStatus),
-    Buffer.from(jsonOf(status)),
+    Buffer.from(`${jsonOf(status)},"status_display":${JSON.stringify(status_display)}`),
     slice(text, parts.beforeDates),
     Buffer.from(jsonOf({ posted_at, opens_at, closes_at, response_at })),
     slice(text, parts.afterDates),
@@ -159,7 +202,7 @@ export function isSameHash(hash: Uint8Array, other: Uint8Array): boolean {
 /** The content of a stored record. Throws if its JSON is damaged. */
 export function readContent(document: Uint8Array, sidecar: Uint8Array): Content {
   const { id: _id, created_at: _created, updated_at: _updated, ...served } = parseStored<Opportunity>(document);
-  return { ...served, ...parseStored<Pick<Content, "attachments" | "questions">>(sidecar) };
+  return { ...served, ...parseStored<Pick<Content, "attachments" | "questions"> & StatusTerms>(sidecar) };
 }
 
 /** Parses JSON that this program stored. Throws if it is damaged. */

@@ -15,6 +15,9 @@ import {
   readContent,
   render,
   type StatusBasis,
+  type StatusTerms,
+  statementOf,
+  withStatusTerms,
 } from "./content.ts";
 import { apply, detect } from "./detect.ts";
 import type { StoredRecord } from "./stored.ts";
@@ -41,7 +44,7 @@ export function decideImport(
   { instant, now }: Instants,
   redactsHistory = false,
 ): Decision {
-  const indexed = { ...record.indexed, status: statusOf(record, now) };
+  const indexed = { ...record.indexed, ...statusOf(record, now) };
   const { rendered, status_basis, source_digest } = record;
   if (stored === undefined) {
     const id = opportunityId(indexed.source.code, record.lineage);
@@ -50,12 +53,13 @@ export function decideImport(
   }
   const { id } = stored;
   const previous = readContent(stored.document, stored.sidecar);
-  const changes = detect(previous, contentOf(rendered, indexed));
+  const current = contentOf(rendered, indexed);
+  const changes = detect(previous, current);
   const announced = changes.length === 0 && redactsHistory ? [erasure] : changes;
   return {
     outcome: announced.length === 0 ? "unchanged" : "changed",
     id,
-    indexed: apply(previous, changes),
+    indexed: withStatusTerms(apply(previous, changes), current),
     rendered,
     status_basis,
     source_digest,
@@ -63,9 +67,22 @@ export function decideImport(
   };
 }
 
-function statusOf({ status_basis, indexed, restored }: PreparedRecord, now: EpochMs): string {
-  const isGiven = status_basis === "stated" || (restored !== undefined && indexed.status !== "");
-  return isGiven ? indexed.status : statusAt(indexed.dates, now);
+type ShownStatus = Pick<Content, "status" | "status_display">;
+type StatusFields = StatusTerms & ShownStatus & Pick<Content, "dates">;
+
+/** A restored record has the status that it had. */
+function statusOf({ status_basis, indexed, restored }: PreparedRecord, now: EpochMs): ShownStatus {
+  const { status, status_display } = indexed;
+  return restored !== undefined && status !== "" ? { status, status_display } : statusShownAt(indexed, status_basis, now);
+}
+
+/** The status at an instant (D-37). The source's own word for its status is not shown with another one. */
+export function statusShownAt(record: StatusFields, basis: StatusBasis, now: EpochMs): ShownStatus {
+  const { stated, status_display } = record;
+  const statement = statementOf(record, basis);
+  const status = statusAt(record.dates, now, statement);
+  if (stated === undefined) return { status, status_display };
+  return { status, status_display: statement.status === null || statement.status === status ? stated.status_display : null };
 }
 
 /** A record that is missing from a snapshot: archived, and without the upstream's own word for its former status (D-34). */
@@ -73,7 +90,7 @@ export function decideRemoval(stored: StoredRecord, instant: EpochMs): Decision 
   const previous = readContent(stored.document, stored.sidecar);
   const changes = detect(previous, { ...previous, status: "archived", status_display: null });
   const events = [removalEvent(stored.id, changes, instant)];
-  return { ...decisionOf(stored, previous, changes, "stated", events), outcome: "changed" };
+  return { ...decisionOf(stored, withStatusTerms(previous, {}), changes, "stated", events), outcome: "changed" };
 }
 
 /** A record whose contacts are erased. Always an event, so that clients read the record and its redacted history again. */
@@ -92,8 +109,7 @@ export function decideLink(stored: StoredRecord, links: Partial<Content["relatio
 /** A record whose status may turn (D-37). */
 export function decideStatusTurn(stored: StoredRecord, { instant, now }: Instants): Decision {
   const previous = readContent(stored.document, stored.sidecar);
-  const status = stored.status_basis === "dates" ? statusAt(previous.dates, now) : previous.status;
-  const changes = detect(previous, { ...previous, status });
+  const changes = detect(previous, { ...previous, ...statusShownAt(previous, stored.status_basis, now) });
   return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant));
 }
 
@@ -104,7 +120,8 @@ export function afterStatusTurn(stored: StoredRecord, now: EpochMs): StoredRecor
 
 /** The document that a decision stores. */
 export function decidedDocument({ id, indexed, rendered }: Decision, createdAt: EpochMs, updatedAt: EpochMs): Buffer {
-  return documentOf(rendered, { id, status: indexed.status, dates: indexed.dates, createdAt, updatedAt });
+  const { status, status_display, dates } = indexed;
+  return documentOf(rendered, { id, status, status_display, dates, createdAt, updatedAt });
 }
 
 function decisionOf(

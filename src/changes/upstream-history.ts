@@ -1,10 +1,10 @@
 /** Revisions that an upstream keeps of a record become events from before the record was first imported here. */
 import type { CatalogSql } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { statusAt } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { classify } from "./classify.ts";
-import type { Content, Revision } from "./content.ts";
+import { type Content, type Revision, withStatusTerms } from "./content.ts";
+import { statusShownAt } from "./decide.ts";
 import { apply, detect } from "./detect.ts";
 import { hasEvent } from "./stored.ts";
 
@@ -36,13 +36,13 @@ function eventsOfRevisions(id: string, revisions: readonly Revision[] = [], know
       const before = contentAt(state, since);
       const changes = detect(before, contentAt(revision, since));
       events.push(...classify(id, changes, since));
-      state = { content: apply(before, changes), status_basis };
+      state = { content: withStatusTerms(apply(before, changes), revision.content), status_basis };
     }
   }
   return events;
 }
 
-/** The content with the status that its dates give it at an instant, unless it states one (D-37). */
+/** The content with the status that it has at an instant (D-37). */
 function contentAt({ content, status_basis }: State, instant: EpochMs): Content {
-  return status_basis === "dates" ? { ...content, status: statusAt(content.dates, instant) } : content;
+  return { ...content, ...statusShownAt(content, status_basis, instant) };
 }

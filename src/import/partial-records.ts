@@ -9,7 +9,7 @@ import type { PlacedVersion } from "./versions/placing.ts";
 
 /**
  * Returns the item's record, completed if it is partial, and with the lineage of its version. What the same files have of it comes before
- * what is stored. A missing status is never completed, and neither is the upstream's word for it.
+ * what is stored. A missing status is never completed, and neither is the upstream's word for it or until when it holds.
  */
 export async function completeRecord(
   sql: CatalogSql,
@@ -21,7 +21,7 @@ export async function completeRecord(
   const key = partial === undefined ? undefined : readNaturalKey(withLineage(record));
   const all = staged === undefined ? await findContent(sql, key) : contentOf(staged.rendered, staged.indexed);
   if (all === undefined) return withLineage(record);
-  const { status: _status, status_display: _display, ...content } = all;
+  const { status: _status, status_display: _display, stated: _stated, status_until: _until, ...content } = all;
   return merged(withLineage(reconcile?.(all) ?? record), content, partial === "adds");
 }
 

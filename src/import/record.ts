@@ -7,6 +7,12 @@ export type Draft = {
   /** If absent, the status follows from the dates (D-37). */
   status?: string | null;
   status_display?: string | null;
+  /** Until when the status holds; then it follows from the dates. If absent, until an import states another one. */
+  status_until?: string | null;
+  /** From when on the record is archived. */
+  archives_at?: string | null;
+  /** Of a stored record with one of these two: what its source stated. `status` and `status_display` are then what holds now. */
+  stated?: { status: string | null; status_display: string | null };
   organization?: { agency?: string | null; sub_agency?: string | null; issuing_office?: string | null };
   program?: { type?: string | null; solicitation_id?: string | null; solicitation_title?: string | null; contract_class?: string | null };
   /** Amounts are decimal strings. */

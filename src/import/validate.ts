@@ -1,10 +1,10 @@
 /** Validates one record of an import against the schema and the limits. */
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/value.ts";
-import type { StatusBasis, ValidRecord } from "../changes/content.ts";
+import type { StatusBasis, StatusTerms, ValidRecord } from "../changes/content.ts";
 import { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
-import { parseInstant, parseStoredMs } from "../text/instant.ts";
+import { formatInstant, parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { memoizeLast } from "../text/memoize.ts";
 import { hasStrayByte } from "../text/utf8.ts";
@@ -55,6 +55,9 @@ export const RecordLine = Type.Object({
   lineage: optionalText,
   earlier_ids: Type.Array(Type.String()),
   status_basis: Type.Union([Type.Literal("stated"), Type.Literal("dates"), Type.Null()]),
+  stated: Type.Union([Type.Object({ status: optionalText, status_display: optionalText }), Type.Null()]),
+  status_until: optionalInstant,
+  archives_at: optionalInstant,
   id: Type.Unknown(),
   created_at: optionalInstant,
   updated_at: optionalInstant,
@@ -79,7 +82,8 @@ const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Stati
 
 /** Returns the record with absent fields as null or []. `names` has the catalog's name of each source code. Throws a Rejection. */
 export function validateRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
-  const { lineage, earlier_ids, status_basis, id: _ignored, created_at, updated_at, ...content } = readLine(record, "");
+  const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, ...line } = readLine(record, "");
+  const { id: _ignored, created_at, updated_at, ...content } = line;
   const code = content.source.code.toUpperCase();
   requireName(code, "source.code", CODE_MAX);
   if (/[\s,]/.test(code)) throw new Rejection("source.code must not contain blanks or commas");
@@ -87,11 +91,13 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
   refuseBlank(content.title, "title");
   if (lineage !== null) requireName(lineage, "lineage", LINEAGE_MAX);
   if (content.status !== null) requireName(content.status, "status", WORD_MAX);
+  if (stated?.status != null) requireName(stated.status, "stated.status", WORD_MAX);
   if (content.program.type !== null) requireName(content.program.type, "program.type", WORD_MAX);
   refuseLong(content.program.solicitation_id, "program.solicitation_id", SOLICITATION_ID_MAX);
   refuseLong(content.organization.agency, "organization.agency", AGENCY_MAX);
   if (status_basis === "stated" && content.status === null) throw new Rejection('status is required where status_basis is "stated"');
   const basis: StatusBasis = status_basis ?? (content.status === null ? "dates" : "stated");
+  if (status_until !== null && basis === "dates") throw new Rejection("status is required where status_until is given");
   const valid: ValidRecord = {
     lineage: lineage ?? content.source.opportunity_id,
     earlier_ids,
@@ -100,11 +106,33 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
       ...content,
       source: { ...content.source, code, name: content.source.name ?? names.get(code) ?? code },
       status: content.status ?? "",
+      ...statusTermsOf(basis, stated ?? content, status_until, archives_at),
     },
   };
   const [created, updated] = [created_at, updated_at].map((instant) => (instant === null ? undefined : parseStoredMs(instant)));
   if (created === undefined || updated === undefined || created > updated) return valid; // Not a record that `export` wrote.
   return { ...valid, restored: { created_at: created, updated_at: updated } };
+}
+
+/** The terms of a status that turns at instants of its own. Instants are in UTC, because their spelling is no change. */
+function statusTermsOf(
+  basis: StatusBasis,
+  { status, status_display }: { status: string | null; status_display: string | null },
+  status_until: string | null,
+  archives_at: string | null,
+): StatusTerms {
+  if (status_until === null && archives_at === null) return {};
+  return {
+    stated: { status: basis === "dates" ? null : status, status_display },
+    ...(status_until === null ? {} : { status_until: inUtc(status_until, "status_until") }),
+    ...(archives_at === null ? {} : { archives_at: inUtc(archives_at, "archives_at") }),
+  };
+}
+
+function inUtc(text: string, path: string): string {
+  const instant = parseStoredMs(text);
+  if (instant === undefined) throw new Rejection(`${path} must lie in the years 0000 to 9999 of UTC`);
+  return formatInstant(instant);
 }
 
 /** The parts of a natural key that could be read. */

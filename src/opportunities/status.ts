@@ -1,4 +1,4 @@
-/** The status that dates determine at an instant, and when it turns (D-37). */
+/** The status of a record at an instant, and when it turns (D-37). */
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import type { Opportunity, Status } from "./opportunity.ts";
 
@@ -7,33 +7,43 @@ export const CLOSING_SOON_MS = 14 * 24 * 60 * 60 * 1000;
 
 type Dates = Pick<Opportunity["dates"], "opens_at" | "closes_at">;
 
-type Instants = { opens: EpochMs | undefined; closes: EpochMs | undefined };
+/** What an upstream states about a status: the status itself (`null` if it follows the dates) and until when it holds; when it is archived. */
+export type Statement = { status: string | null; until: string | null; archives_at: string | null };
 
-/** The status of a record that did not state one. */
-export function statusAt(dates: Dates, now: EpochMs): Status {
-  return statusFor(instantsOf(dates), now);
+const NOTHING_STATED: Statement = { status: null, until: null, archives_at: null };
+
+type Instants = Record<"opens" | "closes" | "until" | "archives", EpochMs | undefined>;
+
+/** The status at an instant: archived, or what is stated, or what the dates determine. */
+export function statusAt(dates: Dates, now: EpochMs, statement = NOTHING_STATED): string {
+  return statusFor(statement.status, instantsOf(dates, statement), now);
 }
 
-/** When the dates next determine another status than `status`: `now` if they already do, `null` if they never will. */
-export function dueAt(status: string, dates: Dates, now: EpochMs): EpochMs | null {
-  const instants = instantsOf(dates);
-  if (statusFor(instants, now) !== status) return now;
-  const { opens, closes } = instants;
-  const turns = [opens, closes === undefined ? undefined : closes - CLOSING_SOON_MS, closes];
-  const coming = turns.filter((turn) => turn !== undefined && turn > now && statusFor(instants, turn) !== status) as number[];
+/** When the status will next be another one than `status`: `now` if it already should be, `null` if it never will. */
+export function dueAt(status: string, dates: Dates, now: EpochMs, statement = NOTHING_STATED): EpochMs | null {
+  const instants = instantsOf(dates, statement);
+  const isOther = (at: EpochMs) => statusFor(statement.status, instants, at) !== status;
+  if (isOther(now)) return now;
+  const { opens, closes, until, archives } = instants;
+  const turns = [opens, closes === undefined ? undefined : closes - CLOSING_SOON_MS, closes, until, archives];
+  const coming = turns.filter((turn) => turn !== undefined && turn > now && isOther(turn)) as number[];
   return coming.length === 0 ? null : Math.min(...coming);
 }
 
-function statusFor({ opens, closes }: Instants, now: EpochMs): Status {
+function statusFor(stated: string | null, { until, archives, ...dates }: Instants, now: EpochMs): string {
+  if (archives !== undefined && now >= archives) return "archived";
+  if (stated !== null && (until === undefined || now < until)) return stated;
+  return statusByDates(dates, now);
+}
+
+function statusByDates({ opens, closes }: Pick<Instants, "opens" | "closes">, now: EpochMs): Status {
   if (closes !== undefined && now >= closes) return "closed";
   if (opens !== undefined && now < opens) return "pre_release";
   if (closes !== undefined && now >= closes - CLOSING_SOON_MS) return "closing_soon";
   return "open";
 }
 
-function instantsOf({ opens_at, closes_at }: Dates): Instants {
-  return {
-    opens: opens_at === null ? undefined : parseInstantMs(opens_at),
-    closes: closes_at === null ? undefined : parseInstantMs(closes_at),
-  };
+function instantsOf({ opens_at, closes_at }: Dates, { until, archives_at }: Statement): Instants {
+  const instant = (text: string | null) => (text === null ? undefined : parseInstantMs(text));
+  return { opens: instant(opens_at), closes: instant(closes_at), until: instant(until), archives: instant(archives_at) };
 }

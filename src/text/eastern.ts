@@ -8,7 +8,13 @@ export function easternInstant(date: string, time: string): string | undefined {
   return instantOf(`${date}T${time}`);
 }
 
-/** The same, or null if no date is stated. Warns of a text that is not such a date. */
+/** The first instant after an Eastern date (`2026-07-01`). Undefined if the date does not exist. */
+export function endOfEasternDate(date: string): string | undefined {
+  if (easternInstant(date, "00:00:00") === undefined) return undefined;
+  return easternInstant(new Date(Date.parse(date) + 24 * HOUR_MS).toISOString().slice(0, 10), "00:00:00");
+}
+
+/** Like `easternInstant`, but null if no date is stated. Warns of a text that is not such a date. */
 export function dateInstant(date: string, time: string, warn: (message: string) => void): string | null {
   if (date === "") return null;
   const instant = /^\d{4}-\d\d-\d\d$/.test(date) ? easternInstant(date, time) : undefined;

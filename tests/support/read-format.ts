@@ -88,6 +88,12 @@ function* rejectionsOf(record: unknown): Iterable<string> {
   }
 }
 
+/** What a draft states at an instant; null if the dates determine its status. */
+export function statedAt({ status = null, status_until, archives_at }: Draft, now: string): string | null {
+  const isOver = (limit: string | null | undefined) => limit != null && Date.parse(limit) <= Date.parse(now);
+  return isOver(archives_at) ? "archived" : isOver(status_until) ? null : status;
+}
+
 /** How often each value occurs. */
 export function countBy<T>(values: Iterable<T>, name: (value: T) => unknown): Record<string, number> {
   const counts: Record<string, number> = {};

@@ -1,7 +1,6 @@
 /** DARPA: the JSON feed of its opportunities page. */
 import { opportunityId } from "../../opportunities/identity.ts";
 import { dateInstant } from "../../text/eastern.ts";
-import { parseInstantMs } from "../../text/instant.ts";
 import { type JsonObject, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
@@ -79,13 +78,12 @@ function toDraft(id: string, row: JsonObject, feed: Feed, context: FormatContext
   const { text, link } = splitBody(bodyOf(row));
   const parent = umbrellaOf(number, feed);
   const closes_at = dateInstant(textOf(row.field_close_date), "23:59:59", context.warn);
-  const isFuture = /^future program:/i.test(title) && (closes_at === null || (parseInstantMs(closes_at) ?? 0) > context.now);
   return {
     source: { code: SOURCE, opportunity_id: id, url: absoluteUrl(textOf(row.field_external_url)) },
     title: title || number || "Untitled",
     summary: summaryOf(text),
     description: text || null,
-    ...(isFuture ? { status: "forecast", status_display: "Future Program" } : {}),
+    ...(/^future program:/i.test(title) ? { status: "forecast", status_display: "Future Program", status_until: closes_at } : {}),
     organization: {
       agency: "Defense Advanced Research Projects Agency (DARPA)",
       issuing_office: textOf(row.field_taxonomy_office) || null,

@@ -2,7 +2,7 @@
  * SAM.gov contract opportunities: the bulk CSV `ContractOpportunitiesFullCSV.csv`, its rows as JSON objects (daily extracts), responses of
  * Get Opportunities v2, and responses of the page backend (`sam-gov-page.ts`). All of them become `Notice`s, and a notice becomes a draft.
  */
-import { easternDate, easternInstant } from "../../text/eastern.ts";
+import { easternDate, easternInstant, endOfEasternDate } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { summaryOf } from "../../text/plain-text.ts";
@@ -84,7 +84,6 @@ const KINDS: readonly Kind[] = [
 type Found = { input: Input } & FoundObject;
 
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  const today = easternDate(context.now);
   let [count, total] = [0, 0];
   const around = (response: unknown) => {
     total = Math.max(total, Number(textOf(objectOf(response).totalRecords)), totalOfSearch(response));
@@ -96,21 +95,16 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
       continue;
     }
     const { input, line, raw } = found;
-    yield { input, line, raw, ...readNotice(noticeOf(raw), today, context) };
+    yield { input, line, raw, ...readNotice(noticeOf(raw), context) };
   }
   if (total > count) context.incomplete(`the search found ${total} notices; these files contain ${count} of them`);
 }
 
-function readNotice(
-  notice: Notice,
-  today: string,
-  context: FormatContext,
-): RecordItem | RejectedItem | (RecordItem & { isSuperseded: true }) {
+function readNotice(notice: Notice, context: FormatContext): RecordItem | RejectedItem | (RecordItem & { isSuperseded: true }) {
   if (notice.id === "") return { kind: "rejected", reason: "NoticeId must not be blank", source: SOURCE };
   if (isDraft(notice)) return { kind: "rejected", reason: "the notice is a draft, which is not published", source: SOURCE };
-  const status = (closes: string | null) => statusOf(notice, closes, today, context);
-  const record = toDraft(notice, status, context);
-  const reconcile = (stored: Draft) => reconciled(notice, record, stored, status);
+  const record = toDraft(notice, context);
+  const reconcile = (stored: Draft) => reconciled(notice, record, stored);
   const item = { kind: "record", record, partial: "omits", reconcile, version: { source: SOURCE, id: notice.id } } as const;
   return notice.isReplaced ? { ...item, isSuperseded: true } : item;
 }
@@ -309,13 +303,10 @@ function parentsOf(series: string, key: string): string[] {
 
 /* The draft */
 
-/** The status of a notice that closes at an instant. */
-type StatusOf = (closes: string | null) => string | null;
-
 /** The words for states that only the page backend has. */
 const [DELETED, ARCHIVED] = ["Deleted", "Archived"];
 
-function toDraft(notice: Notice, statusOf: StatusOf, context: FormatContext): Draft {
+function toDraft(notice: Notice, context: FormatContext): Draft {
   const { description, organization, posted, postedAfter, contacts, infoLink, resourceLinks, others = [] } = notice;
   const kind = kindOf(notice.type);
   if (kind === undefined && notice.type !== "") context.warn(`unknown notice type "${notice.type}"`);
@@ -325,8 +316,7 @@ function toDraft(notice: Notice, statusOf: StatusOf, context: FormatContext): Dr
     source: { code: SOURCE, opportunity_id: notice.id, url: `https://sam.gov/opp/${notice.id}/view` },
     title: notice.title || notice.number || "Untitled",
     ...(description === undefined ? {} : { summary: summaryOf(description), description: description || null }),
-    status: statusOf(closes ?? null),
-    status_display: displayOf(notice),
+    ...limited(statedIn(notice), closes, archivesAt(notice)),
     organization: {
       ...(organization.agency === undefined ? {} : { agency: organization.agency || null }),
       ...(organization.subAgency === undefined ? {} : { sub_agency: organization.subAgency || null }),
@@ -379,7 +369,7 @@ function infoLinkOf({ infoLink }: Notice): { name: string; url: string }[] {
 }
 
 /** Keeps stored values that are more complete: the CSV has one NAICS code and no resource links, the API no times and no places of awardees. */
-function reconciled(notice: Notice, draft: Draft, stored: Draft, statusOf: StatusOf): Draft {
+function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   const { naics_codes = [] } = stored.classifications ?? {};
   const others = (stored.attachments ?? []).filter(({ name }) => name !== INFO_LINK);
   const withLists = {
@@ -392,8 +382,13 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft, statusOf: Statu
   const isSame = stored.source.opportunity_id === notice.id;
   const whole = isSame ? reconciledWithItself(notice, withLists, stored) : withLists;
   const closes_at = whole.dates?.closes_at === undefined ? stored.dates?.closes_at : whole.dates.closes_at;
-  const status = statusOf(closes_at ?? null);
-  return { ...whole, ...(isSame && isSilent(notice, status, stored) ? statusIn(stored) : { status }) };
+  const [own, before] = [
+    statedIn(notice),
+    stored.stated ?? { status: stored.status ?? null, status_display: stored.status_display ?? null },
+  ];
+  const stated = isSame && isSilent(notice, own.status, before) ? before : own;
+  const { status_until: _until, archives_at: _archives, ...rest } = whole;
+  return { ...rest, ...limited(stated, closes_at, archivesAt(notice) ?? (isSame ? stored.archives_at : null)) };
 }
 
 /** The stored values are of the same notice, from another layout. */
@@ -431,16 +426,12 @@ function isSameText(one: string | null | undefined, other: string | null | undef
  * Whether a notice says nothing about the stored status of the same notice. A record was archived by the page backend, as its word shows, or
  * by the other layouts. Only those that archived it say whether it still is.
  */
-function isSilent({ stated, statesNot = [] }: Notice, status: string | null, stored: Draft): boolean {
-  if (stored.status == null) return false;
-  if (statesNot.includes(stored.status)) return true;
-  if (stored.status !== "archived") return false;
-  const isOfBackend = stored.status_display === DELETED || stored.status_display === ARCHIVED;
+function isSilent({ stated, statesNot = [] }: Notice, status: string | null, before: Stated): boolean {
+  if (before.status === null) return false;
+  if (statesNot.includes(before.status)) return true;
+  if (before.status !== "archived") return false;
+  const isOfBackend = before.status_display === DELETED || before.status_display === ARCHIVED;
   return stated === undefined ? isOfBackend : !isOfBackend && status !== "archived" && status !== "cancelled";
-}
-
-function statusIn({ status = null, status_display = null }: Draft): Pick<Draft, "status" | "status_display"> {
-  return { status, status_display };
 }
 
 /** The stored instant if it is the same day and the notice has only a date, or the same second and the notice has no fraction. */
@@ -452,27 +443,41 @@ function moreExact(text: string, given: string | null = null, stored: string | n
   return isSameSecond && !/\.\d/.test(text) ? stored : given;
 }
 
-/** The status, or null if it follows from the dates. A presolicitation is not open before its deadline. */
-function statusOf(notice: Notice, closes: string | null, today: string, { now }: FormatContext): string | null {
-  const { stated, active, archiveDate, awardNumber, awardee = "" } = notice;
-  const kind = kindOf(notice.type)?.name;
+/** What a notice states: its status, null if that follows from the dates, and a word for it. */
+type Stated = { status: string | null; status_display: string | null };
+
+function statedIn(notice: Notice): Stated {
+  return { status: statusOf(notice), status_display: displayOf(notice) };
+}
+
+function statusOf({ stated, active, awardNumber, awardee = "", type }: Notice): string | null {
+  const kind = kindOf(type)?.name;
   if (stated?.isCancelled) return "cancelled";
-  if (stated?.isDeleted || stated?.isArchived || active === "No" || isOver(archiveDate, today)) return "archived";
+  if (stated?.isDeleted || stated?.isArchived || active === "No") return "archived";
   if (kind === "Award Notice" || awardNumber !== "" || awardee !== "") return "awarded";
   if (kind === "Justification") return "closed";
-  const past = closes !== null && (parseInstantMs(closes) ?? 0) <= now;
-  return kind === "Presolicitation" && !past ? "pre_release" : null;
+  return kind === "Presolicitation" ? "pre_release" : null;
+}
+
+/** A status with its limits: a presolicitation is over at its deadline, and a cancelled notice stays cancelled on its archive date. */
+function limited(stated: Stated, closes_at: string | null | undefined, archives_at: string | null | undefined): Partial<Draft> {
+  if (stated.status === "cancelled" || stated.status === "archived") return { ...stated, archives_at: null };
+  return {
+    ...stated,
+    ...(stated.status === "pre_release" && closes_at != null ? { status_until: closes_at } : {}),
+    ...(archives_at === undefined ? {} : { archives_at }),
+  };
+}
+
+/** Undefined if the layout states no archive date: a stored one of the same notice then stays. */
+function archivesAt({ archiveDate }: Notice): string | undefined {
+  return endOfEasternDate(archiveDate.slice(0, "2026-07-31".length));
 }
 
 function displayOf({ stated, type }: Notice): string | null {
   if (stated?.isDeleted) return DELETED;
   if (stated?.isArchived) return ARCHIVED;
   return kindOf(type)?.display === true ? type : null;
-}
-
-/** Whether a date has passed. Any other text has not. */
-function isOver(date: string, today: string): boolean {
-  return DATE.test(date) && date < today;
 }
 
 const DATE = /^\d{4}-\d\d-\d\d(?!\d)/;

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { samGov } from "../../../src/import/formats/sam-gov.ts";
 import type { Draft } from "../../../src/import/record.ts";
-import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
+import { countBy, readFormat, realInput, statedAt, textInput } from "../../support/read-format.ts";
 import { describeReal, EXCERPTS } from "../../support/real-data.ts";
 
 const DAILY = "sam-gov/daily";
@@ -56,7 +56,7 @@ function testFiles(directory: string, files: readonly Day[]): void {
     expect(refused).toEqual([]);
     expect(items).toHaveLength(notices);
     expect(kept.size).toBe(opportunities);
-    expect(countBy(kept.values(), ({ status }) => status)).toEqual(statuses);
+    expect(countBy(kept.values(), (draft) => statedAt(draft, now))).toEqual(statuses);
   });
 }
 
@@ -118,6 +118,7 @@ describe("real files", () => {
       description: "Amendment 0002: See SOW Rev 1. Changes i",
       status: null,
       status_display: null,
+      archives_at: "2026-03-27T00:00:00-04:00",
       organization: { agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE AIR FORCE", issuing_office: "FA4418  628 CONS PK" },
       program: {
         type: "RFP",
@@ -161,6 +162,7 @@ describe("real files", () => {
       description: null,
       status: "awarded",
       status_display: null,
+      archives_at: "2026-04-07T00:00:00-04:00",
       organization: {
         agency: "VETERANS AFFAIRS, DEPARTMENT OF",
         sub_agency: "VETERANS AFFAIRS, DEPARTMENT OF",
@@ -196,6 +198,8 @@ describe("real files", () => {
       title: "Aspinall Chambers Renovation",
       status: "pre_release",
       status_display: null,
+      status_until: "2026-02-28T16:00:00-07:00",
+      archives_at: "2026-03-16T00:00:00-04:00",
       organization: {
         agency: "GENERAL SERVICES ADMINISTRATION",
         sub_agency: "PUBLIC BUILDINGS SERVICE",
@@ -273,7 +277,7 @@ describe("status", () => {
     ['the awardee "null "', { Awardee: "null " }, null, null],
   ])("of %s", async (_, fields, status, display) => {
     const draft = await draftOf(fields);
-    expect([draft.status, draft.status_display]).toEqual([status, display]);
+    expect([statedAt(draft, "2026-04-25T12:00:00Z"), draft.status_display]).toEqual([status, display]);
   });
 
   test("an unknown type is accepted with a warning", async () => {

@@ -40,6 +40,7 @@ describe("the real export", () => {
       title: "Trusted Partner Program-Draft Solicitation-Advance Notice to Industry",
       status: "forecast",
       status_display: "Forecasted",
+      archives_at: "2026-09-02T00:00:00-04:00",
       organization: { agency: "Department of Defense", sub_agency: "Dept of the Army -- Materiel Command" },
       program: {
         type: "CONTRACT",

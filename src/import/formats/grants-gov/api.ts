@@ -322,7 +322,7 @@ function draftOfRevision({ kind, body }: Version, details: JsonObject, present: 
   };
   const grant = grantOfDetails({ ...unlessStated, ...details, ...shown }, context);
   const isClosed = kind === "synopsis" && textOf(ost) !== "" && isOver(grant.closeDate, now);
-  return draftOfGrant({ ...grant, status: isClosed ? "closed" : grant.status, attachments: [] }, { ...context, now });
+  return draftOfGrant({ ...grant, status: isClosed ? "closed" : grant.status, attachments: [] }, context);
 }
 
 /** The instant of `Feb 03, 2025 09:44:28 AM EST`. Undefined for any other text. */

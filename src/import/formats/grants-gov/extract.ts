@@ -17,7 +17,7 @@ import {
   readListings,
   urlOf,
 } from "./codes.ts";
-import { draftOfGrant, emptyGrant, type Grant, isOver } from "./grant.ts";
+import { draftOfGrant, emptyGrant, type Grant } from "./grant.ts";
 
 export const grantsGov: Format = {
   name: "grants-gov",
@@ -75,11 +75,9 @@ type Element = {
   fault: string | undefined;
 };
 
-/** Of the clock, a draft depends only on whether its archive date has passed. */
 function lazyItem(element: Element, id: string, context: FormatContext): LazyItem {
-  const isArchived = isOver(isoDate(textIn(element.fields, "ArchiveDate")), context.now);
   const read = () => draftOfGrant(grantOfElement(element, context), context);
-  return { kind: "lazy", source: GRANTS_GOV, id, digested: `${isArchived} ${element.source}`, read };
+  return { kind: "lazy", source: GRANTS_GOV, id, digested: element.source, read };
 }
 
 function textIn(fields: Element["fields"], name: string): string {

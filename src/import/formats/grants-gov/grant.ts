@@ -1,5 +1,5 @@
 /** A grant opportunity with the fields of all layouts of Grants.gov and Simpler.Grants.gov, and its draft. */
-import { easternDate, easternInstant } from "../../../text/eastern.ts";
+import { easternDate, easternInstant, endOfEasternDate } from "../../../text/eastern.ts";
 import type { EpochMs } from "../../../text/instant.ts";
 import { decodeEntities, plainText, summaryOf } from "../../../text/plain-text.ts";
 import type { FormatContext } from "../../format.ts";
@@ -106,16 +106,16 @@ export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
   };
 }
 
-/** Archived comes before closed and forecast. A status that follows from the dates is left out, because its word would become outdated. */
-function statusOf(grant: Grant, { now, warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
+/** Words for a status are left out where they become outdated, or an archive date would say the same without them. */
+function statusOf(grant: Grant, { warn }: FormatContext): Pick<Draft, "status" | "status_display" | "archives_at"> {
   const { status, archiveDate } = grant;
-  const archivesAt = dateOf(grant, archiveDate, "23:59:59", warn);
-  if (status === "archived" || (archivesAt !== null && isOver(archiveDate, now))) return { status: "archived", status_display: "Archived" };
-  if (status === "closed") return { status: "closed", status_display: "Closed" };
-  return status === "forecast" ? { status: "forecast", status_display: "Forecasted" } : {};
+  if (status === "archived") return { status };
+  const archives = dateOf(grant, archiveDate, "00:00:00", warn) === null ? {} : { archives_at: endOfEasternDate(archiveDate) ?? null };
+  if (status === "closed") return { status, status_display: "Closed", ...archives };
+  return status === "forecast" ? { status, status_display: "Forecasted", ...archives } : archives;
 }
 
-/** Whether a date such as `2026-07-31` has passed in Eastern time; any other text has not. Nothing else in a draft depends on the clock. */
+/** Whether a date such as `2026-07-31` has passed in Eastern time; any other text has not. */
 export function isOver(date: string, now: EpochMs): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(date) && date < easternDate(now);
 }

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { grantsGov } from "../../../../src/import/formats/grants-gov/extract.ts";
 import type { Draft } from "../../../../src/import/record.ts";
 import { aCatalog, dropScratch } from "../../../support/imports.ts";
-import { countBy, megabytesOf, readFormat, realInput, textInput } from "../../../support/read-format.ts";
+import { countBy, megabytesOf, readFormat, realInput, statedAt, textInput } from "../../../support/read-format.ts";
 
 afterAll(dropScratch);
 
@@ -41,7 +41,7 @@ describe("real files", () => {
 
     expect(refused).toEqual([]);
     expect(drafts).toHaveLength(count);
-    expect(countBy(drafts, ({ status }) => status ?? null)).toEqual(statuses);
+    expect(countBy(drafts, (draft) => statedAt(draft, now))).toEqual(statuses);
   });
 
   test("a synopsis of the extract", async () => {
@@ -105,6 +105,7 @@ describe("real files", () => {
       description: null,
       status: "forecast",
       status_display: "Forecasted",
+      archives_at: "2027-01-30T00:00:00-05:00",
       organization: { agency: "Centers for Disease Control and Prevention - ERA", sub_agency: null },
       program: {
         type: null,
@@ -135,7 +136,7 @@ describe("real files", () => {
     expect(kept.get("DE-FOA-0000290")).toMatchObject({
       source: { code: "GRANTS_GOV", opportunity_id: "DE-FOA-0000290" },
       title: "Gridscale Rampable Intermittently Dispatchable Storage (GRIDS)",
-      status: "archived",
+      archives_at: "2013-10-06T00:00:00-04:00",
       organization: { agency: "Department of Energy", sub_agency: "Headquarters" },
       program: { type: "GRANT", contract_class: "Cooperative Agreement" },
       funding: {
@@ -161,6 +162,7 @@ describe("real files", () => {
     expect(draft).toEqual({
       source: { code: "GRANTS_GOV", opportunity_id: "358302", url: "https://www.grants.gov/search-results-detail/358302" },
       title: "Early Career Research Program",
+      archives_at: "2025-05-23T00:00:00-04:00",
       organization: { agency: "Department of Energy - Office of Science", sub_agency: "Office of Science" },
       program: {
         type: "GRANT",
@@ -282,14 +284,15 @@ describe("mapping", () => {
   });
 
   test.each([
-    ["04242026", "archived", "Archived"],
-    ["04252026", undefined, undefined],
-    ["", undefined, undefined],
-    ["12/31/2027", undefined, undefined],
-    ["0731202", undefined, undefined],
-  ])("a synopsis whose archive date is %p, on 2026-04-25, is %p", async (ArchiveDate, status, display) => {
+    ["04242026", "2026-04-25T00:00:00-04:00"],
+    ["10312026", "2026-11-01T00:00:00-04:00"],
+    ["11012026", "2026-11-02T00:00:00-05:00"],
+    ["", undefined],
+    ["12/31/2027", undefined],
+    ["0731202", undefined],
+  ])("a synopsis whose archive date is %p is archived at %p", async (ArchiveDate, archives_at) => {
     const draft = await draftOf(synopsis({ ArchiveDate }));
-    expect([draft.status, draft.status_display]).toEqual([status, display]);
+    expect([draft.status, draft.archives_at]).toEqual([undefined, archives_at]);
   });
 
   test("a forecast's estimates", async () => {
