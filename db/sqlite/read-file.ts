@@ -57,16 +57,16 @@ function openUnchanging(path: string): ReadFile {
 
 function openPrivateCopy(path: string, copy = copyFileSync): ReadFile {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-read-"));
-  const drop = () => rmSync(directory, { recursive: true, force: true });
   try {
     const check = requireUnchanged(path);
     const copied = join(directory, basename(path));
     for (const suffix of ["", "-wal"]) copy(`${path}${suffix}`, `${copied}${suffix}`);
     check();
-    return { sqlite: new Database(copied, { readwrite: true, strict: true }), finish: drop };
-  } catch (error) {
-    drop();
-    throw error;
+    const sqlite = new Database(copied, { readwrite: true, strict: true });
+    sqlite.query("select 1 from sqlite_master").get(); // Opens the log, too.
+    return { sqlite, finish: () => undefined };
+  } finally {
+    rmSync(directory, { recursive: true, force: true }); // What is open stays readable, and nothing is left if the program is killed.
   }
 }
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Command, Option } from "commander";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
@@ -7,6 +6,7 @@ import { createKey } from "../accounts/key.ts";
 import { formats } from "../import/formats/all.ts";
 import { importFiles } from "../import/run.ts";
 import { createLog, logFormats } from "../monitoring/log.ts";
+import { temporaryDirectory } from "../runtime/left-behind.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { keepOpen } from "../search/kept-open.ts";
 import { openSearchFile } from "../search/search-file.ts";
@@ -33,7 +33,7 @@ export function demoCommand(command: Command, cli: Cli): Command {
       const interrupted = new AbortController();
       cli.machine.onStopSignal(() => interrupted.abort()); // Before the directory is created, so that it is always removed.
       cli.machine.onReloadSignal(() => interrupted.abort()); // SIGHUP: the terminal was closed.
-      const directory = mkdtempSync(join(tmpdir(), "fundfeed-demo-"));
+      const directory = temporaryDirectory("demo");
       try {
         const records = await importSample(cli.machine, directory, interrupted.signal);
         const key = await createDemoKey(cli.machine, directory);

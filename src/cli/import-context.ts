@@ -1,12 +1,11 @@
 /** What `import`, `pull` and `redact` work with: the catalog, a directory, messages and progress. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalogAt } from "../../db/open.ts";
 import { NoData } from "../../db/opening.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { ImportContext, Progress } from "../import/context.ts";
+import { temporaryDirectory } from "../runtime/left-behind.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
 import { progressReporter } from "./progress.ts";
@@ -50,7 +49,7 @@ function importContextOf(cli: Cli, db: CatalogDb, directory: string): ImportCont
 }
 
 async function inTemporaryDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {
-  const directory = mkdtempSync(join(tmpdir(), "fundfeed-import-"));
+  const directory = temporaryDirectory("import");
   try {
     return await work(directory);
   } finally {

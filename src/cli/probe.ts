@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { Argument, type Command } from "commander";
 import type { Exchange, Net } from "../pull/download.ts";
 import { type Probe, type ProbeResult, probe } from "../pull/probe.ts";
 import type { ShapeFinding } from "../pull/shape.ts";
 import { type Upstream, upstreams } from "../pull/upstreams.ts";
+import { temporaryDirectory } from "../runtime/left-behind.ts";
 import { randomFraction } from "../runtime/machine.ts";
 import { sleep } from "../runtime/run-every.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -78,7 +77,7 @@ async function probeAll(
     progress: () => undefined,
   };
   const rows: Row[] = [];
-  const directory = mkdtempSync(join(tmpdir(), "fundfeed-probe-"));
+  const directory = temporaryDirectory("probe");
   try {
     for (const upstream of chosen) {
       if (waiting.stop.aborted) throw new Error("Cannot finish probing: it was stopped");

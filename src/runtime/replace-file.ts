@@ -14,6 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { partialPath } from "./left-behind.ts";
 
 /** Call `finish` or `abandon` at the end. Until `finish`, the file at the path stays as it is. */
 export type Replacement = {
@@ -38,7 +39,7 @@ export function targetOf(path: string): string {
 }
 
 function replacing(path: string, mode: number): Replacement {
-  const partial = `${path}.partial-${process.pid}`;
+  const partial = partialPath(path);
   rmSync(partial, { force: true }); // Left by a killed program that had the same process id.
   const file = openFile(partial, "wx");
   const abandon = () => {

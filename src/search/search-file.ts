@@ -3,12 +3,12 @@
  * catalog, so it can be deleted at any time.
  */
 import { Database } from "bun:sqlite";
-import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { accessSync, chmodSync, constants, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, reasonOf } from "../../db/reason.ts";
 import { columns } from "../filter/columns.ts";
 import { createTexts } from "../filter/texts.ts";
+import { temporaryDirectory } from "../runtime/left-behind.ts";
 
 export const SEARCH_FILE = "search.db";
 
@@ -70,24 +70,16 @@ function inodeOf(path: string): bigint | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
-/** An index in a temporary directory, which `close` removes. */
+/** An index without a name: nothing is left of it, however the program ends. */
 export function openTemporarySearchFile(): SearchFile {
-  const directory = mkdtempSync(join(tmpdir(), "fundfeed-search-"));
-  const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
+  const directory = temporaryDirectory("search");
   try {
-    const { sqlite, isInPlace, close } = openSearchFile(directory);
+    const { sqlite, close } = openSearchFile(directory);
+    sqlite.run("pragma journal_mode = memory"); // SQLite writes to no deleted file that has a journal next to it.
     sqlite.run("pragma synchronous = off"); // Nobody reads it after a loss of power.
-    return {
-      sqlite,
-      isInPlace,
-      close: () => {
-        close();
-        removeDirectory();
-      },
-    };
-  } catch (error) {
-    removeDirectory();
-    throw error;
+    return { sqlite, isInPlace: () => true, close };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
