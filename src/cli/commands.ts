@@ -306,7 +306,8 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       load: async () => (await import("./check.ts")).checkCommand,
     },
     completion: {
-      about: "Print a bash script that completes commands, options and formats",
+      about: "Print a script by which bash, zsh or fish complete commands, options and values",
+      args: "[shell]",
       mode: "nothing",
       load: async () => (await import("./completion.ts")).completionCommand,
     },

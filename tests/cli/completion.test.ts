@@ -1,17 +1,105 @@
-import { expect, test } from "bun:test";
+/** What the shells complete, by the shells themselves. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fundfeed } from "../support/command-line.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
 
-test.each([
-  ["fundfeed impo", "import imports"],
-  ["fundfeed keys cr", "create"],
-  ["fundfeed keys create --ac", "--account"],
-  ["fundfeed import grants-", "grants-gov"],
-  ["fundfeed import --snapshot s", "simpler-grants-gov sam-gov sbir-gov"],
-  ["fundfeed nonsense --d", ""],
-])("fundfeed completion makes bash complete: %s", async (line, completed) => {
+afterAll(dropScratch);
+
+const directory = aDirectory();
+const scriptOf = (shell: string) => join(directory, shell);
+
+beforeAll(async () => {
+  for (const shell of ["bash", "zsh", "fish"]) writeFileSync(scriptOf(shell), (await fundfeed(["completion", shell])).out);
+});
+
+const lines: readonly (readonly [line: string, completed: readonly string[]])[] = [
+  ["fundfeed impo", ["import", "imports"]],
+  ["fundfeed keys cr", ["create"]],
+  ["fundfeed keys create --ac", ["--account"]],
+  ["fundfeed import grants-", ["grants-gov"]],
+  ["fundfeed import --snapshot s", ["sam-gov", "sbir-gov", "simpler-grants-gov"]],
+  ["fundfeed find quantum --status clos", ["closed", "closing_soon"]],
+  ["fundfeed find --status open,clos", ["open,closed", "open,closing_soon"]],
+  ["fundfeed changes --at-least m", ["material"]],
+  ["fundfeed export --source NASA", ["NASA_NSPIRES", "NASA_ROSES"]],
+  ["fundfeed plans s", ["set"]],
+  ["fundfeed completion z", ["zsh"]],
+  ["fundfeed nonsense --d", []],
+];
+
+function outputOf(command: readonly string[]): string {
+  const { stdout, stderr } = Bun.spawnSync([...command], {
+    cwd: directory,
+    env: { PATH: process.env.PATH ?? "", HOME: directory, TERM: "dumb" },
+  });
+  expect(stderr.toString()).toBe("");
+  return stdout.toString();
+}
+
+/** For each line, what the shell completes. */
+const completers: Readonly<Record<string, (lines: readonly string[]) => string[][]>> = {
+  bash: (lines) => {
+    const asked = lines.map((line) => {
+      const words = `COMP_WORDS=(${line}${line.endsWith(" ") ? ' ""' : ""}); COMP_CWORD=${line.split(" ").length - 1}`;
+      return `${words}; _fundfeed; echo "\${COMPREPLY[@]}"`;
+    });
+    return outputOf(["bash", "-c", [`source ${scriptOf("bash")}`, ...asked].join("\n")])
+      .trimEnd()
+      .split("\n")
+      .map((words) => words.split(" "));
+  },
+  fish: (lines) => {
+    const asked = lines.map((line) => `complete -C '${line}'; echo end`);
+    return outputOf(["fish", "-N", "-c", [`source ${scriptOf("fish")}`, ...asked].join("\n")])
+      .split(/^end\n/m)
+      .map((found) => found.split("\n").map((each) => each.split("\t")[0] ?? ""));
+  },
+  // In a terminal of its own, because zsh completes only what is typed. Each match is printed when it is added.
+  zsh: (lines) => {
+    const inner = `
+PROMPT=
+autoload -Uz compinit && compinit -D -u
+source ${scriptOf("zsh")}
+compadd() {
+  if [[ $* == *' -'[OAD]' '* || $1 == -[OAD] ]]; then builtin compadd "$@"; return; fi
+  local -a hits
+  builtin compadd -A hits "$@"
+  for hit in $hits; do print -r -- "hit:$IPREFIX$hit"; done
+}
+end-line() { print end-of-line; BUFFER= }
+zle -N end-line
+bindkey '^M' end-line
+print ready`;
+    writeFileSync(scriptOf("zsh-inner"), inner);
+    const asked = lines.map((line) => `zpty -n -w shell '${line}'$'\\t\\r'; zpty -r -m shell out '*end-of-line*'; print -r -- "$out"`);
+    const outer = [
+      "zmodload zsh/zpty",
+      "zpty shell zsh -f -i",
+      `zpty -w shell "stty -echo; source ${scriptOf("zsh-inner")}"`,
+      "zpty -r -m shell out '*ready*'",
+      ...asked,
+    ];
+    return outputOf(["zsh", "-f", "-c", outer.join("\n")])
+      .split("end-of-line")
+      .map((out) => [...out.matchAll(/hit:(\S+)/g)].map(([, hit = ""]) => hit));
+  },
+};
+
+for (const [shell, complete] of Object.entries(completers)) {
+  const isThere = Bun.which(shell) !== null;
+
+  test.if(isThere)(`fundfeed completion makes ${shell} complete${isThere ? "" : ` (skipped: there is no ${shell})`}`, () => {
+    const found = complete(lines.map(([line]) => line));
+    const sorted = (words: readonly string[]) => [...new Set(words.filter((word) => word !== ""))].sort();
+    expect(lines.map(([line], n) => [line, sorted(found[n] ?? [])])).toEqual(lines.map(([line, completed]) => [line, [...completed]]));
+  });
+}
+
+test("fundfeed completion prints a script for bash, unless told otherwise, and refuses other shells", async () => {
   const { out } = await fundfeed(["completion"]);
-  const words = line.split(" ");
-  const asked = `COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _fundfeed; echo "\${COMPREPLY[*]}"`;
-  const { stdout, stderr } = Bun.spawnSync(["bash", "-c", `${out}\n${asked}`]);
-  expect([stdout.toString().trim(), stderr.toString()]).toEqual([completed, ""]);
+  expect(out).toBe((await fundfeed(["completion", "bash"])).out);
+  expect(JSON.parse((await fundfeed(["completion", "--json"])).out)).toEqual({ bash: out.trimEnd() });
+  expect((await fundfeed(["completion", "csh"])).err).toContain("Allowed choices are bash, zsh, fish.");
 });
