@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
 /** The page of sources: how fresh each is, how many records it has, and how many changed. */
 import type { CatalogDb } from "../../db/engine.ts";
+import type { SourceEntry } from "../sources/entry.ts";
 import {
   type LastChanges,
   listSources,
   newestPostedDates,
   recordsByLastChange,
-  type SourceEntry,
   type SourceStatus,
   sourceStatuses,
 } from "../sources/source.ts";

@@ -2,7 +2,8 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Change, OpportunityEvent } from "../events/event.ts";
 import { Contact, Funding, Opportunity, Source } from "../opportunities/opportunity.ts";
-import { SourceEntry } from "../sources/source.ts";
+import { nextPage } from "../opportunities/page.ts";
+import { SourceEntry } from "../sources/entry.ts";
 import { ProblemDetails } from "./problem.ts";
 
 const object = <T extends Record<string, TSchema>>(properties: T) => Type.Object(properties, { additionalProperties: false });
@@ -14,10 +15,7 @@ const RequestMeta = object({ request_id: requestId });
 const PageMeta = object({
   request_id: requestId,
   count: Type.Integer({ minimum: 0, description: "Number of items in this page." }),
-  has_more: Type.Boolean({ description: "Whether another page follows." }),
-  next_cursor: Type.Union([Type.String({ maxLength: 512 }), Type.Null()], {
-    description: "Send it as `cursor`, with the same filters, for the next page. Null on the last page.",
-  }),
+  ...nextPage,
 });
 
 const PageLinks = object({

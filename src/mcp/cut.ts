@@ -1,5 +1,6 @@
 /** Fits a value into a result: long texts and lists are cut, and named, so that a client can ask for the rest. */
 import { isObject } from "../text/json-value.ts";
+import { beginning } from "../text/quoted.ts";
 
 /** Where a value is: names and indexes, from the outside in. */
 export type Path = readonly (string | number)[];
@@ -43,11 +44,6 @@ export function valueAt(value: unknown, path: Path): unknown {
 /** "changes[0].current" */
 export function pathInWords(path: Path): string {
   return path.map((step, n) => (typeof step === "number" ? `[${step}]` : n === 0 ? step : `.${step}`)).join("");
-}
-
-/** The first characters, without half a surrogate pair at the end. */
-export function beginning(text: string, length: number): string {
-  return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
 }
 
 type Limits = { characters: number; items: number };

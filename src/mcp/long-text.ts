@@ -1,6 +1,7 @@
 /** The rest of a text or list that was cut, piece by piece. */
 import { type Static, Type } from "@sinclair/typebox";
-import { beginning, type Cut, type Path, pathInWords, valueAt } from "./cut.ts";
+import { beginning } from "../text/quoted.ts";
+import { type Cut, type Path, pathInWords, valueAt } from "./cut.ts";
 import { jsonTextOf } from "./rows.ts";
 import { object } from "./schema.ts";
 

@@ -3,10 +3,10 @@ import { Value } from "@sinclair/typebox/value";
 import { OpportunityEvent } from "../events/event.ts";
 import type { Filter } from "../filter/filter.ts";
 import { instantOf } from "../filter/kinds.ts";
-import { type Feed, memberOf, PermanentError, readPage, readResource, readSources } from "../mirror/feed.ts";
+import { pageOf, resourceOf } from "../mirror/expected.ts";
+import { type Feed, PermanentError, readPage, readResource, readSources } from "../mirror/feed.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
-import type { JsonObject } from "../text/json-value.ts";
 import { meets } from "./local.ts";
 import type { Call, FindRequest, Freshness, HistoryRequest, Match, Page, Reader } from "./reader.ts";
 
@@ -16,6 +16,10 @@ const HISTORY_REQUESTS_MAX = 5;
 const FRESH_FOR_MS = 10 * 60_000;
 /** A longer wait is reported instead: a client waits for the result meanwhile. */
 const WAIT_MAX_MS = 3000;
+
+const opportunityPage = pageOf(Opportunity);
+const eventPage = pageOf(OpportunityEvent);
+const oneOpportunity = resourceOf(Opportunity);
 
 type Server = Omit<Feed, "stop" | "onWait">;
 
@@ -54,7 +58,7 @@ function refuseLongWait(ms: number, reason: string): void {
 }
 
 async function findPage(feed: Feed, { filter, limit, cursor }: FindRequest, now: EpochMs): Promise<Page<Match>> {
-  const { items, next } = await readPage(feed, "/opportunities", parametersOf(filter, now), cursor ?? null, limit);
+  const { items, next } = await readPage(feed, "/opportunities", opportunityPage, parametersOf(filter, now), cursor ?? null, limit);
   return { items: items.map((item) => ({ opportunity: opportunityOf(item), match: null })), total: null, next };
 }
 
@@ -72,7 +76,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 async function opportunitiesOf(feed: Feed, id: string, source: string | undefined): Promise<Opportunity[]> {
   if (UUID.test(id)) {
-    const found = await readResource(feed, `/opportunities/${id.toLowerCase()}`).catch((error) => {
+    const found = await readResource(feed, `/opportunities/${id.toLowerCase()}`, oneOpportunity).catch((error) => {
       if (error instanceof PermanentError && error.code === "not_found") return undefined;
       throw error;
     });
@@ -80,7 +84,7 @@ async function opportunitiesOf(feed: Feed, id: string, source: string | undefine
   }
   if (source === undefined)
     throw new Error("the API finds an upstream id only within one source; give the source too, or the id of the opportunity");
-  const { items } = await readPage(feed, "/opportunities", { source, source_opportunity_id: id }, null);
+  const { items } = await readPage(feed, "/opportunities", opportunityPage, { source, source_opportunity_id: id }, null);
   return items.map(opportunityOf);
 }
 
@@ -94,7 +98,7 @@ async function historyPage(feed: Feed, { id, limit, cursor, ...conditions }: His
   const items: OpportunityEvent[] = [];
   let next: string | null = cursor ?? null;
   for (let requests = 0; requests < HISTORY_REQUESTS_MAX && items.length < limit; requests++) {
-    const page = await readPage(feed, `/opportunities/${id}/events`, parameters, next, limit - items.length);
+    const page = await readPage(feed, `/opportunities/${id}/events`, eventPage, parameters, next, limit - items.length);
     items.push(...page.items.map(eventOf).filter((event) => meets(event, conditions)));
     next = page.next;
     if (next === null) break;
@@ -123,10 +127,9 @@ function keptFreshness(ask: (call: Call) => Promise<Freshness[]>): Reader["fresh
 async function newestChanges(feed: Feed): Promise<Freshness[]> {
   const freshness: Freshness[] = [];
   for (const { code } of await readSources(feed)) {
-    const { items } = await readPage(feed, "/opportunities", { source: code }, null, 1);
+    const { items } = await readPage(feed, "/opportunities", opportunityPage, { source: code }, null, 1);
     const [newest] = items;
-    if (newest !== undefined)
-      freshness.push({ source: code, as_of: memberOf(newest, "updated_at"), age_seconds: null, basis: "newest_change" });
+    if (newest !== undefined) freshness.push({ source: code, as_of: newest.updated_at, age_seconds: null, basis: "newest_change" });
   }
   return freshness;
 }
@@ -137,10 +140,10 @@ function ageOf(instant: string | null, now: EpochMs): number | null {
 }
 
 /** Without members that this version does not know: clients check results against the schema. */
-function opportunityOf(item: JsonObject): Opportunity {
+function opportunityOf(item: Opportunity): Opportunity {
   return Value.Clean(Opportunity, item) as Opportunity;
 }
 
-function eventOf(item: JsonObject): OpportunityEvent {
+function eventOf(item: OpportunityEvent): OpportunityEvent {
   return Value.Clean(OpportunityEvent, item) as OpportunityEvent;
 }

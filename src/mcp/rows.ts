@@ -4,7 +4,7 @@ import { Change, OpportunityEvent } from "../events/event.ts";
 import { changesInWords } from "../events/in-words.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import { numberOf } from "../search/number.ts";
-import { beginning } from "./cut.ts";
+import { beginning } from "../text/quoted.ts";
 import { object } from "./schema.ts";
 
 /** Titles and the like are cut to this length in lists. */

@@ -1,11 +1,10 @@
-/** Text that upstreams wrote: where it is in a result, and how a line of text quotes it. */
+/** Text that upstreams wrote: where it is in a result, and how a line of text says it. */
 import type { TSchema } from "@sinclair/typebox";
 import { statuses } from "../opportunities/opportunity.ts";
 import { timeInWords } from "../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { quoted } from "../text/quoted.ts";
 import { relativeTime } from "../text/relative-time.ts";
-import { oneLine } from "../text/terminal-text.ts";
-import { beginning } from "./cut.ts";
 
 /** The paths of all texts of a schema that have no fixed form: upstreams wrote them. */
 export function upstreamTexts({ type, anyOf, items, properties, format, pattern, const: fixed }: TSchema, path: string): string[] {
@@ -15,16 +14,6 @@ export function upstreamTexts({ type, anyOf, items, properties, format, pattern,
     return Object.entries(properties as Record<string, TSchema>).flatMap(([name, each]) => upstreamTexts(each, `${path}.${name}`));
   const isFree = type === undefined || (type === "string" && format === undefined && pattern === undefined && fixed === undefined);
   return isFree ? [path] : [];
-}
-
-/** Invisible characters, with which text for a model can be hidden from people. */
-const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
-const QUOTED_MAX = 160;
-
-/** The beginning of an upstream text in quotes, on one line, without characters that hide or reorder text. */
-export function quoted(text: string, max = QUOTED_MAX): string {
-  const visible = oneLine(text.replace(INVISIBLE, ""));
-  return JSON.stringify(visible.length > max ? `${beginning(visible, max)}…` : visible);
 }
 
 /** A value of a list of our own as it is; any other text in quotes. */

@@ -2,7 +2,9 @@
 import { readRetryAfterMs, retryDelayMs, TemporaryError } from "../runtime/retry.ts";
 import { version } from "../runtime/version.ts";
 import { isObject, type JsonObject, objectOf, parseJson } from "../text/json-value.ts";
+import { quoted } from "../text/quoted.ts";
 import { publicUrl, requestFailure, withoutKey } from "../text/request-failure.ts";
+import { type Expected, sourceList } from "./expected.ts";
 
 /** The server to read from, and what a client needs from outside. */
 export type Feed = {
@@ -21,7 +23,10 @@ export type Feed = {
 };
 
 /** The items of a page, and the cursor of the next page; `null` on the last one. */
-export type Page = { items: JsonObject[]; next: string | null };
+export type Page<Item> = { items: Item[]; next: string | null };
+
+/** What `pageOf` returns: the items of a list, and its cursor. */
+type ExpectedPage<Item> = Expected<{ data: Item[]; meta: { has_more: boolean; next_cursor: string | null } }>;
 
 /** A response that another attempt would not change. `code` is that of the problem, or "". */
 export class PermanentError extends Error {
@@ -41,58 +46,51 @@ const TIMEOUT_MS = 60_000;
 /** The most bytes of a response, decompressed. A line of an import has at most 16 MiB, so one record alone fits. */
 const RESPONSE_BYTES_MAX = 64 * 1024 ** 2;
 const ATTEMPTS_MAX = 6;
+/** The most characters of a server's own words in a message. */
+const DETAIL_MAX = 300;
 /** The longest wait: after that, a new daily window has begun. */
 const WAIT_MAX_MS = 25 * 3_600_000;
 
 /**
  * One page of a list. Leaves out `filters` whose value is `null`. Asks for half as many items if the response is too long. Throws a
- * PermanentError if the response is not a page.
+ * PermanentError if the response is not such a page.
  */
-export async function readPage(
+export async function readPage<Item>(
   feed: Feed,
   path: string,
+  page: ExpectedPage<Item>,
   filters: Record<string, string | null>,
   cursor: string | null,
   limit = PAGE_SIZE,
-): Promise<Page> {
+): Promise<Page<Item>> {
   const given = Object.entries({ ...filters, limit: String(limit), cursor }).filter((each): each is [string, string] => each[1] !== null);
   const response = await request(feed, `${path}?${new URLSearchParams(given)}`).catch((error) => {
     if (error instanceof TooLongError && limit > 1) return undefined;
     throw error;
   });
-  if (response === undefined) return readPage(feed, path, filters, cursor, Math.floor(limit / 2));
-  const { data, meta } = response;
-  const next = nextOf(objectOf(meta));
-  if (!Array.isArray(data) || !data.every(isObject) || next === undefined)
-    throw new PermanentError("", "its response is not a page of a list");
+  if (response === undefined) return readPage(feed, path, page, filters, cursor, Math.floor(limit / 2));
+  const { data, meta } = required(page, response);
+  if (meta.has_more && meta.next_cursor === null) throw new PermanentError("", "its response does not say where the list continues");
+  const next = meta.has_more ? meta.next_cursor : null;
   if (next !== null && (next === cursor || data.length === 0)) throw new PermanentError("", "its pages do not advance");
   return { items: data, next };
 }
 
-/** One resource. Throws a PermanentError with the code `not_found` if there is none. */
-export async function readResource(feed: Feed, path: string): Promise<JsonObject> {
-  const { data } = await request(feed, path);
-  if (!isObject(data)) throw new PermanentError("", "its response is not a resource");
-  return data;
+/** One resource. Throws a PermanentError, with the code `not_found` if there is none. */
+export async function readResource<T>(feed: Feed, path: string, resource: Expected<{ data: T }>): Promise<T> {
+  return required(resource, await request(feed, path)).data;
 }
 
 /** The sources that the server names. Throws a PermanentError if the response is not a list of sources. */
 export async function readSources(feed: Feed): Promise<{ code: string; name: string }[]> {
-  const { data } = await request(feed, "/sources");
-  if (!Array.isArray(data) || !data.every(isObject)) throw new PermanentError("", "its response is not a list of sources");
-  return data.map((source) => ({ code: memberOf(source, "code"), name: memberOf(source, "name") }));
+  const { data } = required(sourceList, await request(feed, "/sources"));
+  return data.map(({ code, name }) => ({ code, name }));
 }
 
-function nextOf({ has_more, next_cursor }: JsonObject): string | null | undefined {
-  if (has_more === false) return null;
-  return has_more === true && typeof next_cursor === "string" ? next_cursor : undefined;
-}
-
-/** A text that every item must have. Throws a PermanentError if it is missing. */
-export function memberOf(item: JsonObject, name: string): string {
-  const value = item[name];
-  if (typeof value !== "string") throw new PermanentError("", `its response has an item without "${name}"`);
-  return value;
+function required<T>(expected: Expected<T>, response: JsonObject): T {
+  const checked = expected(response);
+  if ("value" in checked) return checked.value;
+  throw new PermanentError("", `its response is not what the API returns: ${checked.wrong} is missing or wrong`);
 }
 
 /** A used-up limit. Waiting always helps, so it does not count as a failed attempt. */
@@ -120,19 +118,26 @@ async function requestOnce(feed: Feed, target: string): Promise<JsonObject> {
     if (!isObject(body)) throw new TemporaryError("its response is incomplete or not JSON");
     return body;
   }
-  const { code, detail, request_id } = objectOf(body);
-  const returned = `it returned ${[status, code].filter(Boolean).join(" ")}`;
-  const reason = typeof detail === "string" ? `${returned}: ${detail}${request_id ? ` (request ${request_id})` : ""}` : returned;
+  const { detail, ...problem } = objectOf(body);
+  const [code, requestId] = [wordOf(problem.code), wordOf(problem.request_id)];
+  const said = typeof detail === "string" ? `: ${quoted(detail, DETAIL_MAX)}${requestId === "" ? "" : ` (request ${requestId})`}` : "";
+  const reason = `it returned ${status}${code === "" ? "" : ` ${code}`}${said}`;
   const retryAfterMs = readRetryAfterMs(headers, Date.parse(headers.get("date") ?? "")); // By the server's clock.
   if (status === 429 && retryAfterMs !== undefined) throw new RateLimitError(reason, retryAfterMs);
   if (status >= 500 || status === 429 || status === 408) throw new TemporaryError(reason, retryAfterMs);
   // Redirects are not followed: the key must go to this address only.
   if (status >= 300 && status < 400) throw new PermanentError("", `it redirects to ${redirectOf(headers, feed.key)}; use that URL instead`);
-  throw new PermanentError(typeof code === "string" ? code : "", reason);
+  throw new PermanentError(code, reason);
+}
+
+/** A value that is a code, "" for any other: it stands in messages without quotes. */
+function wordOf(value: unknown): string {
+  return typeof value === "string" && /^[\w-]{1,64}$/.test(value) ? value : "";
 }
 
 function redirectOf(headers: Headers, key: string): string {
-  return publicUrl(withoutKey(headers.get("location") ?? "an unknown address", key));
+  const location = headers.get("location");
+  return location === null ? "an unknown address" : quoted(publicUrl(withoutKey(location, key)), DETAIL_MAX);
 }
 
 async function exchange(feed: Feed, target: string): Promise<{ status: number; headers: Headers; text: string }> {

@@ -1,6 +1,8 @@
 /** Syncs a copy: walks the list from the mark, page by page, and moves the mark when the walk is complete. */
-import type { JsonObject } from "../text/json-value.ts";
-import { type Feed, memberOf, type Page, PermanentError, readPage } from "./feed.ts";
+import { OpportunityEvent } from "../events/event.ts";
+import { Opportunity } from "../opportunities/opportunity.ts";
+import { pageOf } from "./expected.ts";
+import { type Feed, type Page, PermanentError, readPage } from "./feed.ts";
 import type { Document, Entry, Store, Walk } from "./store.ts";
 
 export type Sync = Feed & {
@@ -15,6 +17,9 @@ export type Sync = Feed & {
 /** The number of new or changed records and of the events in their histories, and the mark. */
 export type Summary = { records: number; events: number; mark: string | null };
 
+const opportunityPage = pageOf(Opportunity);
+const eventPage = pageOf(OpportunityEvent);
+
 /** After more walks whose cursors the server rejects, the sync fails. */
 const RESTARTS_MAX = 3;
 
@@ -24,7 +29,8 @@ export async function syncOnce({ store, source = [], events = false, progress, .
   let walk = await store.begin(false);
   for (let restarts = 0; ; ) {
     try {
-      const page = await readPage(feed, "/opportunities", { source: source.join(",") || null, updated_since: walk.since }, walk.cursor);
+      const filters = { source: source.join(",") || null, updated_since: walk.since };
+      const page = await readPage(feed, "/opportunities", opportunityPage, filters, walk.cursor);
       const entries: Entry[] = [];
       for (const item of page.items) entries.push(await entryOf(feed, item, events));
       walk = after(walk, page, entries);
@@ -42,13 +48,13 @@ export async function syncOnce({ store, source = [], events = false, progress, .
 }
 
 /** The first record of the first page is the newest, and gives the mark. Records that change during the walk move before it, into the next walk. */
-function after({ since, newest }: Walk, { next }: Page, [first]: readonly Entry[]): Walk {
+function after({ since, newest }: Walk, { next }: Page<unknown>, [first]: readonly Entry[]): Walk {
   const mark = newest ?? first?.at ?? since;
   return next === null ? { since: mark, newest: null, cursor: null } : { since, newest: mark, cursor: next };
 }
 
-async function entryOf(feed: Feed, item: JsonObject, events: boolean): Promise<Entry> {
-  const document = documentOf(item, "updated_at");
+async function entryOf(feed: Feed, item: Opportunity, events: boolean): Promise<Entry> {
+  const document = documentOf(item, item.updated_at);
   return { ...document, history: events ? await historyOf(feed, document.id) : [] };
 }
 
@@ -57,14 +63,15 @@ async function historyOf(feed: Feed, id: string): Promise<Document[]> {
   const history: Document[] = [];
   let cursor: string | null = null;
   do {
-    const page: Page = await readPage(feed, `/opportunities/${encodeURIComponent(id)}/events`, { include_insignificant: "true" }, cursor);
-    for (const item of page.items) history.push(documentOf(item, "detected_at"));
+    const path = `/opportunities/${id}/events`;
+    const page: Page<OpportunityEvent> = await readPage(feed, path, eventPage, { include_insignificant: "true" }, cursor);
+    for (const item of page.items) history.push(documentOf(item, item.detected_at));
     cursor = page.next;
   } while (cursor !== null);
   return history;
 }
 
 /** The server renders documents with JSON.stringify, so this gives the same text. */
-function documentOf(item: JsonObject, at: string): Document {
-  return { id: memberOf(item, "id"), at: memberOf(item, at), text: JSON.stringify(item) };
+function documentOf(item: { id: string }, at: string): Document {
+  return { id: item.id, at, text: JSON.stringify(item) };
 }

@@ -1,23 +1,13 @@
 /** The named sources (D-13), and what is stored of every source. */
-import { type Static, Type } from "@sinclair/typebox";
 import { asc, eq, sql as fragment, gt, inArray, max, ne, type SQL, sum } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { facets, lastImports, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
+import { SourceEntry } from "./entry.ts";
 import { listPostedDays } from "./posted-days.ts";
 
-/** A named source as the API returns it. */
-export const SourceEntry = Type.Object(
-  {
-    code: Type.String({ description: "Source code, as in an opportunity's `source.code` and the `source` filter." }),
-    name: Type.String({ description: "Display name." }),
-    description: Type.String({ description: "What the source publishes." }),
-  },
-  { additionalProperties: false },
-);
-
-export type SourceEntry = Static<typeof SourceEntry>;
+const CODE = new RegExp(SourceEntry.properties.code.pattern ?? "");
 
 const allSources = query({}, () => selectAll(sources).orderBy(asc(sources.code)));
 const storeSource = insertInto(sources, { onConflict: orUpdate(sources.code, sources.name, sources.description) });
@@ -31,7 +21,7 @@ export async function listSources(db: CatalogDb): Promise<SourceEntry[]> {
 /** Adds a source, or updates the one with this code. Returns it with its code upper-cased. Throws if the code or the name is not valid. */
 export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<SourceEntry> {
   const code = entry.code.trim().toUpperCase();
-  if (!/^[A-Z0-9][A-Z0-9_.-]{0,63}$/.test(code)) {
+  if (!CODE.test(code)) {
     throw new Error(
       `Cannot add source "${entry.code}": a code has 1 to 64 letters, digits, "_", "-" or ".", and starts with a letter or digit`,
     );

@@ -1,12 +1,23 @@
 /** What `fundfeed mcp --server` asks of a server, counted at a server that is a function. */
-import { expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import type { Call } from "../../src/mcp/reader.ts";
 import { remoteReader } from "../../src/mcp/remote.ts";
 import { serveMcp } from "../../src/mcp/server.ts";
+import { publish, served } from "../mirror/mirrored.ts";
+import { testApi } from "../support/api.ts";
 
 const MINUTE = 60_000;
 const NOW = Date.UTC(2026, 10, 22);
-const record = { id: "x", updated_at: "2026-11-21T00:00:00.000Z" };
+const UPDATED_AT = "2026-11-21T00:00:00.000Z";
+
+let record: object;
+beforeAll(async () => {
+  const api = await testApi();
+  await publish(api, 0, 1, "Title");
+  const [document = "{}"] = Object.values((await served(api)).opportunities);
+  record = { ...JSON.parse(document), updated_at: UPDATED_AT };
+});
+
 const list = (data: unknown[]) => Response.json({ data, meta: { has_more: false, next_cursor: null } });
 
 /** A server with two sources, and a reader of it. */
@@ -23,7 +34,7 @@ function aServer() {
       await Bun.sleep(0);
       signal.throwIfAborted();
       if (server.isFailing) return Response.json({ code: "rate_limit_exceeded" }, { status: 429, headers: { "retry-after": "60" } });
-      return list(url.endsWith("/sources") ? [{ code: "A", name: "a" }, { code: "B", name: "b" }] : [record]); // biome-ignore format: one line
+      return list(url.endsWith("/sources") ? ["A", "B"].map((code) => ({ code, name: code, description: "" })) : [record]);
     },
   });
   return { server, reader };
@@ -45,7 +56,7 @@ test("does not use up a quota by asking again and again, and keeps what it knew"
   const { server, reader } = aServer();
   await reader.freshness(at(NOW));
   server.isFailing = true;
-  for (const minutes of [10, 11, 19]) expect((await reader.freshness(at(NOW + minutes * MINUTE)))?.[0]?.as_of).toBe(record.updated_at);
+  for (const minutes of [10, 11, 19]) expect((await reader.freshness(at(NOW + minutes * MINUTE)))?.[0]?.as_of).toBe(UPDATED_AT);
   expect(server.requests).toHaveLength(4);
 });
 

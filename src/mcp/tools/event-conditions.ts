@@ -3,9 +3,10 @@
 import { eventTypes, type Severity, severities } from "../../events/event.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { quoted } from "../../text/quoted.ts";
 import { choice, choices, cursor, limit, pastInstant } from "../arguments.ts";
 import type { EventConditions } from "../reader.ts";
-import { knownOrQuoted, quoted } from "../upstream-text.ts";
+import { knownOrQuoted } from "../upstream-text.ts";
 
 export const [EVENTS_DEFAULT, EVENTS_MAX] = [20, 100];
 

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { eventTypes, type OpportunityEvent, severities } from "../../events/event.ts";
 import { numberOf } from "../../search/number.ts";
+import { quoted } from "../../text/quoted.ts";
 import { cursor, requiredText } from "../arguments.ts";
 import { type Cut, jsonBytes } from "../cut.ts";
 import { CutMember, LongText } from "../long-text.ts";
@@ -8,7 +9,7 @@ import type { Reason } from "../reader.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { EventRow, eventRowOf, jsonTextOf, Row, rowOf } from "../rows.ts";
 import { nullable, object } from "../schema.ts";
-import { knownOrQuoted, quoted, upstreamTexts } from "../upstream-text.ts";
+import { knownOrQuoted, upstreamTexts } from "../upstream-text.ts";
 import { longResult, versionOf, type WholeResult } from "./long-result.ts";
 import type { Context, Tool } from "./tool.ts";
 

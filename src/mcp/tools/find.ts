@@ -1,11 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
 import type { EpochMs } from "../../text/instant.ts";
+import { quoted } from "../../text/quoted.ts";
 import { choice, cursor, filterArguments, filterOf, limit } from "../arguments.ts";
 import { readFitting, resultOf } from "../results.ts";
 import { Row, rowOf } from "../rows.ts";
 import { nullable, object } from "../schema.ts";
-import { quoted, stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { type Context, listStatement, readPaged, type Tool } from "./tool.ts";
 
 const [FOUND_DEFAULT, FOUND_MAX] = [10, 50];

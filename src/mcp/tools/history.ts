@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import type { OpportunityEvent } from "../../events/event.ts";
+import { quoted } from "../../text/quoted.ts";
 import { past, requiredText, sourceCode } from "../arguments.ts";
 import { readFitting, resultOf } from "../results.ts";
 import { EventRow, eventRowOf, Row, rowOf } from "../rows.ts";
-import { quoted, stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords } from "./event-conditions.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import { type Context, listStatement, onlyGiven, readPaged, type Tool } from "./tool.ts";

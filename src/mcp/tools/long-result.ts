@@ -1,11 +1,11 @@
 /** The result for one document that may be too long for it. */
 import { parseStoredMs } from "../../text/instant.ts";
+import { quoted } from "../../text/quoted.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { type Cut, pathInWords } from "../cut.ts";
 import { beginOf, readLongText } from "../long-text.ts";
 import type { Call, Reader } from "../reader.ts";
 import { type Result, resultOf } from "../results.ts";
-import { quoted } from "../upstream-text.ts";
 
 /** The version of a document, by the instant at which it was stored. */
 export function versionOf(instant: string): string {

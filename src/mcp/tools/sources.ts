@@ -31,7 +31,7 @@ export function sourcesTool({ reader, tool }: Context): Tool {
         total: sources.length,
         complete: true,
         next_cursor: null,
-        upstream_text: [],
+        upstream_text: ["sources[].name"],
       };
       const lines = sources.map((source) => `${codeInWords(source.code)}${factsInWords(source)}`);
       return resultOf({ data: { sources }, lines }, said, await reader.freshness(call), call.now);

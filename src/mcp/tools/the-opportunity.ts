@@ -1,7 +1,8 @@
 /** The one opportunity that a tool is asked for. */
 import type { Opportunity } from "../../opportunities/opportunity.ts";
+import { quoted } from "../../text/quoted.ts";
 import type { Call, Reader } from "../reader.ts";
-import { codeInWords, quoted } from "../upstream-text.ts";
+import { codeInWords } from "../upstream-text.ts";
 
 export const ID = "Its id, or the number that people call it by, or an id that its source has or had for it.";
 

@@ -1,0 +1,17 @@
+/** The source resource. */
+import { type Static, Type } from "@sinclair/typebox";
+
+/** A named source as the API returns it. */
+export const SourceEntry = Type.Object(
+  {
+    code: Type.String({
+      pattern: "^[A-Z0-9][A-Z0-9_.-]{0,63}$",
+      description: "Source code, as in an opportunity's `source.code` and the `source` filter.",
+    }),
+    name: Type.String({ description: "Display name." }),
+    description: Type.String({ description: "What the source publishes." }),
+  },
+  { additionalProperties: false },
+);
+
+export type SourceEntry = Static<typeof SourceEntry>;
