@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import { describeFilter } from "../filter/filter.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { Machine } from "../runtime/machine.ts";
 import { readOpportunities } from "../search/records.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { dueAt } from "../watch/attempts.ts";
 import { matchesAtEnd, matchingIds } from "../watch/matching.ts";
-import { type Message, messageOpportunity } from "../watch/message.ts";
+import { itemsUpTo, type Message, messageOpportunity, roomIn } from "../watch/message.ts";
 import { newMessageId, requireWatch } from "../watch/run.ts";
 import { receiverName, send } from "../watch/send.ts";
 import type { Pending, Progress, Watch } from "../watch/watch.ts";
@@ -84,18 +86,23 @@ export function testCommand(command: Command, cli: Cli): Command {
       const { filter } = watch.definition;
       const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, filter, machine.now()));
       const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse());
-      const events = sample.map((each) => ({ kind: "new" as const, opportunity: messageOpportunity(each) }));
-      const counts = { new: events.length, changed: 0, left: 0 };
-      const id = newMessageId(machine);
-      const timestamp = formatInstant(machine.now());
-      const message: Message = { id, type: "watch.test", timestamp, data: { watch: name, filter, counts, events } };
-      await send(watch, { id, body: JSON.stringify(message) }, machine, stop.signal);
+      const message = testMessage(watch, sample, machine);
+      await send(watch, { id: message.id, body: JSON.stringify(message) }, machine, stop.signal);
       return watch.definition.receiver;
     });
     const text = `${receiverName(receiver)} accepted a test message`;
     if (options.json && receiver.to !== "stdout") machine.printLine(JSON.stringify({ name, accepted: true }, null, 2));
     else if (!options.json) machine.printError(text);
   });
+}
+
+function testMessage({ name, definition }: Watch, sample: readonly Opportunity[], machine: Machine): Message {
+  const about = { watch: name, filter: definition.filter };
+  const message = { id: newMessageId(machine), type: "watch.test", timestamp: formatInstant(machine.now()) } as const;
+  const counts = { new: SAMPLE, changed: 0, left: 0 };
+  const { items, add } = itemsUpTo(SAMPLE, roomIn({ ...message, data: { ...about, counts, events: [] } }));
+  add(sample.map((each) => ({ kind: "new", opportunity: messageOpportunity(each) })));
+  return { ...message, data: { ...about, counts: { ...counts, new: items.length }, events: items } };
 }
 
 export function deliveriesCommand(command: Command, cli: Cli): Command {

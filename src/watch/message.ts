@@ -39,7 +39,7 @@ export type Message = {
 };
 
 /** The most bytes of a message, by far less than what receivers refuse. Its items end before. */
-export const MESSAGE_BYTES_MAX = 256 * 1024;
+const MESSAGE_BYTES_MAX = 256 * 1024;
 
 /** The longest text and the longest list of a message. What is longer is cut, and ends with "…". */
 const [TEXT_MAX, LIST_MAX] = [2000, 100];
@@ -62,8 +62,34 @@ export function messageEvent(event: OpportunityEvent): OpportunityEvent {
   return { ...shown, changes: shown.changes.map(({ field }) => ({ field, previous: CUT, current: CUT })) }; // Values deep within values.
 }
 
+/** The bytes that the items of a message may have, from the message without them. */
+export function roomIn(empty: Message): number {
+  return MESSAGE_BYTES_MAX - bytesOf(empty);
+}
+
+/** The items of one message: as many as its limits allow, and at least one. */
+export function itemsUpTo(itemsMax: number, bytesMax: number) {
+  const items: Item[] = [];
+  let bytes = 0;
+  let isFull = false;
+  return {
+    items,
+    room: () => (isFull ? 0 : itemsMax - items.length),
+    /** Adds items, in their order, until there is no room. Returns how many it added. */
+    add: (more: readonly Item[]): number => {
+      for (const [added, item] of more.entries()) {
+        bytes += bytesOf(item) + 1;
+        isFull ||= items.length > 0 && bytes > bytesMax;
+        if (isFull) return added;
+        items.push(item);
+      }
+      return more.length;
+    },
+  };
+}
+
 /** The bytes of a value as JSON. */
-export function bytesOf(value: unknown): number {
+function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 

@@ -11,7 +11,7 @@ import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } 
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../search/records.ts";
 import { type EpochMs, formatInstant, parseInstantMs } from "../text/instant.ts";
-import { bytesOf, type Counts, type Item, MESSAGE_BYTES_MAX, type Message, messageEvent, messageOpportunity } from "./message.ts";
+import { type Counts, type Item, itemsUpTo, type Message, messageEvent, messageOpportunity, roomIn } from "./message.ts";
 import { isDigest, type Watch } from "./watch.ts";
 import type { Place, Plan } from "./watch-file.ts";
 
@@ -59,7 +59,7 @@ export async function planNext(planning: Planning): Promise<Plan | { nothingUnti
   });
   const id = newId();
   const collect = isDigest(watch.definition) ? collectDigest : collectPage;
-  const bytesMax = MESSAGE_BYTES_MAX - bytesOf(messageWith(id, { counts: COUNTS_MAX, severities: SEVERITIES_MAX, items: [] }));
+  const bytesMax = roomIn(messageWith(id, { counts: COUNTS_MAX, severities: SEVERITIES_MAX, items: [] }));
   const collected = await collect(planning, bytesMax);
   const { counts, joining, leaving, position, oldestAt } = collected;
   if (counts.new + counts.changed + counts.left === 0) return { nothingUntil: position };
@@ -70,27 +70,6 @@ export async function planNext(planning: Planning): Promise<Plan | { nothingUnti
 /** Stands for any counts, as far as the bytes of a message are concerned. */
 const COUNTS_MAX: Counts = { new: 1e9, changed: 1e9, left: 1e9 };
 const SEVERITIES_MAX = Object.fromEntries(severities.map((severity) => [severity, 1e9]));
-
-/** The items of one message: as many as its limits allow, and at least one. */
-function itemsUpTo(itemsMax: number, bytesMax: number) {
-  const items: Item[] = [];
-  let bytes = 0;
-  let isFull = false;
-  return {
-    items,
-    room: () => (isFull ? 0 : itemsMax - items.length),
-    /** Adds items, in their order, until there is no room. Returns how many it added. */
-    add: (more: readonly Item[]): number => {
-      for (const [added, item] of more.entries()) {
-        bytes += bytesOf(item) + 1;
-        isFull ||= items.length > 0 && bytes > bytesMax;
-        if (isFull) return added;
-        items.push(item);
-      }
-      return more.length;
-    },
-  };
-}
 
 /**
  * A full page: first what is new, then the changes in the order of the feed, and if there is room after the last change, what has left. What

@@ -124,6 +124,16 @@ describe("fundfeed watch", () => {
     expect(readFileSync(join(data, "watch.db"))).toEqual(before);
   });
 
+  test("sends a test message of at most 256 KB", async () => {
+    const classifications = { keywords: Array.from({ length: 100 }, (_, n) => `${n}`.padEnd(900, "x")) };
+    await take(...["1", "2", "3"].map((id) => record(id, { classifications })));
+    await addWebhook("q");
+    expect((await watch("test", "q")).code).toBe(0);
+    const [{ body } = { body: "" }] = receiver.posted;
+    expect(Buffer.byteLength(body)).toBeLessThan(256 * 1024);
+    expect(JSON.parse(body)).toMatchObject({ data: { counts: { new: 2 }, events: [{ kind: "new" }, { kind: "new" }] } });
+  });
+
   test("says everywhere that a watch fails or is paused, and continues after resume", async () => {
     await addWebhook("q");
     await take(record("2"));
