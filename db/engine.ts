@@ -70,8 +70,8 @@ export type Engine<Name extends DatabaseName> = Sql<Name> & {
   /** Rewrites the storage, so that erased data is in no unused page. Returns false if a reader kept it from being complete. */
   vacuum(patience?: Patience): Promise<boolean>;
   /**
-   * Whether the open file is still the one at its path, and only SQLite wrote to it. If not, removes its log, which would damage the new
-   * file. Always `intact` on PostgreSQL.
+   * Whether the open file is still the one at its path, and only SQLite wrote to it. If not, removes its log, which would damage the next
+   * file at the path. Always `intact` on PostgreSQL.
    */
   checkFile(): FileState;
   close(): Promise<void>;

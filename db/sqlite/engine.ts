@@ -5,7 +5,6 @@ import { dirname } from "node:path";
 import { sqliteDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
 import { type Arguments, boundTo, type Query } from "../query.ts";
-import { Unavailable } from "../unavailable.ts";
 import { requireStorable, type Value } from "../value.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
@@ -14,31 +13,21 @@ import { ownFile, watchFile } from "./open-file.ts";
 /** The page cache of an import. Ids and hashes are spread over their indexes; with SQLite's 2 MB, their pages are read again and again. */
 const WRITER_CACHE_KB = 32_000;
 
-/** `outlivesFile`: also writes to a file that was replaced, as a server does until it has opened the new one. */
-type Writing = { outlivesFile?: boolean };
-
-/** The engine on a file that is open and migrated. */
-export function sqliteEngine<Name extends DatabaseName>(
-  sqlite: Database,
-  name: Name,
-  { outlivesFile = false }: Writing = {},
-): Engine<Name> {
+/** The engine on a file that is open and migrated. It writes to the file only as long as that is the one at its path. */
+export function sqliteEngine<Name extends DatabaseName>(sqlite: Database, name: Name): Engine<Name> {
   const path = sqlite.filename;
   if (path === "" || path === ":memory:") return engineOn(sqlite, name);
   const file = ownFile(path, sqlite);
-  const requireReadable = () => {
-    if (file.isOverwritten()) throw new Unavailable(`${path} was overwritten while it was open`);
-  };
   const requireWritable = () => {
     const state = file.check();
-    if (state === "intact" || (outlivesFile && state !== "overwritten")) return;
+    if (state === "intact") return;
     const what = { missing: "removed", replaced: "replaced by another file", overwritten: "overwritten" }[state];
     throw new Error(
       `${path} was ${what} while this command wrote to it; the file there now may lack what the command stored: run it again`,
     );
   };
   return {
-    ...engineOn(sqlite, name, { beforeRead: requireReadable, beforeWrite: requireWritable }),
+    ...engineOn(sqlite, name, requireWritable),
     commits: file.commits,
     checkFile: file.check,
     close: async () => file.close(),
@@ -65,12 +54,8 @@ export function sqliteReader<Name extends DatabaseName>(sqlite: Database, name: 
   };
 }
 
-/** Called before reads, and before each write or transaction. They throw if the file must not be used. */
-type Guards = { beforeRead: () => void; beforeWrite: () => void };
-
-const UNGUARDED: Guards = { beforeRead: () => undefined, beforeWrite: () => undefined };
-
-function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, { beforeRead, beforeWrite }: Guards = UNGUARDED): Engine<Name> {
+/** `beforeWrite` is called before each write, and at the beginning and end of each transaction. It throws if the file must not be written to. */
+function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, beforeWrite: () => void = () => undefined): Engine<Name> {
   const statements = statementCache(sqlite);
   const inside = sqlOf(sqlite, statements, name, (work) => {
     // A full disk makes SQLite roll back. It would then commit each further statement by itself.
@@ -82,13 +67,11 @@ function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, { bef
 
   async function whenFree<T>(work: () => T): Promise<T> {
     while (underWay !== undefined) await underWay;
-    beforeRead();
     return work();
   }
 
   async function alone<T>(begin: string, work: () => Promise<T>): Promise<T> {
     while (underWay !== undefined) await underWay;
-    beforeRead();
     const { promise, resolve } = Promise.withResolvers<void>();
     underWay = promise;
     try {

@@ -1,4 +1,4 @@
-/** Notices when an open database file is replaced or overwritten, and then keeps its log away from the new file. */
+/** Notices when an open database file is replaced, overwritten or removed, and then keeps its log away from the next file at its path. */
 import type { Database } from "bun:sqlite";
 import { existsSync, readSync, rmSync, truncateSync } from "node:fs";
 import type { FileState } from "../engine.ts";
@@ -8,9 +8,8 @@ import { shareDescriptor } from "./descriptors.ts";
 import { noteLogOwner, removeLogOwner } from "./log-owner.ts";
 
 type OpenFile = {
-  /** If the file was replaced or overwritten, also removes its log, which would damage the new file. */
+  /** If the file is no longer intact, also removes its log, which would damage the next file at the path. */
   check: () => FileState;
-  isOverwritten: () => boolean;
   /** A number that changes with every commit; NaN once the connection is closed. */
   commits: () => number;
   /** Closes the connection. */
@@ -34,7 +33,8 @@ export function ownFile(path: string, sqlite: Database): OpenFile {
     if (!existsSync(log)) removeLogOwner(path);
   };
   const removeLog = () => {
-    if (state === "replaced") checkpoint(sqlite); // Into the open file, which somebody may have moved elsewhere.
+    const isWrittenBack = state !== "overwritten" && checkpoint(sqlite); // Into the open file, which somebody may have moved elsewhere.
+    if (state === "missing" && !isWrittenBack) return; // The file may come back.
     if (identityOf(log) === own.log) {
       if (state === "overwritten") truncateSync(log); // SQLite would write it into the file on closing.
       rmSync(log, { force: true });
@@ -45,13 +45,12 @@ export function ownFile(path: string, sqlite: Database): OpenFile {
   const check = () => {
     if (!isOpen) return state;
     state = watch.state();
-    if (state === "replaced" || state === "overwritten") removeLog();
+    if (state !== "intact") removeLog();
     if (state === "overwritten" && !sqlite.inTransaction) close(); // Its lock would keep others from the new content.
     return state;
   };
   return {
     check,
-    isOverwritten: () => state === "overwritten",
     commits: () => (isOpen ? watch.commits() : Number.NaN),
     close: () => {
       check();
@@ -60,12 +59,13 @@ export function ownFile(path: string, sqlite: Database): OpenFile {
   };
 }
 
-/** Writes the log back into the file, as far as possible at the moment. */
-function checkpoint(sqlite: Database): void {
+/** Writes the log back into the file, as far as possible at the moment. Returns whether that was all of it. */
+function checkpoint(sqlite: Database): boolean {
   try {
-    sqlite.run("pragma wal_checkpoint(passive)");
+    const done = sqlite.query<{ log: number; checkpointed: number }, []>("pragma wal_checkpoint(passive)").get();
+    return done !== null && done.log === done.checkpointed;
   } catch {
-    // This connection is in a transaction, or the disk is full.
+    return false; // This connection is in a transaction, or the disk is full.
   }
 }
 

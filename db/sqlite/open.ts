@@ -38,25 +38,22 @@ export const fileNames = { catalog: "catalog.db", state: "state.db" };
 
 type Kind = keyof typeof fileNames;
 
-/**
- * `waitMs` is how long a writer waits for another one. `outlivesFile`: also writes to a file that was replaced, as a server does until it
- * has opened the new one.
- */
-export type FileOpening = Opening & { waitMs?: number; outlivesFile?: boolean };
+/** `waitMs` is how long a writer waits for another one. */
+export type FileOpening = Opening & { waitMs?: number };
 
 /** `directory` is a path, or ":memory:". Throws an Error whose message is one sentence. */
 export function openCatalog(directory: string, now: number, opening: FileOpening = {}): CatalogFile {
   const { mode = "create" } = opening;
   if (isReading(mode)) return openReader(directory, "catalog", mode);
   const sqlite = open(directory, "catalog", now, opening);
-  return { ...sqliteEngine(sqlite, "catalog", opening), sqlite };
+  return { ...sqliteEngine(sqlite, "catalog"), sqlite };
 }
 
 export function openState(directory: string, now: number, opening: FileOpening = {}): StateFile {
   const { mode = "create" } = opening;
   if (isReading(mode)) return readState(directory, mode, now);
   const sqlite = open(directory, "state", now, opening);
-  return { ...sqliteEngine(sqlite, "state", opening), sqlite };
+  return { ...sqliteEngine(sqlite, "state"), sqlite };
 }
 
 /** Before the first key is made and the first plan changed, a new state in memory holds the same. */

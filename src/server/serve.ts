@@ -1,4 +1,6 @@
 /** A running server: opens the databases, listens, does its periodic work, and stops when a signal asks for it. */
+
+import type { CatalogDb } from "../../db/engine.ts";
 import { warningOfChangesAhead } from "../changes/judging.ts";
 import { createApp } from "../http/app.ts";
 import { descriptionFiles } from "../http/docs.ts";
@@ -10,12 +12,11 @@ import { ownQuotas } from "../quota/allowance.ts";
 import { type SharedQuotas, shareQuotas } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { memoizeLast } from "../text/memoize.ts";
 import { loopbackFor, originOf } from "./addresses.ts";
 import { startJobs } from "./jobs.ts";
 import { QUOTA_SHARE_PERCENT, type ServeOptions } from "./options.ts";
 import { drain, watchStopSignals } from "./signals.ts";
-import { openStores, type Stores } from "./stores.ts";
+import { FilesReplaced, openStores } from "./stores.ts";
 import { readCertificateFiles, reloadCertificate, warnOfPlainHttp } from "./tls.ts";
 
 /** How long after its start the server builds `/docs` and `/openapi.json`, if no request has asked for them yet. */
@@ -23,7 +24,7 @@ const DESCRIBE_AFTER_MS = 1000;
 
 /**
  * Serves until a signal stops it. Returns the exit code: 0 if every request under way got its response, 1 if some were cut off. Throws if the
- * databases cannot be opened or the port is taken.
+ * databases cannot be opened or the port is taken, and `FilesReplaced` as soon as the open files are no longer those in the data directory.
  */
 export async function serve(machine: Machine, options: ServeOptions): Promise<number> {
   const { now } = machine;
@@ -32,46 +33,44 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   const stopSignals = watchStopSignals(machine, options, log); // First: once the address is printed, a signal may come at any time.
   const certificate = readCertificateFiles(options);
   using sharedQuotas = await connectQuotas(options, log, now);
-  const open = async (mode = options.mode) => {
-    const stores = await openStores({ ...options, mode }, now(), (message) => log.notice(now(), message));
-    stores.access.quotas = sharedQuotas ?? ownQuotas;
-    return stores;
-  };
-  const served = { stores: await open() };
+  const stores = await openStores(options, now(), (message) => log.notice(now(), message));
+  const { model, access } = stores;
+  access.quotas = sharedQuotas ?? ownQuotas;
   try {
     const listener = await listen(
-      { fetch: (request) => appOver(served.stores).fetch(request) },
+      { fetch: (request) => app.fetch(request) },
       { hostname: options.host, port: options.port, reusePort: (options.workers ?? 1) > 1 },
       certificate,
     );
     const { baseUrl = `${originOf(certificate === undefined ? "http" : "https", options.host, listener)}/v1` } = options;
     const files = descriptionFiles(baseUrl);
-    const appOver = memoizeLast(({ model, access }: Stores) =>
-      createApp({ model, access, baseUrl, files, now, randomBytes: machine.randomBytes, log }),
-    );
+    const app = createApp({ model, access, baseUrl, files, now, randomBytes: machine.randomBytes, log });
     const directory = options.database === undefined ? options.data : undefined;
     const metricsListener = await listenForMetrics(options, log, now, () =>
-      metricsText(metrics, { catalog: served.stores.model.db, directory, machine, quotas: sharedQuotas }),
+      metricsText(metrics, { catalog: model.db, directory, machine, quotas: sharedQuotas }),
     );
     if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
     else reloadCertificate(machine, listener, log, () => readCertificateFiles(options) ?? certificate);
     announce(machine, options, listener, baseUrl, log); // Before the jobs: it fails if nobody reads the address.
-    const stopJobs = startJobs(served, open, { machine, data: options.data, log, metrics });
-    await warnOfChangesAhead(machine, served.stores, log);
+    const replaced = Promise.withResolvers<"replaced">();
+    const stopJobs = startJobs(stores, { machine, log, metrics, onReplaced: () => replaced.resolve("replaced") });
+    await warnOfChangesAhead(machine, model.db, log);
     using _describing = runLater(DESCRIBE_AFTER_MS, files);
 
-    const drained = await drain(stopSignals, listener);
+    const end = await Promise.race([drain(stopSignals, listener), replaced.promise]);
+    if (end === "replaced") await listener.stop(true); // At once: each further response would be of the old files.
     await metricsListener?.stop(true);
     await stopJobs();
-    return drained ? 0 : 1;
+    if (end === "replaced") throw new FilesReplaced(options.data);
+    return end ? 0 : 1;
   } finally {
     log.flush();
-    await served.stores.close();
+    await stores.close();
   }
 }
 
-async function warnOfChangesAhead({ now, worker }: Machine, { model }: Stores, log: Log): Promise<void> {
-  const warning = (worker?.number ?? 1) === 1 ? await warningOfChangesAhead(model.db, now()) : undefined;
+async function warnOfChangesAhead({ now, worker }: Machine, catalog: CatalogDb, log: Log): Promise<void> {
+  const warning = (worker?.number ?? 1) === 1 ? await warningOfChangesAhead(catalog, now()) : undefined;
   if (warning !== undefined) log.notice(now(), warning);
 }
 

@@ -1,6 +1,6 @@
-/** The databases of a server: opens them, loads them into memory, and notices when files are replaced. */
+/** The databases of a server: opens them, loads them into memory, and finds out whether their files were replaced. */
 import { join } from "node:path";
-import type { CatalogDb, FileState, StateDb } from "../../db/engine.ts";
+import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
 import { NoData, OlderVersion } from "../../db/opening.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
@@ -12,11 +12,16 @@ const OWN_WRITES_WAIT_MS = 40;
 /** How long a request waits for a statement on PostgreSQL. A status turn waits longer: it may have to wait for an import's chunk. */
 const STATEMENT_TIMEOUT_MS = 3_000;
 /** PostgreSQL connections for status turns and for the state; the catalog uses the client's default. */
-const STATUS_TURNS = { waitMs: 0, outlivesFile: true, postgres: { connections: 2 } };
-const CATALOG = { outlivesFile: true, postgres: { statementTimeoutMs: STATEMENT_TIMEOUT_MS } };
-const STATE = { waitMs: OWN_WRITES_WAIT_MS, outlivesFile: true, postgres: { connections: 4, statementTimeoutMs: STATEMENT_TIMEOUT_MS } };
+const STATUS_TURNS = { waitMs: 0, postgres: { connections: 2 } };
+const CATALOG = { postgres: { statementTimeoutMs: STATEMENT_TIMEOUT_MS } };
+const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, statementTimeoutMs: STATEMENT_TIMEOUT_MS } };
 
-const WORST_FIRST: readonly FileState[] = ["missing", "overwritten", "replaced"];
+/** A server cannot go on: its files are no longer those that it opened. */
+export class FilesReplaced extends Error {
+  constructor(data: string) {
+    super(`Cannot go on: the files in ${data} were replaced, overwritten or removed; start the server again to serve what is there now`);
+  }
+}
 
 export type Stores = {
   model: ReadModel;
@@ -25,8 +30,8 @@ export type Stores = {
   access: Access;
   /** A second connection to the catalog, which writes status turns. The read model notices its commits like those of another process. */
   statusDb: CatalogDb;
-  /** Checks all files, and returns the worst state. Always `intact` on PostgreSQL. */
-  checkFiles: () => FileState;
+  /** Whether all open files are those in the data directory, and only SQLite wrote to them. Always true on PostgreSQL. */
+  areIntact: () => boolean;
   close: () => Promise<void>;
 };
 
@@ -59,10 +64,7 @@ export async function openStores(
     snapshotPath,
     access: await createAccess(state),
     statusDb,
-    checkFiles: () => {
-      const states = [statusDb, catalog, state].map((db) => db.checkFile());
-      return WORST_FIRST.find((each) => states.includes(each)) ?? "intact";
-    },
+    areIntact: () => [statusDb, catalog, state].map((db) => db.checkFile()).every((each) => each === "intact"),
   };
   const closing = opened.move(); // Until here, a failure closes what was opened.
   return { ...stores, close: () => closing.disposeAsync() };

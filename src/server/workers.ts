@@ -6,18 +6,30 @@ import type { WorkerConfig, WorkerProcess, WorkerSignal } from "../runtime/worke
 import type { ServeOptions } from "./options.ts";
 import { serve } from "./serve.ts";
 import { STOPPED_BY_SIGHUP } from "./signals.ts";
+import { FilesReplaced } from "./stores.ts";
 
 /** The delay before a worker that died is replaced. It doubles each time, until a worker has lived for `STEADY_MS`. */
 const RESTART_DELAY_MS = 100;
 const RESTART_DELAY_MAX_MS = 30_000;
 const STEADY_MS = 60_000;
+/** The exit code of a worker that found its files replaced; then all stop. */
+const FILES_REPLACED = 75;
 
 /**
  * Serves in `options.workers` processes until a signal stops them. Returns the exit code: 0 if each got all its responses out, 1 if some
- * were cut off or a worker could not start. Throws if the port is taken.
+ * were cut off or a worker could not start. Throws if the port is taken, and as soon as a worker finds its files replaced.
  */
 export function serveWithWorkers(machine: Machine, options: ServeOptions): Promise<number> {
-  return machine.worker === undefined ? supervise(machine, options) : serve(machine, optionsOfWorker(options, machine.worker));
+  return machine.worker === undefined ? supervise(machine, options) : serveAsWorker(machine, optionsOfWorker(options, machine.worker));
+}
+
+async function serveAsWorker(machine: Machine, options: ServeOptions): Promise<number> {
+  try {
+    return await serve(machine, options);
+  } catch (error) {
+    if (error instanceof FilesReplaced) return FILES_REPLACED; // The parent says so, once for all.
+    throw error;
+  }
 }
 
 /** The port that all share, a metrics port of its own, and its part of what the server grants while Redis is unavailable. */
@@ -54,6 +66,7 @@ async function supervise(machine: Machine, options: ServeOptions): Promise<numbe
   else machine.printLine(address);
 
   const ends = await Promise.all(started.map((worker, index) => keepAlive(worker, index + 1, start, stop, log, machine)));
+  if (ends.includes(`${FILES_REPLACED}`)) throw new FilesReplaced(options.data);
   return ends.every((end) => end === "0") ? 0 : 1;
 }
 
@@ -80,7 +93,7 @@ function watchSignals(machine: Machine, { tlsCert }: ServeOptions, running: Read
   return { request, isRequested: () => isRequested, requested: requested.promise };
 }
 
-/** Replaces a worker each time that it dies, until a stop is requested. Returns how the last one ended. */
+/** Replaces a worker each time that it dies, until a stop is requested or its files were replaced. Returns how the last one ended. */
 async function keepAlive(
   first: WorkerProcess,
   number: number,
@@ -93,6 +106,7 @@ async function keepAlive(
   for (let worker = first; ; worker = start(number)) {
     const startedAt = performance.now();
     const end = await worker.ended;
+    if (end === `${FILES_REPLACED}`) stop.request();
     if (stop.isRequested()) return end;
     if (performance.now() - startedAt > STEADY_MS) delayMs = RESTART_DELAY_MS;
     log.failure(now(), new Error(`Worker ${number} ended (${end}): another one starts in ${delayMs / 1000} s`), null);

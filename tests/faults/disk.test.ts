@@ -1,6 +1,6 @@
-/** What happens to a running service when its disk is full, its files vanish or others take their place. */
+/** What happens to a running service when its disk is full, or its directory must not be written. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
@@ -100,60 +100,6 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
     rmSync(join(disk, "filler"));
     expect(await server.stop()).toBe(0);
     rmSync(join(disk, "log"));
-  });
-});
-
-describe("files that are replaced", () => {
-  test("a directory put in the place of another is noticed within seconds, and served", async () => {
-    const home = aHome();
-    const key = await home.key();
-    await home.run(["import", "records", "-"], { stdin: record("1", "Old") });
-    await home.run(["backup", "copy"]);
-    await home.run(["import", "records", "-", "--data", "copy"], { stdin: record("2", "New") });
-    const server = await home.serve();
-    expect(await titles(server, key)).toEqual(["Old"]);
-    renameSync(home.at("fundfeed-data"), home.at("old"));
-    renameSync(home.at("copy"), home.at("fundfeed-data"));
-    await waitFor("it serves the new files", async () => (await titles(server, key)).includes("New"));
-    await waitFor("the log says so", () => /were replaced/.exec(server.log())?.[0]);
-    await home.run(["import", "records", "-"], { stdin: record("3", "Newest") });
-    expect(await titles(server, key)).toEqual(["New", "Newest", "Old"]);
-    expect(await server.stop()).toBe(0);
-    expect((await home.run(["check"])).out).toBe("No problems found\n");
-  });
-
-  test("files copied into an emptied directory are served once they are complete; until then the old ones are", async () => {
-    const home = aHome();
-    const key = await home.key();
-    await home.run(["import", "records", "-"], { stdin: record("1", "Old") });
-    await home.run(["backup", "copy"]);
-    await home.run(["import", "records", "-", "--data", "copy"], { stdin: record("2", "New") });
-    const server = await home.serve();
-    const data = home.at("fundfeed-data");
-    for (const name of readdirSync(data)) rmSync(join(data, name));
-    const whole = readFileSync(home.at("copy/catalog.db"));
-    cpSync(home.at("copy/state.db"), join(data, "state.db"));
-    writeFileSync(join(data, "catalog.db"), whole.subarray(0, 20_000));
-    await waitFor("it says what is wrong with them", () => /Cannot open .*catalog\.db/.exec(server.log())?.[0]);
-    expect(await titles(server, key)).toEqual(["Old"]);
-    writeFileSync(join(data, "catalog.db"), whole);
-    await waitFor("it serves the new files", async () => (await titles(server, key)).includes("New"));
-    expect(await server.stop()).toBe(0);
-    expect((await home.run(["check"])).out).toBe("No problems found\n");
-  });
-
-  test("a data directory that is gone: open files are served, the log says so, and its return is noticed", async () => {
-    const home = aHome();
-    const key = await home.key();
-    await home.run(["import", "records", "-"], { stdin: record("1", "Old") });
-    const server = await home.serve();
-    renameSync(home.at("fundfeed-data"), home.at("away"));
-    await waitFor("the log says so", () => /are missing/.exec(server.log())?.[0]);
-    expect(await titles(server, key)).toEqual(["Old"]);
-    renameSync(home.at("away"), home.at("fundfeed-data"));
-    await home.run(["import", "records", "-"], { stdin: record("2", "New") });
-    expect(await titles(server, key)).toEqual(["New", "Old"]);
-    expect(await server.stop()).toBe(0);
   });
 });
 

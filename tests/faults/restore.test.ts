@@ -3,12 +3,17 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { restore } from "../../db/sqlite/backup.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
+import { aCatalog, aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 
 afterAll(dropHomes);
+afterAll(dropScratch);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
-const record = (id: string) => `${JSON.stringify({ source: { code: "OWN", opportunity_id: id }, title: `Record ${id}` })}\n`;
+const content = (id: string) => ({ source: { code: "OWN", opportunity_id: id }, title: `Record ${id}` });
+const record = (id: string) => `${JSON.stringify(content(id))}\n`;
 
 /** A home with a data directory and a backup of what it held earlier. */
 async function aHomeWithBackup(): Promise<Home> {
@@ -77,22 +82,44 @@ test("a server that is begun meanwhile waits, and serves what was put back", asy
   expect((await home.run(["check"])).out).toBe("No problems found\n");
 });
 
+/** A data directory and a backup of what it held earlier, made in this process. */
+async function aDirectoryWithBackup() {
+  const [data, copy] = [aDirectory(), join(aDirectory(), "copy")];
+  for (const args of [
+    ["import", "records", aFile([content("1")])],
+    ["backup", copy],
+    ["import", "records", aFile([content("later")])],
+  ])
+    expect((await fundfeed([...args, "--data", data])).code).toBe(0);
+  return { data, copy };
+}
+
 test("an unusable backup changes nothing, also in an empty directory", async () => {
-  const home = await aHomeWithBackup();
-  const before = await exported(home, "fundfeed-data");
+  const [{ data, copy }, empty] = [await aDirectoryWithBackup(), aDirectory()];
+  const before = (await fundfeed(["export", "--data", data])).out;
   const fail = () => {
     throw new Error("it broke");
   };
-  for (const data of ["fundfeed-data", "new"]) expect(() => restore(home.at("copy"), home.at(data), { copy: fail })).toThrow("it broke");
-  expect(await exported(home, "fundfeed-data")).toEqual(before);
-  expect(readdirSync(home.at("new"))).toEqual([]);
+  for (const place of [data, empty]) expect(() => restore(copy, place, { copy: fail })).toThrow("it broke");
+  expect((await fundfeed(["export", "--data", data])).out).toBe(before);
+  expect(readdirSync(empty)).toEqual([]);
 });
 
 test("restored files are readable by their owner only, whatever the permissions of the backup", async () => {
-  const home = await aHomeWithBackup();
-  for (const name of readdirSync(home.at("copy"))) chmodSync(home.at(`copy/${name}`), 0o644);
-  for (const data of ["fundfeed-data", "new"]) {
-    expect((await home.run(["restore", "copy", "--data", data])).code).toBe(0);
-    for (const name of ["catalog.db", "state.db"]) expect([name, statSync(home.at(`${data}/${name}`)).mode & 0o777]).toEqual([name, 0o600]);
+  const { data, copy } = await aDirectoryWithBackup();
+  for (const name of readdirSync(copy)) chmodSync(join(copy, name), 0o644);
+  for (const place of [data, join(aDirectory(), "new")]) {
+    expect((await fundfeed(["restore", copy, "--data", place])).code).toBe(0);
+    for (const name of ["catalog.db", "state.db"]) expect([name, statSync(join(place, name)).mode & 0o777]).toEqual([name, 0o600]);
   }
+});
+
+test("a backup is not restored under an import or a server, which go on", async () => {
+  const { data, copy } = await aDirectoryWithBackup();
+  const db = openCatalog(data, NOON);
+  const { code, err } = await fundfeed(["restore", copy, "--data", data]);
+  expect([code, err]).toEqual([1, expect.stringContaining("catalog.db is in use: a server or an import has it open; stop it first")]);
+  expect(db.checkFile()).toBe("intact");
+  expect(await (await aCatalog(db)).take([content("2")])).toMatchObject({ added: 1 });
+  await db.close();
 });

@@ -1,7 +1,7 @@
 /** `serve --workers`: processes that share one port and one Redis, as clients and operators see them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
@@ -203,6 +203,18 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(load.errors.length).toBeLessThanOrEqual(8); // Only what was under way at the killed worker.
       expect(server.log()).toMatch(/Worker \d ended \(SIGKILL\): another one starts in 0\.1 s/);
       expect(await server.stop()).toBe(0);
+    });
+
+    test("all stop, with one sentence, when their files are replaced", async () => {
+      const home = aHome();
+      const server = await begin(home, 2);
+      const workers = childrenOf(server.pid);
+      renameSync(home.at("fundfeed-data"), home.at("away"));
+      expect(await server.ended).toBe(1);
+      expect(workers.some(runs)).toBe(false);
+      expect(server.log().split("Cannot go on: the files in fundfeed-data were replaced").length).toBe(2);
+      expect(server.log()).not.toContain("another one starts");
+      expect(existsSync(home.at("fundfeed-data"))).toBe(false);
     });
 
     test("workers end when their parent process is killed", async () => {
