@@ -1,4 +1,7 @@
-/** First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. */
+/**
+ * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. The steps of
+ * each item: place → complete → validate → relate → redact → render → stage.
+ */
 import type { CatalogSql } from "../../db/engine.ts";
 import { withoutContacts } from "../changes/contacts.ts";
 import { type PreparedRecord, prepareRecord, type ValidRecord } from "../changes/content.ts";
@@ -7,8 +10,7 @@ import { findSourceDigests, findUnchanged, lineagesOfUpstreamId, newestInstant }
 import { listSources } from "../sources/source.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { advance, type ImportContext, type Options, shareRead } from "./context.ts";
-import type { Format, FormatContext, Input, Item, LazyItem } from "./format.ts";
-import { findParentId } from "./links.ts";
+import type { Format, FormatContext, Input, Item, LazyItem, Revision } from "./format.ts";
 import { completeRecord } from "./partial-records.ts";
 import type { OpenInput } from "./readers/input.ts";
 import { firstCharacter } from "./readers/json-elements.ts";
@@ -16,7 +18,8 @@ import type { Rejects } from "./rejects.ts";
 import { digestUnder } from "./source-digest.ts";
 import type { Staging } from "./staging.ts";
 import { type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey, validateRecord } from "./validate.ts";
-import type { PlacedVersion } from "./versions/placing.ts";
+import { findParentId, type Parents } from "./versions/parents.ts";
+import { type PlacedVersion, type Placements, placeVersions, rankOf } from "./versions/placing.ts";
 
 /** Items validated in one read transaction. More would outlive the youngest garbage collection, which costs more than it saves. */
 const BATCH_ROWS = 20;
@@ -30,10 +33,11 @@ export type FirstPass = {
   newestRestored: EpochMs | undefined;
   /** The catalog was empty: an export can be restored, and no record needs to be looked up. */
   isFirst: boolean;
+  placements: Placements;
 };
 
 /** What each step of the pass works with. `found` grows. */
-type Pass = {
+type Pass = Parents & {
   format: Format;
   staging: Staging;
   rejects: Rejects;
@@ -42,7 +46,6 @@ type Pass = {
   digestOf: (text: string) => Buffer;
   redactContacts: boolean;
   now: () => EpochMs;
-  isFirst: boolean;
   found: FirstPass;
 };
 
@@ -60,12 +63,12 @@ export async function runFirstPass(
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
   const redactContacts = options.redactContacts === true;
   const digestOf = digestUnder([format.name, [...names], redactContacts]);
-  const found: FirstPass = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined, isFirst };
-  const pass: Pass = { format, staging, rejects, names, digestOf, redactContacts, now, isFirst, found };
-
-  const lastItems = new Map<Input, Item>();
   const files = await withContent(inputs);
-  if (format.versions !== undefined) await staging.placements.placeAll(db, format.versions.in(files), isFirst);
+  const placements = await placeVersions(db, staging.sqlite, format.versions?.in(files), isFirst);
+  const found: FirstPass = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined, isFirst, placements };
+  const { parentsOf } = format.versions ?? {};
+  const pass: Pass = { format, staging, rejects, names, digestOf, redactContacts, now, isFirst, placements, parentsOf, found };
+  const lastItems = new Map<Input, Item>();
   const warn = once(notify);
   let missing: string | undefined;
   const incomplete = (message: string) => {
@@ -91,7 +94,7 @@ export async function runFirstPass(
 /** The inputs that are not empty. An empty file holds no records, whatever its format (D-35). */
 async function withContent(inputs: readonly OpenInput[]): Promise<OpenInput[]> {
   const found: OpenInput[] = [];
-  for (const input of inputs) if ((await firstCharacter(input.bytes())) !== "") found.push(input);
+  for (const input of inputs) if ((await firstCharacter(input)) !== "") found.push(input);
   return found;
 }
 
@@ -105,8 +108,8 @@ async function* batches<T>(items: AsyncIterable<T>, size: number): AsyncIterable
   if (batch.length > 0) yield batch;
 }
 
-/** An item that is not rejected. `as stored`: a lazy one whose digest did not change, so that it is not read. */
-type Accepted = { kind: "prepared"; record: PreparedRecord; version: PlacedVersion | undefined } | { kind: "as stored"; item: LazyItem };
+/** What a batch has accepted: records that went through all steps, and lazy items whose digest did not change, which are not read. */
+type Accepted = { record: PreparedRecord; version: PlacedVersion | undefined } | { asStored: LazyItem };
 
 async function stageItems(sql: CatalogSql, pass: Pass, items: readonly Item[]): Promise<void> {
   const { rejects, found } = pass;
@@ -114,42 +117,135 @@ async function stageItems(sql: CatalogSql, pass: Pass, items: readonly Item[]): 
   const accepted: Accepted[] = [];
   for (const item of items) {
     if (item.kind === "lazy" && !newDigests.has(item)) {
-      accepted.push({ kind: "as stored", item });
+      accepted.push({ asStored: item });
       continue;
     }
+    const version = pass.placements.of(item);
     // A partial record takes what it lacks from the one that these files have of it in another layout.
-    if (item.kind === "record" && item.partial !== undefined && hasRecordOf(accepted, lineageOf(pass, item)))
+    if (item.kind === "record" && item.partial !== undefined && hasRecordOf(accepted, lineageOf(item, version)))
       await stageAccepted(sql, pass, accepted.splice(0));
     try {
-      accepted.push(await prepareItem(sql, pass, item, newDigests.get(item)));
+      accepted.push({ record: await prepare(sql, pass, item, version, newDigests.get(item)), version });
     } catch (error) {
       rejects.add(item, rejectionOf(error));
       found.rejected++;
-      await notePresent(sql, pass, item);
+      await notePresent(sql, pass, item, version);
     }
   }
   await stageAccepted(sql, pass, accepted);
 }
 
-function hasRecordOf(accepted: readonly Accepted[], lineage: string | undefined): boolean {
-  return accepted.some((each) => (each.kind === "prepared" ? each.record.lineage : each.item.id) === lineage);
+/** The steps from an item to a record that can be staged. Throws a Rejection if it cannot be imported. */
+async function prepare(
+  sql: CatalogSql,
+  pass: Pass,
+  item: Item,
+  version: PlacedVersion | undefined,
+  source_digest: Buffer | undefined,
+): Promise<PreparedRecord> {
+  const drafted = await complete(sql, pass, item, version);
+  const valid = validate(pass, drafted, source_digest);
+  const related = await relate(sql, pass, valid, version);
+  const kept = pass.redactContacts ? withoutContacts(related) : related;
+  return render(pass, kept);
 }
 
-function lineageOf(pass: Pass, item: Item): string | undefined {
-  const key = naturalKeyOf(item);
-  return placedVersion(pass, item)?.lineage ?? key?.lineage ?? key?.upstreamId;
+/** A draft as it is to be validated, with the upstream's own history of the record. */
+type Drafted = { draft: object; revisions?: readonly Revision[] | undefined; staged?: PreparedRecord | undefined };
+
+/** Reads a lazy item, and completes a partial record. */
+async function complete(sql: CatalogSql, { staging }: Pass, item: Item, version: PlacedVersion | undefined): Promise<Drafted> {
+  if (item.kind === "rejected") throw new Rejection(item.reason);
+  if (item.kind === "lazy") return { draft: item.read() };
+  const staged =
+    item.partial === undefined ? undefined : staging.findRecord(naturalKeyOf(item)?.source ?? "", lineageOf(item, version) ?? "");
+  return { draft: await completeRecord(sql, item, version, staged), revisions: item.revisions, staged };
+}
+
+function validate({ names, isFirst, now }: Pass, { draft, revisions, staged }: Drafted, source_digest: Buffer | undefined): ValidRecord {
+  const valid = validateRecord(draft, names);
+  if (isFirst) refuseFuture(valid, now());
+  const history = revisions?.map(({ record, since }) => {
+    const { content, status_basis } = validateRecord(record, names);
+    return { content, status_basis, since };
+  });
+  const known = history ?? staged?.revisions;
+  return { source_digest, ...valid, ...(known === undefined ? {} : { revisions: known }) };
+}
+
+/** Adds the parent that was found, and the canonical record unless the record names one. */
+async function relate(sql: CatalogSql, pass: Pass, valid: ValidRecord, version: PlacedVersion | undefined): Promise<ValidRecord> {
+  const { format, staging } = pass;
+  const { source, relationships } = valid.content;
+  const link = relationships.canonical_id === null ? await findLink(sql, valid.content) : undefined;
+  // Only a file of several sources can also have the record to which the link leads, or another one with the same key.
+  const mayMove = format.source === undefined && mayBeLinked(valid.content);
+  if (mayMove) staging.putLink(source.code, valid.lineage, link);
+  const parentId = version === undefined ? undefined : await findParentId(sql, version, pass);
+  const parent_id = parentId ?? relationships.parent_id;
+  const canonical_id = relationships.canonical_id ?? link?.canonical_id ?? null;
+  if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return valid;
+  const content = { ...valid.content, relationships: { parent_id, canonical_id } };
+  return { ...valid, ...(mayMove ? { source_digest: undefined } : {}), content }; // Without a digest, it is read again next time.
+}
+
+/** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */
+function refuseFuture({ restored }: ValidRecord, now: EpochMs): void {
+  for (const [name, instant] of Object.entries(restored ?? {}))
+    if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
+}
+
+function render({ isFirst, found }: Pass, { restored, ...record }: ValidRecord): PreparedRecord {
+  found.sources.add(record.content.source.code);
+  const prepared = prepareRecord(record);
+  if (!isFirst || restored === undefined) return prepared;
+  found.newestRestored = Math.max(found.newestRestored ?? restored.updated_at, restored.updated_at);
+  return { ...prepared, restored };
 }
 
 async function stageAccepted(sql: CatalogSql, { staging, found, isFirst }: Pass, accepted: readonly Accepted[]): Promise<void> {
-  const records = accepted.flatMap((each) => (each.kind === "prepared" ? [each.record] : []));
+  const records = accepted.flatMap((each) => ("record" in each ? [each.record] : []));
   const unchanged = isFirst ? new Set() : await findUnchanged(sql, records);
   for (const each of accepted) {
-    if (each.kind === "prepared") stageRecord(staging, each.record, unchanged.has(each.record), each.version);
+    if ("record" in each) stage(staging, each.record, unchanged.has(each.record), each.version);
     else {
-      found.sources.add(each.item.source);
-      staging.putUnchanged(each.item.source, each.item.id);
+      found.sources.add(each.asStored.source);
+      staging.putUnchanged(each.asStored.source, each.asStored.id);
     }
   }
+}
+
+function stage(staging: Staging, record: PreparedRecord, isUnchanged: boolean, version: PlacedVersion | undefined): void {
+  const { indexed, lineage, earlier_ids } = record;
+  if (!isUnchanged) staging.addUpstreamIds(indexed.source.code, lineage, earlier_ids); // Of an unchanged one, all are stored.
+  const rank = version === undefined ? undefined : rankOf(version);
+  if (version?.isOlder) staging.putUnchanged(indexed.source.code, lineage, { rank });
+  else if (isUnchanged) staging.putUnchanged(indexed.source.code, lineage, { reread: record, rank });
+  else staging.putRecord(record, rank);
+}
+
+/** A rejected record counts as present if its source and id can be read (D-34). */
+async function notePresent(
+  sql: CatalogSql,
+  { staging, placements, found }: Pass,
+  item: Item,
+  version: PlacedVersion | undefined,
+): Promise<void> {
+  if (version !== undefined) placements.drop(version.source, version.id);
+  const key = version === undefined ? naturalKeyOf(item) : { ...version, upstreamId: undefined };
+  if (key === undefined) return;
+  const lineages = await lineagesOf(sql, key);
+  if (lineages.length > 0) found.sources.add(key.source);
+  for (const lineage of lineages) staging.putPresent(key.source, lineage);
+}
+
+function hasRecordOf(accepted: readonly Accepted[], lineage: string | undefined): boolean {
+  return accepted.some((each) => ("record" in each ? each.record.lineage : each.asStored.id) === lineage);
+}
+
+function lineageOf(item: Item, version: PlacedVersion | undefined): string | undefined {
+  const key = naturalKeyOf(item);
+  return version?.lineage ?? key?.lineage ?? key?.upstreamId;
 }
 
 /** The digests of the lazy items that must be read, because the stored digest is another or missing. */
@@ -166,90 +262,6 @@ async function findNewDigests(sql: CatalogSql, { digestOf, isFirst }: Pass, item
     }
   }
   return digests;
-}
-
-/** Reads, validates, renders and hashes an item. Throws a Rejection if it cannot be imported. */
-async function prepareItem(sql: CatalogSql, pass: Pass, item: Item, source_digest: Buffer | undefined): Promise<Accepted> {
-  const version = placedVersion(pass, item);
-  const valid = { source_digest, ...(await validateItem(sql, pass, item, version)) }; // A record that must be read again has none.
-  if (pass.isFirst) refuseFuture(valid, pass.now());
-  const record = pass.redactContacts ? withoutContacts(valid) : valid;
-  return { kind: "prepared", record: prepare(pass, record), version };
-}
-
-/** The version that an item is, with the record in which it was placed. */
-function placedVersion({ staging }: Pass, item: Item): PlacedVersion | undefined {
-  if (item.kind !== "record" || item.version === undefined) return undefined;
-  return staging.placements.find(item.version.source, item.version.id);
-}
-
-async function validateItem(sql: CatalogSql, pass: Pass, item: Item, version: PlacedVersion | undefined): Promise<ValidRecord> {
-  const { names, staging } = pass;
-  if (item.kind === "rejected") throw new Rejection(item.reason);
-  if (item.kind === "lazy") return withRelationships(sql, pass, validateRecord(item.read(), names), undefined);
-  const staged = item.partial === undefined ? undefined : staging.findRecord(naturalKeyOf(item)?.source ?? "", lineageOf(pass, item) ?? "");
-  const valid = validateRecord(await completeRecord(sql, item, version, staged), names);
-  const own = item.revisions?.map(({ record, since }) => {
-    const { content, status_basis } = validateRecord(record, names);
-    return { content, status_basis, since };
-  });
-  const revisions = own ?? staged?.revisions;
-  const parent = version === undefined ? undefined : await findParentId(sql, version, pass);
-  return { ...(await withRelationships(sql, pass, valid, parent)), ...(revisions === undefined ? {} : { revisions }) };
-}
-
-/** Adds the parent that was found, and the canonical record unless the record names one. */
-async function withRelationships(
-  sql: CatalogSql,
-  { format, staging }: Pass,
-  valid: ValidRecord,
-  parentId: string | undefined,
-): Promise<ValidRecord> {
-  const { source, relationships } = valid.content;
-  const link = relationships.canonical_id === null ? await findLink(sql, valid.content) : undefined;
-  // Only a file of several sources can also have the record to which the link leads, or another one with the same key.
-  const mayMove = format.source === undefined && mayBeLinked(valid.content);
-  if (mayMove) staging.putLink(source.code, valid.lineage, link);
-  const parent_id = parentId ?? relationships.parent_id;
-  const canonical_id = relationships.canonical_id ?? link?.canonical_id ?? null;
-  if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return valid;
-  const content = { ...valid.content, relationships: { parent_id, canonical_id } };
-  return { ...valid, ...(mayMove ? { source_digest: undefined } : {}), content }; // Without a digest, it is read again next time.
-}
-
-/** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */
-function refuseFuture({ restored }: ValidRecord, now: EpochMs): void {
-  for (const [name, instant] of Object.entries(restored ?? {}))
-    if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
-}
-
-function prepare({ isFirst, found }: Pass, { restored, ...record }: ValidRecord): PreparedRecord {
-  found.sources.add(record.content.source.code);
-  const prepared = prepareRecord(record);
-  if (!isFirst || restored === undefined) return prepared;
-  found.newestRestored = Math.max(found.newestRestored ?? restored.updated_at, restored.updated_at);
-  return { ...prepared, restored };
-}
-
-function stageRecord(staging: Staging, record: PreparedRecord, isUnchanged: boolean, version: PlacedVersion | undefined): void {
-  const { indexed, lineage, earlier_ids } = record;
-  if (!isUnchanged) staging.addUpstreamIds(indexed.source.code, lineage, earlier_ids); // Of an unchanged one, all are stored.
-  const rank = version?.facts === undefined ? {} : { rank: { at: version.facts.posted_at ?? Number.MIN_SAFE_INTEGER, id: version.id } };
-  if (version?.isOlder) staging.putUnchanged(indexed.source.code, lineage, rank);
-  else if (isUnchanged) staging.putUnchanged(indexed.source.code, lineage, { reread: record, ...rank });
-  else staging.putRecord(record, rank.rank);
-}
-
-/** A rejected record counts as present if its source and id can be read (D-34). */
-async function notePresent(sql: CatalogSql, pass: Pass, item: Item): Promise<void> {
-  const { staging, found } = pass;
-  const version = placedVersion(pass, item);
-  if (version !== undefined) staging.placements.drop(version.source, version.id);
-  const key = version === undefined ? naturalKeyOf(item) : { ...version, upstreamId: undefined };
-  if (key === undefined) return;
-  const lineages = await lineagesOf(sql, key);
-  if (lineages.length > 0) found.sources.add(key.source);
-  for (const lineage of lineages) staging.putPresent(key.source, lineage);
 }
 
 function naturalKeyOf(item: Item): NaturalKey | undefined {

@@ -43,8 +43,9 @@ import {
   recordProgress,
   type Summary,
 } from "./import-log.ts";
-import { listMovedLinks, listNewParents, type NewLink } from "./links.ts";
+import { listMovedLinks, type NewLink } from "./links.ts";
 import type { Staging, UpstreamId } from "./staging.ts";
+import { listNewParents } from "./versions/parents.ts";
 
 /**
  * Records in one transaction. It takes some 0.6 s, for which other writers wait, and no more than that is lost when an import is killed.
@@ -76,7 +77,10 @@ export async function importFiles(context: ImportContext, format: Format, option
     await refuseEarlierInstant(db, begun);
     const missing = options.snapshot ? await findMissing(db, firstPass.sources, staging, options) : [];
     // Restored records already have their links.
-    const links = firstPass.newestRestored === undefined ? await listNewParents(db, { format, staging, isFirst: firstPass.isFirst }) : [];
+    const links =
+      firstPass.newestRestored === undefined
+        ? await listNewParents(db, staging, { parentsOf: format.versions?.parentsOf, ...firstPass })
+        : [];
     const plan = { begun, firstPass, staging, missing, links };
     return options.dryRun ? countOnly(context, plan) : store(context, plan);
   });
@@ -141,12 +145,12 @@ async function countOnly(context: ImportContext, { begun, firstPass, staging, mi
     const clock = begun.asOf ?? begun.startedAt;
     const instant = await nextInstant(sql, clock);
     const instants = { instant, now: judgingInstant(instant, clock) };
-    const incoming: Incoming = { records: new Map(), ids: idsOfOthers(staging), links: [...staging.foundLinks()].flat() };
+    const incoming: Incoming = { records: new Map(), ids: idsOfOthers(staging, firstPass), links: [...staging.foundLinks()].flat() };
     for (const record of allRecords(staging)) {
       const before = await findBefore(sql, record);
       const turned = before === undefined ? before : afterStatusTurn(before, begun.asOf === undefined ? instants.now : begun.asOf - 1);
       const { decision } = await decideAndCount(sql, summary, turned, record, instants);
-      if (mayBeLinked(decision.indexed)) addIncoming(incoming, decision, record, staging);
+      if (mayBeLinked(decision.indexed)) addIncoming(incoming, decision, record, staging, firstPass);
       await count();
     }
     for (const seq of missing) {
@@ -158,17 +162,23 @@ async function countOnly(context: ImportContext, { begun, firstPass, staging, mi
   });
 }
 
-function addIncoming({ records, ids }: Incoming, { id, indexed }: Decision, { lineage }: PreparedRecord, staging: Staging): void {
+function addIncoming(
+  { records, ids }: Incoming,
+  { id, indexed }: Decision,
+  { lineage }: PreparedRecord,
+  staging: Staging,
+  { placements }: FirstPass,
+): void {
   const { code, opportunity_id } = indexed.source;
   records.set(id, indexed);
-  const versions = staging.placements.unsavedOf(code, lineage).map((version) => version.id);
+  const versions = placements.unsavedOf(code, lineage).map((version) => version.id);
   for (const each of [opportunity_id, ...staging.upstreamIdsOf(code, lineage), ...versions]) addId(ids, code, each, id);
 }
 
 /** The upstream ids that records get which are not stored themselves. */
-function idsOfOthers(staging: Staging): Incoming["ids"] {
+function idsOfOthers(staging: Staging, firstPass: FirstPass): Incoming["ids"] {
   const ids: Incoming["ids"] = new Map();
-  for (const batch of otherVersions(staging))
+  for (const batch of otherVersions(staging, firstPass))
     for (const { source, lineage, id } of batch) addId(ids, source, id, opportunityId(source, lineage));
   return ids;
 }
@@ -264,17 +274,17 @@ async function storeRecords(run: Run): Promise<NewLink[]> {
 /** Stores one record with its events, upstream history and versions. Returns its id. */
 async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): Promise<string> {
   const { sql } = writing;
-  const { importId, staging, summary } = run;
+  const { firstPass, importId, staging, summary } = run;
   const { source } = record.indexed;
   // While the catalog was empty there is nothing to find: no record is staged twice, and no other import writes.
-  const before = run.firstPass.isFirst ? undefined : await findBefore(sql, record);
+  const before = firstPass.isFirst ? undefined : await findBefore(sql, record);
   const { decision, history } = await decideAndCount(sql, summary, before, record, writing);
   const earlier_ids = staging.upstreamIdsOf(source.code, record.lineage);
   const seq = before?.seq ?? (await insertRecord(writing, decision, { ...record, earlier_ids }, importId));
   if (before !== undefined) await updateRecord(writing, before, decision, earlier_ids, importId);
   if (before !== undefined && record.redacted) await redactEvents(sql, seq);
   if (isNews(decision)) run.changing.add(source.code);
-  for (const version of staging.placements.unsavedOf(source.code, record.lineage))
+  for (const version of firstPass.placements.unsavedOf(source.code, record.lineage))
     await saveVersion(sql, seq, version, source.opportunity_id);
   for (const event of history) {
     const { type, severity } = event;
@@ -332,8 +342,8 @@ async function changeStored(run: Run, writing: Writing, seq: number, decide: (be
 
 /** Saves the versions and upstream ids of records that were not stored themselves. */
 async function saveOtherVersions(run: Run): Promise<void> {
-  const { context, staging } = run;
-  for (const versions of otherVersions(staging)) {
+  const { context, staging, firstPass } = run;
+  for (const versions of otherVersions(staging, firstPass)) {
     await report(run);
     await context.db.transaction(async (sql) => {
       for (const version of versions) {
@@ -344,7 +354,10 @@ async function saveOtherVersions(run: Run): Promise<void> {
   }
 }
 
-function* otherVersions({ placements, otherUpstreamIds }: Staging): Iterable<(UpstreamId & { facts?: VersionFacts | undefined })[]> {
+function* otherVersions(
+  { otherUpstreamIds }: Staging,
+  { placements }: FirstPass,
+): Iterable<(UpstreamId & { facts?: VersionFacts | undefined })[]> {
   yield* placements.unsaved();
   yield* otherUpstreamIds();
 }

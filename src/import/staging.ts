@@ -11,21 +11,21 @@ import type { PreparedRecord, RenderedContent } from "../changes/content.ts";
 import type { FoundLink } from "../changes/link.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { openSpillFiles, type Spilled, type SpillFiles } from "./spill-files.ts";
-import { openPlacements, type Placements } from "./versions/placing.ts";
 
 const CACHE_KB = 8_000;
 
 const NO_BYTES = new Uint8Array();
 
 export type Staging = {
-  placements: Placements;
+  /** The database, where a step of the import may keep a table of its own. */
+  sqlite: Database;
   /** Keeps a record that will be stored. It replaces an earlier one with the same natural key, unless its rank is lower. */
   putRecord: (record: PreparedRecord, rank?: Rank) => void;
   /** Notes a record that the catalog already holds. With `reread`, its source digest changed and will be stored. */
   putUnchanged: (
     source: string,
     lineage: string,
-    noted?: { reread?: Pick<PreparedRecord, "indexed" | "rendered" | "source_digest">; rank?: Rank },
+    noted?: { reread?: Pick<PreparedRecord, "indexed" | "rendered" | "source_digest">; rank?: Rank | undefined },
   ) => void;
   /** Notes that a record is in the input although nothing of it will be stored, such as a rejected one (D-34). */
   putPresent: (source: string, lineage: string) => void;
@@ -141,7 +141,7 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
 
   function put(source: string, lineage: string, { id, spilled, hash, digest, rank }: Staged): void {
     counted = undefined;
-    if (rank === undefined) hasOtherIds ||= id !== undefined && id !== lineage; // The ids of versions are in `placements`.
+    if (rank === undefined) hasOtherIds ||= id !== undefined && id !== lineage; // Ids of versions are kept by `versions`.
     if (hasOtherIds) keepId.run(source, lineage);
     const { file = null, start = null, text_bytes = null, data_bytes = null } = spilled ?? {};
     const values = [id ?? null, file, start, text_bytes, data_bytes, hash, digest ?? null, rank?.at ?? null, rank?.id ?? null];
@@ -149,7 +149,7 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
   }
 
   return {
-    placements: openPlacements(sqlite),
+    sqlite,
     putRecord({ rendered, source_digest, ...rest }, rank) {
       const { code, opportunity_id } = rest.indexed.source;
       if (isOlder(code, rest.lineage, rank)) return;

@@ -122,7 +122,7 @@ describe("openStaging()", () => {
     const directory = aDirectory();
     const staging = openStaging(directory);
     staging.putRecord(aRecord("1", "first"));
-    expect(staging.placements.find("A", "1")).toBeUndefined();
+    expect(staging.has("A", "1")).toBe(true);
     expect(readdirSync(join(directory, "import.staging")).sort()).toEqual(["keys.db", "texts.0"]);
     staging.close();
     expect(openFiles().filter((path) => path.startsWith(directory))).toEqual([]);

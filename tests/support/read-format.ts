@@ -5,7 +5,7 @@ import { openInput } from "../../src/import/readers/input.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { openStaging } from "../../src/import/staging.ts";
 import { Rejection, validateRecord } from "../../src/import/validate.ts";
-import type { PlacedVersion } from "../../src/import/versions/placing.ts";
+import { type PlacedVersion, placeVersions } from "../../src/import/versions/placing.ts";
 import { EXCERPTS, realPath } from "./real-data.ts";
 
 export function realInput(name: string, directory = EXCERPTS): Promise<Input> {
@@ -57,13 +57,12 @@ function lastOf(drafts: readonly Draft[]): Map<string, Draft> {
 /** The newest version of each record, with its lineage and the ids of the others, as an import stores it. */
 async function newestOf(versions: Versions, inputs: readonly Input[], items: readonly Item[]): Promise<Map<string, Draft>> {
   const [staging, db] = [openStaging(":memory:"), openCatalog(":memory:", 0)];
-  const { placements } = staging;
-  await placements.placeAll(db, versions.in(inputs), true);
+  const placements = await placeVersions(db, staging.sqlite, versions.in(inputs), true);
   const newest = new Map<string, { draft: Draft; placed: PlacedVersion | undefined }>();
   for (const item of items) {
     if (item.kind !== "record") continue;
     const draft = item.record as Draft;
-    const placed = item.version === undefined ? undefined : placements.find(item.version.source, item.version.id);
+    const placed = placements.of(item);
     const lineage = placed?.lineage ?? draft.lineage ?? draft.source.opportunity_id;
     const at = (version: PlacedVersion | undefined) => version?.facts?.posted_at ?? 0;
     const before = newest.get(lineage);

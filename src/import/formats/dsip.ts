@@ -204,7 +204,7 @@ async function* piecesOf(inputs: readonly Input[], around?: Around): AsyncIterab
 }
 
 async function* piecesIn(input: Input, around?: Around): AsyncIterable<Omit<Piece, "input"> | Omit<Refused, "input">> {
-  const first = await firstCharacter(input.bytes());
+  const first = await firstCharacter(input);
   if (first !== "{" && first !== "[") {
     for await (const { line, row } of csvRows(input.bytes(), Object.keys(EXPORT_FIELDS)))
       yield { kind: "object", line, raw: row, value: renamed(row, EXPORT_FIELDS) };

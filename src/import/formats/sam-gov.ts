@@ -116,7 +116,7 @@ async function* noticesOf(inputs: readonly Input[], around?: Around): AsyncItera
 }
 
 async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundObject> {
-  const first = await firstCharacter(input.bytes());
+  const first = await firstCharacter(input);
   const page = first === "{" ? pageLayoutOf(await beginningOf(input.bytes())) : undefined;
   if (page !== undefined) yield* pageNotices(input, page, around);
   else if (first === "{") yield* jsonObjects(input.bytes(), "opportunitiesData", { around, faultOf: noticeFault });

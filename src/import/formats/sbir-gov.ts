@@ -81,7 +81,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
 
 /** Solicitations in the API's layout. Anything but an array, such as a maintenance message, is an error and not an empty response. */
 async function* solicitationsIn(input: Input): AsyncIterable<FoundObject> {
-  const first = await firstCharacter(input.bytes());
+  const first = await firstCharacter(input);
   if (first === "[" || first === "{") yield* jsonObjects(input.bytes(), "", { faultOf: solicitationFault });
   else {
     const columns = [...Object.keys(SOLICITATION_COLUMNS), ...Object.keys(TOPIC_COLUMNS)];

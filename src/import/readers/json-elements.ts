@@ -5,6 +5,7 @@
  */
 
 import { isObject, type JsonObject } from "../../text/json-value.ts";
+import type { Input } from "../format.ts";
 import { utf8Text } from "./input.ts";
 
 /** Most characters of an element. The longest real one, with the whole text of its announcement, has some 300,000. */
@@ -62,10 +63,21 @@ export async function* jsonObjects(
   if (firstFault !== undefined && !hasObjects) throw new Error(`element 1 ${firstFault}`);
 }
 
-/** The first character that is not white space, by which formats tell JSON, XML and CSV apart; "" if the file is empty. */
-export async function firstCharacter(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+const firstCharacters = new WeakMap<Input, Promise<string>>();
+
+/**
+ * The first character of a file that is not white space, by which formats tell JSON, XML and CSV apart; "" if the file is empty. Each file
+ * is unpacked for it once.
+ */
+export function firstCharacter(input: Input): Promise<string> {
+  const first = firstCharacters.get(input) ?? readFirstCharacter(input);
+  firstCharacters.set(input, first);
+  return first;
+}
+
+async function readFirstCharacter({ bytes }: Input): Promise<string> {
   const decoder = new TextDecoder();
-  for await (const chunk of bytes) {
+  for await (const chunk of bytes()) {
     const [first] = decoder.decode(chunk, { stream: true }).trimStart();
     if (first !== undefined) return first;
   }

@@ -15,7 +15,8 @@ import {
 } from "../../changes/versions.ts";
 import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
-import type { Version } from "../format.ts";
+import type { Item, Version } from "../format.ts";
+import type { Rank } from "../staging.ts";
 import { usableKey } from "../validate.ts";
 import { lineageOf, type Thread } from "./threads.ts";
 import { type Key, openVersionTable, type Row, type VersionTable } from "./version-table.ts";
@@ -34,10 +35,10 @@ export type PlacedVersion = {
   isOlder: boolean;
 };
 
-/** The versions in the files of one import. */
+/** The versions in the files of one import, each with the record that it belongs to. Empty if the format has no versions. */
 export type Placements = {
-  placeAll: (db: CatalogDb, versions: AsyncIterable<Version>, isFirst: boolean) => Promise<void>;
-  find: (source: string, id: string) => PlacedVersion | undefined;
+  /** The version that an item is; undefined if the format says none. */
+  of: (item: Item) => PlacedVersion | undefined;
   /** Whether a version in the files belongs to the record with this lineage. */
   hasRecord: (source: string, lineage: string) => boolean;
   /** Forgets a version whose record was rejected. */
@@ -50,13 +51,19 @@ export type Placements = {
   begunSeries: () => Map<string, string[]>;
 };
 
-/** Opens placements in the staging database. */
-export function openPlacements(sqlite: Database): Placements {
+/** Places all versions in the files. Keeps them in a table of the staging database. */
+export async function placeVersions(
+  db: CatalogDb,
+  sqlite: Database,
+  versions: AsyncIterable<Version> | undefined,
+  isFirst: boolean,
+): Promise<Placements> {
   const table = openVersionTable(sqlite);
+  if (versions !== undefined) await placeAll(db, table, versions, isFirst);
   return {
-    placeAll: (db, versions, isFirst) => placeAll(db, table, versions, isFirst),
-    find(source, id) {
-      const row = table.find(source, id);
+    of(item) {
+      if (item.kind !== "record" || item.version === undefined) return undefined;
+      const row = table.find(item.version.source, item.version.id);
       return row === undefined ? undefined : placedOf(row);
     },
     hasRecord: table.hasLineage,
@@ -70,6 +77,11 @@ export function openPlacements(sqlite: Database): Placements {
       return new Map([...bySource].map(([source, keys]) => [source, keys.map(({ series }) => series)]));
     },
   };
+}
+
+/** Of the versions of one record, the newest is stored. */
+export function rankOf({ id, facts }: PlacedVersion): Rank | undefined {
+  return facts === undefined ? undefined : { at: facts.posted_at ?? Number.MIN_SAFE_INTEGER, id };
 }
 
 function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older }: Row): PlacedVersion {

@@ -99,7 +99,13 @@ test.each([
   ["  ", ""],
   ["", ""],
 ])("firstCharacter() of %p is %p", async (text, first) => {
-  expect(await firstCharacter(inPieces(text, 1))).toBe(first);
+  let readings = 0;
+  const bytes = () => {
+    readings++;
+    return inPieces(text, 1);
+  };
+  const input = { name: "file", bytes };
+  expect([await firstCharacter(input), await firstCharacter(input), readings]).toEqual([first, first, 1]);
 });
 
 describe("jsonObjects()", () => {

@@ -34,7 +34,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
 }
 
 async function* readOne(input: Input, search: Search, context: FormatContext): AsyncIterable<Item> {
-  const first = await firstCharacter(input.bytes());
+  const first = await firstCharacter(input);
   if (first === "{" || first === "[") yield* readResponses(input, first, search, context);
   else if (first === "<") yield* readExtract(input, context);
   else throw new Error("it is neither XML nor JSON");
