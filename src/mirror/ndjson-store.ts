@@ -34,6 +34,7 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
     await file.sync();
     if (!(await isOurs(finished))) throw new Error(`another program also writes to ${path}`);
     if (fingerprintOf(path) !== fingerprint) throw new Error(`${path} was removed or replaced`);
+    storeScope(path, scope); // Another program may have removed it, when it ended without a copy.
     putInPlace(finished.path, finished.target);
     fingerprint = fingerprintOf(path);
     await file.close();
@@ -56,7 +57,10 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
       for (const { id } of entries) partial.ids.add(id);
       if (walk.cursor === null) await finish(partial);
     },
-    close: abandon,
+    close: async () => {
+      await abandon();
+      if (!existsSync(path)) await rm(scopePathOf(path), { force: true });
+    },
   };
 }
 
@@ -75,9 +79,13 @@ async function isOurs({ path, file }: PartialCopy): Promise<boolean> {
   return existsSync(path) && (await stat(path)).ino === (await file.stat()).ino;
 }
 
+function scopePathOf(path: string): string {
+  return `${path}.scope`;
+}
+
 /** Writes the scope to a file next to the copy before the copy exists. Throws if the copy exists without it: another program made it then. */
 function storeScope(path: string, scope: Scope): void {
-  const scopePath = `${path}.scope`;
+  const scopePath = scopePathOf(path);
   try {
     if (!existsSync(path)) writeFileSync(scopePath, scopeText(scope), { flush: true });
     else if (existsSync(scopePath)) requireScope(readFileSync(scopePath, "utf8"), scope);

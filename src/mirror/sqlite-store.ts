@@ -1,6 +1,6 @@
 /** A copy in an SQLite file. Each page is saved with the state of the walk in one transaction, so an interrupted walk continues at the next page. */
 import { Database } from "bun:sqlite";
-import { rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { identityOf } from "../../db/file-identity.ts";
 import { codeOf, reasonOf } from "../../db/reason.ts";
 import { prepareTables, putInto, versionOf } from "../sql/file.ts";
@@ -45,6 +45,7 @@ export function openSqliteStore(path: string, scope: Scope, tell: (message: stri
 }
 
 function connect(path: string, scope: Scope, tell: (message: string) => void) {
+  let isEmpty = !existsSync(path);
   const sqlite = open(path, scope, () => tell(`Upgrading ${path} to the tables of this version`));
   const [identity, logPath] = [identityOf(path), `${path}-wal`];
   let log = identityOf(logPath);
@@ -76,11 +77,15 @@ function connect(path: string, scope: Scope, tell: (message: string) => void) {
       } catch (error) {
         throw isDamage(error) ? new Error(`${path} is damaged; start a new copy`, { cause: error }) : error;
       }
+      isEmpty = false;
       if (entries.length > 0) isLogEmpty = false;
       if (next.cursor === null && !isLogEmpty) isLogEmpty = emptyLog(sqlite);
       if (isInPlace()) log = identityOf(logPath);
     },
-    close: () => sqlite.close(true),
+    close: () => {
+      sqlite.close(true);
+      if (isEmpty && isInPlace()) rmSync(path); // Closing it removed its log.
+    },
     /** Closes a file that was removed or replaced, and removes its log, which SQLite would apply to the next file at the path. */
     leave: () => {
       sqlite.close(true);

@@ -1,6 +1,7 @@
 /** The stores of a mirror: each keeps the copied documents, and how far the copy has come. */
 
 import { existsSync } from "node:fs";
+import { arrayOf, objectOf, parseJson } from "../text/json-value.ts";
 
 /** What is copied. A mark is valid for one scope only, so a copy keeps the scope that it was started with. */
 export type Scope = { baseUrl: string; source: readonly string[]; events: boolean };
@@ -22,6 +23,7 @@ export type Store = {
   begin: (restart: boolean) => Promise<Walk>;
   /** Saves a page and the state of the walk after it, both or neither. The same page may be saved again. */
   save: (entries: readonly Entry[], walk: Walk) => Promise<void>;
+  /** Leaves no file behind if the store created it and saved nothing. */
   close: () => Promise<void>;
 };
 
@@ -53,7 +55,15 @@ export function scopeText({ baseUrl, source, events }: Scope): string {
 
 /** Throws if the stored scope `found` is not `scope`. */
 export function requireScope(found: string, scope: Scope): void {
-  if (found !== scopeText(scope)) throw new Error(`it is a copy of ${found}, not of ${scopeText(scope)}; use another file`);
+  if (found !== scopeText(scope))
+    throw new Error(`it is a copy of ${inWords(found)}, not of ${inWords(scopeText(scope))}; use another file`);
+}
+
+/** "https://api.example.org/v1 (only DSIP, SAM_GOV; with events)" */
+function inWords(scope: string): string {
+  const { base_url, source, events } = objectOf(parseJson(scope));
+  const sources = arrayOf(source).map(String);
+  return `${base_url ?? "another server"} (${sources.length === 0 ? "all sources" : `only ${sources.join(", ")}`}; ${events === true ? "with" : "without"} events)`;
 }
 
 /** Says what happens after the file of a copy was removed or replaced. */

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommanderError } from "commander";
 import type { Cli } from "../../src/cli/command.ts";
@@ -166,6 +166,32 @@ describe("fundfeed mirror", () => {
     expect(await runCommandLine(["mirror", baseUrl], machine)).toBe(1);
     expect(told.at(-1)).toMatch(/^Cannot mirror http:\/\/127.0.0.1:\d+\/v1: it returned 401 authentication_required: .* \(request \w+\)$/);
     expect(told.join()).not.toContain("wrong");
+  });
+
+  test.each(["copy.ndjson", "copy.db"])("leaves nothing of a new copy that the server refused: %s", async (name) => {
+    const { baseUrl } = await serving(1);
+    const directory = aDirectory();
+    const { run } = aCommand({ key: "ffk_live_wrong" });
+    expect(await run(baseUrl, "--into", join(directory, name))).toContain("it returned 401");
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test.each(["copy.ndjson", "copy.db"])("keeps a copy that the server refused to update: %s", async (name) => {
+    const { api, baseUrl } = await serving(3);
+    const directory = aDirectory();
+    expect(await aCommand(api).run(baseUrl, "--into", join(directory, name))).toBeUndefined();
+    const before = readdirSync(directory);
+    expect(await aCommand({ key: "ffk_live_wrong" }).run(baseUrl, "--into", join(directory, name))).toContain("401");
+    expect(readdirSync(directory)).toEqual(before);
+  });
+
+  test.each(["copy.ndjson", "copy.db"])("says in words what the file is a copy of: %s", async (name) => {
+    const { api, baseUrl } = await serving(3);
+    const file = join(aDirectory(), name);
+    expect(await aCommand(api).run(baseUrl, "--into", file, "--source", "SAM")).toBeUndefined();
+    expect(await aCommand(api).run(baseUrl, "--into", file, "--events")).toBe(
+      `Cannot keep a copy in ${file}: it is a copy of ${baseUrl} (only SAM; without events), not of ${baseUrl} (all sources; with events); use another file`,
+    );
   });
 
   test.each([
