@@ -22,6 +22,8 @@ export type ClientOptions = {
   schema: string;
   /** The most connections. They are opened when needed. */
   connections?: number;
+  /** The time limit for opening a connection. */
+  connectTimeoutMs?: number;
   /** The time limit of a statement. The server cancels it then; a second later the client gives up on the server. */
   statementTimeoutMs?: number;
   /** How long a transaction may be idle. */
@@ -54,11 +56,11 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Connects to a database at the first statement. */
 export function connect(url: string, options: ClientOptions): Client {
   const { schema, connections = CONNECTIONS, statementTimeoutMs = STATEMENT_TIMEOUT_MS, readOnly = false } = options;
-  const { idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = options;
+  const { connectTimeoutMs = CONNECT_TIMEOUT_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = options;
   const open = () =>
     new SQL(url, {
       max: connections,
-      connectionTimeout: Math.min(CONNECT_TIMEOUT_MS, statementTimeoutMs) / 1000,
+      connectionTimeout: connectTimeoutMs / 1000,
       connection: {
         application_name: "fundfeed",
         search_path: schema,
@@ -69,6 +71,8 @@ export function connect(url: string, options: ClientOptions): Client {
       },
     });
   let pool = open();
+  /** Waits until a connection is free, which another statement may use until its limit, or until a new one is open. */
+  const reserve = () => pool.reserve({ signal: AbortSignal.timeout(Math.max(connectTimeoutMs, statementTimeoutMs)) });
 
   /** Replaces all connections to a server that does not respond. Its pending statements fail with ERR_POSTGRES_CONNECTION_CLOSED. */
   async function withDeadline<T>(response: Promise<T>): Promise<T> {
@@ -99,7 +103,7 @@ export function connect(url: string, options: ClientOptions): Client {
   return {
     ...retrying(executorOn(() => pool)),
     async inTransaction(begin, work) {
-      const connection = await pool.reserve({ signal: AbortSignal.timeout(statementTimeoutMs) });
+      const connection = await reserve();
       try {
         await withDeadline(connection.unsafe(begin));
         const result = await work(executorOn(() => connection));
@@ -115,7 +119,7 @@ export function connect(url: string, options: ClientOptions): Client {
       }
     },
     async dedicated() {
-      const connection = await pool.reserve({ signal: AbortSignal.timeout(statementTimeoutMs) });
+      const connection = await reserve();
       const close = () => connection.close(); // Not released: its next user would find it without a time limit, or with a lock.
       try {
         await withDeadline(connection.unsafe("set statement_timeout = 0"));

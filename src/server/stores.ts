@@ -9,12 +9,12 @@ import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } f
 
 /** How long the server's own small writes wait for another writer of state.db. Requests wait as long, because SQLite blocks the thread. */
 const OWN_WRITES_WAIT_MS = 40;
-/** How long a request waits for a statement on PostgreSQL. A status turn waits longer: it may have to wait for an import's chunk. */
-const STATEMENT_TIMEOUT_MS = 3_000;
+/** How long a request waits for a connection and for a statement on PostgreSQL. A status turn waits longer: it may have to wait for an import's chunk. */
+const REQUEST_LIMITS = { connectTimeoutMs: 3_000, statementTimeoutMs: 3_000 };
 /** PostgreSQL connections for status turns and for the state; the catalog uses the client's default. */
 const STATUS_TURNS = { waitMs: 0, postgres: { connections: 2 } };
-const CATALOG = { postgres: { statementTimeoutMs: STATEMENT_TIMEOUT_MS } };
-const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, statementTimeoutMs: STATEMENT_TIMEOUT_MS } };
+const CATALOG = { postgres: REQUEST_LIMITS };
+const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, ...REQUEST_LIMITS } };
 
 /** A server cannot go on: its files are no longer those that it opened. */
 export class FilesReplaced extends Error {
