@@ -3,8 +3,8 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { storeVersions } from "../support/browse.ts";
+import { browse } from "../support/clocked-program.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
-import { browse } from "../support/source-program.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);

@@ -18,9 +18,9 @@ import { runCommandLine } from "../../src/cli/command-line.ts";
 import { matches, readFilter } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
+import { run } from "../support/clocked-program.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
-import { run } from "../support/source-program.ts";
 import { expectInStep } from "../support/sql-file.ts";
 import { waitFor } from "../support/wait-for.ts";
 

@@ -3,9 +3,9 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalog } from "../../db/sqlite/open.ts";
+import { outputOf } from "../support/clocked-program.ts";
 import { aCatalog, aDirectory, dropScratch, NOON, SECOND } from "../support/imports.ts";
 import { randomIntegers } from "../support/random-numbers.ts";
-import { outputOf } from "../support/source-program.ts";
 import { rawSql } from "../support/sql.ts";
 
 /** FUNDFEED_KILLS=200 for a thorough run. */

@@ -3,14 +3,14 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { program } from "../support/binary.ts";
+import { run } from "../support/clocked-program.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
-import { run } from "../support/source-program.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropScratch);
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
-const COUNT = 30_000;
+const COUNT = 20_000;
 const file = join(aDirectory(), "many.ndjson");
 
 beforeAll(() => {
@@ -20,8 +20,8 @@ beforeAll(() => {
 
 /** With a small stack, on which a call cannot have as many arguments as there are records. */
 function start(data: string, input: string, ...options: string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, "import", "records", input, "--data", data, ...options], {
-    env: { ...process.env, BUN_JSC_maxPerThreadStackUsage: "200000" },
+  const child = Bun.spawn([program, "import", "records", input, "--data", data, ...options], {
+    env: { ...process.env, BUN_JSC_maxPerThreadStackUsage: "170000" },
     stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",
@@ -51,7 +51,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s while records are written", async 
   child.kill(signal);
   const { code, out, err } = await ended;
   const [, done = ""] =
-    /^Cannot finish import: it was stopped after ([\d,]+) of 30,000 records; the same command stores the rest\n$/.exec(err) ?? [];
+    /^Cannot finish import: it was stopped after ([\d,]+) of 20,000 records; the same command stores the rest\n$/.exec(err) ?? [];
   expect({ code, out, err, stored: stored(data).toLocaleString("en-US") }).toEqual({ code: 1, out: "", err, stored: done });
   expect(readdirSync(data)).not.toContain("import.staging");
 
@@ -73,7 +73,7 @@ test("SIGINT while a snapshot removes records", async () => {
   const archived = stored(data, "archived");
   expect({ code, err, isPart: archived < COUNT - 1 }).toEqual({
     code: 1,
-    err: `Cannot finish import: it was stopped after ${(archived + 1).toLocaleString("en-US")} of 30,000 records; the same command stores the rest\n`,
+    err: `Cannot finish import: it was stopped after ${(archived + 1).toLocaleString("en-US")} of 20,000 records; the same command stores the rest\n`,
     isPart: true,
   });
 

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { fieldNames } from "../../src/filter/filter.ts";
+import { type SourceServer, serve } from "../support/clocked-program.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 import { connectMcp, type McpClient, startMcp } from "../support/mcp.ts";
 import { EXCERPTS } from "../support/real-data.ts";
-import { type SourceServer, serve } from "../support/source-program.ts";
 
 setDefaultTimeout(300_000);
 

@@ -5,8 +5,8 @@ import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";
+import { outputOf, run } from "../support/clocked-program.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
-import { outputOf, run } from "../support/source-program.ts";
 
 /** FUNDFEED_KILLS=50 for a thorough run. */
 const KILLS = Number(process.env.FUNDFEED_KILLS ?? 6);

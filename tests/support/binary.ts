@@ -1,24 +1,21 @@
 /**
- * The compiled program in processes of its own. It is built once per test file, and runs in directories whose `.env`, `bunfig.toml` and
- * the like would break a program that reads settings from its working directory.
+ * The compiled program in processes of its own. It is built once per run, and runs in directories whose `.env`, `bunfig.toml` and the like
+ * would break a program that reads settings from its working directory.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { CommandResult } from "./command-line.ts";
+import { oncePerRun } from "./once-per-run.ts";
 
-const buildDirectory = join(tmpdir(), `fundfeed-program-${process.pid}`);
 const root = join(import.meta.dir, "../..");
 
-/** Builds the program on the first call, and returns its path. */
-function compiledProgram(): string {
-  const path = join(buildDirectory, "fundfeed");
-  if (existsSync(path)) return path;
+/** The path of the program. */
+export const program = await oncePerRun("fundfeed", (path) => {
   const built = Bun.spawnSync([process.execPath, "run", "build", "--outfile", path], { cwd: root });
   if (built.exitCode !== 0) throw new Error(`Cannot build the program: ${built.stderr}`);
-  return path;
-}
+});
 
 /** A program that reads settings from its working directory would read these files and fail. */
 const hostileFiles = {
@@ -78,11 +75,11 @@ export type Home = {
 const homes: string[] = [];
 const started = new Set<Bun.Subprocess>();
 
-/** Kills the processes that still run, and removes the program and every home. For `afterAll`. */
+/** Kills the processes that still run, and removes every home. For `afterAll`. */
 export async function dropHomes(): Promise<void> {
   for (const child of started) child.kill("SIGKILL");
   await Promise.all(Array.from(started, ({ exited }) => exited));
-  for (const directory of [buildDirectory, ...homes.splice(0)]) rmSync(directory, { recursive: true, force: true });
+  for (const directory of homes.splice(0)) rmSync(directory, { recursive: true, force: true });
 }
 
 /** Creates a new home; `afterAll(dropHomes)` removes it. */
@@ -98,7 +95,7 @@ export function aHome(): Home {
 
   let newest = 0;
   const start: Home["start"] = (args, { env = {}, stdin = "", through = [] } = {}) => {
-    const child = Bun.spawn([...through, compiledProgram(), ...args], {
+    const child = Bun.spawn([...through, program, ...args], {
       cwd: directory,
       env: { PATH: process.env.PATH ?? "", TMPDIR: tmpdir(), ...env },
       stdin: "pipe",

@@ -29,9 +29,13 @@ export function sqliteLocation(directory: string): TestLocation {
   };
 }
 
-/** Returns a new database of the tests' PostgreSQL server. */
+/** Databases of earlier tests, which nobody uses any more. */
+const free: string[] = [];
+
+/** Returns an empty database of the tests' PostgreSQL server: a new one, or one that an earlier test has used. */
 export async function postgresLocation(): Promise<TestLocation> {
-  const url = await (await postgresServer()).freshDatabase();
+  const url = await anEmptyDatabase();
+  opened?.urls.add(url);
   const options = { connections: 3 }; // A pull holds two of them for its locks.
   return {
     catalog: async (now) => closedAfterTest(await openPostgresCatalog(url, now, options)),
@@ -39,20 +43,27 @@ export async function postgresLocation(): Promise<TestLocation> {
   };
 }
 
-/** Databases that the running test has opened; `undefined` outside a test. */
-let opened: (CatalogDb | StateDb)[] | undefined;
+async function anEmptyDatabase(): Promise<string> {
+  const server = await postgresServer();
+  const used = free.pop();
+  return used !== undefined && (await server.restoreDatabase(used)) ? used : server.freshDatabase();
+}
+
+/** What the running test has opened, and the databases that it got; `undefined` outside a test. */
+let opened: { connections: (CatalogDb | StateDb)[]; urls: Set<string> } | undefined;
 
 function closedAfterTest<Db extends CatalogDb | StateDb>(db: Db): Db {
-  opened?.push(db);
+  opened?.connections.push(db);
   return db;
 }
 
 beforeEach(() => {
-  opened = [];
+  opened = { connections: [], urls: new Set() };
 });
 
 afterEach(async () => {
-  const finished = opened ?? [];
+  const { connections = [], urls = [] } = opened ?? {};
   opened = undefined;
-  await Promise.all(finished.map((db) => db.close()));
+  await Promise.all(connections.map((db) => db.close()));
+  free.push(...urls);
 });

@@ -3,8 +3,8 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Message } from "../../src/watch/message.ts";
 import { newSigningSecret } from "../../src/watch/webhook.ts";
+import { outputOf, run } from "../support/clocked-program.ts";
 import { aCatalog, aDirectory, aFile, dropScratch, NOON, SECOND } from "../support/imports.ts";
-import { outputOf, run } from "../support/source-program.ts";
 import { startReceiver } from "./receiver.ts";
 
 /** FUNDFEED_KILLS=100 for a thorough run. */

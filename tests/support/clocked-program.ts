@@ -1,18 +1,19 @@
-/** The program in processes of its own, run from its source with a clock that can be wrong. The compiled program is in binary.ts. */
+/** The compiled program in processes of its own, with a clock that can be wrong, in the working directory of the tests. */
 import { join } from "node:path";
+import { program } from "./binary.ts";
 import type { CommandResult } from "./command-line.ts";
 import { inScratch } from "./imports.ts";
 
-const root = join(import.meta.dir, "../..");
+const SHIFTED_CLOCK = join(import.meta.dir, "shifted-clock.ts");
 
 type ClockOptions = { clockShiftMs?: number };
 type RunOptions = ClockOptions & { killAfterMs?: number; killWhen?: Promise<unknown> };
 
 /** A killed import leaves files in its temporary directory; `afterAll(dropScratch)` removes them. */
 function start(args: readonly string[], { clockShiftMs = 0 }: ClockOptions) {
-  return Bun.spawn(["bun", "--preload", join(import.meta.dir, "shifted-clock.ts"), join(root, "src/main.ts"), ...args], {
-    cwd: root,
-    env: { ...process.env, TMPDIR: inScratch(), FUNDFEED_TEST_CLOCK_SHIFT: `${clockShiftMs}` },
+  const clock = clockShiftMs === 0 ? {} : { BUN_OPTIONS: `--preload=${SHIFTED_CLOCK}`, FUNDFEED_TEST_CLOCK_SHIFT: `${clockShiftMs}` };
+  return Bun.spawn([program, ...args], {
+    env: { ...process.env, TMPDIR: inScratch(), ...clock },
     stdout: "pipe",
     stderr: "pipe",
   });
