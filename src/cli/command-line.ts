@@ -7,8 +7,8 @@ import { publicUrl } from "../text/request-failure.ts";
 import { type Cli, type CommandEntry, type CommandGroup, newCommand } from "./command.ts";
 import { commands, MAINTENANCE } from "./commands.ts";
 
-/** The command that lists the options of all commands. */
-const LISTS_ALL = "completion";
+/** The commands that list the options of all commands. */
+const LIST_ALL = ["completion", "man"];
 
 /** The columns of a help text that does not go to a terminal. */
 const HELP_WIDTH = 80;
@@ -47,7 +47,7 @@ export async function createProgram(cli: Cli, argv: readonly string[]): Promise<
       "after",
       "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed (nothing changed unless the error says what did),\n2 usage error, 3 done but some records were rejected.",
     );
-  const isGiven = argv.includes(LISTS_ALL) ? () => true : (word: string) => argv.includes(word);
+  const isGiven = LIST_ALL.includes(argv[0] ?? "") ? () => true : (word: string) => argv.includes(word);
   for (const [heading, entries] of Object.entries(commands)) {
     for (const [name, entry] of Object.entries(entries))
       program.addCommand((await createCommand(cli, name, entry, isGiven)).helpGroup(heading));

@@ -311,6 +311,11 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       mode: "nothing",
       load: async () => (await import("./completion.ts")).completionCommand,
     },
+    man: {
+      about: "Print the manual page, with all commands and options",
+      mode: "nothing",
+      load: async () => (await import("./man.ts")).manCommand,
+    },
     version: {
       about: "Print the versions of fundfeed, its commit and schemas, Bun and SQLite",
       mode: "nothing",

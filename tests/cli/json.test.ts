@@ -30,6 +30,7 @@ describe("--json prints one JSON document", () => {
         schemas: { catalog: expect.any(Number), state: expect.any(Number), watches: expect.any(Number) },
       },
     ],
+    ["man", { roff: expect.stringContaining(".SH COMMON OPTIONS") }],
     ["completion", { bash: expect.stringContaining("complete -o default -F _fundfeed fundfeed") }],
     ["openapi", expect.objectContaining({ openapi: "3.1.0" })],
   ])("of %s", async (command, document) => {

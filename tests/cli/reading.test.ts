@@ -148,7 +148,7 @@ describe("without data, and without creating any,", () => {
     },
   );
 
-  test.each(["openapi", "completion", "version", "health", "mirror"])("fundfeed %s needs none", async (words) => {
+  test.each(["openapi", "completion", "man", "version", "health", "mirror"])("fundfeed %s needs none", async (words) => {
     const data = join(aDirectory(), "data");
     const nobody = "http://127.0.0.1:1/v1";
     const extra: Record<string, string[]> = { health: ["--url", nobody], mirror: [nobody, "--source", "A"] };

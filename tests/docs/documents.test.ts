@@ -51,7 +51,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   ],
   [/^export FUNDFEED_KEY=ffk_live_…$/, () => undefined],
   [/^cd "\$\(mktemp -d\)" && bun add |^gzip .*node_modules/, () => undefined], // How a bundled file was downloaded, once.
-  [/^(sudo|docker|systemctl|journalctl) /, checkNames], // Would change the machine that runs the tests.
+  [/^(sudo|docker|systemctl|journalctl) |\| sudo /, checkNames], // Would change the machine that runs the tests.
   [/^alias fundfeed=|^read -rs PGPASSWORD /, () => undefined],
   [/^claude mcp add fundfeed -- fundfeed mcp /, checkNames], // A program of others.
   [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
