@@ -39,6 +39,13 @@ describe("in time proportional to the text:", () => {
       (text) => grant({ contact: contact(text) }),
     ],
     ["a contact of many @", SIZE, repeated("a@"), (text) => grant({ contact: contact(text) })],
+    [
+      "a contact of many addresses",
+      SIZE,
+      repeated("a@b.gov 555-123-4567<br>"),
+      (text) => grant({ contact: { ...contact(text), email: text } }),
+    ],
+    ["a contact of labels", SIZE, repeated("email: "), (text) => grant({ contact: contact(`${text}a@b.gov`) })],
     ["a contact of telephones", SIZE, repeated("phone::::"), (text) => grant({ contact: contact(text) })],
     ["a contact of digits", SIZE, repeated("123-"), (text) => grant({ contact: contact(text) })],
     ["an amount of digits", SIZE, repeated("9"), (text) => grant({ awardCeiling: text, totalFunding: text, expectedAwards: text })],

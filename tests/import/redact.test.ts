@@ -63,7 +63,7 @@ describe("import with contacts redacted", () => {
     // Texts are stored as published: what they say of people stays.
     const texts = JSON.stringify([await documentsOf(redacted.db), await everyEvent(redacted)]);
     const elsewhere = (value: string) => JSON.stringify(documents.map((document) => ({ ...document, contacts: [] }))).includes(value);
-    const values = contacts.flatMap(({ email, phone }) => [email, phone]).filter((value) => value !== null);
+    const values = contacts.flatMap(({ name, email, phone }) => [name, email, phone]).filter((value) => value !== null);
     expect(values.filter((value) => texts.includes(value) && !elsewhere(value))).toEqual([]);
     expect(await checkCatalog(redacted.db)).toEqual([]);
   });

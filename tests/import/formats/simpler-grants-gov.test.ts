@@ -59,7 +59,9 @@ describe("the real export", () => {
         ],
         tech_taxonomy: ["FAC:ST", "ALN:12.431"],
       },
-      contacts: [{ name: null, email: "usarmy.rtp.devcom-arl.mbx.aro-tpp@army.mil", phone: "9195494316", role: "Grantor contact" }],
+      contacts: [
+        { name: "Nneka Iwelu", email: "usarmy.rtp.devcom-arl.mbx.aro-tpp@army.mil", phone: "9195494316", role: "Grantor contact" },
+      ],
       attachments: [
         {
           name: "SAM.gov with full draft announcement",

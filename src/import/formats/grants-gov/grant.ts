@@ -6,6 +6,7 @@ import type { FormatContext } from "../../format.ts";
 import { programType } from "../../program-type.ts";
 import type { Draft } from "../../record.ts";
 import type { Coded } from "./codes.ts";
+import { contactsOf, type StatedContact } from "./contacts.ts";
 
 /** Texts are as the upstream has them, "" if missing. Dates are like `2026-07-31`. */
 export type Grant = {
@@ -42,7 +43,7 @@ export type Grant = {
   startDate: string;
   fiscalYear: string;
   description: string;
-  contact: { name: string; email: string; phone: string; text: string };
+  contact: StatedContact;
   attachments: readonly { name: string; url: string }[];
 };
 
@@ -79,8 +80,6 @@ export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
   attachments: [],
 };
 
-const ROLE = "Grantor contact";
-
 /** The draft of a grant. Warns of dates and amounts that cannot be read. */
 export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
   const { warn } = context;
@@ -101,7 +100,7 @@ export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
     },
     classifications: classificationsOf(grant),
     eligibility: { requirements: requirementsOf(grant) },
-    contacts: contactsOf(grant),
+    contacts: contactsOf(grant.contact),
     attachments: attachmentsOf(grant),
   };
 }
@@ -218,19 +217,6 @@ function classificationsOf({
       ...assistanceListings.map(({ number }) => (number === "" ? "" : `ALN:${number}`)),
     ]),
   };
-}
-
-// Anchored at the start of a word and bounded by RFC 5321's lengths. Otherwise a long word without "@" would be searched from each character.
-const EMAIL = /(?<![^\s@<>()",;:])[^\s@<>()",;:]{1,64}@[^\s@<>()",;:]{1,255}\.[a-z]{2,63}/i;
-const LABELLED_PHONE = /(?:\b|tele)phone(?: number)?[:\s]*([+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
-const US_PHONE = /((?:\+?1[-. ])?\(?\b\d{3}\)?[-. ]{0,2}\d{3}[-. ]?\d{4}\b(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
-
-function contactsOf({ contact }: Grant): NonNullable<Draft["contacts"]> {
-  const text = plainText(contact.text);
-  const name = oneLine(contact.name) || null;
-  const email = EMAIL.exec(contact.email)?.[0] ?? EMAIL.exec(text)?.[0] ?? null;
-  const phone = oneLine(contact.phone) || (LABELLED_PHONE.exec(text) ?? US_PHONE.exec(text))?.[1] || null;
-  return name === null && email === null && phone === null ? [] : [{ name, email, phone, role: ROLE }];
 }
 
 function attachmentsOf({ attachments }: Grant): NonNullable<Draft["attachments"]> {

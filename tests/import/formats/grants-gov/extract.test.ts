@@ -86,7 +86,7 @@ describe("real files", () => {
           "•Private, public, or state institutions of higher education. •Governmental institutions\n" +
           "Cost sharing or matching required: No",
       },
-      contacts: [{ name: null, email: "Nouakchottgrants@state.gov", phone: "45252660", role: "Grantor contact" }],
+      contacts: [{ name: "Alassane Diakite, Grantor", email: "Nouakchottgrants@state.gov", phone: "45252660", role: "Grantor contact" }],
       attachments: [],
     });
   });
@@ -147,7 +147,9 @@ describe("real files", () => {
       dates: { posted_at: "2010-03-02T00:00:00-05:00", closes_at: "2010-05-24T23:59:59-04:00" },
       classifications: { keywords: ["Science and Technology and other Research and Development"], tech_taxonomy: ["FAC:ST", "ALN:81.135"] },
       eligibility: { requirements: "Unrestricted\nCost sharing or matching required: Yes" },
-      contacts: [{ name: null, email: "john.harris@hq.doe.gov", phone: "202-287-1055", role: "Grantor contact" }],
+      contacts: [
+        { name: "John T. Harris, Contracting Officer", email: "john.harris@hq.doe.gov", phone: "202-287-1055", role: "Grantor contact" },
+      ],
       attachments: [{ name: "FEDCONNECT", url: "http://www.fedconnect.net" }],
     });
   });
@@ -190,7 +192,7 @@ describe("real files", () => {
         tech_taxonomy: ["FAC:ST", "ALN:81.049"],
       },
       contacts: [
-        { name: "Kimberlie J Laing Grant Analyst", email: "SC.Early@science.doe.gov", phone: "301-903-3026", role: "Grantor contact" },
+        { name: "Kimberlie J Laing, Grant Analyst", email: "SC.Early@science.doe.gov", phone: "301-903-3026", role: "Grantor contact" },
       ],
       attachments: [
         { name: "DE-FOA-0003450.000002.pdf: Amendment 000002", url: `${ATTACHMENTS}/346698` },
