@@ -139,7 +139,7 @@ function inWords(change: Change, changes: readonly Change[], zone: string | unde
 function valueInWords(field: string, value: unknown, zone: string | undefined): string | null | undefined {
   if (value === null || value === undefined || value === "") return null;
   if (field === "funding" && isObject(value)) return fundingInWords(value);
-  if (typeof value !== "string") return undefined;
+  if (typeof value !== "string" || value === CUT) return undefined;
   if (field.startsWith("dates.")) return dateInWords(value, zone);
   if (field.startsWith("funding.amount_") && isDecimal(value)) return amountInWords(value);
   if (field === "status") return statusInWords(value);

@@ -144,6 +144,7 @@ describe("changesInWords()", () => {
     ["classifications.naics_codes", ["1", "2"], ["2", "1"], "NAICS codes reordered"],
     ["classifications.keywords", [], ["a", "b", "c", "d", "e"], "keywords: a, b, c and 2 more added"],
     ["classifications.keywords", ["a", "b", "…"], ["b", "c", "…"], "keywords changed"],
+    ["evaluation", "…", "…", "evaluation changed"],
     ["attachments", named("A.pdf"), named("A.pdf", "B.pdf"), "attachments: B.pdf added"],
     ["attachments", [{ name: "A.pdf", url: "x" }], [{ name: "A.pdf", url: "y" }], "attachments changed"],
     ["questions", [], [{ question: "May we apply?", answer: "Yes" }], "questions and answers: May we apply? added"],
