@@ -1,4 +1,5 @@
 /** What the commands that search share: where the search index is, and bringing it up to date. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { codeOf, reasonOf } from "../../db/reason.ts";
@@ -16,16 +17,17 @@ export function addSearchOptions(command: Command): Command {
   );
 }
 
-/** Opens the search index, brings it up to date, runs `work` and closes the index. */
+/** Opens the search index, brings it up to date, runs `work` and closes the index. Throws between two steps once `stop` is aborted. */
 export async function withSearchIndex<T>(
   { machine }: Cli,
   options: SearchOptions,
   catalog: CatalogDb,
   work: (index: SearchFile) => Promise<T>,
+  stop?: AbortSignal,
 ): Promise<T> {
   const index = openIndex(options, machine.printError);
   try {
-    return await useIndex(index, catalog, indexProgress(machine), () => {
+    return await useIndex(index, catalog, indexProgress(machine, stop), () => {
       machine.showProgress("");
       return work(index);
     });
@@ -34,10 +36,15 @@ export async function withSearchIndex<T>(
   }
 }
 
-/** Shows how far the index is. */
-export function indexProgress(machine: Machine): Report {
+/** Shows how far the index is. Throws once `stop` is aborted: what was indexed so far is kept. */
+export function indexProgress(machine: Machine, stop?: AbortSignal): Report {
   const report = progressReporter(machine);
-  return (done, total) => report({ step: "indexing", done, total, unit: "records" });
+  return async (done, total) => {
+    report({ step: "indexing", done, total, unit: "records" });
+    if (stop === undefined) return;
+    await nextTurn(); // Signals are delivered by the event loop.
+    if (stop.aborted) throw new Error("Cannot finish the search index: it was stopped");
+  };
 }
 
 /** Brings an open index up to date and runs `work`. */

@@ -8,6 +8,7 @@ import { runEvery, sleep } from "../runtime/run-every.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { nextRetryAt, type Outcome, requireWatch, runWatches, watchesToRetry } from "../watch/run.ts";
 import { send } from "../watch/send.ts";
+import type { Pending, Watch } from "../watch/watch.ts";
 import { listWatches } from "../watch/watch-file.ts";
 import { durationAtLeast, nonBlank } from "./arguments.ts";
 import type { Cli } from "./command.ts";
@@ -95,20 +96,9 @@ async function runOnce(
     try {
       const named = names.length === 0 ? listWatches(file) : names.map((name) => requireWatch(file, name));
       const watches = only === "all" ? named : watchesToRetry(file, named);
-      const outcomes = await withSearchIndex(cli, options, catalog, (index) =>
-        runWatches(
-          {
-            machine,
-            catalog,
-            index,
-            file,
-            stop,
-            timeLimitMs: options.every,
-            send: (watch, message, stop) => send(watch, message, machine, stop),
-          },
-          watches,
-        ),
-      );
+      const sending = (watch: Watch, message: Pick<Pending, "id" | "body">) => send(watch, message, machine, stop);
+      const context = { machine, catalog, file, stop, timeLimitMs: options.every, send: sending };
+      const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
       const metricsFailure = writeMetrics(options.metricsFile, watchMetricsText(file, machine.now()));
       return { outcomes, retryAt: nextRetryAt(file, named, machine.now()), metricsFailure };
     } finally {

@@ -84,7 +84,7 @@ export function testCommand(command: Command, cli: Cli): Command {
     const receiver = await withWatches(cli, options, async (file, catalog) => {
       const watch = requireWatch(file, name);
       const { filter } = watch.definition;
-      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, filter, machine.now()));
+      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, filter, machine.now()), stop.signal);
       const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse());
       const message = testMessage(watch, sample, machine);
       await send(watch, { id: message.id, body: JSON.stringify(message) }, machine, stop.signal);

@@ -1,11 +1,12 @@
 /** The commands of `watch`, as a person uses them. */
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { watchFamiliesIn } from "../../src/monitoring/watch-metrics.ts";
+import type { Machine } from "../../src/runtime/machine.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, inScratch } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
@@ -113,6 +114,27 @@ describe("fundfeed watch", () => {
   test("reports all matches at first with --from-start", async () => {
     await watch("add", "q", "--to", "stdout", "--from-start");
     expect((await watch("run")).err).toBe("q: delivered 1 new\n");
+  });
+
+  test.each(["run", "test q"])("stops at a signal while the search index is built: watch %s", async (command) => {
+    await watch("add", "q", "--to", "stdout");
+    rmSync(join(data, "search.db"));
+    await take(...Array.from({ length: 1200 }, (_, n) => record(`N${n}`)));
+    const err: string[] = [];
+    let isStopped = false;
+    let stop = () => {};
+    const machine: Machine = {
+      ...machineOf({}, { printLine: () => undefined, printError: (text) => void err.push(text) }),
+      onStopSignal: (handle) => {
+        stop = handle;
+      },
+      showProgress: () => {
+        if (!isStopped) setImmediate(() => stop()); // As the event loop delivers a signal.
+        isStopped = true;
+      },
+    };
+    const code = await runCommandLine(["watch", ...command.split(" "), "--data", data], machine);
+    expect([code, err]).toEqual([1, ["Cannot finish the search index: it was stopped"]]);
   });
 
   test("sends a test message that changes nothing", async () => {
