@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { importNameOf } from "../import/formats/all.ts";
-import { readNews } from "../sources/news.ts";
+import { newestPostedDates, readNews } from "../sources/news.ts";
 import { type Silence, silenceOf } from "../sources/silence.ts";
-import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../sources/source.ts";
+import { addSource, listSources, removeSource, type SourceStatus, sourceStatuses } from "../sources/source.ts";
 import { didYouMean } from "../text/closest.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -128,7 +128,7 @@ function lineOf(row: StatusRow) {
 function silences(rows: readonly StatusRow[]): string[] {
   const lines = rows.flatMap(({ source, silent_because, usual_news_pause_days: news, usual_import_pause_days: imports }) => {
     const usually = (pause: number | null) => `usually a pause is no longer than ${formatCount(pause ?? 0, "day")}`;
-    if (silent_because === "no_imports") return [`${source} is silent because its imports have stopped; ${usually(imports)}`];
+    if (silent_because === "no_imports") return [`${source} is silent because its imports have stopped; ${usually(imports ?? news)}`];
     return silent_because === "no_news" ? [`${source} is silent: its imports find nothing new; ${usually(news)}`] : [];
   });
   return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => wrapped(line, TERMINAL_WIDTH))];

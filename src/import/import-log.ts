@@ -45,7 +45,7 @@ const updateFinish = query(pick(imports, "id", "counts", "finished_at"), ({ id, 
   update(imports).set(values).where(eq(imports.id, id)),
 );
 const importById = query({ id: imports.id }, ({ id }) =>
-  select(pick(imports, "format", "sources"))
+  select(pick(imports, "format", "sources", "as_of"))
     .from(imports)
     .where(eq(imports.id, id)),
 );
@@ -108,12 +108,12 @@ export async function recordProgress(sql: CatalogSql, id: number, summary: Summa
 export async function finishImport(db: CatalogDb, id: number, summary: Summary, now: EpochMs): Promise<void> {
   await db.transaction(async (sql) => {
     await sql.run(updateFinish, { id, counts: JSON.stringify(summary), finished_at: now });
-    const { format = "", sources = "[]" } = (await sql.get(importById, { id })) ?? {};
+    const { format = "", sources = "[]", as_of = null } = (await sql.get(importById, { id })) ?? {};
     for (const [name, total] of Object.entries({ imports: 1, ...summary })) await sql.run(addToTotal, { format, name, total });
     if (format === "events") return;
     for (const source of JSON.parse(sources) as string[]) {
       await sql.run(saveLastImport, { source, finished_at: now });
-      await noteImport(sql, source, now);
+      await noteImport(sql, source, now, as_of);
     }
   });
 }

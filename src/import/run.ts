@@ -229,7 +229,7 @@ async function commit(run: Run, work: (writing: Writing) => Promise<void>): Prom
   const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
   await atNextInstant(context.db, wanted, async (writing) => {
     await work(writing);
-    for (const source of run.changing) await noteChange(writing.sql, source, writing.now);
+    for (const source of run.changing) await noteChange(writing.sql, source, writing.now, begun.asOf !== undefined);
     run.changing.clear();
     await recordProgress(writing.sql, importId, inTotal(before, summary), writing.instant);
   });

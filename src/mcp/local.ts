@@ -12,7 +12,8 @@ import { find, findByNumber, MATCH_BEGIN, MATCH_END, sorts } from "../search/fin
 import { readFreshness } from "../search/freshness.ts";
 import { findByUpstreamId, readHistory, readOpportunities } from "../search/records.ts";
 import type { SearchFile } from "../search/search-file.ts";
-import { listSources, newestPostedDates, requireSources, sourceStatuses } from "../sources/source.ts";
+import { newestPostedDates } from "../sources/news.ts";
+import { listSources, requireSources, sourceStatuses } from "../sources/source.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import type {
   Call,

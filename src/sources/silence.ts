@@ -1,7 +1,14 @@
 /** Whether a source has gone silent, judged by its own recent past. docs/import.md has the rule. */
 
-/** Days as YYYY-MM-DD, the newest first: on which a source posted or changed something, and on which its imports finished. */
-export type News = { news_days: readonly string[]; import_days: readonly string[] };
+/** Days as YYYY-MM-DD. */
+export type News = {
+  /** On which a source posted or changed something, and on which its imports finished, the newest first. Without backfills. */
+  news_days: readonly string[];
+  import_days: readonly string[];
+  /** On which the last import finished, and on which its files were new: of a backfill, its `--as-of`. */
+  imported_on: string | null;
+  known_on: string | null;
+};
 
 export type Silence = {
   /** `silent`: nothing came for longer than is usual. `null`: its past is too short to tell. */
@@ -25,14 +32,17 @@ const USUAL_SHARE = 0.9;
 const DAY_MS = 86_400_000;
 
 /** Judges a source on a day, YYYY-MM-DD. */
-export function silenceOf({ news_days, import_days }: News, today: string): Silence {
+export function silenceOf({ news_days, import_days, imported_on, known_on }: News, today: string): Silence {
   const usual_news_pause_days = usualPause(news_days, NEWS_DAYS_MIN);
   const usual_import_pause_days = usualPause(import_days, IMPORT_DAYS_MIN);
-  const [news, imported] = [news_days[0], import_days[0]];
-  const isOver = (pause: number, usual: number | null, least: number) => usual !== null && pause > Math.max(least, FACTOR * usual);
-  const noImports = imported !== undefined && isOver(daysBetween(imported, today), usual_import_pause_days, IMPORT_PAUSE_MIN);
+  const newest = news_days[0] ?? null;
+  // With few imports, by the pauses of the source: it has had news since the last import.
+  const noImports =
+    usual_import_pause_days === null
+      ? isOver(imported_on, today, usual_news_pause_days, NEWS_PAUSE_MIN)
+      : isOver(imported_on, today, usual_import_pause_days, IMPORT_PAUSE_MIN);
   // Up to the last import: what was posted since then cannot be known.
-  const noNews = news !== undefined && imported !== undefined && isOver(daysBetween(news, imported), usual_news_pause_days, NEWS_PAUSE_MIN);
+  const noNews = isOver(newest, known_on, usual_news_pause_days, NEWS_PAUSE_MIN);
   const silent_because = noImports ? "no_imports" : noNews ? "no_news" : null;
   const isKnown = usual_news_pause_days !== null || usual_import_pause_days !== null;
   return {
@@ -41,6 +51,11 @@ export function silenceOf({ news_days, import_days }: News, today: string): Sile
     usual_news_pause_days,
     usual_import_pause_days,
   };
+}
+
+/** Whether a pause is unusually long. */
+function isOver(from: string | null, to: string | null, usual: number | null, least: number): boolean {
+  return from !== null && to !== null && usual !== null && daysBetween(from, to) > Math.max(least, FACTOR * usual);
 }
 
 /** The pause between two days that nine in ten of these pauses do not exceed. */

@@ -5,7 +5,6 @@ import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select
 import { facets, lastImports, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
 import { SourceEntry } from "./entry.ts";
-import { listPostedDays } from "./posted-days.ts";
 
 const CODE = new RegExp(SourceEntry.properties.code.pattern ?? "");
 
@@ -40,9 +39,14 @@ export async function removeSource(db: CatalogDb, code: string): Promise<boolean
 
 const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(facets).groupBy(facets.source));
 
+/** The codes of the sources of all records. */
+export async function listSourcesOfRecords(db: CatalogDb): Promise<string[]> {
+  return (await db.all(sourcesOfRecords)).map(({ source }) => source);
+}
+
 /** Throws if a code belongs to no named source and no record: a typo would otherwise select nothing. */
 export async function requireSources(db: CatalogDb, codes: readonly string[], action: string): Promise<void> {
-  const known = [...(await listSources(db)).map(({ code }) => code), ...(await db.all(sourcesOfRecords)).map(({ source }) => source)];
+  const known = [...(await listSources(db)).map(({ code }) => code), ...(await listSourcesOfRecords(db))];
   for (const code of codes) {
     if (known.includes(code)) continue;
     const names = [...new Set(known)].sort().join(", ");
@@ -54,7 +58,7 @@ export async function requireSources(db: CatalogDb, codes: readonly string[], ac
 export async function withOtherSources(db: CatalogDb, codes: readonly string[]): Promise<string[]> {
   if (!codes.includes("OTHER")) return [...codes];
   const named = (await listSources(db)).map(({ code }) => code);
-  const others = (await db.all(sourcesOfRecords)).map(({ source }) => source).filter((code) => !named.includes(code));
+  const others = (await listSourcesOfRecords(db)).filter((code) => !named.includes(code));
   return [...new Set([...codes, ...others])].sort();
 }
 
@@ -109,14 +113,4 @@ export async function recordsByLastChange(
   period: { since: number; until: number; bucketMs: number },
 ): Promise<LastChanges[]> {
   return db.all(lastChanges, period);
-}
-
-/** By source code: the newest date, not later than `today`, on which the source posted a record. */
-export async function newestPostedDates(db: CatalogDb, today: string): Promise<Map<string, string>> {
-  const newest = new Map<string, string>();
-  for (const { source } of await db.all(sourcesOfRecords)) {
-    const [day] = await listPostedDays(db, source, today, 1);
-    if (day !== undefined) newest.set(source, day);
-  }
-  return newest;
 }

@@ -1,7 +1,7 @@
 /** Which source has gone silent, and what imports note of it. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readNews } from "../../src/sources/news.ts";
-import { DAYS_KEPT, silenceOf } from "../../src/sources/silence.ts";
+import { newestPostedDates, readNews } from "../../src/sources/news.ts";
+import { DAYS_KEPT, type News, silenceOf } from "../../src/sources/silence.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
@@ -19,6 +19,12 @@ const weekdays = (from: number) =>
     .filter((day) => ![0, 6].includes(new Date(day).getUTCDay()))
     .slice(0, DAYS_KEPT);
 
+/** As imports on these days note it. */
+function imported(days: { news_days: string[]; import_days: string[] }): News {
+  const last = days.import_days[0] ?? null;
+  return { ...days, imported_on: last, known_on: last };
+}
+
 describe("silenceOf()", () => {
   test.each<[string, { news_days: string[]; import_days: string[] }, object]>([
     ["news and imports each day", { news_days: every(1), import_days: every(1) }, { state: "ok", silent_because: null }],
@@ -34,17 +40,28 @@ describe("silenceOf()", () => {
     ["imports that stopped", { news_days: every(1, 3), import_days: every(1, 3) }, { state: "silent", silent_because: "no_imports" }],
     ["imports that stopped two days ago", { news_days: every(1, 2), import_days: every(1, 2) }, { state: "ok" }],
     ["weekly imports", { news_days: every(7, 6), import_days: every(7, 6) }, { state: "ok", usual_import_pause_days: 7 }],
-    ["one import, long ago, of news until then", { news_days: every(1, 90), import_days: [before(90)] }, { state: "ok" }],
+    ["one import, not long ago, of news until then", { news_days: every(1, 4), import_days: [before(4)] }, { state: "ok" }],
+    [
+      "one import, long ago, of news until then",
+      { news_days: every(1, 90), import_days: [before(90)] },
+      { state: "silent", silent_because: "no_imports", usual_import_pause_days: null },
+    ],
     ["one import of old news", { news_days: every(1, 90), import_days: [before(0)] }, { state: "silent", silent_because: "no_news" }],
     ["too little news to tell", { news_days: every(1, 60, 9), import_days: [before(0)] }, { state: null, usual_news_pause_days: null }],
     ["nothing at all", { news_days: [], import_days: [] }, { state: null, silent_because: null }],
   ])("judges %s", (_, news, expected) => {
-    expect(silenceOf(news, TODAY)).toMatchObject(expected);
+    expect(silenceOf(imported(news), TODAY)).toMatchObject(expected);
+  });
+
+  test("judges a backfill up to its own day, and its end by the day on which it was imported", () => {
+    const backfill = { news_days: every(1, 90), import_days: [], known_on: before(90) };
+    expect(silenceOf({ ...backfill, imported_on: before(0) }, TODAY)).toMatchObject({ state: "ok" });
+    expect(silenceOf({ ...backfill, imported_on: before(5) }, TODAY)).toMatchObject({ state: "silent", silent_because: "no_imports" });
   });
 
   test("is not misled by one long pause in the past", () => {
     const news_days = [...every(1, 8, 20), ...every(1, 200, 11)];
-    expect(silenceOf({ news_days, import_days: every(1) }, TODAY)).toMatchObject({ state: "silent", usual_news_pause_days: 1 });
+    expect(silenceOf(imported({ news_days, import_days: every(1) }), TODAY)).toMatchObject({ state: "silent", usual_news_pause_days: 1 });
   });
 });
 
@@ -66,28 +83,59 @@ describe.each(engines)("the news of a source on %s", (_, isThere, emptyCatalog) 
       changed_at: NOON + DAY,
       news_days: ["2026-03-02", "2026-03-01"],
       import_days: ["2026-03-03", "2026-03-02", "2026-03-01"],
+      imported_on: "2026-03-03",
+      known_on: "2026-03-03",
     });
     expect(await readNews(db, "B", "2026-03-09")).toEqual({
       changed_at: NOON,
       news_days: ["2026-03-01", "2026-02-20"],
       import_days: ["2026-03-02", "2026-03-01"],
+      imported_on: "2026-03-02",
+      known_on: "2026-03-02",
     });
-    expect(await readNews(db, "C", "2026-03-09")).toEqual({ changed_at: null, news_days: [], import_days: [] });
+    const nothing = { changed_at: null, news_days: [], import_days: [], imported_on: null, known_on: null };
+    expect(await readNews(db, "C", "2026-03-09")).toEqual(nothing);
     await db.close();
   });
 
-  test.if(isThere)("are removals too, and keep to the instants of a backfill", async () => {
+  test.if(isThere)("are removals too, but a backfill says nothing about what is usual", async () => {
     const { db: filled, take } = await aCatalog();
     const records = Array.from({ length: 6 }, (_, n) => ({ source: { code: "A", opportunity_id: `${n}` }, title: "T" }));
     await take(records, { asOf: Date.UTC(2025, 0, 1) });
     await take(records.slice(1), { asOf: Date.UTC(2025, 0, 5), snapshot: true });
+    expect(await readNews(filled, "A", TODAY)).toEqual({
+      changed_at: Date.UTC(2025, 0, 5),
+      news_days: [],
+      import_days: [],
+      imported_on: TODAY,
+      known_on: "2025-01-05",
+    });
+    await take(records.slice(2), { snapshot: true });
     const db = await emptyCatalog();
     await copyCatalog(filled, db);
     expect(await readNews(db, "A", TODAY)).toEqual({
-      changed_at: Date.UTC(2025, 0, 5),
-      news_days: ["2025-01-05", "2025-01-01"],
+      changed_at: NOON,
+      news_days: [TODAY],
       import_days: [TODAY],
+      imported_on: TODAY,
+      known_on: TODAY,
     });
+    await db.close();
+  });
+
+  test.if(isThere)("are no days that were planned at the last import", async () => {
+    const { db, clock, take } = await aCatalog(await emptyCatalog());
+    const records = ["2026-02-20", "2026-03-05", "2026-03-08"].map((day) => ({
+      source: { code: "A", opportunity_id: day },
+      title: day,
+      dates: { posted_at: `${day}T00:00:00Z` },
+    }));
+    await take(records);
+    expect((await readNews(db, "A", "2026-03-09")).news_days).toEqual(["2026-03-01", "2026-02-20"]);
+    expect([...(await newestPostedDates(db, "2026-03-09"))]).toEqual([["A", "2026-02-20"]]);
+    clock.now += 5 * DAY;
+    await take(records); // Their source still says so.
+    expect([...(await newestPostedDates(db, "2026-03-09"))]).toEqual([["A", "2026-03-05"]]);
     await db.close();
   });
 
