@@ -6,7 +6,7 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
-import { numberOf } from "../search/number.ts";
+import { numberInWords } from "../search/number.ts";
 import { readOpportunities } from "../search/records.ts";
 import { listNaming } from "../search/related.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -75,7 +75,7 @@ function OpportunityBody({ opportunity, linked, history, now }: BodyProps) {
     <article class="opportunity">
       <header>
         <p class="kicker">
-          {cutText(numberOf(opportunity), 200)} · {cutText(source.name, 200)}
+          {cutText(numberInWords(opportunity), 200)} · {cutText(source.name, 200)}
         </p>
         <h1>{cutText(title, TITLE_MAX)}</h1>
         <p class="line">

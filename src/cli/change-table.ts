@@ -3,7 +3,7 @@ import type { FeedEntry } from "../events/feed.ts";
 import { changesInWords } from "../events/in-words.ts";
 import { factsOf, grouping, type Printer } from "../feed/printers.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
-import { numberOf } from "../search/number.ts";
+import { numberInWords } from "../search/number.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut } from "./progress-line.ts";
@@ -32,7 +32,7 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
     hasColors && color !== undefined ? `\u001b[${color[0]}m${text}\u001b[${color[1]}m` : text;
 
   const headOf = ({ event, opportunity }: FeedEntry): string[] => {
-    const number = cut(oneLine(numberOf(opportunity)), NUMBER_MAX);
+    const number = cut(oneLine(numberInWords(opportunity)), NUMBER_MAX);
     const title = cut(oneLine(opportunity.title), Math.max(TITLE_MIN, width - TIME - Bun.stringWidth(number) - 2));
     const isNew = event.type === "opportunity_added";
     const facts = factsLine(opportunity, width - TIME - (isNew ? NEW.length : 0));

@@ -2,7 +2,7 @@
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/find.ts";
 import type { Freshness } from "../search/freshness.ts";
-import { numberOf } from "../search/number.ts";
+import { numberInWords } from "../search/number.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -38,7 +38,7 @@ export function resultTable(results: readonly Result[], now: EpochMs, width: num
     dueInShort(opportunity.dates.closes_at, now),
     oneLine(opportunity.status),
     cut(oneLine(opportunity.organization.agency ?? "–"), mostColumns(AGENCY_MAX, width)),
-    cut(oneLine(numberOf(opportunity)), mostColumns(NUMBER_MAX, width)),
+    cut(oneLine(numberInWords(opportunity)), mostColumns(NUMBER_MAX, width)),
     oneLine(opportunity.title),
   ]);
   const widths = header
@@ -66,8 +66,9 @@ function mostColumns([narrow, wide]: readonly [number, number], width: number): 
 
 export function markdownTable(results: readonly Result[]): string {
   const cell = (text: string) => oneLine(text).replace(/([\\|`*_<>[\]])/g, "\\$1");
-  const rows = results.map(({ opportunity: { dates, status, organization, title, source, ...rest } }) => {
-    const number = cell(numberOf({ ...rest, source }));
+  const rows = results.map(({ opportunity }) => {
+    const { dates, status, organization, title, source } = opportunity;
+    const number = cell(numberInWords(opportunity));
     const link = source.url !== null && /^https?:\/\/[^\s()<>]+$/.test(source.url) ? `[${number}](${source.url})` : number;
     return `| ${dates.closes_at === null ? "" : dateInWords(dates.closes_at)} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${link} | ${cell(title)} |`;
   });

@@ -47,7 +47,8 @@ function atomEntry({ event, opportunity }: FeedEntry): string {
   const changes = changesInWords(event).map(({ words }) => words);
   const [first = event.type] = changes;
   const more = changes.length > 1 ? `, and ${changes.length - 1} more` : "";
-  const facts = [numberOf(opportunity), ...factsOf(opportunity)].join(", ");
+  const number = numberOf(opportunity);
+  const facts = [...(number === null ? [] : [number]), ...factsOf(opportunity)].join(", ");
   const url = webUrl(source.url);
   return `  <entry>
     <id>urn:uuid:${xml(event.id)}</id>

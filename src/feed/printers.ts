@@ -2,7 +2,7 @@
 import type { FeedEntry } from "../events/feed.ts";
 import { changesInWords, statusInWords } from "../events/in-words.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
-import { numberOf } from "../search/number.ts";
+import { numberInWords, numberOf } from "../search/number.ts";
 import { csvLine } from "../text/csv.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { oneLine, safeLines } from "../text/terminal-text.ts";
@@ -110,7 +110,7 @@ export function markdownPrinter(): Printer {
 
 function markdownHead(opportunity: Opportunity): string {
   const { title, source } = opportunity;
-  const number = markdownText(numberOf(opportunity));
+  const number = markdownText(numberInWords(opportunity));
   const url = webUrl(source.url);
   const link = url === undefined ? number : `[${number}](${url.replaceAll("(", "%28").replaceAll(")", "%29")})`;
   return `${link} ${markdownText(title)} (${factsOf(opportunity).map(markdownText).join(", ")})`;

@@ -5,7 +5,7 @@ import { changesInWords } from "../events/in-words.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import { numberOf } from "../search/number.ts";
 import { beginning } from "../text/quoted.ts";
-import { object } from "./schema.ts";
+import { nullable, object } from "./schema.ts";
 
 /** Titles and the like are cut to this length in lists. */
 const ROW_TEXT_MAX = 300;
@@ -16,7 +16,7 @@ const amount = Type.Union([Type.String({ pattern: "^-?[0-9]+(\\.[0-9]+)?$" }), T
 /** One opportunity in a list. */
 export const Row = object({
   id: Opportunity.properties.id,
-  number: Type.String({ description: "The number that people call it by." }),
+  number: nullable(Type.String(), "The number that people call it by; null if it has none."),
   source: source.properties.code,
   title: Opportunity.properties.title,
   status: Opportunity.properties.status,

@@ -16,6 +16,11 @@ export function upstreamTexts({ type, anyOf, items, properties, format, pattern,
   return isFree ? [path] : [];
 }
 
+/** The number that people call an opportunity by; "–" if it has none. */
+export function numberInWords(number: string | null): string {
+  return `number ${number === null ? "–" : quoted(number)}`;
+}
+
 /** A value of a list of our own as it is; any other text in quotes. */
 export function knownOrQuoted(text: string, known: readonly string[]): string {
   return known.includes(text) ? text : quoted(text);

@@ -139,7 +139,7 @@ function writeRecord(sqlite: Database, opportunity: Opportunity): void {
   const cells = Object.values(columns).map((cell) => cell(opportunity));
   const row = sqlite
     .query<{ seq: number }, (string | number | null)[]>(INSERT)
-    .get(opportunity.id, numberOf(opportunity).toUpperCase(), canonical_id, parent_id, ...cells);
+    .get(opportunity.id, numberOf(opportunity)?.toUpperCase() ?? "", canonical_id, parent_id, ...cells);
   const seq = row?.seq ?? 0;
   sqlite.query("delete from texts where rowid = ?").run(seq);
   sqlite.query(INSERT_TEXTS).run(seq, ...textsOf(opportunity));

@@ -4,11 +4,13 @@ import type { Opportunity } from "../opportunities/opportunity.ts";
 /** Upstream ids that only machines use: numbers of a database, hexadecimal ids, addresses. */
 const INTERNAL = /^(\d+|[0-9a-f-]{32,36}|https?:.*)$/i;
 
-/** As many digits of the service id as name a record in a catalog. */
-const ID_DIGITS = 8;
-
-/** The upstream id if people use it, else the solicitation number, else the beginning of the service id. */
-export function numberOf({ id, source, program }: Pick<Opportunity, "id" | "source" | "program">): string {
+/** The upstream id if people use it, else the solicitation number; null if it has neither. */
+export function numberOf({ source, program }: Pick<Opportunity, "source" | "program">): string | null {
   const upstreamId = source.opportunity_id.trim();
-  return INTERNAL.test(upstreamId) ? program.solicitation_id?.trim() || id.slice(0, ID_DIGITS) : upstreamId;
+  return INTERNAL.test(upstreamId) ? program.solicitation_id?.trim() || null : upstreamId;
+}
+
+/** The number for tables and headings: "–" if there is none. */
+export function numberInWords(opportunity: Pick<Opportunity, "source" | "program">): string {
+  return numberOf(opportunity) ?? "–";
 }

@@ -7,7 +7,7 @@ import type { Opportunity } from "../opportunities/opportunity.ts";
 import { numberOf } from "../search/number.ts";
 
 /** An opportunity as the API returns it, without contacts, which are personal data, and without its description, which can be long. */
-export type MessageOpportunity = { number: string } & Omit<Opportunity, "contacts" | "description" | "value_estimate">;
+export type MessageOpportunity = { number: string | null } & Omit<Opportunity, "contacts" | "description" | "value_estimate">;
 
 /**
  * - `new`: the opportunity matches now and did not before.

@@ -150,7 +150,7 @@ describe("a message for Slack", () => {
     expect(slackMessage(message, EASTERN)).toEqual({
       text:
         "*q: 1 critical change*\n:rotating_light: *Critical changes*\n<https://example.gov/1|Title 1>\n• status changed from open to cancelled\n" +
-        "Department of Energy · 1 · cancelled · closes May 1, 2026".replace(" · 1 ·", ` · ${message.data.events[0]?.opportunity.number} ·`),
+        "Department of Energy · cancelled · closes May 1, 2026",
       blocks: [
         { type: "header", text: { type: "plain_text", text: "q: 1 critical change" } },
         { type: "section", text: { type: "mrkdwn", text: ":rotating_light: *Critical changes*" } },

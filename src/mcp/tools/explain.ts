@@ -9,7 +9,7 @@ import type { Reason } from "../reader.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { EventRow, eventRowOf, jsonTextOf, Row, rowOf } from "../rows.ts";
 import { nullable, object } from "../schema.ts";
-import { knownOrQuoted, upstreamTexts } from "../upstream-text.ts";
+import { knownOrQuoted, numberInWords, upstreamTexts } from "../upstream-text.ts";
 import { longResult, versionOf, type WholeResult } from "./long-result.ts";
 import type { Context, Tool } from "./tool.ts";
 
@@ -68,7 +68,7 @@ function explained(reason: Reason): WholeResult {
     eventRowOf(event);
   const because = reasonInSentences(reason);
   const lines = [
-    `${knownOrQuoted(event.severity, severities)} ${knownOrQuoted(event.type, eventTypes)} of ${quoted(opportunity.title)}, number ${quoted(numberOf(opportunity))}: ${quoted(row.in_words)}`,
+    `${knownOrQuoted(event.severity, severities)} ${knownOrQuoted(event.type, eventTypes)} of ${quoted(opportunity.title)}, ${numberInWords(numberOf(opportunity))}: ${quoted(row.in_words)}`,
     ...because,
   ];
   const upstream = [...upstreamTexts(EventRow, "event"), ...upstreamTexts(Row, "opportunity")];

@@ -6,7 +6,7 @@ import { choice, cursor, filterArguments, filterOf, limit } from "../arguments.t
 import { readFitting, resultOf } from "../results.ts";
 import { Row, rowOf } from "../rows.ts";
 import { nullable, object } from "../schema.ts";
-import { stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { numberInWords, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { type Context, listStatement, readPaged, type Tool } from "./tool.ts";
 
 const [FOUND_DEFAULT, FOUND_MAX] = [10, 50];
@@ -62,5 +62,5 @@ export function findTool({ reader, tool }: Context): Tool {
 
 function lineOf({ id, title, number, agency, ...row }: Static<typeof FoundRow>, now: EpochMs): string {
   const by = agency === null ? "no agency stated" : quoted(agency);
-  return `${quoted(title)}; number ${quoted(number)}; ${by}; ${stateInWords(row, now)}; id ${id}`;
+  return `${quoted(title)}; ${numberInWords(number)}; ${by}; ${stateInWords(row, now)}; id ${id}`;
 }

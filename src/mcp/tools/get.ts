@@ -9,7 +9,7 @@ import { cutTo } from "../cut.ts";
 import { CutMember, LongText } from "../long-text.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { nullable } from "../schema.ts";
-import { stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { numberInWords, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { longResult, versionOf } from "./long-result.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import type { Context, Tool } from "./tool.ts";
@@ -54,7 +54,7 @@ function linesOf(opportunity: Opportunity, now: EpochMs): string[] {
     ["Source", [source.code, source.url]],
   ];
   return [
-    `${quoted(title)}; number ${quoted(numberOf(opportunity))}; ${stateInWords({ ...opportunity, closes_at: dates.closes_at }, now)}; id ${id}`,
+    `${quoted(title)}; ${numberInWords(numberOf(opportunity))}; ${stateInWords({ ...opportunity, closes_at: dates.closes_at }, now)}; id ${id}`,
     ...facts.flatMap(([label, texts]) => {
       const given = texts.filter((text) => text !== null && text !== "").slice(0, 10);
       return given.length === 0 ? [] : [`${label}: ${given.map((text) => quoted(text ?? "", LONG_LINE)).join(", ")}`];

@@ -4,7 +4,7 @@ import { quoted } from "../../text/quoted.ts";
 import { past, requiredText, sourceCode } from "../arguments.ts";
 import { readFitting, resultOf } from "../results.ts";
 import { EventRow, eventRowOf, Row, rowOf } from "../rows.ts";
-import { stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { numberInWords, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords } from "./event-conditions.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import { type Context, listStatement, onlyGiven, readPaged, type Tool } from "./tool.ts";
@@ -46,7 +46,7 @@ export function historyTool({ reader, tool }: Context): Tool {
       const row = rowOf(opportunity);
       const said = listStatement(paged, { ...given, limit }, describeEvents(conditionsOf(given, paged.now)), UPSTREAM);
       const lines = [
-        `${quoted(row.title)}; number ${quoted(row.number)}; ${stateInWords(row, call.now)}; id ${row.id}`,
+        `${quoted(row.title)}; ${numberInWords(row.number)}; ${stateInWords(row, call.now)}; id ${row.id}`,
         ...paged.items.map((event) => `${eventInWords(event)}; event ${event.event_id}`),
       ];
       return resultOf({ data: { opportunity: row, events: paged.items }, lines }, said, await reader.freshness(call), call.now);

@@ -6,7 +6,7 @@ import { filterArguments, filterOf, past } from "../arguments.ts";
 import { readFitting, resultOf } from "../results.ts";
 import { EventRow, eventRowOf, Row, rowOf } from "../rows.ts";
 import { object } from "../schema.ts";
-import { upstreamTexts } from "../upstream-text.ts";
+import { numberInWords, upstreamTexts } from "../upstream-text.ts";
 import {
   AT_LEAST_DEFAULT,
   conditionsOf,
@@ -64,5 +64,5 @@ function windowOf(given: GivenConditions, now: EpochMs) {
 
 function lineOf({ opportunity, ...event }: Static<typeof ChangeRow>): string {
   const { id, title, number } = opportunity;
-  return `${eventInWords(event)} in ${quoted(title)}, number ${quoted(number)}; id ${id}; event ${event.event_id}`;
+  return `${eventInWords(event)} in ${quoted(title)}, ${numberInWords(number)}; id ${id}; event ${event.event_id}`;
 }
