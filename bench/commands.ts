@@ -3,10 +3,9 @@
  * server's event loop at each endpoint. `bun bench/commands.ts [name…]` runs only commands and endpoints whose names contain one of these.
  * With `FUNDFEED_BENCH_DATABASE`, the URL of a copy of the catalog of that size, they run on PostgreSQL.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalog } from "../db/sqlite/open.ts";
-import { SNAPSHOT_NAME } from "../src/opportunities/index-snapshot.ts";
 import { createBenchKey } from "./load.ts";
 import { cpuMicroseconds, fundfeed, residentBytes, runMeasured, SERVER_CORE, serve, workDirectory } from "./processes.ts";
 import { count, megabytes, print, printAlone, type Section, table } from "./report.ts";
@@ -186,22 +185,17 @@ async function runCommands(place: Place): Promise<[string, Figures][]> {
   return measured;
 }
 
-/** Starts of a server without and with a snapshot, and `health` against it. */
+/** The start of a server, and `health` against it. */
 async function measureStarts(place: Place): Promise<[string, Figures][]> {
   if (!isWanted("serve")) return [];
-  const measured: [string, Figures][] = [];
-  rmSync(join(place.data, SNAPSHOT_NAME), { force: true });
-  for (const name of ["serve, first start", "serve, start from the snapshot"]) {
-    const server = await start(place);
-    await waitForSnapshot(place);
-    measured.push([name, await figuresOfStart(server.process.pid, server.cpuSeconds)]);
-    if (name.endsWith("snapshot")) {
-      const { cpuSeconds, peakBytes } = await runMeasured(SERVER_CORE, [...fundfeed, "health", "--url", server.address]);
-      measured.push(["health", { "CPU s": cpuSeconds, MB: Math.round(megabytes(peakBytes)) }]);
-    }
-    await server.stop();
-  }
-  return measured;
+  const server = await start(place);
+  const started = await figuresOfStart(server.process.pid, server.cpuSeconds);
+  const { cpuSeconds, peakBytes } = await runMeasured(SERVER_CORE, [...fundfeed, "health", "--url", server.address]);
+  await server.stop();
+  return [
+    ["serve, to `listening`", started],
+    ["health", { "CPU s": cpuSeconds, MB: Math.round(megabytes(peakBytes)) }],
+  ];
 }
 
 /** Each endpoint, one request after the other. */
@@ -224,11 +218,6 @@ async function start(place: Place) {
   const options = ["--port", "0", "--metrics-port", String(PROBE_PORT + 1)];
   const server = await serve([...probe, ...fundfeed.slice(1), "serve", ...databaseOf(place), ...options]);
   return { ...server, cpuSeconds: cpuMicroseconds(server.process.pid) / 1e6 };
-}
-
-/** The first start writes it after it listens; small catalogs have none. */
-async function waitForSnapshot({ data }: Place): Promise<void> {
-  for (let tries = 0; DATABASE === undefined && tries < 150 && !existsSync(join(data, SNAPSHOT_NAME)); tries++) await Bun.sleep(100);
 }
 
 /** The CPU time until the server listened, and its memory at rest. */

@@ -1,9 +1,6 @@
 /** What grows with the number of records: lists, memory, loading, and the longest pause of the event loop while the list index takes changes. */
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { openCatalog } from "../db/sqlite/open.ts";
 import { allowedFacets, type FacetFilter } from "../src/opportunities/facets.ts";
-import { readSnapshot, SNAPSHOT_NAME, writeSnapshot } from "../src/opportunities/index-snapshot.ts";
 import {
   append,
   bytesInUse,
@@ -57,18 +54,13 @@ type Measured = { records: number } & Awaited<ReturnType<typeof measure>>;
 
 async function measure(records: number) {
   const directory = await shortCatalog(records);
-  const path = join(directory, SNAPSHOT_NAME);
-  rmSync(path, { force: true });
   const db = openCatalog(directory, Date.now());
   const load = await withCpuMs(() => createReadModel(db));
   const model = load.result;
-  const write = await withCpuMs(() => writeSnapshot(model, path));
   const bytes = bytesInUse(model.index) / recordCount(model.index);
   const lists = compareLists(model);
   const pauses = await pausesWhileChanging(model.index);
-  const loadSnapshot = await withCpuMs(() => createReadModel(db, { readSnapshot: (...given) => readSnapshot(path, ...given) }));
   await db.close();
-  rmSync(path);
   return {
     "list p50": quantile(lists.ms, 0.5),
     "list p99": quantile(lists.ms, 0.99),
@@ -78,8 +70,6 @@ async function measure(records: number) {
     mismatches: lists.mismatches,
     "bytes per record": bytes,
     "load, ms": load.ms,
-    "load from snapshot, ms": loadSnapshot.ms,
-    "write snapshot, ms": write.ms,
     "step, ms": quantile(pauses, 0.5),
     "pause, ms": quantile(pauses, 1),
     "pause, × median": quantile(pauses, 1) / quantile(pauses, 0.5),

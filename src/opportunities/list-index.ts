@@ -137,36 +137,19 @@ export function isNewest(index: ListIndex, { seq, updated_at }: { seq: number; u
 export function append(index: ListIndex, time: EpochMs, seq: number, facet: number): void {
   const former = slotOf(index, seq);
   if (former !== 0) markDead(index, former);
-  const slot = appendNew(index, time, seq, facet);
-  const older = index.older[slot] as number;
-  index.newer[slot] = 0;
-  if (older !== 0) index.newer[older] = slot;
-}
-
-/** Adds a record that is not in the index, and returns its slot. Call `linkNewer` after the last one: making all links at once is faster. */
-export function appendNew(index: ListIndex, time: EpochMs, seq: number, facet: number): number {
   makeRoom(index, seq, facet);
   const slot = index.end++;
+  const older = index.heads[facet] as number;
   index.times[slot] = time;
   index.seqs[slot] = seq;
   index.facets[slot] = facet;
   index.slots[seq] = slot;
-  index.older[slot] = index.heads[facet] as number;
+  index.older[slot] = older;
+  index.newer[slot] = 0;
+  if (older !== 0) index.newer[older] = slot;
   index.heads[facet] = slot;
   if (index.end - (index.checkpoints.at(-1)?.end ?? 1) >= checkpointDistance(index))
     index.checkpoints.push({ end: index.end, heads: index.heads.slice(0, index.facetEnd) });
-  return slot;
-}
-
-/** Links each slot to the next newer one of its facet. Goes backwards, so that memory is written in order. */
-export async function linkNewer({ end, facets, newer, facetEnd, sizes }: ListIndex, pause: () => Promise<void>): Promise<void> {
-  const nextNewer = new Uint32Array(facetEnd);
-  for (let slot = end - 1; slot > 0; slot--) {
-    if (slot % (16 * sizes.slice) === 0) await pause();
-    const facet = facets[slot] as number;
-    newer[slot] = nextNewer[facet] as number;
-    nextNewer[facet] = slot;
-  }
 }
 
 /** Least number of slots between checkpoints. A checkpoint takes 4 bytes a facet: at this distance, at most 2 bytes a slot. */

@@ -4,10 +4,9 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { parameter, pick, query, select, selectBy } from "../../db/query.ts";
 import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
-import type { EpochMs } from "../text/instant.ts";
 import { createDocuments, type Documents } from "./documents.ts";
 import { addFacets, createFacets, type Facets, readFacets } from "./facets.ts";
-import { append, compact, createListIndex, type ListIndex, needsCompaction, newestTime, recordCount, type Sizes } from "./list-index.ts";
+import { append, compact, createListIndex, type ListIndex, needsCompaction, newestTime, type Sizes } from "./list-index.ts";
 import type { Position } from "./page.ts";
 
 /** Rows read at a time. It takes some 2 ms, during which the server handles no other request. */
@@ -36,25 +35,15 @@ export type ReadModel = Contents & {
   lastSeenCommit: number;
   refreshOnce: () => Promise<void>;
   reloadOnce: () => Promise<void>;
-  /** The newest `updated_at` in the index snapshot; earlier than any date if there is none. */
-  snapshotUntil: EpochMs;
-  /** The compaction or snapshot under way. There is one at a time, because compaction moves slots. */
-  maintenance: Promise<void> | undefined;
-};
-
-/** What an index snapshot holds. Loading continues from there. */
-export type SnapshotContents = Pick<Contents, "index" | "readUntil">;
-
-type LoadOptions = {
-  sizes?: Partial<Sizes>;
-  readSnapshot?: (db: CatalogDb, cursorSecret: Uint8Array, sizes: Partial<Sizes>) => Promise<SnapshotContents | undefined>;
+  /** The compaction under way. There is one at a time, because it moves slots. */
+  compaction: Promise<void> | undefined;
 };
 
 /**
  * Loads the read model. A million records take half a second, in batches that do not block the event loop. Throws if the catalog has no
  * cursor secret.
  */
-export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot }: LoadOptions = {}): Promise<ReadModel> {
+export async function createReadModel(db: CatalogDb, { sizes = {} }: { sizes?: Partial<Sizes> } = {}): Promise<ReadModel> {
   const cursorSecret = await readCursorSecret(db);
   const model: ReadModel = {
     ...emptyContents({ ...sizes, capacity: 1 }), // `loadAll` replaces them.
@@ -64,15 +53,9 @@ export async function createReadModel(db: CatalogDb, { sizes = {}, readSnapshot 
     lastSeenCommit: Number.NaN,
     refreshOnce: singleFlight(() => loadNewer(model)),
     reloadOnce: singleFlight(() => loadAll(model, sizes)),
-    snapshotUntil: newestTime(createListIndex({ capacity: 1 })),
-    maintenance: undefined,
+    compaction: undefined,
   };
-  const snapshot = await readSnapshot?.(db, cursorSecret, await sizesFor(db, sizes));
-  await loadAll(model, sizes, snapshot);
-  if (snapshot !== undefined) {
-    if (await isComplete(model)) model.snapshotUntil = snapshot.readUntil.time;
-    else await loadAll(model, sizes);
-  }
+  await loadAll(model, sizes);
   return model;
 }
 
@@ -103,19 +86,13 @@ async function sizesFor(db: CatalogDb, sizes: Partial<Sizes>): Promise<Partial<S
   return rows > FEW_ROWS ? { ...sizes, capacity: GROWTH * rows } : sizes;
 }
 
-/** Loads everything, or only what is newer than `snapshot`. */
-async function loadAll(model: ReadModel, sizes: Partial<Sizes>, snapshot?: SnapshotContents): Promise<void> {
+async function loadAll(model: ReadModel, sizes: Partial<Sizes>): Promise<void> {
   const { db } = model;
   const lastSeenCommit = db.commits(); // Before reading: a later commit changes it.
-  const contents = snapshot === undefined ? emptyContents(await sizesFor(db, sizes)) : { facets: createFacets(), ...snapshot };
+  const contents = emptyContents(await sizesFor(db, sizes));
   await loadNewFacets(db, contents.facets);
   await appendNewer(db, contents, () => true);
   Object.assign(model, contents, { lastSeenCommit });
-}
-
-/** Whether all rows of the catalog are in the index. Counting suffices: row numbers have no gaps, and rows are never deleted. */
-async function isComplete({ db, index, facets }: ReadModel): Promise<boolean> {
-  return recordCount(index) === (await countRows(db)) && index.facetEnd <= facets.end;
 }
 
 async function loadNewer(model: ReadModel): Promise<void> {
@@ -125,20 +102,14 @@ async function loadNewer(model: ReadModel): Promise<void> {
   await appendNewer(db, model, isCurrent);
   if (!isCurrent()) return;
   model.lastSeenCommit = lastSeenCommit;
-  if (model.maintenance === undefined && needsCompaction(index)) void maintain(model, () => compact(index, pause));
-}
-
-/** Runs work that goes through the slots of the index in steps, after any other such work. */
-export async function maintain(model: ReadModel, work: () => Promise<void>): Promise<void> {
-  while (model.maintenance !== undefined) await model.maintenance.catch(() => undefined);
-  model.maintenance = work().finally(() => {
-    model.maintenance = undefined;
+  if (!needsCompaction(index)) return;
+  model.compaction ??= compact(index, pause).finally(() => {
+    model.compaction = undefined;
   });
-  return model.maintenance;
 }
 
 /** Lets the event loop handle everything else that is waiting. */
-export const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
+const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const entriesAfter = query({ ...pick(opportunities, "updated_at", "id"), limit: parameter<number>() }, ({ updated_at, id, limit }) =>
   select(pick(opportunities, "updated_at", "seq", "facet_id"))

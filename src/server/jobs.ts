@@ -5,7 +5,6 @@ import { saveUse } from "../accounts/access.ts";
 import { turnStatuses } from "../changes/status-turns.ts";
 import type { Log } from "../monitoring/log.ts";
 import { countStatusTurns, type Metrics } from "../monitoring/metrics.ts";
-import { keepSnapshot } from "../opportunities/index-snapshot.ts";
 import { refresh } from "../opportunities/read-model.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -21,8 +20,6 @@ const TURN_ATTEMPTS = 400;
 const TURN_RETRY_MS = 5;
 /** How often the server looks for new commits and for replaced files. */
 const CHECK_MS = 1000;
-/** How often the server checks whether the index snapshot is too old. */
-const SNAPSHOT_MS = 60_000;
 
 type Environment = {
   machine: Machine;
@@ -34,7 +31,7 @@ type Environment = {
 
 /** Starts all jobs at once. The result stops them, waits for those under way, and saves the use counted since. */
 export function startJobs(stores: Stores, { machine, log, metrics, onReplaced }: Environment): () => Promise<void> {
-  const { model, access, statusDb, snapshotPath } = stores;
+  const { model, access, statusDb } = stores;
   const { now } = machine;
   const every = (periodMs: number, work: () => Promise<void>) =>
     startPeriodic(periodMs, work, (error) => (stores.areIntact() ? log.recurring(now(), error, null) : onReplaced()));
@@ -45,9 +42,6 @@ export function startJobs(stores: Stores, { machine, log, metrics, onReplaced }:
       if (!stores.areIntact()) onReplaced();
     }),
     every(CHECK_MS, async () => refresh(model)), // So that no request has to wait for the records of a whole import.
-    every(SNAPSHOT_MS, async () => {
-      if (snapshotPath !== undefined && (machine.worker?.number ?? 1) === 1) await keepSnapshot(model, snapshotPath);
-    }),
   ];
   return async () => {
     await Promise.all(stops.map((stop) => stop()));

@@ -1,10 +1,8 @@
 /** The databases of a server: opens them, loads them into memory, and finds out whether their files were replaced. */
-import { join } from "node:path";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
 import { NoData, OlderVersion } from "../../db/opening.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
-import { readSnapshot, SNAPSHOT_NAME } from "../opportunities/index-snapshot.ts";
 import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } from "../opportunities/read-model.ts";
 
 /** How long the server's own small writes wait for another writer of state.db. Requests wait as long, because SQLite blocks the thread. */
@@ -25,8 +23,6 @@ export class FilesReplaced extends Error {
 
 export type Stores = {
   model: ReadModel;
-  /** The file of the index snapshot; `undefined` on PostgreSQL, which has no data directory. */
-  snapshotPath: string | undefined;
   access: Access;
   /** A second connection to the catalog, which writes status turns. The read model notices its commits like those of another process. */
   statusDb: CatalogDb;
@@ -56,12 +52,8 @@ export async function openStores(
       : await openReplica({ ...location, database: readDatabase }, location, statusDb, now),
   );
   const state = keep(await openStateAt(location, now, { ...STATE, onMigrated: notice }));
-  const snapshotPath = location.database === undefined ? join(location.data, SNAPSHOT_NAME) : undefined;
   const stores = {
-    model: await createReadModel(catalog, {
-      ...(snapshotPath !== undefined && { readSnapshot: (db, secret, sizes) => readSnapshot(snapshotPath, db, secret, sizes) }),
-    }),
-    snapshotPath,
+    model: await createReadModel(catalog),
     access: await createAccess(state),
     statusDb,
     areIntact: () => [statusDb, catalog, state].map((db) => db.checkFile()).every((each) => each === "intact"),
