@@ -331,6 +331,19 @@ function variable(source: string): string {
   return source.replaceAll("-", "_").toUpperCase();
 }
 
+// ---- Lines
+
+const LINE_MAX = 160;
+
+test.each(documents.filter(({ path }) => !path.startsWith("tests/data/")).map(({ path }) => path))(
+  "the lines of %s have at most 160 characters",
+  (path) => {
+    const prose = readFileSync(join(root, path), "utf8").replace(/^( *)```[\s\S]*?^\1```$/gm, "");
+    const isLong = (line: string) => line.replace(/https?:\S+/g, "").length > LINE_MAX && !line.startsWith("|");
+    expect(prose.split("\n").filter(isLong)).toEqual([]);
+  },
+);
+
 // ---- systemd units
 
 test("the pull unit starts in a writable directory, where a pull into PostgreSQL writes its rejects", () => {

@@ -9,8 +9,8 @@ const sections = readFileSync(join(root, "docs/walkthroughs.md"), "utf8").split(
 /** The steps of a walkthrough, each with its files and the names in code type. */
 const stepsOf = (section: string) =>
   section
-    .split("\n")
-    .filter((line) => /^\d+\. /.test(line))
+    .split(/^(?=\d+\. )|^\s*$/m)
+    .filter((step) => /^\d+\. /.test(step))
     .map((line) => ({
       line,
       files: [...line.matchAll(/\]\(\.\.\/([^)#]+)\)/g)].map(([, path = ""]) => path),
