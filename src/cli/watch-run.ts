@@ -7,7 +7,7 @@ import { replaceText } from "../runtime/replace-file.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { nextRetryAt, type Outcome, requireWatch, runWatches, watchesToRetry } from "../watch/run.ts";
-import { send } from "../watch/send.ts";
+import { send, setupFault } from "../watch/send.ts";
 import type { Pending, Watch } from "../watch/watch.ts";
 import { listWatches } from "../watch/watch-file.ts";
 import { durationAtLeast, nonBlank } from "./arguments.ts";
@@ -95,12 +95,14 @@ async function runOnce(
     if (release === undefined) throw new Error("Cannot run the watches: another fundfeed watch run is at work on them");
     try {
       const named = names.length === 0 ? listWatches(file) : names.map((name) => requireWatch(file, name));
-      const watches = only === "all" ? named : watchesToRetry(file, named);
+      const faultOf = ({ definition }: Watch) => setupFault(definition.receiver, machine);
+      const setUp = named.filter((watch) => faultOf(watch) === null);
+      const watches = only === "all" ? named : watchesToRetry(file, setUp);
       const sending = (watch: Watch, message: Pick<Pending, "id" | "body">) => send(watch, message, machine, stop);
-      const context = { machine, catalog, file, stop, timeLimitMs: options.every, send: sending };
+      const context = { machine, catalog, file, stop, timeLimitMs: options.every, send: sending, setupFault: faultOf };
       const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
       const metricsFailure = writeMetrics(options.metricsFile, watchMetricsText(file, machine.now()));
-      return { outcomes, retryAt: nextRetryAt(file, named, machine.now()), metricsFailure };
+      return { outcomes, retryAt: nextRetryAt(file, setUp, machine.now()), metricsFailure };
     } finally {
       release();
     }
@@ -142,7 +144,7 @@ function linesOf({ messages, counts, failure, paused }: Outcome, now: EpochMs): 
 }
 
 function retryInWords(retryAt: EpochMs | null, now: EpochMs): string {
-  return retryAt === null ? "the next run sends it again" : `sent again in ${formatDuration(Math.max(retryAt - now, 1000))}`;
+  return retryAt === null ? "the next run tries again" : `sent again in ${formatDuration(Math.max(retryAt - now, 1000))}`;
 }
 
 /** "2 new, 3 changed, 1 no longer matching". */

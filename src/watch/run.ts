@@ -38,6 +38,8 @@ export type RunContext = {
   file: WatchFile;
   /** Sends a message. Throws a DeliveryError if the receiver did not accept it, or if `stop` cut it off. */
   send: (watch: Watch, message: Pick<Pending, "id" | "body">, stop: AbortSignal) => Promise<void>;
+  /** Why the receiver of a watch cannot be used as this machine is set up; null if it can. */
+  setupFault: (watch: Watch) => string | null;
   /** Once it is aborted, deliveries under way are cut off, and no further message is sent. */
   stop: AbortSignal;
   /** After so long, a watch leaves the rest to the next run, so that a slow receiver delays the next run of the others no further. */
@@ -80,6 +82,8 @@ async function runWatch(context: RunContext, watch: Watch): Promise<Outcome> {
     while (!context.stop.aborted) {
       const { paused } = progressOf(context.file, watch);
       if (paused !== null) return { ...outcome, paused };
+      const fault = context.setupFault(watch);
+      if (fault !== null) return { ...outcome, failure: { reason: fault, retry_at: null } };
       const pending = pendingOf(context.file, watch) ?? (await nextMessage());
       if (pending === undefined) return outcome;
       const failure = await deliver(context, watch, pending);

@@ -1,10 +1,11 @@
 /** Sends a message to the receiver of its watch. */
+import { messageOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { placeName } from "./secrets.ts";
 import { sendToSlack } from "./slack.ts";
-import { sendMail } from "./smtp.ts";
+import { sendMail, smtpServer } from "./smtp.ts";
 import type { Pending, Receiver, Watch } from "./watch.ts";
-import { sendWebhook } from "./webhook.ts";
+import { readSigningSecrets, sendWebhook, urlOf } from "./webhook.ts";
 
 /** Returns once the receiver has accepted the message. Throws a DeliveryError if it did not, or if `stop` was aborted before. */
 export async function send(
@@ -20,6 +21,18 @@ export async function send(
   } else if (receiver.to === "webhook") await sendWebhook(receiver, message, machine, stop);
   else if (receiver.to === "slack") await sendToSlack(receiver, message, zone, machine, stop);
   else await sendMail(receiver, message, zone, machine, stop);
+}
+
+/** Why the receiver cannot be used as this machine is set up, such as a variable that is not set; null if it can. */
+export function setupFault(receiver: Receiver, machine: Pick<Machine, "env">): string | null {
+  try {
+    if (receiver.to === "smtp") smtpServer(receiver, machine);
+    if (receiver.to === "slack" || receiver.to === "webhook") urlOf(receiver.url, machine);
+    if (receiver.to === "webhook") readSigningSecrets(receiver.secret, machine);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** The receiver in words, without a secret. */

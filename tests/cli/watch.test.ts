@@ -252,6 +252,41 @@ describe("fundfeed watch", () => {
     });
   });
 
+  test("tells at once what is not set up, counts no attempt, and runs the other watches", async () => {
+    const env = { FUNDFEED_SMTP_URL: "smtp://127.0.0.1:1", FUNDFEED_SLACK_URL: `${receiver.url}/a` };
+    const run = (env: Record<string, string>, ...args: string[]) => fundfeed(["watch", ...args, "--data", data], env);
+    const mail = ["--mail-to", "ann@example.org", "--mail-from", "fundfeed@example.org"];
+    expect((await run(env, "add", "mail", "--to", "smtp", ...mail)).code).toBe(0);
+    expect((await run(env, "add", "slack", "--to", "slack", "--allow-http", "--allow-private")).code).toBe(0);
+    const { secret } = await addWebhook("hook");
+    await addWebhook("other");
+    await take(record("2"));
+    rmSync(secret);
+    const told =
+      `hook: Cannot read ${secret}: there is no such file; the next run tries again\n` +
+      "mail: Cannot read FUNDFEED_SMTP_URL: it is not set; the next run tries again\n" +
+      "other: delivered 1 new\n" +
+      "slack: Cannot read FUNDFEED_SLACK_URL: it is not set; the next run tries again\n";
+    expect(await run({}, "run")).toEqual({ code: 1, out: "", err: told });
+    expect(JSON.parse((await watch("deliveries", "--json")).out)).toMatchObject([{ watch: "other", attempts: 1 }]);
+    expect(receiver.posted).toHaveLength(1);
+    expect((await run({ ...env, FUNDFEED_SMTP_URL: "mail.example.org" }, "run", "mail")).err).toStartWith(
+      "mail: Cannot use the URL in FUNDFEED_SMTP_URL: it must be such as smtps://user:password@mail.example.org, percent-encoded; ",
+    );
+    expect((await run(env, "run", "slack")).err).toBe("slack: delivered 1 new\n");
+  });
+
+  test("counts no further attempt of a message whose receiver is no longer set up", async () => {
+    const { secret } = await addWebhook("q");
+    await take(record("2"));
+    receiver.respond = () => new Response("", { status: 500 });
+    await watch("run");
+    const before = await watch("deliveries", "--json");
+    rmSync(secret);
+    expect((await watch("run")).err).toBe(`q: Cannot read ${secret}: there is no such file; the next run tries again\n`);
+    expect(await watch("deliveries", "--json")).toEqual(before);
+  });
+
   test("keeps no contact in a message on its way, so that none is left after redact", async () => {
     const contact = (name: string) => ({ contacts: [{ name, email: `${name}@example.gov` }] });
     await take(record("3", contact("Ann")));

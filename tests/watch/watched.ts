@@ -35,6 +35,7 @@ export async function aWatched(given?: CatalogDb) {
     index,
     file,
     send: (...sent) => receiver.send(...sent),
+    setupFault: () => null,
     stop: stop.signal,
   });
   return {
