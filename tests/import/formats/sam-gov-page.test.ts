@@ -1,6 +1,7 @@
 /** SAM.gov's page backend: its notices are the same records as those of the CSV and the v2 API, and it alone says that one was cancelled. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../../src/changes/check.ts";
+import { turnStatuses } from "../../../src/changes/status-turns.ts";
 import { samGov } from "../../../src/import/formats/sam-gov.ts";
 import { aCatalog, aFile, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../../support/imports.ts";
 import { readFormat, realInput, statedAt, textInput } from "../../support/read-format.ts";
@@ -274,6 +275,19 @@ describe("a state that only the page backend states", () => {
     ]);
     await take(catalog, history({ procurement_type: "p" }));
     expect(await theNotice(catalog)).toMatchObject({ status: "closed" });
+  });
+
+  test("an archive date stays when layouts come that have none", async () => {
+    const catalog = await atNow();
+    await layouts.details(catalog);
+    await layouts.search(catalog);
+    await take(catalog, history({}));
+    expect(await theNotice(catalog)).toMatchObject({ status: "open" });
+    const archives = Date.parse("2026-10-25T00:00:00-04:00");
+    await turnStatuses(catalog.db, archives - 1);
+    expect(await theNotice(catalog)).toMatchObject({ status: "closed" });
+    expect(await turnStatuses(catalog.db, archives)).toEqual({ changed: 1, events: 1 });
+    expect(await theNotice(catalog)).toMatchObject({ status: "archived" });
   });
 });
 
