@@ -122,8 +122,8 @@ describe("a data directory with real records", () => {
     ],
     [
       ["keys", "list"],
-      /^key_\w+ {2}…\w{4} {2}Acme\n {2}"first", created /,
-      [expect.objectContaining({ account: "Acme", label: "first", used_today: 0, revoked_at: null })],
+      /^key_\w+ {2}…\w{4} {2}active {3}Acme\n {2}"first", created /,
+      [expect.objectContaining({ account: "Acme", label: "first", state: "active", used_today: 0, revoked_at: null })],
     ],
     [["openapi"], /^\{\n {2}"openapi": "3\.1\.0",/, expect.objectContaining({ openapi: "3.1.0" })],
   ])("fundfeed %j", async (args, text, json) => {
