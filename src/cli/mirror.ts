@@ -84,13 +84,16 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
   const warnOnce = sourceWarning(feed, scope.source, machine);
   const sync = async () => {
     const reportProgress = progressReporter(machine);
-    const progress = ({ records, events }: Summary) =>
+    let saved = 0;
+    const progress = ({ records, events }: Summary) => {
+      saved = records;
       reportProgress({ step: "mirroring", done: records, unit: `record${records === 1 ? "" : "s"}, ${formatCount(events, "event")}` });
+    };
     try {
       await warnOnce();
       return await syncOnce({ ...feed, ...scope, store, progress });
     } catch (error) {
-      throw new Error(`Cannot mirror ${baseUrl}: ${reasonOf(error)}`, { cause: error });
+      throw new Error(`Cannot mirror ${baseUrl}: ${reasonOf(error)}${savedSoFar(saved, format, options)}`, { cause: error });
     } finally {
       machine.showProgress("");
     }
@@ -104,6 +107,12 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
   } finally {
     await store.close();
   }
+}
+
+/** The end of an error after some records were saved. A file of NDJSON is replaced as a whole, so it has none of them. */
+function savedSoFar(saved: number, format: Format, { into }: MirrorOptions): string {
+  if (saved === 0 || (format === "ndjson" && into !== "-")) return "";
+  return `; it came as far as ${formatCount(saved, "record")}${into === "-" ? "" : "; the same command copies the rest"}`;
 }
 
 /** Warns once of source codes that the server does not name: most are mistyped, and nothing would be copied. */

@@ -273,7 +273,8 @@ describe("a stop signal", () => {
     });
     const first = aCommand(api);
     const file = join(aDirectory(), `copy.${ending}`);
-    expect(await first.run(baseUrl, "--into", file)).toBe(`Cannot mirror ${baseUrl}: it was stopped`);
+    const stored = ending === "db" ? "; it came as far as 100 records; the same command copies the rest" : "";
+    expect(await first.run(baseUrl, "--into", file)).toBe(`Cannot mirror ${baseUrl}: it was stopped${stored}`);
     expect(existsSync(`${file}.partial`)).toBe(false);
     const second = aCommand(api);
     expect(await second.run(baseUrl, "--into", file)).toBeUndefined();
