@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { migrations } from "../../db/sqlite/migrate.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { openStores } from "../../src/server/stores.ts";
 import { aHome, dropHomes } from "../support/binary.ts";
@@ -204,10 +205,14 @@ describe("with data of an older version", () => {
   });
   afterAll(() => next[Symbol.dispose]());
 
-  const IS_OLDER =
-    "an older version of fundfeed made it (schema 1 of 2), and a command that only reads does not migrate it; make a backup, ";
-  const CHECKED = "created by an older version of fundfeed (schema 1 of 2); it was not migrated, and only its storage was checked";
-  const migratedLine = (name: string) => `Migrated ${name} from schema 1 to 2; older versions of fundfeed refuse it from now on\n`;
+  type Kind = "catalog" | "state";
+  const schemasOf = (kind: Kind, word: string) => `${migrations[kind].length - 1} ${word} ${migrations[kind].length}`; // Alike on both engines.
+  const isOlder = (kind: Kind) =>
+    `an older version of fundfeed made it (schema ${schemasOf(kind, "of")}), and a command that only reads does not migrate it; make a backup, `;
+  const checked = (kind: Kind) =>
+    `created by an older version of fundfeed (schema ${schemasOf(kind, "of")}); it was not migrated, and only its storage was checked`;
+  const migratedLine = (kind: Kind, name: string) =>
+    `Migrated ${name} from schema ${schemasOf(kind, "to")}; older versions of fundfeed refuse it from now on\n`;
 
   test.each(readers)("fundfeed %s migrates no file", async (words) => {
     const directory = copied();
@@ -216,13 +221,13 @@ describe("with data of an older version", () => {
     expect(stateOf(directory)).toEqual(before);
     if (modeOf(words) === "inspect") expect([code, out]).toEqual([0, expect.any(String)]);
     else expect([code, out, err]).toEqual([1, "", expect.stringMatching(/^Cannot open .*\.db: /)]);
-    if (modeOf(words) !== "inspect") expect(err).toContain(IS_OLDER);
+    if (modeOf(words) !== "inspect") expect(err).toContain(isOlder(err.includes("state.db") ? "state" : "catalog"));
   });
 
   test("check reports the version and checks the storage, and a backup keeps the version", async () => {
     const directory = copied();
     const { out } = await fundfeed(["check", "--data", directory]);
-    expect(out).toBe(`catalog.db: ${CHECKED}\nstate.db: ${CHECKED}\nNo problems found in what was checked\n`);
+    expect(out).toBe(`catalog.db: ${checked("catalog")}\nstate.db: ${checked("state")}\nNo problems found in what was checked\n`);
     expect(JSON.parse((await fundfeed(["check", "--json", "--data", directory])).out)).toMatchObject({
       ok: true,
       not_migrated: ["catalog.db", "state.db"],
@@ -239,7 +244,7 @@ describe("with data of an older version", () => {
   test.each(["refresh", "redact"])("fundfeed %s prints what it migrates", async (words) => {
     const directory = copied();
     const { code, err } = await fundfeed([words, "--data", directory]);
-    expect([code, err]).toEqual([0, migratedLine(`${directory}/catalog.db`)]);
+    expect([code, err]).toEqual([0, migratedLine("catalog", `${directory}/catalog.db`)]);
     expect((await fundfeed([words, "--data", directory])).err).toBe("");
     expect((await fundfeed(["import", "records", aFile([]), "--data", aDirectory()])).err).toBe(""); // A new one is not migrated.
   });
@@ -248,7 +253,7 @@ describe("with data of an older version", () => {
     const [directory, messages]: [string, string[]] = [copied(), []];
     const stores = await openStores({ data: directory }, NOON, (message) => messages.push(`${message}\n`));
     await stores.close();
-    expect(messages).toEqual(["catalog.db", "state.db"].map((name) => migratedLine(join(directory, name))));
+    expect(messages).toEqual((["catalog", "state"] as const).map((kind) => migratedLine(kind, join(directory, `${kind}.db`))));
   });
 
   test.if(hasPostgres).each(readers.filter((words) => words !== "backup"))("fundfeed %s migrates no PostgreSQL database", async (words) => {
@@ -262,17 +267,17 @@ describe("with data of an older version", () => {
     expect(dump()).toBe(before);
     if (words === "check") {
       expect([code, err]).toEqual([0, ""]);
-      for (const kind of ["catalog", "state"]) expect(out).toContain(`fundfeed_${kind}: ${CHECKED}\n`);
+      for (const kind of ["catalog", "state"] as const) expect(out).toContain(`fundfeed_${kind}: ${checked(kind)}\n`);
     } else {
       expect([code, out]).toEqual([1, ""]);
-      expect(err).toContain(IS_OLDER);
+      expect(["catalog", "state"] as const).toSatisfy((kinds) => kinds.some((kind) => err.includes(isOlder(kind))));
     }
   });
 
   test.if(hasPostgres)("a command prints what it migrates in a PostgreSQL database", async () => {
     const url = await (await postgresServer()).freshDatabase();
     const name = url.replace("fundfeed@", "");
-    const sentences = ["catalog", "state"].map((kind) => migratedLine(`fundfeed_${kind} in ${name}`));
+    const sentences = (["catalog", "state"] as const).map((kind) => migratedLine(kind, `fundfeed_${kind} in ${name}`));
     expect(await fundfeed(["refresh", "--database", url])).toEqual({ code: 0, out: "0 changed\n", err: sentences.join("") });
     expect((await fundfeed(["check", "--database", url])).out).toBe("No problems found\n");
   });

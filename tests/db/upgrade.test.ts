@@ -29,7 +29,7 @@ describe.each(locations)("databases of the version before on %s", (_, isThere, n
       const [catalog, state] = [await location.catalog(NOON + 1), await location.state(NOON + 1)];
       expect([...(await catalog.storageFaults()), ...(await state.storageFaults()), ...(await checkCatalog(catalog))]).toEqual([]);
       expect(await contentsOf(catalog)).toBe(before);
-      expect(await catalog.all(rawSql("select tag from migrations order by n"))).toEqual([{ tag: "0000_initial" }, { tag: "0001_next" }]);
+      expect(await catalog.get(rawSql("select tag from migrations order by n desc"))).toEqual({ tag: "9999_next" });
       expect(await catalog.all(rawSql("select distinct color from sources"))).toEqual([{ color: null }]);
       expect(await state.all(rawSql("select name, color from plans where name = 'paid'"))).toEqual([{ name: "paid", color: null }]);
       expect((await createAccess(state)).keys.size).toBe(0);

@@ -3,7 +3,7 @@ import type { Migration } from "../../db/migration.ts";
 import { postgresMigrations } from "../../db/postgres/migrate.ts";
 import { migrations } from "../../db/sqlite/migrate.ts";
 
-const TAG = "0001_next";
+const TAG = "9999_next";
 
 /** Makes this program the next version until the result is disposed of. What it opened before is then of an older version. */
 export function nextVersion(sql: Partial<Record<"catalog" | "state", string>> = {}): Disposable {
