@@ -143,6 +143,8 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
       output.print(`${printed > 0 ? "\n" : ""}${foot.flatMap((line) => wrapped(line, widthOf(cli.machine, run))).join("\n")}\n`);
     else if (isMore) cli.machine.printError(foot[0] ?? "");
     output.finish();
+    if (run.format === "atom" && run.output !== undefined && run.feedUrl === undefined)
+      cli.machine.printError(`${run.output} does not say where it is published, which feeds should; --feed-url adds that`);
   } catch (error) {
     output.abandon();
     throw error;

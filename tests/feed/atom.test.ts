@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { RelaxNGValidator, XmlDocument } from "libxml2-wasm";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
-import { machineOf } from "../support/command-line.ts";
+import { fundfeed, machineOf } from "../support/command-line.ts";
 import { copyCatalog } from "../support/engines.ts";
 import { takeGrantsGovDates } from "../support/grants-gov-dates.ts";
 import { aCatalog, aDirectory, DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
@@ -63,6 +63,18 @@ describe("the feed", () => {
     const { all, entries } = parsed(await feedOf(directory, ["--limit", "100000", "--feed-url", "https://example.org/feed.xml"]));
     expect(entries.length).toBeGreaterThan(200);
     expect(all('/a:feed/a:link[@rel="self"]/@href')).toEqual(["https://example.org/feed.xml"]);
+  });
+
+  test("in a file says where it is published, or a reminder is printed", async () => {
+    const [data, file] = [aDirectory(), join(aDirectory(), "feed.xml")];
+    await openCatalog(data, NOON).close();
+    const write = (...args: string[]) => fundfeed(["changes", "--format", "atom", "-o", file, ...args, "--data", data]);
+    const reminder = `${file} does not say where it is published, which feeds should; --feed-url adds that\n`;
+    expect(await write()).toEqual({ code: 0, out: "", err: reminder });
+    expect(parsed(readFileSync(file, "utf8")).all("/a:feed/a:link")).toEqual([]);
+    expect(await write("--feed-url", "https://example.org/feed.xml")).toEqual({ code: 0, out: "", err: "" });
+    expect(parsed(readFileSync(file, "utf8")).all('/a:feed/a:link[@rel="self"]/@href')).toEqual(["https://example.org/feed.xml"]);
+    expect((await fundfeed(["changes", "--format", "atom", "--data", data])).err).toBe("");
   });
 
   test("shows hostile text as text", async () => {
