@@ -3,6 +3,7 @@ import { type Argument, type Command, InvalidArgumentError } from "commander";
 import { uriReference } from "../http/query-text.ts";
 import { closest } from "../text/closest.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { upperCaseCode } from "../text/source-code.ts";
 
 /** Accepts one of a few words, and suggests one for a typo: commander's own `choices` suggests nothing. */
 export function oneOf(argument: Argument, words: readonly string[]): Argument {
@@ -87,5 +88,5 @@ export function durationAtLeast(min: string): (text: string) => number {
 
 /** Source codes in upper case, from an option that is repeated or has commas; `undefined` without the option. */
 export function sourceCodes(given: readonly string[] | undefined): string[] | undefined {
-  return given?.flatMap((each) => each.split(",")).map((code) => code.trim().toUpperCase());
+  return given?.flatMap((each) => each.split(",")).map((code) => upperCaseCode(code.trim()));
 }

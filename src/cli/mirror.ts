@@ -10,6 +10,7 @@ import { isOutputClosed, type Machine, randomFraction } from "../runtime/machine
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import { closest } from "../text/closest.ts";
 import { formatInstant } from "../text/instant.ts";
+import { upperCaseCode } from "../text/source-code.ts";
 import { apiBaseUrl, durationAtLeast } from "./arguments.ts";
 import type { Cli } from "./command.ts";
 import { examples, formatCount, formatDuration, helpEntry, type OutputOptions } from "./output.ts";
@@ -170,7 +171,7 @@ function formatOf({ into, format }: MirrorOptions): Format | undefined {
 }
 
 function sourceCodes(text: string, earlier: string[] = []): string[] {
-  const codes = text.split(",").map((code) => code.trim().toUpperCase());
+  const codes = text.split(",").map((code) => upperCaseCode(code.trim()));
   if (codes.includes("")) throw new InvalidArgumentError("It must be source codes, separated by commas.");
   return [...new Set([...earlier, ...codes])].sort();
 }

@@ -5,6 +5,7 @@ import { type Silence, silenceOf } from "../sources/silence.ts";
 import { addSource, listSources, removeSource, type SourceStatus, sourceStatuses } from "../sources/source.ts";
 import { didYouMean } from "../text/closest.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { upperCaseCode } from "../text/source-code.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { durationMs } from "./arguments.ts";
 import type { Cli, CommonOptions } from "./command.ts";
@@ -40,7 +41,7 @@ export function addCommand(command: Command, cli: Cli): Command {
 
 export function removeCommand(command: Command, cli: Cli): Command {
   return command.argument("<code>", "source code").action(async (given: string, options: CommonOptions) => {
-    const code = given.trim().toUpperCase();
+    const code = upperCaseCode(given.trim());
     await withCatalog(cli, options, async (db) => {
       if (await removeSource(db, code)) return;
       const known = (await listSources(db)).map((source) => source.code);

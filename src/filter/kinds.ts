@@ -8,6 +8,7 @@ import { timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
 import { easternDateBefore, easternInstant } from "../text/eastern.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
+import { upperCaseCode } from "../text/source-code.ts";
 import { type ColumnName, codesOf } from "./columns.ts";
 
 /** A condition on the table `records` of search.db, with `?` for each value. */
@@ -60,13 +61,13 @@ function list({ item, known, ...field }: ListField): Field<string[]> {
   };
 }
 
-/** A list of upper-case texts, such as source codes. A record matches if it has one of them. */
+/** A list of source codes, in upper case. A record matches if it has one of them. */
 export function anyOf(name: "source", help: string, get: (opportunity: Opportunity) => string): Field<string[]> {
   return list({
     label: capitalized(name),
     value: "<codes>",
     help,
-    item: (text) => text.toUpperCase(),
+    item: upperCaseCode,
     words: (values) => `${name} ${or(values)}`,
     matches: (values, opportunity) => values.includes(get(opportunity)),
     condition: (values) => isAmong(name, values),

@@ -1,6 +1,8 @@
 /** The kinds of parameters: how each is described, read and refused. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { parseInstant } from "../text/instant.ts";
+import { upperCaseCode } from "../text/source-code.ts";
+import { UUID } from "../text/uuid.ts";
 import { CURSOR_LENGTH_MAX } from "./cursor.ts";
 import type { SentValue } from "./query-text.ts";
 
@@ -47,7 +49,7 @@ export function listOf(options: {
       if (allowed !== undefined && !items.every((text) => allowed.includes(text))) {
         return { reason: `must contain only these values: ${allowed.join(", ")}` };
       }
-      return { value: [...new Set(upperCase ? items.map((text) => text.toUpperCase()) : items)] };
+      return { value: [...new Set(upperCase ? items.map(upperCaseCode) : items)] };
     },
   };
 }
@@ -121,8 +123,6 @@ export function cursor({ description }: { description: string }): Parameter<stri
     read: (sent) => ({ value: sent.length === 1 ? (sent[0] ?? "") : "" }),
   };
 }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** A UUID in the path, in upper or lower case (D-17). Its value is in lower case. */
 export function pathId({ description }: { description: string }): Parameter<string, true> {

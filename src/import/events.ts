@@ -21,7 +21,7 @@ import {
 import { objectLines } from "./formats/records.ts";
 import { beginImport, emptySummary, finishImport, type Summary } from "./import-log.ts";
 import type { Staging } from "./staging.ts";
-import { Rejection, readerOf, rejectionOf, requireName, WORD_MAX } from "./validate.ts";
+import { Rejection, readerOf, rejectionOf, requireName, sourceCodeOf, WORD_MAX } from "./validate.ts";
 
 /** Events in one transaction. */
 const CHUNK = 2000;
@@ -117,7 +117,7 @@ async function storeEvents(
 async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string>): Promise<ValidEvent> {
   const given = readEvent(line, "");
   const { type, severity, summary, changed_fields, changes } = given;
-  const code = given.source.code.toUpperCase();
+  const code = sourceCodeOf(given.source.code);
   requireName(type, "type", WORD_MAX);
   requireName(severity, "severity", WORD_MAX);
   const record = await findByUpstreamId(sql, code, given.source.opportunity_id);

@@ -7,7 +7,9 @@ import { closest } from "../text/closest.ts";
 import { formatInstant, parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { memoizeLast } from "../text/memoize.ts";
+import { upperCaseCode } from "../text/source-code.ts";
 import { hasStrayByte } from "../text/utf8.ts";
+import { UUID } from "../text/uuid.ts";
 
 /** Why a record is rejected, as a sentence that names the field and what it must be. */
 export class Rejection extends Error {
@@ -84,9 +86,7 @@ const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Stati
 export function validateRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
   const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, ...line } = readLine(record, "");
   const { id: _ignored, created_at, updated_at, ...content } = line;
-  const code = content.source.code.toUpperCase();
-  requireName(code, "source.code", CODE_MAX);
-  if (/[\s,]/.test(code)) throw new Rejection("source.code must not contain blanks or commas");
+  const code = sourceCodeOf(content.source.code);
   for (const id of [content.source.opportunity_id, ...earlier_ids]) requireName(id, "source.opportunity_id", UPSTREAM_ID_MAX);
   refuseBlank(content.title, "title");
   if (lineage !== null) requireName(lineage, "lineage", LINEAGE_MAX);
@@ -105,6 +105,10 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
     content: {
       ...content,
       source: { ...content.source, code, name: content.source.name ?? names.get(code) ?? code },
+      relationships: {
+        parent_id: idOf(content.relationships.parent_id, "relationships.parent_id"),
+        canonical_id: idOf(content.relationships.canonical_id, "relationships.canonical_id"),
+      },
       status: content.status ?? "",
       ...statusTermsOf(basis, stated ?? content, status_until, archives_at),
     },
@@ -135,6 +139,22 @@ function inUtc(text: string, path: string): string {
   return formatInstant(instant);
 }
 
+/** The id of another record as the API returns it, in lower case. Throws a Rejection unless it is a UUID. */
+function idOf(text: string | null, path: string): string | null {
+  if (text === null || UUID.test(text)) return text?.toLowerCase() ?? null;
+  throw new Rejection(`${path} must be the id of an opportunity, a UUID`, `, not ${shown(text)}`);
+}
+
+/** A source code in upper case. Throws a Rejection unless it can be used in a filter, where commas separate codes. */
+export function sourceCodeOf(text: string): string {
+  requireName(text, "source.code", CODE_MAX);
+  if (/[\s,]/.test(text)) throw new Rejection("source.code must not contain blanks or commas");
+  if (BEYOND_ASCII.test(text)) throw new Rejection("source.code must have only ASCII characters");
+  return upperCaseCode(text);
+}
+
+const BEYOND_ASCII = /[^\0-\x7f]/;
+
 /** The parts of a natural key that could be read. */
 export type NaturalKey = { source: string; lineage: string | undefined; upstreamId: string | undefined };
 
@@ -147,9 +167,9 @@ export function readNaturalKey(record: unknown): NaturalKey | undefined {
 
 /** The valid parts of a natural key; undefined without a valid source. */
 export function usableKey(code: unknown, lineage: unknown, upstreamId: unknown): NaturalKey | undefined {
-  const source = usableName(code, CODE_MAX)?.toUpperCase();
-  if (source === undefined) return undefined;
-  return { source, lineage: usableName(lineage, LINEAGE_MAX), upstreamId: usableName(upstreamId, UPSTREAM_ID_MAX) };
+  const source = usableName(code, CODE_MAX);
+  if (source === undefined || BEYOND_ASCII.test(source)) return undefined;
+  return { source: upperCaseCode(source), lineage: usableName(lineage, LINEAGE_MAX), upstreamId: usableName(upstreamId, UPSTREAM_ID_MAX) };
 }
 
 function usableName(name: unknown, lengthMax: number): string | undefined {

@@ -5,6 +5,7 @@ import { BadValue, instantOf } from "../filter/kinds.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { JsonObject } from "../text/json-value.ts";
+import { upperCaseCode } from "../text/source-code.ts";
 
 export type Argument<T> = {
   schema: TSchema;
@@ -54,7 +55,7 @@ export function optionalText(description: string): Argument<string> {
 /** The code of one source, in any letter case. */
 export const sourceCode: Argument<string> = {
   ...optionalText("Source code, if several sources use the number."),
-  read: (given) => optionalText("").read(given).toUpperCase(),
+  read: (given) => upperCaseCode(optionalText("").read(given)),
 };
 
 export function choice<const Name extends string>(names: readonly Name[], description: string): Argument<Name> {

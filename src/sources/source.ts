@@ -4,6 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { facets, lastImports, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
+import { upperCaseCode } from "../text/source-code.ts";
 import { SourceEntry } from "./entry.ts";
 
 const CODE = new RegExp(SourceEntry.properties.code.pattern ?? "");
@@ -19,7 +20,7 @@ export async function listSources(db: CatalogDb): Promise<SourceEntry[]> {
 
 /** Adds a source, or updates the one with this code. Returns it with its code upper-cased. Throws if the code or the name is not valid. */
 export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<SourceEntry> {
-  const code = entry.code.trim().toUpperCase();
+  const code = upperCaseCode(entry.code.trim());
   if (!CODE.test(code)) {
     throw new Error(
       `Cannot add source "${entry.code}": a code has 1 to 64 letters, digits, "_", "-" or ".", and starts with a letter or digit`,
@@ -34,7 +35,7 @@ export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<Sour
 
 /** Removes a named source. Its records stay and count as `OTHER`. Returns false if there was none with this code. */
 export async function removeSource(db: CatalogDb, code: string): Promise<boolean> {
-  return (await db.run(deleteSource, { code: code.trim().toUpperCase() })) > 0;
+  return (await db.run(deleteSource, { code: upperCaseCode(code.trim()) })) > 0;
 }
 
 const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(facets).groupBy(facets.source));

@@ -185,7 +185,14 @@ const table: Row[] = [
     "organization.agency",
   ],
   ["program type", {}, { program: { type: "GRANT" } }, "field_updated", "informational", "program.type"],
-  ["parent", {}, { relationships: { parent_id: "p" } }, "field_updated", "informational", "relationships.parent_id"],
+  [
+    "parent",
+    {},
+    { relationships: { parent_id: "0190c4a0-0000-7000-8000-000000000001" } },
+    "field_updated",
+    "informational",
+    "relationships.parent_id",
+  ],
 
   ["keywords reordered", keywords("a", "b"), keywords("b", "a"), "field_updated", "noise", "classifications.keywords"],
   [

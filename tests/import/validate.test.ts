@@ -34,7 +34,7 @@ const whole = {
   eligibility: { requirements: "Small", geographic_scope: "Ohio" },
   contacts: [{ name: "Ann", email: "ann@example.gov", phone: "1", role: "Officer" }],
   value_estimate: null,
-  relationships: { parent_id: "p", canonical_id: "c" },
+  relationships: { parent_id: "0190c4a0-0000-7000-8000-000000000001", canonical_id: "0190c4a0-0000-7000-8000-000000000002" },
   attachments: [{ name: "spec.pdf", url: "https://sam.gov/spec.pdf" }],
   questions: [{ question: "Why?", answer: "Because." }],
 };
@@ -146,6 +146,21 @@ describe("validateRecord() rejects", () => {
       "a comma within the source code",
       with_({ source: { code: "a,b", opportunity_id: "1" } }),
       "source.code must not contain blanks or commas",
+    ],
+    [
+      "a source code that would become another one",
+      with_({ source: { code: "ß", opportunity_id: "1" } }),
+      "source.code must have only ASCII characters",
+    ],
+    [
+      "a parent that is no id",
+      with_({ relationships: { parent_id: "p" } }),
+      'relationships.parent_id must be the id of an opportunity, a UUID, not "p"',
+    ],
+    [
+      "a canonical record that is no id",
+      with_({ relationships: { canonical_id: "" } }),
+      'relationships.canonical_id must be the id of an opportunity, a UUID, not ""',
     ],
     ["no upstream id", with_({ source: { code: "A" } }), "source.opportunity_id is required"],
     ["a blank upstream id", with_({ source: { code: "A", opportunity_id: " " } }), "source.opportunity_id must not be blank"],
