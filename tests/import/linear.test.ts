@@ -1,5 +1,6 @@
 /** Texts of upstreams are read in time that grows with their length, also where they are made to be slow. */
 import { describe, test } from "bun:test";
+import { darpa } from "../../src/import/formats/darpa.ts";
 import { dsip } from "../../src/import/formats/dsip.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "../../src/import/formats/grants-gov/grant.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
@@ -75,6 +76,14 @@ describe("in time proportional to the text:", () => {
     await expectLinear(SIZE, (size) => {
       const topic = { topicId: "1", topicCode: "A", objective: "", [field]: `a${" ".repeat(size)}b` };
       return readFormat(dsip, [textInput(JSON.stringify([topic]))]);
+    });
+  });
+
+  test.each(["&nbsp;", " ", "\u00a0"])("a text of DARPA with many of %p before its link", async (blank) => {
+    await expectLinear(SIZE, (size) => {
+      const text = `${repeated(blank)(size)}x | <a href="/research">See Program</a>`;
+      const row = { nid: "1", title: "T", field_body_with_summary: text };
+      return readFormat(darpa, [textInput(JSON.stringify([row]))]);
     });
   });
 

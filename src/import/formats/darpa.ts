@@ -120,9 +120,12 @@ function splitBody(body: string): { text: string; link?: { name: string; url: st
   const [, before = "", address = "", name = "", after = ""] =
     bar === -1 ? [] : (/^((?:\s|&nbsp;)*)\|\s*<a\s[^<>]*\bhref="([^"<>]*)"[^<>]*>([^<>]*)<\/a>(.*)$/s.exec(body.slice(bar)) ?? []);
   const url = absoluteUrl(address);
-  const text = url === null ? body : body.slice(0, bar).replace(/(\s|&nbsp;)+$/, "") + before + after;
+  const text = url === null ? body : body.slice(0, bar).replace(BLANKS_AT_END, "") + before + after;
   return { text: withAbsoluteLinks(text), ...(url === null ? {} : { link: { name: plainText(name) || url, url } }) };
 }
+
+/** Begins where no blank precedes. Otherwise a long run of blanks within a text would be searched from each of them. */
+const BLANKS_AT_END = /(?<!\s|&nbsp;)(?:\s|&nbsp;)+$/;
 
 function absoluteUrl(address: string): string | null {
   return address === "" ? null : (URL.parse(address, SITE)?.href ?? address);
