@@ -83,27 +83,13 @@ export function freshnessInWords(freshness: readonly Freshness[]): string {
   return sources.length === 0 ? "Nothing has been imported yet" : `Imported: ${sources.join(", ")}`;
 }
 
-/** "in 12 days", "today", "3 years ago". */
-export function dueInWords(closesAt: string | null, now: EpochMs): string {
-  return relative(closesAt, now, (count, unit) => `${count} ${unit}${count === 1 ? "" : "s"}`);
-}
-
-/** The same in few columns: "in 12d", "3y ago", "in 5mo". */
+/** "in 12d", "today", "3y ago", "in 5mo". */
 function dueInShort(closesAt: string | null, now: EpochMs): string {
-  return relative(closesAt, now, (count, unit) => `${count}${unit === "month" ? "mo" : unit.slice(0, 1)}`);
-}
-
-function relative(closesAt: string | null, now: EpochMs, duration: (count: number, unit: string) => string): string {
   const closes = closesAt === null ? undefined : parseInstantMs(closesAt);
   if (closes === undefined) return "–";
   const days = Math.floor(Math.abs(closes - now) / DAY_MS);
   if (days === 0) return closes >= now ? "today" : "just now";
-  const text =
-    days < 60
-      ? duration(days, "day")
-      : days < 730
-        ? duration(Math.round(days / 30.44), "month")
-        : duration(Math.round(days / 365.25), "year");
+  const text = days < 60 ? `${days}d` : days < 730 ? `${Math.round(days / 30.44)}mo` : `${Math.round(days / 365.25)}y`;
   return closes >= now ? `in ${text}` : `${text} ago`;
 }
 

@@ -147,7 +147,8 @@ function valueInWords(field: string, value: unknown, zone: string | undefined): 
   return plain.length <= SHORT ? plain : undefined;
 }
 
-function fundingInWords({ display, amount_min, amount_max }: Record<string, unknown>): string | undefined {
+/** "$1,000 to $20,000; $1,000,000 total" */
+export function fundingInWords({ display, amount_min, amount_max }: Record<string, unknown>): string | undefined {
   const amounts = [amount_min, amount_max].filter(isAmount);
   const others = partsOf(display).filter((part) => amounts.length === 0 || !repeats(part, amounts));
   const parts = [...(amounts.length === 0 ? [] : [rangeInWords(amount_min, amount_max)]), ...others];
