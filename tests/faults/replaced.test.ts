@@ -177,6 +177,24 @@ test.each([
   if (way.includes("next")) await expectNewIsWhole(place);
 });
 
+test.each(["mv", "cp"])("the pages of browse show the new files at once (%s)", async (verb) => {
+  const place = aPlace("copy");
+  const data = join(place, "data");
+  const db = openCatalog(data, NOON);
+  await (await aCatalog(db)).take(records("Old"));
+  await db.close();
+  const [listening, stopping] = [Promise.withResolvers<string>(), Promise.withResolvers<() => void>()];
+  const machine = machineOf({}, { printLine: (line) => listening.resolve(line.replace("listening on ", "")), printError: () => undefined });
+  const ended = runCommandLine(["browse", "--port", "0", "--data", data], { ...machine, onStopSignal: stopping.resolve });
+  const page = async () => (await fetch(await listening.promise)).text();
+  expect(await page()).toContain("Old");
+  sh(place, `${verb} next/catalog.db data/catalog.db`);
+  const shown = await page();
+  expect([shown.includes("Old"), shown.includes("New")]).toEqual([false, true]);
+  (await stopping.promise)();
+  expect(await ended).toBe(0);
+});
+
 describe("an import", () => {
   test.each(all)("fails at %s (%s), and the new file stays intact", async (_, from, way) => {
     const place = aPlace(from);
