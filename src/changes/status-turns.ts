@@ -23,16 +23,21 @@ export type StatusTurns = { changed: number; events: number };
 
 /**
  * Turns every status that is due at `now`, and turns back those that turned ahead of time. The changes get the instants at which they are
- * stored. `total` counts what is committed.
+ * stored. `total` counts what is committed. `between` runs between two transactions.
  */
-export async function turnStatuses(db: CatalogDb, now: EpochMs, total: StatusTurns = noTurns()): Promise<StatusTurns> {
+export async function turnStatuses(
+  db: CatalogDb,
+  now: EpochMs,
+  total: StatusTurns = noTurns(),
+  between: Between = yieldOnce,
+): Promise<StatusTurns> {
   await makeJudgedAheadDue(db, now);
-  return turn(db, now, () => now, total);
+  return turn(db, now, () => now, total, between);
 }
 
 /** Turns every status that is due until `until`, each at the instant at which it was due, as a running server would have done. */
-export async function turnStatusesWhenDue(db: CatalogDb, until: EpochMs): Promise<StatusTurns> {
-  return turn(db, until, async (dueAt) => instantAfter(await newestInstant(db), dueAt), noTurns());
+export async function turnStatusesWhenDue(db: CatalogDb, until: EpochMs, between: Between = yieldOnce): Promise<StatusTurns> {
+  return turn(db, until, async (dueAt) => instantAfter(await newestInstant(db), dueAt), noTurns(), between);
 }
 
 export function noTurns(): StatusTurns {
@@ -40,8 +45,12 @@ export function noTurns(): StatusTurns {
 }
 
 type InstantFor = (dueAt: EpochMs) => EpochMs | Promise<EpochMs>;
+type Between = () => Promise<void>;
 
-async function turn(db: CatalogDb, until: EpochMs, instantFor: InstantFor, total: StatusTurns): Promise<StatusTurns> {
+/** Lets the server handle requests. */
+const yieldOnce: Between = () => Bun.sleep(0);
+
+async function turn(db: CatalogDb, until: EpochMs, instantFor: InstantFor, total: StatusTurns, between: Between): Promise<StatusTurns> {
   for (;;) {
     const first = await db.get(firstDueAt, { until });
     if (first === undefined || first.due_at === null) return total;
@@ -49,7 +58,7 @@ async function turn(db: CatalogDb, until: EpochMs, instantFor: InstantFor, total
     const chunk = await atNextInstant(db, wanted, (writing) => turnChunk(writing, wanted));
     total.changed += chunk.changed;
     total.events += chunk.events;
-    await Bun.sleep(0); // Lets the server handle requests between chunks.
+    await between();
   }
 }
 

@@ -192,7 +192,9 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const { begun, firstPass, staging, missing, links } = plan;
   const { db, now } = context;
   // First, so that the import itself finds what a running server would have left, and its own events are about what the files say.
-  await (begun.asOf === undefined ? turnStatuses(db, begun.startedAt) : turnStatusesWhenDue(db, begun.asOf - 1));
+  const between = () => advance(context, { step: "reading", done: firstPass.read, share: 1 });
+  if (begun.asOf === undefined) await turnStatuses(db, begun.startedAt, undefined, between);
+  else await turnStatusesWhenDue(db, begun.asOf - 1, between);
   const before = await countsBefore(db, begun);
   const importId = await beginImport(db, begun);
   const summary = summaryOf(firstPass, staging);

@@ -4,7 +4,10 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats/all.ts";
-import { aCatalog, contentsOf, DAY, documentsOf, dropScratch, exportOf } from "../support/imports.ts";
+import { records } from "../../src/import/formats/records.ts";
+import { importFiles } from "../../src/import/run.ts";
+import { formatInstant } from "../../src/text/instant.ts";
+import { aCatalog, aFile, contentsOf, DAY, documentsOf, dropScratch, exportOf, NOON } from "../support/imports.ts";
 
 afterAll(dropScratch);
 
@@ -40,6 +43,36 @@ test.each(files)("$format: an import makes the status turns that refresh makes, 
   expect(await exportOf(restored.db)).toEqual(await exportOf(imported.db));
   expect(await turnStatuses(restored.db, restored.clock.now)).toEqual({ changed: 0, events: 0 });
   expect(await take(restored)).toMatchObject({ added: 0, changed: 0, events: 0 });
+});
+
+test("an import that is stopped while it turns statuses has stored nothing else, and the next one does the rest", async () => {
+  const { db, clock, take } = await aCatalog();
+  const record = (n: number, title: string) => ({
+    source: { code: "A", opportunity_id: `${n}` },
+    title,
+    dates: { closes_at: formatInstant(NOON + 20 * DAY) },
+  });
+  const many = (title: string) => Array.from({ length: 150 }, (_, n) => record(n, title));
+  await take(many("Old"));
+  clock.now += 10 * DAY;
+  const stop = new AbortController();
+  const turned = async () => (await documentsOf(db)).filter(({ status }) => status === "closing_soon").length;
+  const context = { db, directory: ":memory:", now: () => clock.now, notify: () => undefined, stop: stop.signal };
+  const options = {
+    files: [aFile(many("New"))],
+    snapshot: false,
+    allowRemovals: false,
+    asOf: undefined,
+    dryRun: false,
+    rejects: undefined,
+  };
+  const progress = async () => {
+    if ((await turned()) > 0) stop.abort();
+  };
+  await expect(importFiles({ ...context, progress }, records, options)).rejects.toThrow("it was stopped before anything was stored");
+  expect([await turned(), (await documentsOf(db)).filter(({ title }) => title === "New").length]).toEqual([100, 0]);
+  expect(await take(many("New"))).toMatchObject({ changed: 150, events: 150 });
+  expect(await turned()).toBe(150);
 });
 
 test("a new import of the same file states what a catalog holds that turned its statuses", async () => {
