@@ -14,12 +14,10 @@ type Kept = {
   changed_at: EpochMs | null;
   change_days: string[];
   import_days: string[];
-  /** The days on which the last import finished, and on which its files were new. */
-  imported_on: string | null;
   known_on: string | null;
 };
 
-const nothing: Kept = { changed_at: null, change_days: [], import_days: [], imported_on: null, known_on: null };
+const nothing: Kept = { changed_at: null, change_days: [], import_days: [], known_on: null };
 
 const settingByName = selectBy(settings, "name");
 const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, settings.value) });
@@ -37,17 +35,16 @@ export async function noteChange(sql: CatalogSql, source: string, instant: Epoch
 /** Notes that an import of a source finished. `asOf` is the instant of a backfill. */
 export async function noteImport(sql: CatalogSql, source: string, finishedAt: EpochMs, asOf: EpochMs | null): Promise<void> {
   const kept = await readKept(sql, source);
-  const imported_on = dayOf(finishedAt);
-  const import_days = asOf === null ? withDay(kept.import_days, imported_on) : kept.import_days;
-  await store(sql, source, { ...kept, import_days, imported_on, known_on: dayOf(asOf ?? finishedAt) });
+  const import_days = asOf === null ? withDay(kept.import_days, dayOf(finishedAt)) : kept.import_days;
+  await store(sql, source, { ...kept, import_days, known_on: dayOf(asOf ?? finishedAt) });
 }
 
 /** The news of a source up to `today`, and when an import last changed it; null if that is unknown. */
 export async function readNews(db: CatalogDb, source: string, today: string): Promise<News & { changed_at: EpochMs | null }> {
-  const { changed_at, change_days, import_days, imported_on, known_on } = await readKept(db, source);
+  const { changed_at, change_days, import_days, known_on } = await readKept(db, source);
   const posted = await listPostedDays(db, source, earlier(known_on, today), DAYS_KEPT);
   const past = (days: readonly string[]) => newestOf([...new Set(days)].filter((day) => day <= today));
-  return { changed_at, news_days: past([...posted, ...change_days]), import_days: past(import_days), imported_on, known_on };
+  return { changed_at, news_days: past([...posted, ...change_days]), import_days: past(import_days), known_on };
 }
 
 /** By source code: the newest day on which the source posted a record. A day that was still to come at the last import was only planned. */

@@ -5,8 +5,7 @@ export type News = {
   /** On which a source posted or changed something, and on which its imports finished, the newest first. Without backfills. */
   news_days: readonly string[];
   import_days: readonly string[];
-  /** On which the last import finished, and on which its files were new: of a backfill, its `--as-of`. */
-  imported_on: string | null;
+  /** Up to which the source is known: the day of the last import, or of its `--as-of`. */
   known_on: string | null;
 };
 
@@ -32,15 +31,15 @@ const USUAL_SHARE = 0.9;
 const DAY_MS = 86_400_000;
 
 /** Judges a source on a day, YYYY-MM-DD. */
-export function silenceOf({ news_days, import_days, imported_on, known_on }: News, today: string): Silence {
+export function silenceOf({ news_days, import_days, known_on }: News, today: string): Silence {
   const usual_news_pause_days = usualPause(news_days, NEWS_DAYS_MIN);
   const usual_import_pause_days = usualPause(import_days, IMPORT_DAYS_MIN);
   const newest = news_days[0] ?? null;
   // With few imports, by the pauses of the source: it has had news since the last import.
   const noImports =
     usual_import_pause_days === null
-      ? isOver(imported_on, today, usual_news_pause_days, NEWS_PAUSE_MIN)
-      : isOver(imported_on, today, usual_import_pause_days, IMPORT_PAUSE_MIN);
+      ? isOver(known_on, today, usual_news_pause_days, NEWS_PAUSE_MIN)
+      : isOver(known_on, today, usual_import_pause_days, IMPORT_PAUSE_MIN);
   // Up to the last import: what was posted since then cannot be known.
   const noNews = isOver(newest, known_on, usual_news_pause_days, NEWS_PAUSE_MIN);
   const silent_because = noImports ? "no_imports" : noNews ? "no_news" : null;

@@ -125,7 +125,7 @@ SIMPLER_GRANTS_GOV        1     1  today       2 days   23 hours  –
     const { code, out } = await fundfeed(["sources", "status", "--data", silent]);
     expect([code, widest(out) <= 80]).toEqual([0, true]);
     expect(out.split("\n")[1]).toMatch(/^SIMPLER_GRANTS_GOV +12 +\d+ +400 days +399 days +\d+ seconds? +silent$/);
-    expect(out).toContain("SIMPLER_GRANTS_GOV is silent: its imports find nothing new; usually a pause is");
+    expect(out).toContain("SIMPLER_GRANTS_GOV is silent because its imports have stopped; usually a pause");
   });
 
   test("has the same values in JSON, and explains them in its help", async () => {

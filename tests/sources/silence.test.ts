@@ -21,8 +21,7 @@ const weekdays = (from: number) =>
 
 /** As imports on these days note it. */
 function imported(days: { news_days: string[]; import_days: string[] }): News {
-  const last = days.import_days[0] ?? null;
-  return { ...days, imported_on: last, known_on: last };
+  return { ...days, known_on: days.import_days[0] ?? null };
 }
 
 describe("silenceOf()", () => {
@@ -53,10 +52,10 @@ describe("silenceOf()", () => {
     expect(silenceOf(imported(news), TODAY)).toMatchObject(expected);
   });
 
-  test("judges a backfill up to its own day, and its end by the day on which it was imported", () => {
-    const backfill = { news_days: every(1, 90), import_days: [], known_on: before(90) };
-    expect(silenceOf({ ...backfill, imported_on: before(0) }, TODAY)).toMatchObject({ state: "ok" });
-    expect(silenceOf({ ...backfill, imported_on: before(5) }, TODAY)).toMatchObject({ state: "silent", silent_because: "no_imports" });
+  test("judges a backfill by the day of its files", () => {
+    const backfill = { news_days: every(1, 90), import_days: [] };
+    expect(silenceOf({ ...backfill, known_on: before(90) }, TODAY)).toMatchObject({ state: "silent", silent_because: "no_imports" });
+    expect(silenceOf({ ...backfill, news_days: every(1, 4), known_on: before(4) }, TODAY)).toMatchObject({ state: "ok" });
   });
 
   test("is not misled by one long pause in the past", () => {
@@ -83,17 +82,15 @@ describe.each(engines)("the news of a source on %s", (_, isThere, emptyCatalog) 
       changed_at: NOON + DAY,
       news_days: ["2026-03-02", "2026-03-01"],
       import_days: ["2026-03-03", "2026-03-02", "2026-03-01"],
-      imported_on: "2026-03-03",
       known_on: "2026-03-03",
     });
     expect(await readNews(db, "B", "2026-03-09")).toEqual({
       changed_at: NOON,
       news_days: ["2026-03-01", "2026-02-20"],
       import_days: ["2026-03-02", "2026-03-01"],
-      imported_on: "2026-03-02",
       known_on: "2026-03-02",
     });
-    const nothing = { changed_at: null, news_days: [], import_days: [], imported_on: null, known_on: null };
+    const nothing = { changed_at: null, news_days: [], import_days: [], known_on: null };
     expect(await readNews(db, "C", "2026-03-09")).toEqual(nothing);
     await db.close();
   });
@@ -107,7 +104,6 @@ describe.each(engines)("the news of a source on %s", (_, isThere, emptyCatalog) 
       changed_at: Date.UTC(2025, 0, 5),
       news_days: [],
       import_days: [],
-      imported_on: TODAY,
       known_on: "2025-01-05",
     });
     await take(records.slice(2), { snapshot: true });
@@ -117,7 +113,6 @@ describe.each(engines)("the news of a source on %s", (_, isThere, emptyCatalog) 
       changed_at: NOON,
       news_days: [TODAY],
       import_days: [TODAY],
-      imported_on: TODAY,
       known_on: TODAY,
     });
     await db.close();
