@@ -120,6 +120,11 @@ function characterOf(code: number): string | undefined {
 
 const windows1252 = new TextDecoder("windows-1252");
 
+/** C1 control characters (128 to 159), which no text has, read as Windows-1252: U+0092 becomes an apostrophe. */
+export function withoutC1Controls(text: string): string {
+  return text.replace(/[\x80-\x9f]/g, (control) => characterOf(control.charCodeAt(0)) ?? control);
+}
+
 /** The character entities of HTML 4, and `apos`: the names of Latin-1 from code 160 on, then pairs of name and character. */
 const LATIN_1 =
   "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot " +

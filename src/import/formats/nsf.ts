@@ -2,7 +2,7 @@
 
 import { dateInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
-import { plainText, summaryOf } from "../../text/plain-text.ts";
+import { plainText, summaryOf, withoutC1Controls } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
 import { programType } from "../program-type.ts";
 import { type CsvRow, csvRows } from "../readers/csv-rows.ts";
@@ -64,7 +64,7 @@ async function newestPostings(inputs: readonly Input[]): Promise<Map<string, str
 }
 
 function textIn(row: CsvRow): Text {
-  return (column) => (row[column] ?? "").trim();
+  return (column) => withoutC1Controls(row[column] ?? "").trim();
 }
 
 /** Dear Colleague Letters have no program id. The number is shared by the programs of one solicitation, and a new solicitation changes it. */

@@ -35,6 +35,12 @@ describe("a real file", () => {
     expect(kept.get("504748")?.program?.solicitation_id).toBe("nsf24530");
   });
 
+  test("its Windows-1252 characters are read as such", async () => {
+    const { drafts } = await readFormat(nsf, [await realInput(FILE)], NOW);
+    expect(JSON.stringify(drafts).match(/[\x80-\x9f]/g)).toBeNull();
+    expect(JSON.stringify(drafts)).toContain("ted coordination of users’ requests");
+  });
+
   test("a program, field by field", async () => {
     const { kept } = await readFormat(nsf, [await realInput(FILE)], NOW);
 

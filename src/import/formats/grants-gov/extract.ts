@@ -2,6 +2,7 @@
  * Grants.gov: the daily XML extract (`GrantsDBExtract<date>v2.zip`), its predecessor from before 2016, and responses of its API (`api.ts`).
  * The content of a file decides which of them it is.
  */
+import { withoutC1Controls } from "../../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item, LazyItem } from "../../format.ts";
 import { naming, utf8Text } from "../../readers/input.ts";
 import { firstCharacter } from "../../readers/json-elements.ts";
@@ -131,9 +132,9 @@ function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Gra
   };
 }
 
-/** The extract from before 2016 has no opportunity ids, so the opportunity number is the id. */
+/** The extract from before 2016 has no opportunity ids, so the opportunity number is the id. Its texts are partly Windows-1252. */
 function grantOfLegacyElement({ fields }: Element, { warn }: FormatContext): Grant {
-  const text = (name: string) => (fields[name]?.[0] ?? "").replace(/^(None|Not Available)$/, "");
+  const text = (name: string) => withoutC1Controls(textIn(fields, name)).replace(/^(None|Not Available)$/, "");
   const all = (name: string) => fields[name] ?? [];
   return {
     ...emptyGrant,

@@ -130,6 +130,12 @@ describe("real files", () => {
     });
   });
 
+  test("the Windows-1252 characters of the extract from before 2016 are read as such", async () => {
+    const { drafts } = await readFormat(grantsGov, [await realInput("grants-gov/grants-extract-legacy-dtd.xml")]);
+    expect(JSON.stringify(drafts).match(/[\x80-\x9f]/g)).toBeNull();
+    expect(JSON.stringify(drafts)).toContain("Interpreting America’s Historic Plac");
+  });
+
   test("an opportunity of the extract from before 2016, whose number is its id", async () => {
     const { kept } = await readFormat(grantsGov, [await realInput("grants-gov/grants-extract-legacy-dtd.xml")], "2015-08-13T12:00:00Z");
 
