@@ -1,4 +1,5 @@
 /** What opening a database may change, on either engine. */
+import { Failure } from "./reason.ts";
 
 /**
  * - `create` makes what is missing and migrates what is older.
@@ -19,7 +20,7 @@ export function isReading(mode: Mode): mode is "read" | "inspect" {
 }
 
 /** A database cannot be opened. The message names it. */
-export class CannotOpen extends Error {}
+export class CannotOpen extends Failure {}
 
 /** There is no database to open, and the mode does not create one. */
 export class NoData extends CannotOpen {

@@ -1,6 +1,9 @@
 /** Turns errors of the disk and the databases into messages that an operator can act on. */
 import { DrizzleQueryError } from "drizzle-orm/errors";
 
+/** An error whose message is a whole sentence for the operator: what could not be done, and why. Of other errors, only the reason is known. */
+export class Failure extends Error {}
+
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(EEXIST|ENOTDIR)\b/, "there is a file where a directory should be"],
   [/^ENOENT\b/, "the directory cannot be made there"],
@@ -27,9 +30,25 @@ const advice: Readonly<Record<string, string>> = {
   "55P03": "another program held it for too long; try again",
 };
 
+/** What could not be done, and why: the message of a Failure, otherwise "Cannot <action>" and the reason. */
+export function sentenceOf(error: unknown, action: string): string {
+  return causeOf(error) instanceof Failure ? reasonOf(error) : `Cannot ${action}: ${reasonOf(error)}`;
+}
+
+/** The same error with more to say. */
+export function failureWith(error: unknown, addition: string): Error {
+  const message = `${reasonOf(error)}; ${addition}`;
+  return causeOf(error) instanceof Failure ? new Failure(message, { cause: error }) : new Error(message, { cause: error });
+}
+
+/** The message of Drizzle's own error is the statement with its parameters. */
+function causeOf(error: unknown): unknown {
+  return error instanceof DrizzleQueryError ? error.cause : error;
+}
+
 /** The reason in words if the cause is known, otherwise the message of the error. */
 export function reasonOf(error: unknown): string {
-  const cause = error instanceof DrizzleQueryError ? error.cause : error; // Its message is the statement with its parameters.
+  const cause = causeOf(error);
   const code = codeOf(cause);
   const remedy = advice[sqlStateOf(cause)];
   return (

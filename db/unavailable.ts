@@ -1,6 +1,6 @@
 /** Whether a failure is of the database and may pass, so that the same request can be made again soon. */
 import { DrizzleQueryError } from "drizzle-orm";
-import { codeOf, sqlStateOf } from "./reason.ts";
+import { codeOf, Failure, sqlStateOf } from "./reason.ts";
 
 /** Bun's own codes: nobody listens, the connection broke, nobody answered in time. */
 const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT)/;
@@ -12,7 +12,7 @@ const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT)/;
 const PASSING = /^(08...|53...|57014|57P0[1235]|55P03|40001|40P01|25006)$/;
 
 /** Thrown where nothing is broken, but there is no answer at the moment. */
-export class Unavailable extends Error {
+export class Unavailable extends Failure {
   override readonly name = "Unavailable";
 }
 

@@ -1,7 +1,7 @@
 /** The program: runs the command of argv and exits. Builds the `Machine` through which commands use process, clock and randomness. */
 import { fsyncSync, readFileSync, write as writeAsync, writeSync } from "node:fs";
 import { styleText } from "node:util";
-import { codeOf, reasonOf } from "../db/reason.ts";
+import { codeOf, Failure, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import { createProgressLine } from "./cli/progress-line.ts";
 import { type Machine, OutputClosed } from "./runtime/machine.ts";
@@ -152,7 +152,7 @@ function write(descriptor: 1 | 2, text: string): void {
       const code = codeOf(error);
       if (descriptor === 2 && code !== "EAGAIN") return; // A full disk, or a log reader that died, must not stop the server.
       if (code === "EPIPE") throw new OutputClosed();
-      if (code !== "EAGAIN") throw new Error(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
+      if (code !== "EAGAIN") throw new Failure(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
       Bun.sleepSync(1); // The pipe is full.
     }
   }
@@ -164,6 +164,6 @@ function syncOutput(): void {
     fsyncSync(1);
   } catch (error) {
     if (!["EINVAL", "ENOTSUP", "EROFS"].includes(codeOf(error)))
-      throw new Error(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
+      throw new Failure(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
   }
 }

@@ -119,6 +119,11 @@ describe("rooms", () => {
 });
 
 describe("files", () => {
+  test("throw a sentence for the operator as a Failure, and tell errors apart by their class", () => {
+    const broken = code.filter((path) => /new Error\(\s*[`"']Cannot |startsWith\(["'`]Cannot/.test(readText(path)));
+    expect(broken).toEqual([]);
+  });
+
   test("have each doc comment in front of what it describes", () => {
     const behind = code.flatMap((path) => {
       const text = readText(path);

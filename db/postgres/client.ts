@@ -13,7 +13,7 @@
  * - If a table changes, prepared statements are prepared again outside of a transaction, and fail inside of one.
  */
 import { SQL } from "bun";
-import { sqlStateOf } from "../reason.ts";
+import { Failure, sqlStateOf } from "../reason.ts";
 import { requireStorable, type Value } from "../value.ts";
 import { numbered } from "./placeholders.ts";
 
@@ -109,7 +109,7 @@ export function connect(url: string, options: ClientOptions): Client {
         const result = await work(executorOn(() => connection));
         // If a statement failed and the error was caught, the server rolls back at the commit without an error.
         const { command } = await withDeadline(connection.unsafe("commit"));
-        if (command !== "COMMIT") throw new Error("Cannot commit: a statement of this transaction has failed");
+        if (command !== "COMMIT") throw new Failure("Cannot commit: a statement of this transaction has failed");
         return result;
       } catch (error) {
         await withDeadline(connection.unsafe("rollback")).catch(() => undefined); // Bun closes a connection that is released inside a transaction.
@@ -173,6 +173,6 @@ function withIntegers<Row>(result: Row[] & SQL.ResultMetadata): Row[] {
 function asInteger(value: unknown): number | null {
   if (value === null) return null;
   const number = Number(value);
-  if (!Number.isSafeInteger(number)) throw new Error(`Cannot read ${value}: it is not an integer below 2^53`);
+  if (!Number.isSafeInteger(number)) throw new Failure(`Cannot read ${value}: it is not an integer below 2^53`);
   return number;
 }

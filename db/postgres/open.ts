@@ -1,7 +1,7 @@
 /** Opens the catalog or the state in a PostgreSQL database. */
 import type { CatalogDb, StateDb } from "../engine.ts";
 import { cannotOpen, isReading, type Mode, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
-import { reasonOf, sqlStateOf } from "../reason.ts";
+import { Failure, reasonOf, sqlStateOf } from "../reason.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS, shownAddress } from "./address.ts";
 import { type Client, type ClientOptions, connect } from "./client.ts";
 import { postgresEngine } from "./engine.ts";
@@ -30,7 +30,7 @@ export async function openPostgresState(url: string, now: number, options: Postg
 }
 
 async function open(url: string, kind: Kind, now: number, { mode = "create", onMigrated, ...options }: PostgresOptions): Promise<Client> {
-  if (!isPostgresAddress(url)) throw new Error(`Cannot open the database: its URL must be ${POSTGRES_ADDRESS}`);
+  if (!isPostgresAddress(url)) throw new Failure(`Cannot open the database: its URL must be ${POSTGRES_ADDRESS}`);
   const name = shownAddress(url);
   let client: Client | undefined;
   try {

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { identityOf } from "../file-identity.ts";
-import { codeOf, reasonOf } from "../reason.ts";
+import { codeOf, Failure, reasonOf } from "../reason.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
 import { type CatalogFile, fileNames, refuseForeignFile, requireOwnLog, type StateFile } from "./open.ts";
@@ -257,6 +257,6 @@ function naming<T>(action: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new Error(`${action}: ${reasonOf(error)}`, { cause: error });
+    throw new Failure(`${action}: ${reasonOf(error)}`, { cause: error });
   }
 }

@@ -1,10 +1,12 @@
 /** The engine on bun:sqlite. Statements run synchronously, and the one connection runs one transaction after the other. */
+
 import type { Database, Statement } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { sqliteDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
 import { type Arguments, boundTo, type Query } from "../query.ts";
+import { Failure } from "../reason.ts";
 import { requireStorable, type Value } from "../value.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
@@ -49,7 +51,7 @@ export function sqliteReader<Name extends DatabaseName>(sqlite: Database, name: 
         finish();
       });
       if (state === "overwritten")
-        throw new Error(`Cannot trust what was read from ${filename}: it was overwritten meanwhile; run the command again`);
+        throw new Failure(`Cannot trust what was read from ${filename}: it was overwritten meanwhile; run the command again`);
     },
   };
 }
@@ -59,7 +61,7 @@ function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, befor
   const statements = statementCache(sqlite);
   const inside = sqlOf(sqlite, statements, name, (work) => {
     // A full disk makes SQLite roll back. It would then commit each further statement by itself.
-    if (!sqlite.inTransaction) throw new Error("Cannot continue a transaction that was rolled back");
+    if (!sqlite.inTransaction) throw new Failure("Cannot continue a transaction that was rolled back");
     return work();
   });
   /** The transaction under way. Other statements wait for its end. */

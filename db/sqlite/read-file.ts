@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { fingerprintOf } from "../file-identity.ts";
-import { codeOf } from "../reason.ts";
+import { codeOf, Failure } from "../reason.ts";
 
 /** Call `finish` after closing `sqlite`. It throws if the data that were read cannot be trusted. */
 export type ReadFile = { sqlite: Database; finish: () => void };
@@ -75,7 +75,7 @@ function requireUnchanged(path: string): () => void {
   const before = fingerprintOf(path);
   return () => {
     if (fingerprintOf(path) !== before)
-      throw new Error(`Cannot trust what was read from ${path}: it was changed meanwhile; run the command again`);
+      throw new Failure(`Cannot trust what was read from ${path}: it was changed meanwhile; run the command again`);
   };
 }
 

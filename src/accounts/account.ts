@@ -1,7 +1,9 @@
 /** Accounts: who may call, with which plan, and whether the subscription is active. */
+
 import { asc, eq } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, orIgnore, query, selectAll, selectBy, update } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
 import { accounts, keys } from "../../db/schema/sqlite/state.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -45,7 +47,7 @@ export async function createAccount(sql: StateSql, account: { name: string; plan
   await requirePlan(sql, plan, action);
   const written = await sql.run(insertAccount, { name, plan, subscription: "active", created_at: now });
   const created = await findAccount(sql, name);
-  if (written === 0 || created === undefined) throw new Error(`${action}: an account with that name exists`);
+  if (written === 0 || created === undefined) throw new Failure(`${action}: an account with that name exists`);
   return created;
 }
 
@@ -65,11 +67,11 @@ export async function changeAccount(sql: StateSql, name: string, change: Change)
   const account = await findAccount(sql, name);
   if (account === undefined) {
     const names = (await listAccounts(sql)).map((each) => each.name);
-    throw new Error(`${action}: there is no such account${didYouMean(name, names)}`);
+    throw new Failure(`${action}: there is no such account${didYouMean(name, names)}`);
   }
   if (change.plan !== undefined) await requirePlan(sql, change.plan, action);
   if (change.subscription !== undefined && !subscriptions.some((known) => known === change.subscription)) {
-    throw new Error(`${action}: a subscription is ${subscriptions.join(" or ")}, not "${change.subscription}"`);
+    throw new Failure(`${action}: a subscription is ${subscriptions.join(" or ")}, not "${change.subscription}"`);
   }
   const changed = { ...account, ...change };
   await sql.run(updateAccount, changed);
@@ -80,5 +82,5 @@ export async function changeAccount(sql: StateSql, name: string, change: Change)
 async function requirePlan(sql: StateSql, name: string, action: string): Promise<void> {
   if ((await findPlan(sql, name)) !== undefined) return;
   const names = (await listPlans(sql)).map((plan) => plan.name);
-  throw new Error(`${action}: there is no plan "${name}" (there are: ${names.join(", ")})`);
+  throw new Failure(`${action}: there is no plan "${name}" (there are: ${names.join(", ")})`);
 }

@@ -1,8 +1,10 @@
 /** API keys: created, shown once, and stored as their SHA-256. */
+
 import { crc32 } from "node:zlib";
 import { and, asc, desc, eq, gt, isNull } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { exists, insertInto, pick, query, select, update } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
 import { accounts, keys, use } from "../../db/schema/sqlite/state.ts";
 import { dateOf, dayOf } from "../quota/allowance.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
@@ -154,12 +156,12 @@ export async function rotateKey(
   const action = `Cannot rotate key "${id}"`;
   return db.transaction(async (sql) => {
     const old = await sql.get(keyWithAccount, { id });
-    if (old === undefined) throw new Error(`${action}: there is no key with that id; fundfeed keys list shows the ids`);
-    if (old.revoked_at !== null) throw new Error(`${action}: it is revoked`);
-    if (isExpired(old.expires_at, now)) throw new Error(`${action}: it has expired`);
+    if (old === undefined) throw new Failure(`${action}: there is no key with that id; fundfeed keys list shows the ids`);
+    if (old.revoked_at !== null) throw new Failure(`${action}: it is revoked`);
+    if (isExpired(old.expires_at, now)) throw new Failure(`${action}: it has expired`);
     // A rotation must not extend access by oversight.
     if (old.expires_at !== null && expires_at === undefined)
-      throw new Error(`${action}: it expires at ${formatInstant(old.expires_at)}; give --expires for the new key`);
+      throw new Failure(`${action}: it expires at ${formatInstant(old.expires_at)}; give --expires for the new key`);
     refusePast(expires_at, action, now);
 
     const { account_id, label } = old;
@@ -199,11 +201,11 @@ export async function revokeKey(db: StateDb, id: string, now: EpochMs): Promise<
 
 async function requireKey(sql: StateSql, id: string, action: string): Promise<void> {
   const key = await sql.get(keyExists, { id });
-  if (key === undefined) throw new Error(`${action} "${id}": there is no key with that id; fundfeed keys list shows the ids`);
+  if (key === undefined) throw new Failure(`${action} "${id}": there is no key with that id; fundfeed keys list shows the ids`);
 }
 
 function refusePast(expires_at: EpochMs | undefined, action: string, now: EpochMs): void {
-  if (expires_at !== undefined && expires_at <= now) throw new Error(`${action}: its expiry is in the past`);
+  if (expires_at !== undefined && expires_at <= now) throw new Failure(`${action}: its expiry is in the past`);
 }
 
 type KeyTerms = { account_id: number; label: string | null; expires_at: EpochMs | null; revision: number };

@@ -1,7 +1,9 @@
 /** Plans: how many requests a day and a minute each key of an account has. They are data, not code (D-24). */
+
 import { asc, eq, inArray } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, orUpdate, query, select, selectAll, selectBy, update } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
 import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { didYouMean } from "../text/closest.ts";
 import { readName } from "./name.ts";
@@ -43,7 +45,7 @@ export async function setPlan(db: StateDb, change: PlanChange): Promise<Plan> {
     if (daily === undefined || per_minute === undefined) {
       const missing = [daily === undefined && "--daily", per_minute === undefined && "--per-minute"].filter(Boolean).join(" and ");
       const known = (await listPlans(sql)).map((plan) => plan.name);
-      throw new Error(`Cannot set plan "${name}": it is new, and needs ${missing}, too${didYouMean(name, known)}`);
+      throw new Failure(`Cannot set plan "${name}": it is new, and needs ${missing}, too${didYouMean(name, known)}`);
     }
     const plan = { name, daily: readQuota(name, daily), per_minute: readQuota(name, per_minute) };
     await sql.run(storePlan, plan);
@@ -54,6 +56,6 @@ export async function setPlan(db: StateDb, change: PlanChange): Promise<Plan> {
 
 function readQuota(name: string, quota: number): number {
   if (!Number.isInteger(quota) || quota < 1 || quota > QUOTA_MAX)
-    throw new Error(`Cannot set plan "${name}": its quotas must be integers from 1 to ${QUOTA_MAX}`);
+    throw new Failure(`Cannot set plan "${name}": its quotas must be integers from 1 to ${QUOTA_MAX}`);
   return quota;
 }

@@ -1,7 +1,9 @@
 /** Explains an event: the record before and after it, the rules that chose type and severity, the import that caused it. */
+
 import { and, desc, eq, gte } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
 import { events, imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -50,7 +52,7 @@ export async function explain(db: CatalogDb, eventId: string): Promise<Explanati
     const event = parseStored<OpportunityEvent>(row.document);
     const record = await sql.get(contentBySeq, { seq: row.opportunity_seq });
     if (record === undefined)
-      throw new Error(`Cannot explain event ${eventId}: its record is missing. Run fundfeed check to see what else is wrong`);
+      throw new Failure(`Cannot explain event ${eventId}: its record is missing. Run fundfeed check to see what else is wrong`);
     const since = await sql.all(detectedSince, { opportunity_seq: row.opportunity_seq, detected_at: row.detected_at });
     const undo = (content: Content, { document }: { document: Uint8Array }) =>
       unapply(content, parseStored<OpportunityEvent>(document).changes);

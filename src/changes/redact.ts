@@ -3,7 +3,7 @@ import { and, asc, eq, exists as existsIn, gt, lte, max, not, or, type Placehold
 import type { Dialect } from "../../db/dialect.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { exists, parameter, pick, query, select } from "../../db/query.ts";
-import { reasonOf } from "../../db/reason.ts";
+import { failureWith } from "../../db/reason.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { atNextInstant, redactEvents, updateRecord, type Writing } from "./commit.ts";
@@ -44,7 +44,7 @@ export async function redactStored(
 
 function failedAfter(error: unknown, { records, events }: Redacted): Error {
   const done = `contacts of ${records} records and ${events} events are erased; the same command erases the rest`;
-  return new Error(`${reasonOf(error)}; ${done}`, { cause: error });
+  return failureWith(error, done);
 }
 
 /** What `redactStored` would return. Changes nothing. */

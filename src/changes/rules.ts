@@ -1,4 +1,5 @@
 /** The event table of the contract as data: the type and severity of each change. The first rule that applies decides. */
+import { Failure } from "../../db/reason.ts";
 import type { Change, EventType, Severity } from "../events/event.ts";
 import { compareDecimals, figuresIn, withoutFigures } from "../text/decimal.ts";
 import { compareInstants, minuteOf, parseInstant, parseInstantMs } from "../text/instant.ts";
@@ -106,7 +107,7 @@ export function ruleFor(change: Change): Rule {
   const rule = fieldRules.find(
     ({ fields, applies }) => fields.some((field) => matches(field, change.field)) && (applies?.(change) ?? true),
   );
-  if (rule === undefined) throw new Error(`Cannot classify a change of ${change.field}: no rule applies`); // Unreachable: the last rule takes every field.
+  if (rule === undefined) throw new Failure(`Cannot classify a change of ${change.field}: no rule applies`); // Unreachable: the last rule takes every field.
   return rule;
 }
 

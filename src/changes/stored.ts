@@ -1,7 +1,9 @@
 /** Reads stored records, their upstream ids, source digests and events for imports and other changes. Writes nothing: `commit.ts` does. */
+
 import { and, asc, desc, eq, inArray, lte, max, ne, or, type SQL } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { exists, listOf, parameter, pick, query, type Row, type RowsOf, select } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
 import { events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { withoutContactValues } from "./contacts.ts";
@@ -122,7 +124,8 @@ export async function isStored(sql: CatalogSql, source: string, lineage: string)
 /** The record with a row number that was read from the catalog. Rows are never deleted: throws if it is missing. */
 export async function getStored(sql: CatalogSql, seq: number): Promise<StoredRecord> {
   const stored = await sql.get(recordBySeq, { seq });
-  if (stored === undefined) throw new Error(`Cannot find the record with row number ${seq}. Run fundfeed check to see what else is wrong`);
+  if (stored === undefined)
+    throw new Failure(`Cannot find the record with row number ${seq}. Run fundfeed check to see what else is wrong`);
   return stored;
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import type { Command } from "commander";
 import { type DatabaseLocation, locationName } from "../../db/open.ts";
+import { Failure } from "../../db/reason.ts";
 import { type BackedUp, type BackupReport, backUp, restore } from "../../db/sqlite/backup.ts";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
@@ -17,7 +18,7 @@ export function backupCommand(command: Command, cli: Cli): Command {
     .addHelpText("after", examples("fundfeed backup /var/backups/fundfeed-20261122"))
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
-        throw new Error(`Cannot back up ${locationName(options)}: use pg_dump (docs/operate/postgres.md)`);
+        throw new Failure(`Cannot back up ${locationName(options)}: use pg_dump (docs/operate/postgres.md)`);
       const watches = copyOfWatches(options.data); // First: a watch must not be ahead of the catalog.
       const files = await backUpFiles(cli.machine, options, directory, watches);
       printResult(
@@ -62,7 +63,7 @@ export function restoreCommand(command: Command, cli: Cli): Command {
     .addHelpText("after", examples("fundfeed restore /var/backups/fundfeed-20261122"))
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
-        throw new Error(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
+        throw new Failure(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
       const watches = copyOfWatches(directory);
       try {
         const report = progressOf(cli.machine);
@@ -79,7 +80,7 @@ export function restoreCommand(command: Command, cli: Cli): Command {
 function withoutRuns(data: string, work: () => void): void {
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const release = tryLockIn(data, "watch");
-  if (release === undefined) throw new Error(`Cannot restore ${data}: a fundfeed watch run is at work there; stop it first`);
+  if (release === undefined) throw new Failure(`Cannot restore ${data}: a fundfeed watch run is at work there; stop it first`);
   try {
     work();
   } finally {

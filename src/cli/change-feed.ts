@@ -1,5 +1,7 @@
 /** The change feed from a position on: continued by a cursor file, or followed as events are stored. */
+
 import type { CatalogDb } from "../../db/engine.ts";
+import { Failure } from "../../db/reason.ts";
 import { catalogMark } from "../../db/sqlite/file-mark.ts";
 import { type FeedFilter, type FeedPosition, LostPositionError, latestPosition, positionAt, readFeed } from "../events/feed.ts";
 import { readCursorFile, saveCursorFile } from "../feed/cursor-file.ts";
@@ -120,8 +122,8 @@ function save({ cursorFile }: FeedRun, { catalog, position }: Reading): void {
 function lostPosition({ cursorFile }: FeedRun): Error {
   const reason = "the catalog does not have the event there: it was replaced by another one, or by a backup";
   return cursorFile === undefined
-    ? new Error(`Cannot follow the changes: ${reason}. Run the command again, with --since for what came between`)
-    : new Error(`Cannot continue from ${cursorFile}: ${reason}. Delete the file to start again from --since`);
+    ? new Failure(`Cannot follow the changes: ${reason}. Run the command again, with --since for what came between`)
+    : new Failure(`Cannot continue from ${cursorFile}: ${reason}. Delete the file to start again from --since`);
 }
 
 /** Returns a function that says whether there may have been a commit since its last call. */

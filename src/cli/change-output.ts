@@ -1,6 +1,6 @@
 /** Where the change feed goes: standard output or a file, in one of the formats. */
 import type { CatalogDb } from "../../db/engine.ts";
-import { reasonOf } from "../../db/reason.ts";
+import { Failure, reasonOf } from "../../db/reason.ts";
 import { type FeedFilter, readWindow } from "../events/feed.ts";
 import { atomPrinter } from "../feed/atom.ts";
 import { csvPrinter, jsonPrinter, markdownPrinter, ndjsonPrinter, type Printer } from "../feed/printers.ts";
@@ -47,12 +47,12 @@ export function openOutput({ machine }: Cli, { output: path, format }: OutputCho
     try {
       return work();
     } catch (error) {
-      throw new Error(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+      throw new Failure(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
     }
   };
   const file: Replacement = naming(() => replaceFile(path, format === "atom" ? PUBLIC : PRIVATE));
   return {
-    stopIfAsked: stopPoint(machine, `Cannot write ${path}: it was stopped`),
+    stopIfAsked: stopPoint(machine, new Failure(`Cannot write ${path}: it was stopped`)),
     print: (text) => naming(() => file.write(text)),
     sync: () => undefined,
     finish: () => naming(file.finish),

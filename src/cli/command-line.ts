@@ -1,6 +1,6 @@
 /** The command line: builds the commander program from its commands, runs one, and turns errors into exit codes. */
 import { Command, CommanderError, Help, type Option } from "commander";
-import { reasonOf } from "../../db/reason.ts";
+import { sentenceOf } from "../../db/reason.ts";
 import { isOutputClosed, type Machine, OUTPUT_CLOSED } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
@@ -30,7 +30,7 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     machine.showProgress("");
     if (isOutputClosed(error) && !cli.isLasting) return cli.exitCode;
-    machine.printError(isOutputClosed(error) ? OUTPUT_CLOSED : sentenceOf(argv[0] ?? "", error));
+    machine.printError(isOutputClosed(error) ? OUTPUT_CLOSED : sentenceOf(error, `finish ${argv[0] ?? ""}`));
     return 1;
   }
 }
@@ -74,12 +74,6 @@ async function createCommand(
   }
   const command = newCommand(name, entry);
   return isGiven(name) ? (await entry.load())(command, cli) : command;
-}
-
-/** The program's own errors name what failed. Errors of the runtime or the operating system get the name of the command. */
-function sentenceOf(command: string, error: unknown): string {
-  const reason = reasonOf(error);
-  return reason.startsWith("Cannot ") ? reason : `Cannot finish ${command}: ${reason}`;
 }
 
 function configureOutput(command: Command, machine: Machine, argv: readonly string[]): void {

@@ -1,8 +1,10 @@
 /** What commands are built from: the options that all or several have. */
+
 import { Command, Option } from "commander";
 import type { DatabaseLocation } from "../../db/open.ts";
 import type { Mode } from "../../db/opening.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
+import { Failure } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { nonBlank } from "./arguments.ts";
 import type { OutputOptions } from "./output.ts";
@@ -75,6 +77,6 @@ export const redactContactsOption = () =>
 export function isRedactingContacts({ machine }: Cli, { redactContacts }: { redactContacts?: true }): boolean {
   const set = (machine.env.FUNDFEED_REDACT_CONTACTS ?? "").toLowerCase();
   if (!["", "0", "1", "false", "true"].includes(set))
-    throw new Error(`Cannot read FUNDFEED_REDACT_CONTACTS: it must be 1 or 0, not "${set}"`);
+    throw new Failure(`Cannot read FUNDFEED_REDACT_CONTACTS: it must be 1 or 0, not "${set}"`);
   return redactContacts ?? (set === "1" || set === "true");
 }

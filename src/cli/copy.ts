@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type Copied, copyDatabases, type Databases, type Progress } from "../../db/copy.ts";
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
 import { CannotOpen } from "../../db/opening.ts";
-import { reasonOf } from "../../db/reason.ts";
+import { Failure, reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { nonBlank } from "./arguments.ts";
 import { type Cli, type CommonOptions, requirePostgresAddress } from "./command.ts";
@@ -27,7 +27,7 @@ export function copyCommand(copy: Command, cli: Cli): Command {
       copy.error("error: to copy a data directory to a data directory, use fundfeed backup");
     const [from, into] = [locationName(options), locationName(target)];
     const copied = await copyTo(cli.machine, options, target).catch((error: unknown) => {
-      throw error instanceof CannotOpen ? error : new Error(`Cannot copy ${from} to ${into}: ${reasonOf(error)}`, { cause: error });
+      throw error instanceof CannotOpen ? error : new Failure(`Cannot copy ${from} to ${into}: ${reasonOf(error)}`, { cause: error });
     });
     const rows = [...rowsOf("catalog", copied.catalog), ...rowsOf("state", copied.state)];
     printResult(cli, options, { from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Command, Option } from "commander";
+import { Failure } from "../../db/reason.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { createKey } from "../accounts/key.ts";
 import { formats } from "../import/formats/all.ts";
@@ -84,7 +85,7 @@ async function importSample(machine: Machine, directory: string, interrupted: Ab
     for (const [step, { format: name, file, asOf, snapshot }] of sample.entries()) {
       if (interrupted.aborted) break;
       const format = formats.find((each) => each.name === name);
-      if (format === undefined) throw new Error(`Cannot import the sample: there is no format ${name}`);
+      if (format === undefined) throw new Failure(`Cannot import the sample: there is no format ${name}`);
       machine.showProgress(`importing the sample, ${step + 1} of ${sample.length}: ${name}`);
       const path = join(directory, basename(file)); // Files embedded in a compiled program cannot be read in pieces.
       await Bun.write(path, Bun.file(file));

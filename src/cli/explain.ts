@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { Failure } from "../../db/reason.ts";
 import { type Explanation, explain } from "../changes/explain.ts";
 import type { FileDigest } from "../import/import-log.ts";
 import { formatInstant } from "../text/instant.ts";
@@ -14,7 +15,7 @@ export function explainCommand(command: Command, cli: Cli): Command {
     .action(async (id: string, options: CommonOptions) => {
       const explanation = await withCatalog(cli, options, (db) => explain(db, id));
       if (explanation === undefined)
-        throw new Error(`Cannot explain event ${id}: there is no event with that id; fundfeed changes --json shows the ids`);
+        throw new Failure(`Cannot explain event ${id}: there is no event with that id; fundfeed changes --json shows the ids`);
       const { import: brought } = explanation;
       const value = {
         ...explanation,

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
-import { reasonOf } from "../../db/reason.ts";
+import { Failure, reasonOf } from "../../db/reason.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { commonGrantsOf } from "../export/common-grants.ts";
 import { csvHeader, csvLineOf } from "../export/csv.ts";
@@ -78,7 +78,7 @@ async function writeFile(
   filter: Filter,
 ): Promise<void> {
   const written = { records: 0, events: 0 };
-  const stopIfAsked = stopPoint(cli.machine, "it was stopped");
+  const stopIfAsked = stopPoint(cli.machine, new Error("it was stopped"));
   const reportProgress = progressReporter(cli.machine);
   const file = createExportFile(path, { filter: JSON.stringify(filter), madeAt: formatInstant(cli.machine.now()) });
   try {
@@ -97,7 +97,7 @@ async function writeFile(
       await stopIfAsked();
     });
   } catch (error) {
-    throw new Error(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new Failure(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
   } finally {
     file.abandon();
     cli.machine.showProgress("");
@@ -135,7 +135,7 @@ async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }
     await printing[format]();
   } catch (error) {
     const reason = `the output is incomplete and ends after ${formatCount(printed, "record")}`;
-    throw new Error(`Cannot finish export: ${reasonOf(error)}; ${reason}`, { cause: error });
+    throw new Failure(`Cannot finish export: ${reasonOf(error)}; ${reason}`, { cause: error });
   } finally {
     machine.showProgress("");
   }

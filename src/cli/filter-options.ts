@@ -1,7 +1,7 @@
 /** The filters as options of a command, and the file that `--match` names. */
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { codeOf, reasonOf } from "../../db/reason.ts";
+import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields, readFilter } from "../filter/filter.ts";
 import { BadValue } from "../filter/kinds.ts";
 import { closest } from "../text/closest.ts";
@@ -87,6 +87,6 @@ function readText(path: string): string {
   try {
     return readFileSync(path === "-" ? 0 : path, "utf8");
   } catch (error) {
-    throw new Error(`Cannot read ${path}: ${codeOf(error) === "ENOENT" ? "there is no such file" : reasonOf(error)}`, { cause: error });
+    throw new Failure(`Cannot read ${path}: ${codeOf(error) === "ENOENT" ? "there is no such file" : reasonOf(error)}`, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import { get as getPlainly } from "node:http";
 import { get as getSecurely } from "node:https";
 import { type Command, Option } from "commander";
+import { Failure } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { requestFailure } from "../text/request-failure.ts";
 import { apiBaseUrl } from "./arguments.ts";
@@ -23,13 +24,13 @@ export function healthCommand(command: Command, cli: Cli): Command {
     .action(async (options: OutputOptions & { url?: string }) => {
       const url = options.url ?? ownAddress(cli.machine.env);
       const status = await ask(`${url}/meta`, options.url !== undefined);
-      if (status !== 200) throw new Error(`Cannot get a healthy response from ${url}: GET /meta returned ${status}`);
+      if (status !== 200) throw new Failure(`Cannot get a healthy response from ${url}: GET /meta returned ${status}`);
       printResult(cli, options, { url, status }, `${url} is healthy`);
     });
 }
 
 function ownAddress({ FUNDFEED_PORT: port = "8080", FUNDFEED_TLS_CERT = "" }: Machine["env"]): string {
-  if (!/^\d+$/.test(port) || Number(port) > PORT_MAX) throw new Error(`Cannot read FUNDFEED_PORT: it must be a port, not "${port}"`);
+  if (!/^\d+$/.test(port) || Number(port) > PORT_MAX) throw new Failure(`Cannot read FUNDFEED_PORT: it must be a port, not "${port}"`);
   return `${FUNDFEED_TLS_CERT === "" ? "http" : "https"}://127.0.0.1:${port}/v1`;
 }
 
@@ -44,7 +45,7 @@ async function ask(url: string, verify: boolean): Promise<number> {
     resolve(response.statusCode ?? 0);
     request.destroy(); // Nothing of the body is read: a server that is not ours could send one without an end.
   });
-  request.on("error", (error) => reject(new Error(`Cannot reach ${url}: ${reason(error)}`)));
+  request.on("error", (error) => reject(new Failure(`Cannot reach ${url}: ${reason(error)}`)));
   return promise;
 }
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { reasonOf } from "../../db/reason.ts";
+import { Failure, reasonOf } from "../../db/reason.ts";
 import { importNameOf } from "../import/formats/all.ts";
 import { type Feed, PermanentError, readSources } from "../mirror/feed.ts";
 import { openNdjsonStore } from "../mirror/ndjson-store.ts";
@@ -94,7 +94,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
       await warnOnce();
       return await syncOnce({ ...feed, ...scope, store, progress });
     } catch (error) {
-      throw new Error(`Cannot mirror ${baseUrl}: ${reasonOf(error)}${savedSoFar(saved, format, options)}`, { cause: error });
+      throw new Failure(`Cannot mirror ${baseUrl}: ${reasonOf(error)}${savedSoFar(saved, format, options)}`, { cause: error });
     } finally {
       machine.showProgress("");
     }

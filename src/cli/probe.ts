@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { Argument, type Command } from "commander";
+import { Failure } from "../../db/reason.ts";
 import type { Exchange, Net } from "../pull/download.ts";
 import { type Probe, type ProbeResult, probe } from "../pull/probe.ts";
 import type { ShapeFinding } from "../pull/shape.ts";
@@ -80,10 +81,10 @@ async function probeAll(
   const directory = temporaryDirectory("probe");
   try {
     for (const upstream of chosen) {
-      if (waiting.stop.aborted) throw new Error("Cannot finish probing: it was stopped");
+      if (waiting.stop.aborted) throw new Failure("Cannot finish probing: it was stopped");
       showProgress(`probing ${upstream.name}, ${rows.length + 1} of ${chosen.length}`);
       const key = keyOf(env, upstream);
-      if (key === "" && chosen.length === 1) throw new Error(`Cannot probe ${upstream.name}: ${needsKey(upstream)}`);
+      if (key === "" && chosen.length === 1) throw new Failure(`Cannot probe ${upstream.name}: ${needsKey(upstream)}`);
       rows.push(key === "" ? skipped(upstream) : await probe(net, directory, { upstream, base: baseOf(env, upstream, options.from), key }));
     }
   } finally {

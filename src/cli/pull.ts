@@ -1,5 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { messageOf } from "../../db/reason.ts";
+import { Failure, messageOf } from "../../db/reason.ts";
 import type { Outcome } from "../import/context.ts";
 import { emptySummary, type Summary } from "../import/import-log.ts";
 import type { Net } from "../pull/download.ts";
@@ -111,7 +111,7 @@ function jobOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull
   const { name } = upstream;
   const rejects = options.rejects ?? (database === undefined ? undefined : `${name}.rejects.ndjson`);
   const key = keyOf(env, upstream);
-  if (key === "") throw new Error(`Cannot pull ${name}: ${needsKey(upstream)}`);
+  if (key === "") throw new Failure(`Cannot pull ${name}: ${needsKey(upstream)}`);
   const base = baseOf(env, upstream, from);
   return {
     upstream,
@@ -138,7 +138,7 @@ export function needsKey({ keyFrom }: Upstream): string {
 export function baseOf(env: Machine["env"], upstream: Upstream, from: URL | undefined): URL {
   const variable = variableOf(upstream);
   const url = from ?? parseBaseUrl(env[variable] ?? upstream.base);
-  if (url === undefined) throw new Error(`Cannot pull ${upstream.name}: ${variable} must be ${BASE_URL}`);
+  if (url === undefined) throw new Failure(`Cannot pull ${upstream.name}: ${variable} must be ${BASE_URL}`);
   return url;
 }
 
@@ -152,7 +152,7 @@ function fallbackOf(env: Machine["env"], upstream: Upstream, base: URL): URL | u
   if (fallback === undefined) return undefined;
   const given = env[fallback.variable] ?? (base.href === upstream.base ? fallback.base : undefined);
   const url = given === undefined ? undefined : parseBaseUrl(given);
-  if (given !== undefined && url === undefined) throw new Error(`Cannot pull ${name}: ${fallback.variable} must be ${BASE_URL}`);
+  if (given !== undefined && url === undefined) throw new Failure(`Cannot pull ${name}: ${fallback.variable} must be ${BASE_URL}`);
   return url;
 }
 

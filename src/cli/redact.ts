@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { locationName } from "../../db/open.ts";
-import { reasonOf } from "../../db/reason.ts";
+import { Failure, reasonOf } from "../../db/reason.ts";
 import { fileNames } from "../../db/sqlite/open.ts";
 import { type Redacted, redactStored, rehearseRedaction } from "../changes/redact.ts";
 import { type ImportContext, withStaging } from "../import/context.ts";
@@ -34,7 +34,7 @@ export function redactCommand(command: Command, cli: Cli): Command {
         const { db } = context;
         await requireSources(db, codes ?? [], "redact");
         if (!(await db.mayVacuum()))
-          throw new Error(`Cannot redact ${locationName(options)}: it rewrites tables, which requires the role of their owner`);
+          throw new Failure(`Cannot redact ${locationName(options)}: it rewrites tables, which requires the role of their owner`);
         // Waits for a running import, and removes what a killed one left.
         return withStaging(context, async () => {
           const erased = await redactStored(db, codes, now(), progressOf(cli));
@@ -88,7 +88,7 @@ async function redactFiles(context: ImportContext): Promise<void> {
 
 function refuseAfterRecords(error: unknown): never {
   const rest = "contacts are erased from records and events, but files may still have some until redact runs again";
-  throw new Error(`Cannot redact the files beside the catalog: ${rest}: ${reasonOf(error)}`, { cause: error });
+  throw new Failure(`Cannot redact the files beside the catalog: ${rest}: ${reasonOf(error)}`, { cause: error });
 }
 
 async function vacuum({ machine }: Cli, db: CatalogDb): Promise<boolean> {
@@ -97,7 +97,7 @@ async function vacuum({ machine }: Cli, db: CatalogDb): Promise<boolean> {
   try {
     return await db.vacuum({ forMs: WAIT_MS, onWait });
   } catch (error) {
-    throw new Error(
+    throw new Failure(
       `Cannot rewrite the tables: contacts are erased, but remain in unused space until redact runs again: ${reasonOf(error)}`,
       {
         cause: error,

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { reasonOf } from "../../db/reason.ts";
+import { failureWith } from "../../db/reason.ts";
 import { warningOfChangesAhead } from "../changes/judging.ts";
 import { noTurns, turnStatuses } from "../changes/status-turns.ts";
 import type { Cli, CommonOptions } from "./command.ts";
@@ -18,7 +18,7 @@ export function refreshCommand(command: Command, cli: Cli): Command {
       });
     } catch (error) {
       if (turns.changed === 0) throw error;
-      throw new Error(`${reasonOf(error)}; it had changed ${turns.changed}, and the same command changes the rest`, { cause: error });
+      throw failureWith(error, `it had changed ${turns.changed}, and the same command changes the rest`);
     }
     printResult(cli, options, turns, `${turns.changed} changed`);
   });

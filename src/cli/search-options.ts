@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
-import { codeOf, reasonOf } from "../../db/reason.ts";
+import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { catchUp, type Report } from "../search/catch-up.ts";
 import { isDamaged, isUnwritable, openSearchFile, openTemporarySearchFile, type SearchFile } from "../search/search-file.ts";
@@ -43,7 +43,7 @@ export function indexProgress(machine: Machine, stop?: AbortSignal): Report {
     report({ step: "indexing", done, total, unit: "records" });
     if (stop === undefined) return;
     await nextTurn(); // Signals are delivered by the event loop.
-    if (stop.aborted) throw new Error("Cannot finish the search index: it was stopped");
+    if (stop.aborted) throw new Failure("Cannot finish the search index: it was stopped");
   };
 }
 
@@ -54,7 +54,9 @@ export async function useIndex<T>(index: SearchFile, catalog: CatalogDb, report:
     return await work();
   } catch (error) {
     if (!/^SQLITE_CORRUPT/.test(codeOf(error)) || !isDamaged(index)) throw error;
-    throw new Error(`Cannot search: ${index.sqlite.filename} is damaged; delete it, and the next search builds it again`, { cause: error });
+    throw new Failure(`Cannot search: ${index.sqlite.filename} is damaged; delete it, and the next search builds it again`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,14 +1,14 @@
 /** The key for a server, and whether it may be sent there. */
 import { readFileSync } from "node:fs";
-import { messageOf } from "../../db/reason.ts";
+import { Failure, messageOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 
 /** The API key from a file, or else from FUNDFEED_KEY. `action` is what the error says cannot be done: "mirror". */
 export function readKey({ env }: Machine, file: string | undefined, action: string): string {
   const key = (file === undefined ? (env.FUNDFEED_KEY ?? "") : readKeyFile(file)).trim();
   const from = file ?? "FUNDFEED_KEY";
-  if (key === "") throw new Error(`Cannot ${action}: put the API key into ${from}`);
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error(`Cannot ${action}: ${from} does not contain an API key`);
+  if (key === "") throw new Failure(`Cannot ${action}: put the API key into ${from}`);
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Failure(`Cannot ${action}: ${from} does not contain an API key`);
   return key;
 }
 
@@ -16,7 +16,7 @@ function readKeyFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(`Cannot read the API key: ${messageOf(error)}`);
+    throw new Failure(`Cannot read the API key: ${messageOf(error)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
+import { Failure } from "../../db/reason.ts";
 import { insignificant, type OpportunityEvent, type Severity } from "../events/event.ts";
 import { changesInWords, fundingInWords, statusInWords } from "../events/in-words.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
@@ -34,8 +35,8 @@ export function showCommand(showing: Command, cli: Cli): Command {
       const opportunities = await findOpportunities(cli, options, catalog, text.trim());
       const [opportunity] = opportunities;
       if (opportunity === undefined)
-        throw new Error(`Cannot show ${text}: no opportunity has this id or number; look for it with fundfeed find`);
-      if (opportunities.length > 1) throw new Error(severalOf(text, opportunities));
+        throw new Failure(`Cannot show ${text}: no opportunity has this id or number; look for it with fundfeed find`);
+      if (opportunities.length > 1) throw new Failure(severalOf(text, opportunities));
       const history = await readHistory(catalog, opportunity.id);
       printResult(cli, options, { ...opportunity, history }, page(opportunity, history, cli.machine.now()));
     });

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { Failure } from "../../db/reason.ts";
 import { importNameOf } from "../import/formats/all.ts";
 import { newestPostedDates, readNews } from "../sources/news.ts";
 import { type Silence, silenceOf } from "../sources/silence.ts";
@@ -45,7 +46,7 @@ export function removeCommand(command: Command, cli: Cli): Command {
     await withCatalog(cli, options, async (db) => {
       if (await removeSource(db, code)) return;
       const known = (await listSources(db)).map((source) => source.code);
-      throw new Error(`Cannot remove source ${code}: it is not a named source${didYouMean(code, known)}`);
+      throw new Failure(`Cannot remove source ${code}: it is not a named source${didYouMean(code, known)}`);
     });
     printResult(cli, options, { code }, `${code} is no longer a named source`);
   });

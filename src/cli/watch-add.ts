@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { Failure } from "../../db/reason.ts";
 import type { Severity } from "../events/event.ts";
 import { resolveSources } from "../filter/sources.ts";
 import { matchesAtEnd } from "../watch/matching.ts";
@@ -46,7 +47,7 @@ async function add(cli: Cli, name: string, definition: Definition, options: AddO
       const now = machine.now();
       const { matching, position } = await matchesAtEnd(catalog, index, definition.filter, now);
       if (!addWatch(file, { name, created_at: now, definition }, position, options.fromStart ? [] : matching))
-        throw new Error(`Cannot add watch ${name}: there is one with this name; fundfeed watch set ${name} changes it`);
+        throw new Failure(`Cannot add watch ${name}: there is one with this name; fundfeed watch set ${name} changes it`);
       return matching.length;
     });
   });

@@ -1,6 +1,8 @@
 /** What the commands of `watch` share: where watch.db is, and opening it. */
+
 import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
+import { Failure } from "../../db/reason.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Definition, Progress, Watch } from "../watch/watch.ts";
@@ -74,6 +76,6 @@ export async function withWatchesToRead<T>(cli: Cli, options: WatchOptions, work
 export function watchDirectory({ watchData, data, database }: WatchOptions): string {
   const directory = watchData ?? (database === undefined ? data : undefined);
   if (directory === undefined)
-    throw new Error("Cannot find the watches: with --database, name the directory of watch.db with --watch-data or FUNDFEED_WATCH_DATA");
+    throw new Failure("Cannot find the watches: with --database, name the directory of watch.db with --watch-data or FUNDFEED_WATCH_DATA");
   return directory;
 }

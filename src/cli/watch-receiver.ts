@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { codeOf, reasonOf } from "../../db/reason.ts";
+import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { type Severity, severities } from "../events/event.ts";
 import { isMailAddress, smtpServer } from "../watch/smtp.ts";
 import type { Receiver, SecretPlace } from "../watch/watch.ts";
@@ -157,7 +157,7 @@ function writeNew(path: string, text: string): boolean {
     return true;
   } catch (error) {
     if (codeOf(error) === "EEXIST") return false;
-    throw new Error(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new Failure(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { messageOf, reasonOf } from "../../db/reason.ts";
+import { Failure, messageOf, reasonOf } from "../../db/reason.ts";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { watchMetricsText } from "../monitoring/watch-metrics.ts";
 import { isOutputClosed } from "../runtime/machine.ts";
@@ -92,7 +92,7 @@ async function runOnce(
   const { machine } = cli;
   return withWatches(cli, options, async (file, catalog) => {
     const release = tryLockIn(watchDirectory(options), "watch");
-    if (release === undefined) throw new Error("Cannot run the watches: another fundfeed watch run is at work on them");
+    if (release === undefined) throw new Failure("Cannot run the watches: another fundfeed watch run is at work on them");
     try {
       const named = names.length === 0 ? listWatches(file) : names.map((name) => requireWatch(file, name));
       const faultOf = ({ definition }: Watch) => setupFault(definition.receiver, machine);

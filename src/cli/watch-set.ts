@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { Failure } from "../../db/reason.ts";
 import { type FieldName, type Filter, fieldNames } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
 import { didYouMean } from "../text/closest.ts";
@@ -88,7 +89,7 @@ async function set(
       const [former = [], matching = []] = await matchingEach(catalog, index, [before.definition.filter, filter], now);
       const watch: Watch = { ...before, definition };
       if (!changeWatch(file, watch, options.fromStart ? "all" : differenceOf(former, matching)))
-        throw new Error(`Cannot change watch ${name}: ${CHANGED_MEANWHILE}`);
+        throw new Failure(`Cannot change watch ${name}: ${CHANGED_MEANWHILE}`);
       return { watch, matching: matching.length, paused: progressOf(file, requireWatch(file, name)).paused };
     });
   });

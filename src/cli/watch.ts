@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { Failure } from "../../db/reason.ts";
 import { describeFilter } from "../filter/filter.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { Machine } from "../runtime/machine.ts";
@@ -132,7 +133,7 @@ export function resumeCommand(command: Command, cli: Cli): Command {
         const now = cli.machine.now();
         await withSearchIndex(cli, options, catalog, async (index) => {
           const { matching, position } = await matchesAtEnd(catalog, index, watch.definition.filter, now);
-          if (!beginAt(file, watch, position, matching, now)) throw new Error(`Cannot resume watch ${name}: ${CHANGED_MEANWHILE}`);
+          if (!beginAt(file, watch, position, matching, now)) throw new Failure(`Cannot resume watch ${name}: ${CHANGED_MEANWHILE}`);
         });
       } else resume(file, watch);
     });

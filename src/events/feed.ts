@@ -4,9 +4,11 @@
  * The feed is in the order in which events were stored: there is one writer at a time, so the row numbers of events follow the order of
  * commits (D-31). `detected_at` does not: an imported history brings events from long ago.
  */
+
 import { and, asc, desc, eq, gt, inArray, lt, lte, min, type SQL, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { type Filter, matches } from "../filter/filter.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
@@ -50,7 +52,7 @@ export const windowOrders = ["oldest", "newest"] as const;
 export type WindowOrder = (typeof windowOrders)[number];
 
 /** The catalog does not have the event at a position, or has another one there. */
-export class LostPositionError extends Error {}
+export class LostPositionError extends Failure {}
 
 /** Events examined by one call. */
 const EXAMINED_MAX = 1000;
@@ -251,7 +253,7 @@ async function readEntries(sql: CatalogSql, heads: readonly Head[]): Promise<Fee
   return heads.map(({ seq, id, opportunity_seq }) => {
     const [event, opportunity] = [ofEvents.get(seq), ofRecords.get(opportunity_seq)];
     if (event === undefined || opportunity === undefined)
-      throw new Error(`Cannot read event ${id}: its record is missing. Run fundfeed check to see what else is wrong`);
+      throw new Failure(`Cannot read event ${id}: its record is missing. Run fundfeed check to see what else is wrong`);
     return { seq, event, opportunity };
   });
 }

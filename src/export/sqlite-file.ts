@@ -1,7 +1,7 @@
 /** An SQLite file that an export writes: under another name until it is complete, so a file with the final name always is. */
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
-import { reasonOf } from "../../db/reason.ts";
+import { Failure, reasonOf } from "../../db/reason.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
 import { completeTables, createTables, type Progress, type Put, putInto } from "../sql/file.ts";
 
@@ -45,7 +45,7 @@ export function createExportFile(path: string, { filter, madeAt }: { filter: str
       },
     };
   } catch (error) {
-    throw new Error(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new Failure(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

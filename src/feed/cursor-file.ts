@@ -1,6 +1,6 @@
 /** Keeps a position in the feed in a file, with the identity of the catalog that it belongs to. */
 import { readFileSync } from "node:fs";
-import { codeOf, reasonOf } from "../../db/reason.ts";
+import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import { replaceText } from "../runtime/replace-file.ts";
 import { isObject, parseJson } from "../text/json-value.ts";
@@ -25,7 +25,7 @@ export function saveCursorFile(path: string, catalog: string, position: FeedPosi
   try {
     replaceText(path, `${JSON.stringify({ catalog, position })}\n`);
   } catch (error) {
-    throw new Error(`Cannot save the position in ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new Failure(`Cannot save the position in ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -34,7 +34,7 @@ function readText(path: string): string | undefined {
     return readFileSync(path, "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
-    throw new Error(`Cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new Failure(`Cannot read ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -4,6 +4,7 @@
  *
  * A filter holds texts as they were given, so `30d` means 30 days from whenever the filter is used.
  */
+import { Failure } from "../../db/reason.ts";
 import { type Opportunity, programTypes, statuses } from "../opportunities/opportunity.ts";
 import { didYouMean } from "../text/closest.ts";
 import { compareDecimals } from "../text/decimal.ts";
@@ -128,13 +129,13 @@ export function describeFilter(filter: Filter, now: EpochMs): string[] {
 
 /** Reads a filter from a JSON object. `place` is what the error names. */
 export function readFilter(json: unknown, place: string): Filter {
-  if (!isObject(json)) throw new Error(`Cannot read ${place}: it must be a JSON object of filters, such as {"status": ["open"]}`);
+  if (!isObject(json)) throw new Failure(`Cannot read ${place}: it must be a JSON object of filters, such as {"status": ["open"]}`);
   const read = Object.entries(json).map(([name, value]) => {
-    if (!isFieldName(name)) throw new Error(`Cannot read ${place}: there is no filter "${name}"${didYouMean(name, fieldNames)}`);
+    if (!isFieldName(name)) throw new Failure(`Cannot read ${place}: there is no filter "${name}"${didYouMean(name, fieldNames)}`);
     try {
       return [name, fields[name].read(value)];
     } catch (error) {
-      if (error instanceof BadValue) throw new Error(`Cannot read ${place}: "${name}" ${error.message}`);
+      if (error instanceof BadValue) throw new Failure(`Cannot read ${place}: "${name}" ${error.message}`);
       throw error;
     }
   });

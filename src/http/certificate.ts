@@ -1,7 +1,7 @@
 /** The TLS certificate and private key of the listener, in files. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { codeOf } from "../../db/reason.ts";
+import { codeOf, Failure } from "../../db/reason.ts";
 import { unreadable } from "../runtime/unreadable.ts";
 
 /** Both in PEM. `cert` may contain intermediate certificates after the first. */
@@ -17,7 +17,7 @@ export function readCertificate(certFile: string, keyFile: string): Certificate 
     `Cannot use ${keyFile}: it is not a private key in PEM form without a passphrase`,
   );
   if (!certificate.checkPrivateKey(privateKey))
-    throw new Error(`Cannot use ${keyFile}: it is not the key of the certificate in ${certFile}`);
+    throw new Failure(`Cannot use ${keyFile}: it is not the key of the certificate in ${certFile}`);
   return { cert, key };
 }
 
@@ -25,7 +25,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(`Cannot read ${file}: ${unreadable[codeOf(error)] ?? String(error)}`, { cause: error });
+    throw new Failure(`Cannot read ${file}: ${unreadable[codeOf(error)] ?? String(error)}`, { cause: error });
   }
 }
 
@@ -33,6 +33,6 @@ function attempt<T>(work: () => T, otherwise: string): T {
   try {
     return work();
   } catch (error) {
-    throw new Error(otherwise, { cause: error });
+    throw new Failure(otherwise, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 /** The listener: Bun's server around an app. */
 import { lookup } from "node:dns/promises";
-import { codeOf, messageOf } from "../../db/reason.ts";
+import { codeOf, Failure, messageOf } from "../../db/reason.ts";
 import type { App } from "./app.ts";
 import type { Certificate } from "./certificate.ts";
 
@@ -61,7 +61,7 @@ async function addressOf({ hostname, port }: Endpoint): Promise<string> {
   try {
     return (await lookup(hostname.replace(/^\[(.*)\]$/, "$1"))).address;
   } catch (error) {
-    throw new Error(`Cannot listen on ${hostname}:${port}: ${NOT_OURS}`, { cause: error });
+    throw new Failure(`Cannot listen on ${hostname}:${port}: ${NOT_OURS}`, { cause: error });
   }
 }
 
@@ -79,7 +79,7 @@ function accept(app: App, { hostname, port, reusePort = false }: Endpoint, addre
       error: () => new Response(null, { status: 500 }), // Never used: `app.fetch` does not throw.
     });
   } catch (error) {
-    throw new Error(`Cannot listen on ${hostname}:${port}: ${reasons[codeOf(error)] ?? messageOf(error)}`, { cause: error });
+    throw new Failure(`Cannot listen on ${hostname}:${port}: ${reasons[codeOf(error)] ?? messageOf(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 /** What an import works with: its options, opened files, staging, rejects and lock. */
 import type { CatalogDb } from "../../db/engine.ts";
-import { messageOf, reasonOf } from "../../db/reason.ts";
+import { Failure, failureWith, messageOf } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Format } from "./format.ts";
 import type { FileDigest, Summary } from "./import-log.ts";
@@ -49,8 +49,8 @@ export async function advance({ progress, stop }: ImportContext, made: Progress)
 export function failedAfter(error: unknown, stored: number, total: number): unknown {
   if (stored === 0) return error;
   const [count, all] = [stored, total].map((number) => number.toLocaleString("en-US"));
-  const reason = error instanceof Stopped ? "" : `${reasonOf(error)}; `;
-  return new Error(`${reason}it was stopped after ${count} of ${all} records; the same command stores the rest`, { cause: error });
+  const stopped = `it was stopped after ${count} of ${all} records; the same command stores the rest`;
+  return error instanceof Stopped ? new Error(stopped, { cause: error }) : failureWith(error, stopped);
 }
 
 /** The summary, the most common reasons if records were rejected, and the files with the rejected records. */
@@ -105,7 +105,7 @@ async function runWith(
 async function withHint(error: unknown, inputs: readonly OpenInput[], { name }: Pick<Format, "name">): Promise<unknown> {
   const input = error instanceof InvalidInput ? inputs.find((each) => each.name === error.file) : undefined;
   const hint = input === undefined ? "" : await hintFor(input, name);
-  return hint === "" ? error : new Error(messageOf(error) + hint, { cause: error });
+  return hint === "" ? error : new Failure(messageOf(error) + hint, { cause: error });
 }
 
 async function notifyOfHint({ notify }: ImportContext, input: OpenInput, { name }: Pick<Format, "name">): Promise<void> {

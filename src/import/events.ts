@@ -1,6 +1,8 @@
 /** `import events`: events that another system recorded, one per line. They join a record's history without changing its `updated_at`. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogSql } from "../../db/engine.ts";
+import { Failure } from "../../db/reason.ts";
 import { insertImportedEvent } from "../changes/commit.ts";
 import { withoutContactValues } from "../changes/contacts.ts";
 import { findByUpstreamId, hasEvent } from "../changes/stored.ts";
@@ -46,7 +48,7 @@ type ValidEvent = { seq: number; type: string; severity: string; detected_at: Ep
 /** Imports event files as one unit. An event is stored once, however often it is imported. Throws if a file is refused as a whole. */
 export async function importEvents(context: ImportContext, options: Options): Promise<Outcome> {
   if (options.snapshot || options.asOf !== undefined)
-    throw new Error("Cannot import events with --snapshot or --as-of: each event states its own instant");
+    throw new Failure("Cannot import events with --snapshot or --as-of: each event states its own instant");
   return withInputs(context, { name: "events" }, options, async (opened) => {
     const { summary, sources } = await stageEvents(context, options, opened);
     const files = await digestsOf(opened.inputs);

@@ -2,7 +2,9 @@
  * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. The steps of
  * each item: place → complete → validate → relate → redact → render → stage.
  */
+
 import type { CatalogSql } from "../../db/engine.ts";
+import { Failure } from "../../db/reason.ts";
 import { withoutContacts } from "../changes/contacts.ts";
 import { type PreparedRecord, prepareRecord, type ValidRecord } from "../changes/content.ts";
 import { findLink, mayBeLinked } from "../changes/link.ts";
@@ -85,7 +87,7 @@ export async function runFirstPass(
   }
   await advance(context, { step: "reading", done: found.read, share: 1 });
   if (options.snapshot && !options.allowRemovals) {
-    if (missing !== undefined) throw new Error(`Cannot import this snapshot: ${missing}; --allow-removals imports it nevertheless`);
+    if (missing !== undefined) throw new Failure(`Cannot import this snapshot: ${missing}; --allow-removals imports it nevertheless`);
     for (const item of lastItems.values()) refuseTruncated(item);
   }
   return found;
@@ -278,7 +280,7 @@ async function lineagesOf(sql: CatalogSql, { source, lineage, upstreamId }: Natu
 /** Lines have no closing bracket: if the last line of a snapshot cannot be read, records may be missing after it. */
 function refuseTruncated(last: Item): void {
   if (typeof last.raw !== "string") return;
-  throw new Error(
+  throw new Failure(
     `Cannot import this snapshot: the last line of ${last.input.name} is not a record (line ${last.line}), so the file may be truncated; --allow-removals imports it nevertheless`,
   );
 }

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, parse, sep } from "node:path";
-import { reasonOf } from "../../db/reason.ts";
+import { Failure, reasonOf } from "../../db/reason.ts";
 import type { Item } from "./format.ts";
 import { lines } from "./readers/input.ts";
 import type { Rejection } from "./validate.ts";
@@ -165,7 +165,7 @@ async function rewritten(file: string): Promise<boolean> {
     fsyncSync(descriptor);
   } catch (error) {
     rmSync(partial);
-    throw new Error(`Cannot remove the records from ${file}: ${reasonOf(error)}`, { cause: error });
+    throw new Failure(`Cannot remove the records from ${file}: ${reasonOf(error)}`, { cause: error });
   } finally {
     closeSync(descriptor);
   }
@@ -199,7 +199,7 @@ function begin(file: string, partial: string, inputs: readonly string[]): number
     if (present !== undefined && inputs.some((input) => isSameFile(input, present))) throw new Error("it is one of the files to import");
     return openSync(partial, "w", 0o600);
   } catch (error) {
-    throw new Error(`Cannot write rejects to ${file}: ${reasonOf(error)}; choose another file with --rejects FILE`, { cause: error });
+    throw new Failure(`Cannot write rejects to ${file}: ${reasonOf(error)}; choose another file with --rejects FILE`, { cause: error });
   }
 }
 

@@ -1,5 +1,7 @@
 /** One import: a first pass over the whole input, then the changes are stored, chunk by chunk (D-30 to D-36). */
+
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { Failure } from "../../db/reason.ts";
 import {
   atNextInstant,
   insertImportedEvent,
@@ -90,11 +92,11 @@ export async function importFiles(context: ImportContext, format: Format, option
 async function refuseEarlierInstant(db: CatalogDb, begun: Begun): Promise<void> {
   const newest = await newestInstant(db);
   if (begun.asOf !== undefined && begun.asOf > begun.startedAt) {
-    throw new Error(`Cannot import as of ${formatInstant(begun.asOf)}: --as-of is for history, and that is still to come`);
+    throw new Failure(`Cannot import as of ${formatInstant(begun.asOf)}: --as-of is for history, and that is still to come`);
   }
   if (begun.asOf === undefined || newest === undefined || begun.asOf > newest) return;
   if (((await findUnfinished(db, begun))?.last_instant ?? Number.NEGATIVE_INFINITY) >= newest) return;
-  throw new Error(
+  throw new Failure(
     `Cannot import as of ${formatInstant(begun.asOf)}: the catalog holds changes up to ${formatInstant(newest)}, and --as-of must be later`,
   );
 }
@@ -106,7 +108,7 @@ async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging:
     const live = await listLive(db, source);
     const gone = live.filter(({ lineage }) => !staging.has(source, lineage));
     if (gone.length > live.length * REMOVALS_MAX && !allowRemovals) {
-      throw new Error(
+      throw new Failure(
         `Cannot import this snapshot: it would remove ${gone.length} of the ${live.length} live ${source} records, more than 20 %; --allow-removals says that this is right`,
       );
     }
@@ -258,7 +260,7 @@ async function storeRecords(run: Run): Promise<NewLink[]> {
   for (const chunk of isRestore ? [allRecords(staging)] : staging.chunks(CHUNK)) {
     await commit(run, async (writing) => {
       if (isRestore && (await newestInstant(writing.sql)) !== undefined)
-        throw new Error(
+        throw new Failure(
           "Cannot restore these records: the catalog was empty when the import began, and is not any more; run the import again to add them",
         );
       for (const record of chunk) {

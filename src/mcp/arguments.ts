@@ -1,5 +1,7 @@
 /** The arguments of the tools: how each is described, read and refused. */
+
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { Failure } from "../../db/reason.ts";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
 import { BadValue, instantOf } from "../filter/kinds.ts";
 import { didYouMean } from "../text/closest.ts";
@@ -31,7 +33,7 @@ export function filterArguments(names: readonly FieldName[]): Record<FieldName, 
 export function filterOf(action: string, values: Readonly<Record<string, unknown>>, now: EpochMs): Filter {
   const filter: Filter = Object.fromEntries(fieldNames.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])));
   const empty = emptyRange(filter, now);
-  if (empty !== undefined) throw new Error(`Cannot ${action}: "${empty.low}" ${empty.relation} "${empty.high}"`);
+  if (empty !== undefined) throw new Failure(`Cannot ${action}: "${empty.low}" ${empty.relation} "${empty.high}"`);
   return filter;
 }
 
@@ -138,17 +140,17 @@ export function readArguments<T extends Arguments>(action: string, table: T, giv
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     const argument = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (argument === undefined) throw new Error(`Cannot ${action}: ${unknownArgument(name, names, unserved)}`);
+    if (argument === undefined) throw new Failure(`Cannot ${action}: ${unknownArgument(name, names, unserved)}`);
     if (value === null) continue;
     try {
       values[name] = argument.read(value);
     } catch (error) {
-      if (error instanceof BadValue) throw new Error(`Cannot ${action}: "${name}" ${error.message}`);
+      if (error instanceof BadValue) throw new Failure(`Cannot ${action}: "${name}" ${error.message}`);
       throw error;
     }
   }
   for (const name of names) {
-    if (table[name]?.isRequired && values[name] === undefined) throw new Error(`Cannot ${action}: "${name}" is required`);
+    if (table[name]?.isRequired && values[name] === undefined) throw new Failure(`Cannot ${action}: "${name}" is required`);
   }
   return values as Values<T>;
 }

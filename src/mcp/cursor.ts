@@ -1,4 +1,5 @@
 /** Where a list goes on, as an opaque text that is valid for one request only. */
+import { Failure } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
 
 /** A longer text is refused before it is decoded. */
@@ -17,9 +18,9 @@ export function encodeCursor(request: unknown, { now, after }: Place): string {
 /** Throws if the cursor is not one of this request. */
 export function decodeCursor(request: unknown, cursor: string): Place {
   const [, of, now = "", after = ""] = (cursor.length <= CURSOR_LENGTH_MAX && CURSOR.exec(cursor)) || [];
-  if (of === undefined) throw new Error("Cannot continue: this is not a cursor that a tool returned. Start again without it");
+  if (of === undefined) throw new Failure("Cannot continue: this is not a cursor that a tool returned. Start again without it");
   if (of !== hashOf(request))
-    throw new Error("Cannot continue: the cursor belongs to a request with other arguments. Repeat them, or start again without it");
+    throw new Failure("Cannot continue: the cursor belongs to a request with other arguments. Repeat them, or start again without it");
   return { now: Number.parseInt(now, 36), after };
 }
 

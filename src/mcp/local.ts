@@ -1,7 +1,9 @@
 /** Reads the catalog and the search index of this machine. */
+
 import { basename } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogDb } from "../../db/engine.ts";
+import { Failure } from "../../db/reason.ts";
 import { explain } from "../changes/explain.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { type FeedFilter, isWanted, readWindow, type WindowPosition } from "../events/feed.ts";
@@ -107,7 +109,7 @@ async function findOpportunities(
 async function historyPage(catalog: CatalogDb, { id, limit, cursor, ...conditions }: HistoryRequest): Promise<Page<OpportunityEvent>> {
   const history = (await readHistory(catalog, id)).reverse().filter((event) => meets(event, conditions));
   const start = cursor === undefined ? 0 : history.findIndex((event) => event.id === cursor) + 1;
-  if (cursor !== undefined && start === 0) throw new Error("Cannot continue: the event at the cursor is gone. Start again without it");
+  if (cursor !== undefined && start === 0) throw new Failure("Cannot continue: the event at the cursor is gone. Start again without it");
   const items = history.slice(start, start + limit);
   return { items, total: history.length, next: start + items.length < history.length ? (items.at(-1)?.id ?? null) : null };
 }
@@ -151,7 +153,7 @@ async function letCancel(signal: AbortSignal): Promise<void> {
 
 function positionOf(cursor: string): WindowPosition {
   const [, time, seq] = /^(-?\d{1,16})~(\d{1,16})$/.exec(cursor) ?? [];
-  if (time === undefined) throw new Error("Cannot continue: the cursor is damaged. Start again without it");
+  if (time === undefined) throw new Failure("Cannot continue: the cursor is damaged. Start again without it");
   return { detected_at: Number(time), seq: Number(seq) };
 }
 

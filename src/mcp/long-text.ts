@@ -1,5 +1,7 @@
 /** The rest of a text or list that was cut, piece by piece. */
+
 import { type Static, Type } from "@sinclair/typebox";
+import { Failure } from "../../db/reason.ts";
 import { beginning } from "../text/quoted.ts";
 import { type Cut, type Path, pathInWords, valueAt } from "./cut.ts";
 import { jsonTextOf } from "./rows.ts";
@@ -34,8 +36,8 @@ export function beginOf({ path }: Cut, version: string): string {
 /** The piece at a place, and the place of the next one; null if there is none. Throws if the document has another version now. */
 export function readLongText(document: unknown, version: string, place: string): { piece: LongText; next: string | null } {
   const [, offset, before, steps = ""] = /^(\d{1,12})~(\w+)~([\w.]+)$/.exec(place) ?? [];
-  if (offset === undefined) throw new Error("Cannot continue: the cursor is damaged. Start again without it");
-  if (before !== version) throw new Error("Cannot continue: it has changed since. Start again without the cursor");
+  if (offset === undefined) throw new Failure("Cannot continue: the cursor is damaged. Start again without it");
+  if (before !== version) throw new Failure("Cannot continue: it has changed since. Start again without the cursor");
   const path = steps.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
   const whole = jsonTextOf(valueAt(document, path) ?? "");
   const from = Number(offset);

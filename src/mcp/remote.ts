@@ -1,5 +1,7 @@
 /** Reads through the API of a server: what it does not serve is refused, never ignored. */
+
 import { Value } from "@sinclair/typebox/value";
+import { Failure } from "../../db/reason.ts";
 import { OpportunityEvent } from "../events/event.ts";
 import type { Filter } from "../filter/filter.ts";
 import { instantOf } from "../filter/kinds.ts";
@@ -49,7 +51,7 @@ async function named<T>({ baseUrl }: Server, action: string, work: () => Promise
   try {
     return await work();
   } catch (error) {
-    throw new Error(`Cannot ${action} over ${baseUrl}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw new Failure(`Cannot ${action} over ${baseUrl}: ${error instanceof Error ? error.message : error}`, { cause: error });
   }
 }
 

@@ -9,7 +9,7 @@ import {
   McpError,
   ReadResourceRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { messageOf } from "../../db/reason.ts";
+import { messageOf, sentenceOf } from "../../db/reason.ts";
 import { version } from "../runtime/version.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -116,16 +116,10 @@ async function callTool(tool: Tool, given: Record<string, unknown>, call: Call, 
     return { content: [{ type: "text" as const, text }], structuredContent: structured };
   } catch (error) {
     if (call.signal.aborted) throw error;
-    const message = sentenceOf(tool.action, error);
+    const message = oneLine(sentenceOf(error, tool.action));
     log(message);
     return { content: [{ type: "text" as const, text: message }], isError: true };
   }
-}
-
-/** The program's own errors name what failed. Others get it from the tool. */
-function sentenceOf(action: string, error: unknown): string {
-  const message = messageOf(error);
-  return oneLine(message.startsWith("Cannot ") ? message : `Cannot ${action}: ${message}`);
 }
 
 const RESOURCE = /^fundfeed:\/\/opportunities\/([0-9a-f-]{36})$/i;

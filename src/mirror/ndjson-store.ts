@@ -5,7 +5,7 @@
 import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { fingerprintOf } from "../../db/file-identity.ts";
-import { reasonOf } from "../../db/reason.ts";
+import { Failure, reasonOf } from "../../db/reason.ts";
 import { lines } from "../import/readers/input.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
 import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
@@ -91,7 +91,7 @@ function storeScope(path: string, scope: Scope): void {
     else if (existsSync(scopePath)) requireScope(readFileSync(scopePath, "utf8"), scope);
     else throw new Error(`it exists, but ${scopePath}, which names the server of a copy, does not; use another file`);
   } catch (error) {
-    throw new Error(`Cannot keep a copy in ${path}: ${reasonOf(error)}`);
+    throw new Failure(`Cannot keep a copy in ${path}: ${reasonOf(error)}`);
   }
 }
 

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { identityOf } from "../../db/file-identity.ts";
-import { codeOf, reasonOf } from "../../db/reason.ts";
+import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { prepareTables, putInto, versionOf } from "../sql/file.ts";
 import { VERSION } from "../sql/tables.ts";
 import { type Entry, goneMessage, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
@@ -122,7 +122,7 @@ function open(path: string, scope: Scope, onUpgrade?: () => void): Database {
     return sqlite;
   } catch (error) {
     sqlite?.close();
-    throw new Error(`Cannot keep a copy in ${path}: ${isDamage(error) ? "it is damaged; start a new copy" : reasonOf(error)}`);
+    throw new Failure(`Cannot keep a copy in ${path}: ${isDamage(error) ? "it is damaged; start a new copy" : reasonOf(error)}`);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The log: one line per request and per failure, written in batches. It never contains keys, queries or contacts. */
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { createReminders, type Failure } from "./recurring.ts";
+import { createReminders, type LoggedFailure } from "./recurring.ts";
 
 export const logFormats = ["json", "text"] as const;
 export type LogFormat = (typeof logFormats)[number];
@@ -24,9 +24,9 @@ export type RequestEntry = {
 export type Log = {
   request: (entry: RequestEntry) => void;
   /** Logs an unexpected failure with its stack. */
-  failure: (...failure: Failure) => void;
+  failure: (...failure: LoggedFailure) => void;
   /** Logs a failure that may recur: once a minute, with the number left out. */
-  recurring: (...failure: Failure) => void;
+  recurring: (...failure: LoggedFailure) => void;
   /** Logs one sentence for the operator. Nothing has failed. */
   notice: (time: EpochMs, message: string) => void;
   /** Writes all waiting entries. */
@@ -62,7 +62,7 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
     flush(); // Keeps the lines in order.
     write(line);
   };
-  const writeFailure = (failure: Failure, leftOut: number) =>
+  const writeFailure = (failure: LoggedFailure, leftOut: number) =>
     writeNow(format === "json" ? jsonFailure(failure, leftOut) : textFailure(failure, leftOut));
   const reminders = createReminders(writeFailure);
   const notice: Log["notice"] = (time, message) => writeNow(format === "json" ? jsonNotice(time, message) : textNotice(time, message));
@@ -93,12 +93,12 @@ function textLine({ time, request_id, method, route, status, duration_ms, accoun
   return `${formatInstant(time)} ${status} ${method} ${route ?? "-"} ${duration_ms} ms ${request_id}${caller}\n`;
 }
 
-function jsonFailure([time, error, request_id]: Failure, left_out: number): string {
+function jsonFailure([time, error, request_id]: LoggedFailure, left_out: number): string {
   const entry = { time: formatInstant(time), level: "error", request_id, error: stackOf(error), ...(left_out > 0 && { left_out }) };
   return `${JSON.stringify(entry)}\n`;
 }
 
-function textFailure([time, error, requestId]: Failure, leftOut: number): string {
+function textFailure([time, error, requestId]: LoggedFailure, leftOut: number): string {
   return `${formatInstant(time)} error ${requestId ?? "-"} ${leftOut > 0 ? `(${leftOut} before it left out) ` : ""}${indented(stackOf(error))}\n`;
 }
 

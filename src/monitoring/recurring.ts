@@ -3,22 +3,22 @@ import { isUnavailable } from "../../db/unavailable.ts";
 import type { EpochMs } from "../text/instant.ts";
 
 /** When it happened, what was thrown, and the id of the request, or null outside a request. */
-export type Failure = [time: EpochMs, error: unknown, requestId: string | null];
+export type LoggedFailure = [time: EpochMs, error: unknown, requestId: string | null];
 
 /** How often a recurring failure is logged. */
 const REMIND_MS = 60_000;
 
 /** Failures of one kind since the last one was logged. */
-type Minute = { omitted: number; newest: Failure; timer: ReturnType<typeof setTimeout> };
+type Minute = { omitted: number; newest: LoggedFailure; timer: ReturnType<typeof setTimeout> };
 
 /**
  * `report` writes the first failure of a kind at once. At the end of each minute with further failures, it writes the newest one and how many
  * before it were left out; `flush` writes that without waiting. Failures have one kind if their message is the same, or if all of them say
  * that a database is unavailable.
  */
-export function createReminders(write: (failure: Failure, leftOut: number) => void) {
+export function createReminders(write: (failure: LoggedFailure, leftOut: number) => void) {
   const minutes = new Map<string, Minute>();
-  const begin = (kind: string, failure: Failure, leftOut: number) => {
+  const begin = (kind: string, failure: LoggedFailure, leftOut: number) => {
     write(failure, leftOut);
     minutes.set(kind, { omitted: 0, newest: failure, timer: setTimeout(end, REMIND_MS, kind).unref() });
   };
@@ -28,7 +28,7 @@ export function createReminders(write: (failure: Failure, leftOut: number) => vo
     if (minute !== undefined && minute.omitted > 0) begin(kind, minute.newest, minute.omitted - 1);
   };
   return {
-    report(...failure: Failure): void {
+    report(...failure: LoggedFailure): void {
       const kind = isUnavailable(failure[1]) ? "unavailable" : String(failure[1]);
       const minute = minutes.get(kind);
       if (minute === undefined) begin(kind, failure, 0);

@@ -1,7 +1,9 @@
 /** The read model: the catalog's database, and in memory its list index, facets and recent documents, refreshed after every commit. */
+
 import { asc, eq, max, sql } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { parameter, pick, query, select, selectBy } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
 import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
 import { createDocuments, type Documents } from "./documents.ts";
@@ -158,7 +160,7 @@ const settingByName = selectBy(settings, "name");
 /** The catalog's cursor secret. Throws if there is none. */
 export async function readCursorSecret(db: CatalogDb): Promise<Uint8Array> {
   const secret = await findCursorSecret(db);
-  if (secret === undefined) throw new Error("Cannot read the catalog: it has no cursor secret. Restore it from a backup");
+  if (secret === undefined) throw new Failure("Cannot read the catalog: it has no cursor secret. Restore it from a backup");
   return secret;
 }
 

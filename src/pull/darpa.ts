@@ -1,4 +1,5 @@
 /** DARPA: the feed of its opportunities page, which has no pages of its own. */
+import { Failure } from "../../db/reason.ts";
 import { easternDate } from "../text/eastern.ts";
 import { objectOf, textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
@@ -8,14 +9,14 @@ import { type Fetched, fetchKnownFile, fileOf, jsonAt, readJson, type Sample, ty
 export async function fetchDarpa(visit: Visit): Promise<Fetched | undefined> {
   const request = jsonAt(visit, "opportunity.json");
   const fetched = await fetchKnownFile(visit, "opportunity.json", request);
-  if (fetched === "missing") throw new Error(`Cannot find the feed at ${publicUrl(request.url)}`);
+  if (fetched === "missing") throw new Failure(`Cannot find the feed at ${publicUrl(request.url)}`);
   return fetched;
 }
 
 /** The whole feed, because it has no pages. */
 export async function sampleDarpa(visit: Visit): Promise<Sample> {
   const { text, value } = await readJson(visit, jsonAt(visit, "opportunity.json"));
-  if (!Array.isArray(value)) throw new Error(`Cannot use the response of ${visit.base.host}: it is not a list of opportunities`);
+  if (!Array.isArray(value)) throw new Failure(`Cannot use the response of ${visit.base.host}: it is not a list of opportunities`);
   const today = easternDate(visit.net.now());
   const opened = value.map((row) => textOf(objectOf(row).field_open_date)).filter((date) => date !== "" && date <= today);
   const newest = opened.sort().at(-1);

@@ -3,7 +3,7 @@
  * and rejects anything but the expected type and size. Messages show URLs without their query, because it may contain a key.
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
-import { messageOf } from "../../db/reason.ts";
+import { Failure, messageOf } from "../../db/reason.ts";
 import { readRetryAfterMs, retryDelayMs, TemporaryError } from "../runtime/retry.ts";
 import { version } from "../runtime/version.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -95,7 +95,7 @@ export async function download(net: Net, request: DownloadRequest, path: string,
     return result;
   } catch (error) {
     // A new error without a cause, because the message of the runtime may contain the key.
-    throw new Error(withoutKey(`Cannot fetch ${publicUrl(request.url)}: ${messageOf(error)}`, request.key));
+    throw new Failure(withoutKey(`Cannot fetch ${publicUrl(request.url)}: ${messageOf(error)}`, request.key));
   } finally {
     await file.close();
     if (result?.outcome !== "saved") await rm(path);

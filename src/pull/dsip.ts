@@ -1,4 +1,5 @@
 /** The DoD SBIR/STTR portal: open and pre-release topics, each with its details and published questions. */
+import { Failure } from "../../db/reason.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import type { DownloadRequest } from "./download.ts";
 import { savePages } from "./pages.ts";
@@ -27,7 +28,7 @@ export async function sampleDsip(visit: Visit): Promise<Sample> {
   const statuses = await releaseStatuses(visit);
   const { text, value } = await readJson(visit, topicsAt(visit, statuses, SAMPLE_SIZE, 0));
   const { data, total } = objectOf(value);
-  if (!Array.isArray(data)) throw new Error(`Cannot use the response of ${visit.base.host}: it is not a list of topics`);
+  if (!Array.isArray(data)) throw new Failure(`Cannot use the response of ${visit.base.host}: it is not a list of topics`);
   const topics = data.map(objectOf);
   const topic = topics.find(hasQuestions) ?? topics[0];
   const files = [fileOf("topics.json", text)];
@@ -45,7 +46,7 @@ async function releaseStatuses(visit: Visit): Promise<number[]> {
     .map(objectOf)
     .filter(({ label }) => STATUSES.includes(textOf(label)));
   if (wanted.length !== STATUSES.length)
-    throw new Error(`Cannot use the response of ${visit.base.host}: it has no statuses ${STATUSES.join(" and ")}`);
+    throw new Failure(`Cannot use the response of ${visit.base.host}: it has no statuses ${STATUSES.join(" and ")}`);
   return wanted.map((status) => Number(textOf(status.value)));
 }
 
@@ -83,10 +84,11 @@ async function* detailsOf(visit: Visit, topics: readonly (readonly [string, Json
 async function readDetails(visit: Visit, id: string, topic: JsonObject): Promise<{ details: JsonObject; questions: unknown[] }> {
   const path = `topics/api/public/topics/${encodeURIComponent(id)}`;
   const { value: details } = await readJson(visit, jsonAt(visit, `${path}/details`));
-  if (textOf(objectOf(details).topicId) !== id) throw new Error(`Cannot use the response of ${visit.base.host}: it is not the topic ${id}`);
+  if (textOf(objectOf(details).topicId) !== id)
+    throw new Failure(`Cannot use the response of ${visit.base.host}: it is not the topic ${id}`);
   const { value: questions } = hasQuestions(topic) ? await readJson(visit, jsonAt(visit, `${path}/questions`)) : { value: [] };
   if (!Array.isArray(questions))
-    throw new Error(`Cannot use the response of ${visit.base.host}: it has no list of questions for topic ${id}`);
+    throw new Failure(`Cannot use the response of ${visit.base.host}: it has no list of questions for topic ${id}`);
   return { details: objectOf(details), questions };
 }
 

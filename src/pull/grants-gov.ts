@@ -1,5 +1,5 @@
 /** Grants.gov: the daily XML extract, or a search of its API for everything forecast and posted. */
-import { messageOf } from "../../db/reason.ts";
+import { Failure, messageOf } from "../../db/reason.ts";
 import { easternDateBefore } from "../text/eastern.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
@@ -48,7 +48,7 @@ function textOfZip(bytes: Buffer, url: URL): string {
   try {
     return beginningOfZip(bytes).toString();
   } catch (error) {
-    throw new Error(`Cannot read the beginning of ${publicUrl(url)}: ${messageOf(error)}`);
+    throw new Failure(`Cannot read the beginning of ${publicUrl(url)}: ${messageOf(error)}`);
   }
 }
 
@@ -60,7 +60,7 @@ function extractOf({ net, base }: Visit, daysBack: number): { name: string; url:
 }
 
 function noExtract({ base }: Visit): Error {
-  return new Error(`Cannot find an extract of the last ${DAYS_BACK} days at ${publicUrl(base)}`);
+  return new Failure(`Cannot find an extract of the last ${DAYS_BACK} days at ${publicUrl(base)}`);
 }
 
 /** Every opportunity that is forecast or posted now, as search hits. */
@@ -94,7 +94,7 @@ export async function sampleGrantsGovDetails(visit: Visit): Promise<Sample> {
 async function readHits(visit: Visit): Promise<{ text: string; hits: readonly JsonObject[]; total: number | null }> {
   const { text, value } = await readJson(visit, searchAt(visit, SAMPLE_ROWS, 0));
   const { oppHits, hitCount } = dataOf(value, "search2");
-  if (!Array.isArray(oppHits)) throw new Error("Cannot use the response of search2: it has no oppHits");
+  if (!Array.isArray(oppHits)) throw new Failure("Cannot use the response of search2: it has no oppHits");
   return { text, hits: oppHits.map(objectOf), total: countOf(hitCount) };
 }
 
@@ -129,6 +129,6 @@ async function* detailsOf(visit: Visit, ids: readonly string[]): AsyncIterable<s
 /** The data of a response. Throws if `errorcode` reports a failure, which comes with status 200. */
 function dataOf(response: unknown, call: string): JsonObject {
   const { errorcode, msg, data } = objectOf(response);
-  if (errorcode !== 0) throw new Error(`Cannot use the response of ${call}: it has the error code ${textOf(errorcode)} (${textOf(msg)})`);
+  if (errorcode !== 0) throw new Failure(`Cannot use the response of ${call}: it has the error code ${textOf(errorcode)} (${textOf(msg)})`);
   return objectOf(data);
 }

@@ -1,6 +1,8 @@
 /** NASA: the list of open solicitations of NSPIRES, and the table of the newest ROSES. */
+
 import { readFile, rm } from "node:fs/promises";
 import { basename } from "node:path";
+import { Failure } from "../../db/reason.ts";
 import { easternDate } from "../text/eastern.ts";
 import { objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
@@ -15,7 +17,7 @@ const PAGE_BYTES_MAX = 16 * 1024 ** 2;
 export async function fetchNspires(visit: Visit): Promise<Fetched | undefined> {
   const list = await solicitationsAt(visit);
   const fetched = await fetchKnownFile(visit, "solicitations.json", list);
-  if (fetched === "missing") throw new Error(`Cannot find the list of solicitations at ${publicUrl(list.url)}`);
+  if (fetched === "missing") throw new Failure(`Cannot find the list of solicitations at ${publicUrl(list.url)}`);
   return fetched;
 }
 
@@ -23,7 +25,7 @@ export async function fetchNspires(visit: Visit): Promise<Fetched | undefined> {
 export async function sampleNspires(visit: Visit): Promise<Sample> {
   const { text, value } = await readJson(visit, await solicitationsAt(visit));
   if (!Array.isArray(objectOf(value).aaData))
-    throw new Error(`Cannot use the response of ${visit.base.host}: it is not a list of solicitations`);
+    throw new Failure(`Cannot use the response of ${visit.base.host}: it is not a list of solicitations`);
   return { files: [fileOf("solicitations.json", text)], total: null };
 }
 
@@ -48,7 +50,7 @@ export async function fetchRoses(visit: Visit): Promise<Fetched | undefined> {
     if (/\bROSES-20\d\d\b/.test(await readFile(path, "latin1"))) return fetched;
     await rm(path); // The page of a short link that does not exist yet.
   }
-  throw new Error(`Cannot find a table of ROSES-${thisYear} or ROSES-${thisYear - 1} at ${publicUrl(visit.base)}`);
+  throw new Failure(`Cannot find a table of ROSES-${thisYear} or ROSES-${thisYear - 1} at ${publicUrl(visit.base)}`);
 }
 
 /** The whole table. */

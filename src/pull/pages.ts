@@ -1,4 +1,5 @@
 /** Saves all pages of a search, and checks that they are complete by the total that the upstream states. */
+import { Failure } from "../../db/reason.ts";
 import { isObject, type JsonObject, textOf } from "../text/json-value.ts";
 import type { DownloadRequest } from "./download.ts";
 import { fetchJson, type Visit } from "./visit.ts";
@@ -32,7 +33,7 @@ export async function savePages(
     for (const record of page.records) if (isObject(record)) records.set(textOf(search.id(record)), record);
     if (records.size === total) return { files, records };
     if (records.size === before || !(records.size < total))
-      throw new Error(
+      throw new Failure(
         `Cannot use the ${name} of ${visit.base.host}: it states a total of ${textOf(page.total)}, but its pages have ${records.size}`,
       );
   }

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import { insertInto, orUpdate, selectBy } from "../../db/query.ts";
-import { reasonOf } from "../../db/reason.ts";
+import { Failure, failureWith } from "../../db/reason.ts";
 import { settings } from "../../db/schema/sqlite/catalog.ts";
 import type { ImportContext, Outcome } from "../import/context.ts";
 import { importFiles } from "../import/run.ts";
@@ -41,7 +41,7 @@ export async function pull(context: ImportContext, net: Omit<Net, "hosts">, job:
   const { name } = job.upstream;
   // Locked before the download: else a second pull could import its older download after this one's newer download.
   const release = await lock(context.db, name);
-  if (release === undefined) throw new Error(`Cannot pull ${name}: another pull of ${name} is running; try again when it has ended`);
+  if (release === undefined) throw new Failure(`Cannot pull ${name}: another pull of ${name} is running; try again when it has ended`);
   try {
     return await fetchAndImport(context, net, job);
   } finally {
@@ -86,7 +86,7 @@ async function importFetched(context: ImportContext, job: Pull, { files, known, 
     redactContacts,
   };
   const outcome = await importFiles(context, upstream.format, options);
-  if (outcome.read === 0 && upstream.neverEmpty) throw new Error(`Cannot import from ${job.base.host}: the download contains no records`);
+  if (outcome.read === 0 && upstream.neverEmpty) throw new Failure(`Cannot import from ${job.base.host}: the download contains no records`);
   if (known !== undefined) await storeKnown(context.db, upstream, known).catch(refuseAfterImport);
   // The directory of the downloaded files is removed, so reasons name the file alone.
   const reasons = outcome.reasons?.map((reason) => ({ ...reason, file: basename(reason.file) }));
@@ -94,7 +94,7 @@ async function importFetched(context: ImportContext, job: Pull, { files, known, 
 }
 
 function refuseAfterImport(error: unknown): never {
-  throw new Error(`${reasonOf(error)}; all records are stored, and the next pull downloads the same again`, { cause: error });
+  throw failureWith(error, "all records are stored, and the next pull downloads the same again");
 }
 
 /* Files */

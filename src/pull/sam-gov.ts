@@ -1,4 +1,5 @@
 /** SAM.gov: the bulk CSV of all active notices, or recent notices from the Get Opportunities API, version 2. */
+import { Failure } from "../../db/reason.ts";
 import { easternDateBefore } from "../text/eastern.ts";
 import { arrayOf, objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
@@ -19,7 +20,7 @@ export async function fetchSamGovCsv(visit: Visit): Promise<Fetched | undefined>
   const { url, types } = csvAt(visit);
   const known = visit.known?.url === url.href ? visit.known : undefined;
   const result = await fetchFile(visit, CSV, { url, types, bytesMax: CSV_BYTES_MAX }, known);
-  if (result.outcome === "missing") throw new Error(`Cannot find ${CSV} at ${publicUrl(visit.base)}`);
+  if (result.outcome === "missing") throw new Failure(`Cannot find ${CSV} at ${publicUrl(visit.base)}`);
   return result.outcome === "saved" ? { files: [result.path], known: { url: url.href, ...result.validators } } : undefined;
 }
 
@@ -39,7 +40,7 @@ export async function fetchSamGovApi(visit: Visit): Promise<Fetched> {
 /** The first rows of the bulk CSV. */
 export async function sampleSamGovCsv(visit: Visit): Promise<Sample> {
   const bytes = await readBeginning(visit, csvAt(visit));
-  if (bytes === undefined) throw new Error(`Cannot find ${CSV} at ${publicUrl(visit.base)}`);
+  if (bytes === undefined) throw new Failure(`Cannot find ${CSV} at ${publicUrl(visit.base)}`);
   // Latin-1 keeps each byte, whatever the encoding is.
   return { files: [{ name: CSV, bytes: Buffer.from(wholeRows(bytes.toString("latin1")), "latin1") }], total: null };
 }
@@ -53,7 +54,7 @@ function csvAt({ base }: Visit): { url: URL; types: readonly string[] } {
 export async function sampleSamGovApi(visit: Visit): Promise<Sample> {
   const { text, value } = await readJson(visit, noticesAt(visit, SAMPLE_LIMIT, 0));
   const { opportunitiesData, totalRecords } = objectOf(value);
-  if (!Array.isArray(opportunitiesData)) throw new Error(`Cannot use the response of ${visit.base.host}: it is not a list of notices`);
+  if (!Array.isArray(opportunitiesData)) throw new Failure(`Cannot use the response of ${visit.base.host}: it is not a list of notices`);
   return { files: [fileOf("notices.json", text)], total: countOf(totalRecords) };
 }
 

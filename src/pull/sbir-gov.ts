@@ -1,7 +1,7 @@
 /** SBIR.gov: open solicitations from its API, or open topics from its pages while the API is not available. */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../../db/reason.ts";
+import { Failure, messageOf } from "../../db/reason.ts";
 import { objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { permitted } from "./robots.ts";
@@ -28,7 +28,7 @@ async function fetchInstead(visit: Visit, site: URL, reason: string): Promise<Fe
     const path = await fetchTopics({ ...visit, base: site, net });
     return { files: [path], insteadOf: `${reason}; the open topics of ${publicUrl(site)} were imported instead` };
   } catch (error) {
-    throw new Error(`${reason}; ${messageOf(error)}`);
+    throw new Failure(`${reason}; ${messageOf(error)}`);
   }
 }
 
@@ -47,7 +47,7 @@ async function fetchSolicitations(visit: Visit): Promise<Fetched> {
       continue;
     }
     if (value.length >= ROWS)
-      throw new Error(`Cannot page through ${visit.base.host}: it returned the same ${value.length} solicitations again`);
+      throw new Failure(`Cannot page through ${visit.base.host}: it returned the same ${value.length} solicitations again`);
     return { files: files.length === 0 ? [path] : files };
   }
 }
@@ -60,12 +60,12 @@ const FORM = "topics_search";
 async function fetchTopics(visit: Visit): Promise<string> {
   const url = new URL("topics", visit.base);
   const page = await fetchFile(visit, "topics.html", { url, types: ["text/html"], bytesMax: PAGE_BYTES_MAX });
-  if (page.outcome !== "saved") throw new Error(`Cannot find the search of topics at ${publicUrl(url)}`);
+  if (page.outcome !== "saved") throw new Failure(`Cannot find the search of topics at ${publicUrl(url)}`);
   const form_build_id = formBuildId(await readFile(page.path, "utf8"), url);
   await rm(page.path);
   const body = new URLSearchParams({ form_id: FORM, status: "Open", op: "Download", form_build_id });
   const csv = await fetchFile(visit, "topics.csv", { url, types: ["text/csv"], bytesMax: CSV_BYTES_MAX, body, cookies: page.cookies });
-  if (csv.outcome !== "saved") throw new Error(`Cannot fetch ${publicUrl(url)}: it returned 404`);
+  if (csv.outcome !== "saved") throw new Failure(`Cannot fetch ${publicUrl(url)}: it returned 404`);
   return csv.path;
 }
 
@@ -73,7 +73,7 @@ async function fetchTopics(visit: Visit): Promise<string> {
 function formBuildId(html: string, url: URL): string {
   const before = html.split(new RegExp(`value="${FORM}"`), 1)[0] ?? "";
   const id = before.length < html.length ? [...before.matchAll(/name="form_build_id"\s+value="([\w-]+)"/g)].at(-1)?.[1] : undefined;
-  if (id === undefined) throw new Error(`Cannot use the page ${publicUrl(url)}: it has no search of topics`);
+  if (id === undefined) throw new Failure(`Cannot use the page ${publicUrl(url)}: it has no search of topics`);
   return id;
 }
 
@@ -85,7 +85,7 @@ export async function sampleSbirGov(visit: Visit): Promise<Sample> {
 }
 
 function requireList({ base }: Visit, value: unknown): asserts value is unknown[] {
-  if (!Array.isArray(value)) throw new Error(`Cannot use the response of ${base.host}: it is not a list of solicitations`);
+  if (!Array.isArray(value)) throw new Failure(`Cannot use the response of ${base.host}: it is not a list of solicitations`);
 }
 
 function keyOf(solicitation: unknown): string {

@@ -1,6 +1,8 @@
 /** One visit to an upstream: saves its responses as files in a directory of its own. */
+
 import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Failure } from "../../db/reason.ts";
 import { textOf } from "../text/json-value.ts";
 import { publicUrl, withoutKey } from "../text/request-failure.ts";
 import { type DownloadRequest, type DownloadResult, download, type Net, type Validators } from "./download.ts";
@@ -87,7 +89,7 @@ export async function fetchJson(
   request: DownloadRequest,
 ): Promise<{ path: string; text: string; value: unknown }> {
   const { outcome, path } = await fetchFile(visit, name, request);
-  if (outcome !== "saved") throw new Error(`Cannot fetch ${publicUrl(request.url)}: it returned 404`);
+  if (outcome !== "saved") throw new Failure(`Cannot fetch ${publicUrl(request.url)}: it returned 404`);
   const saved = await readFile(path, "utf8");
   const text = withoutKey(saved, visit.key).replace(/^\ufeff/, "");
   if (text !== saved) await writeFile(path, text);
@@ -142,6 +144,6 @@ function parse(text: string, url: URL): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`Cannot read the response of ${publicUrl(url)}: it is not JSON`);
+    throw new Failure(`Cannot read the response of ${publicUrl(url)}: it is not JSON`);
   }
 }

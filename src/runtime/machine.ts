@@ -1,3 +1,4 @@
+import { Failure } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { WorkerConfig, WorkerProcess } from "./worker-process.ts";
 
@@ -44,7 +45,7 @@ export type Machine = {
 export const OUTPUT_CLOSED = "Cannot write standard output: its reader has gone";
 
 /** The reader of standard output has gone, as `head` does when it has enough. */
-export class OutputClosed extends Error {
+export class OutputClosed extends Failure {
   constructor() {
     super(OUTPUT_CLOSED);
   }

@@ -2,10 +2,12 @@
  * Brings the search index up to date with the catalog. Records are read in the order in which the catalog changes them (D-31), and each batch
  * is written together with the new position, so a kill at any point loses nothing.
  */
+
 import type { Database } from "bun:sqlite";
 import { count, desc, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { columns } from "../filter/columns.ts";
 import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
@@ -97,7 +99,7 @@ function isOlder(newest: (Pick<Position, "id"> & { updated_at: number }) | undef
 
 function stateOf(sqlite: Database): State {
   const state = sqlite.query<State, []>("select identity, updated_at, id, is_checked from progress").get();
-  if (state === null) throw new Error("Cannot search: search.db is not whole; delete it, and the next search builds it again");
+  if (state === null) throw new Failure("Cannot search: search.db is not whole; delete it, and the next search builds it again");
   return state;
 }
 

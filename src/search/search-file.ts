@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { accessSync, chmodSync, constants, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf, reasonOf } from "../../db/reason.ts";
+import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { columns } from "../filter/columns.ts";
 import { createTexts } from "../filter/texts.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
@@ -62,7 +62,7 @@ export function openSearchFile(directory: string): SearchFile {
     const advice = /^SQLITE_CORRUPT/.test(codeOf(error))
       ? "it is damaged; delete it, and the next search builds it again"
       : reasonOf(error);
-    throw new Error(`Cannot open ${path}: ${advice}`, { cause: error });
+    throw new Failure(`Cannot open ${path}: ${advice}`, { cause: error });
   }
 }
 

@@ -1,7 +1,9 @@
 /** The databases of a server: opens them, loads them into memory, and finds out whether their files were replaced. */
+
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
 import { NoData, OlderVersion } from "../../db/opening.ts";
+import { Failure } from "../../db/reason.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
 import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } from "../opportunities/read-model.ts";
 
@@ -15,7 +17,7 @@ const CATALOG = { postgres: REQUEST_LIMITS };
 const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, ...REQUEST_LIMITS } };
 
 /** A server cannot go on: its files are no longer those that it opened. */
-export class FilesReplaced extends Error {
+export class FilesReplaced extends Failure {
   constructor(data: string) {
     super(`Cannot go on: the files in ${data} were replaced, overwritten or removed; start the server again to serve what is there now`);
   }
@@ -65,7 +67,7 @@ export async function openStores(
 /** The catalog in the replica `from` of `primary`, whose `statusDb` is open. */
 async function openReplica(from: DatabaseLocation, primary: DatabaseLocation, statusDb: CatalogDb, now: number): Promise<CatalogDb> {
   const refusal = (reason: string) =>
-    new Error(
+    new Failure(
       `Cannot read from ${locationName(from)}: --read-database must be a replica of --database, ${locationName(primary)}, and ${reason}`,
     );
   const notYet = () => refusal("has not caught up with it yet; try again");

@@ -1,7 +1,9 @@
 /** The named sources (D-13), and what is stored of every source. */
+
 import { asc, eq, sql as fragment, gt, inArray, max, ne, type SQL, sum } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
 import { facets, lastImports, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
 import { upperCaseCode } from "../text/source-code.ts";
@@ -22,13 +24,13 @@ export async function listSources(db: CatalogDb): Promise<SourceEntry[]> {
 export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<SourceEntry> {
   const code = upperCaseCode(entry.code.trim());
   if (!CODE.test(code)) {
-    throw new Error(
+    throw new Failure(
       `Cannot add source "${entry.code}": a code has 1 to 64 letters, digits, "_", "-" or ".", and starts with a letter or digit`,
     );
   }
-  if (code === "OTHER") throw new Error("Cannot add source OTHER: the API uses this code for all sources that were not added");
+  if (code === "OTHER") throw new Failure("Cannot add source OTHER: the API uses this code for all sources that were not added");
   const { name, description } = entry;
-  if (name.trim() === "") throw new Error(`Cannot add source ${code}: its name is blank`);
+  if (name.trim() === "") throw new Failure(`Cannot add source ${code}: its name is blank`);
   await db.run(storeSource, { code, name, description });
   return { code, name, description };
 }
@@ -51,7 +53,7 @@ export async function requireSources(db: CatalogDb, codes: readonly string[], ac
   for (const code of codes) {
     if (known.includes(code)) continue;
     const names = [...new Set(known)].sort().join(", ");
-    throw new Error(`Cannot ${action} source ${code}: no source has this code${didYouMean(code, known)}. There are ${names}`);
+    throw new Failure(`Cannot ${action} source ${code}: no source has this code${didYouMean(code, known)}. There are ${names}`);
   }
 }
 

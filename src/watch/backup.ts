@@ -1,5 +1,7 @@
 /** The part of backups that concerns watches. */
+
 import { join } from "node:path";
+import { Failure } from "../../db/reason.ts";
 import { openWatchFileToRead, WATCH_FILE } from "./watch-file.ts";
 
 /**
@@ -11,7 +13,7 @@ export function copyOfWatches(directory: string): Uint8Array | undefined {
   if (file === undefined) return undefined;
   try {
     const result = file.sqlite.query<{ quick_check: string }, []>("pragma quick_check(1)").get()?.quick_check;
-    if (result !== "ok") throw new Error(`Cannot copy ${join(directory, WATCH_FILE)}: it is damaged: ${result}`);
+    if (result !== "ok") throw new Failure(`Cannot copy ${join(directory, WATCH_FILE)}: it is damaged: ${result}`);
     return file.sqlite.serialize();
   } finally {
     file.close();

@@ -1,5 +1,6 @@
 /** A receiver did not accept a message. The message names the receiver and the reason, and never a secret. */
-export class DeliveryError extends Error {
+import { Failure } from "../../db/reason.ts";
+export class DeliveryError extends Failure {
   constructor(
     message: string,
     /** The delay that the receiver asks for. */

@@ -3,7 +3,7 @@
  * slow delays no other one.
  */
 import type { CatalogDb } from "../../db/engine.ts";
-import { messageOf } from "../../db/reason.ts";
+import { Failure, messageOf } from "../../db/reason.ts";
 import { LostPositionError } from "../events/feed.ts";
 import { type Machine, randomFraction } from "../runtime/machine.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -165,7 +165,7 @@ function retryAt(file: WatchFile, watch: Watch, now: EpochMs): EpochMs | undefin
 /** The watch of this name. Throws if there is none. */
 export function requireWatch(file: WatchFile | undefined, name: string): Watch {
   const watch = file === undefined ? undefined : findWatch(file, name);
-  if (watch === undefined) throw new Error(`Cannot find a watch ${name}; fundfeed watch list shows the ones that exist`);
+  if (watch === undefined) throw new Failure(`Cannot find a watch ${name}; fundfeed watch list shows the ones that exist`);
   return watch;
 }
 

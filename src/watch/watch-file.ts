@@ -6,7 +6,7 @@
 import { Database } from "bun:sqlite";
 import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { reasonOf } from "../../db/reason.ts";
+import { Failure, reasonOf } from "../../db/reason.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Counts } from "./message.ts";
@@ -100,7 +100,7 @@ function opening(directory: string, open: (path: string) => Database): WatchFile
     const sqlite = open(path);
     return { sqlite, close: () => sqlite.close() };
   } catch (error) {
-    throw new Error(`Cannot open ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new Failure(`Cannot open ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

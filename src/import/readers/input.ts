@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { codeOf, messageOf } from "../../../db/reason.ts";
+import { codeOf, Failure, messageOf } from "../../../db/reason.ts";
 import { unreadable } from "../../runtime/unreadable.ts";
 import { createUtf8Decoder } from "../../text/utf8.ts";
 import type { Format, Input } from "../format.ts";
@@ -21,14 +21,14 @@ export type OpenInput = Input & {
 };
 
 /** The message names the file and the reason. */
-export class UnreadableInput extends Error {
+export class UnreadableInput extends Failure {
   constructor(name: string, cause: unknown) {
     super(`Cannot read ${name}: ${reasonOf(cause)}`);
   }
 }
 
 /** A file that is not what its format expects. The message names the file and the reason. */
-export class InvalidInput extends Error {
+export class InvalidInput extends Failure {
   constructor(
     readonly file: string,
     reason: string,

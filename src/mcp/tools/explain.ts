@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { Failure } from "../../../db/reason.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../events/event.ts";
 import { numberOf } from "../../search/number.ts";
 import { quoted } from "../../text/quoted.ts";
@@ -47,7 +48,7 @@ export function explainTool({ reader, tool }: Context): Tool | undefined {
     run: async ({ event_id = "", cursor }, call) => {
       const reason = await explain(event_id, call);
       if (reason === undefined)
-        throw new Error(
+        throw new Failure(
           `Cannot explain: no event has the id ${quoted(event_id)}. Ids of events are in the results of history and what_changed`,
         );
       const request = { tool: "explain", event_id };

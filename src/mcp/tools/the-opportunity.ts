@@ -1,4 +1,5 @@
 /** The one opportunity that a tool is asked for. */
+import { Failure } from "../../../db/reason.ts";
 import type { Opportunity } from "../../opportunities/opportunity.ts";
 import { quoted } from "../../text/quoted.ts";
 import type { Call, Reader } from "../reader.ts";
@@ -7,7 +8,7 @@ import { codeInWords } from "../upstream-text.ts";
 export const ID = "Its id, or the number that people call it by, or an id that its source has or had for it.";
 
 /** No opportunity has the id or number. */
-export class NoOpportunity extends Error {}
+export class NoOpportunity extends Failure {}
 
 /** The one opportunity with this id or number. Throws a NoOpportunity if there is none, and an Error if there are several. */
 export async function theOpportunity(
@@ -25,5 +26,5 @@ export async function theOpportunity(
     );
   if (found.length === 1) return opportunity;
   const list = found.map((each) => `${each.id} (${codeInWords(each.source.code)}, ${quoted(each.title)})`).join("; ");
-  throw new Error(`Cannot ${action}: several opportunities have the number ${quoted(id)}. Give the id of one: ${list}`);
+  throw new Failure(`Cannot ${action}: several opportunities have the number ${quoted(id)}. Give the id of one: ${list}`);
 }
