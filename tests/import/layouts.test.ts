@@ -82,7 +82,8 @@ const portal = {
   ),
   enriched: real("the enriched topics", 1, "dod-dsip/cli_enrich_complete.json.gz"),
 };
-const notices = firstsOf(dailyRows());
+/** A third of the notices, because each is a case of its own. */
+const notices = firstsOf(dailyRows()).filter((_, index) => index % 3 === 0);
 const sam = {
   csv: made("the bulk CSV", notices.length, () => samGovFiles.csv(notices)),
   rows: made("its rows as JSON", notices.length, () => samGovFiles.rows(notices)),
@@ -193,7 +194,7 @@ function properties(rows: readonly Row[]): void {
   });
 }
 
-describe("notices of SAM.gov in the excerpts", () => properties(firstsOf(dailyRows())));
+describe("notices of SAM.gov in the excerpts", () => properties(notices));
 describeReal("all notices of SAM.gov", (directory) => properties(firstsOf(dailyRows(directory))));
 
 describe("a notice of SAM.gov", () => {

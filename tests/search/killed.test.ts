@@ -3,10 +3,9 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openCatalog } from "../../db/sqlite/open.ts";
-import { aCatalogOfAll } from "../support/all-records.ts";
+import { aDirectoryOfAll } from "../support/all-records.ts";
 import { outputOf, run } from "../support/clocked-program.ts";
-import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
 
 /** FUNDFEED_KILLS=50 for a thorough run. */
 const KILLS = Number(process.env.FUNDFEED_KILLS ?? 6);
@@ -28,10 +27,7 @@ function contentsOf(directory: string): unknown {
 }
 
 test("fundfeed find", async () => {
-  const directory = aDirectory();
-  const catalog = openCatalog(directory, NOON);
-  const { all } = await aCatalogOfAll(catalog);
-  await catalog.close();
+  const { data: directory, all } = await aDirectoryOfAll();
   const place = ["--limit", "1", "--json", "--data"];
 
   const whole = join(aDirectory(), "whole");

@@ -1,9 +1,11 @@
 /** One catalog of every opportunity in `tests/data`, of all sources. */
+import { cpSync } from "node:fs";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { aCatalog, aDirectory, documentsOf, NOON } from "./imports.ts";
+import { oncePerRun } from "./once-per-run.ts";
 import { EXCERPTS } from "./real-data.ts";
 
 /** Files of each format, in the order in which they are imported. */
@@ -22,9 +24,28 @@ const files: readonly (readonly [format: string, pattern: string])[] = [
   ["challenge-gov", "challenge-gov/challenges-202107*"],
 ];
 
-/** Imports all of them, as excerpts or from the directory of the full files, into the given catalog or a new one. */
-export async function aCatalogOfAll(given?: CatalogDb, directory = EXCERPTS): Promise<{ db: CatalogDb; all: Opportunity[] }> {
-  const { db, clock, takeFiles } = await aCatalog(given);
+/** A catalog of all of them in a file. */
+export async function aCatalogOfAll(): Promise<{ db: CatalogDb; all: Opportunity[] }> {
+  const { data, all } = await aDirectoryOfAll();
+  return { db: openCatalog(data, NOON), all };
+}
+
+/**
+ * A data directory with such a catalog, closed, for commands: of the excerpts, which are imported once per run, or of the full files.
+ * `dropScratch` removes it.
+ */
+export async function aDirectoryOfAll(files = EXCERPTS): Promise<{ data: string; all: Opportunity[] }> {
+  const data = aDirectory();
+  if (files === EXCERPTS) cpSync(await oncePerRun("all-records", (path) => importAll(files, path)), data, { recursive: true });
+  else await importAll(files, data);
+  const catalog = openCatalog(data, NOON);
+  const all = (await documentsOf(catalog)) as unknown as Opportunity[];
+  await catalog.close();
+  return { data, all };
+}
+
+async function importAll(directory: string, data: string): Promise<void> {
+  const { db, clock, takeFiles } = await aCatalog(openCatalog(data, NOON));
   for (const [name, pattern] of files) {
     const format = formats.find((each) => each.name === name);
     if (format === undefined) throw new Error(`There is no format ${name}`);
@@ -34,14 +55,5 @@ export async function aCatalogOfAll(given?: CatalogDb, directory = EXCERPTS): Pr
       clock.now += 1000;
     }
   }
-  return { db, all: (await documentsOf(db)) as unknown as Opportunity[] };
-}
-
-/** A data directory with such a catalog, closed, for commands. `dropScratch` removes it. */
-export async function aDirectoryOfAll(files = EXCERPTS): Promise<{ data: string; all: Opportunity[] }> {
-  const data = aDirectory();
-  const catalog = openCatalog(data, NOON);
-  const { all } = await aCatalogOfAll(catalog, files);
-  await catalog.close();
-  return { data, all };
+  await db.close();
 }
