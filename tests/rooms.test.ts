@@ -124,6 +124,10 @@ describe("files", () => {
     expect(broken).toEqual([]);
   });
 
+  test("begin with a line that says what they are", () => {
+    expect(code.filter((path) => !readText(path).startsWith("/**"))).toEqual([]);
+  });
+
   test("have each doc comment in front of what it describes", () => {
     const behind = code.flatMap((path) => {
       const text = readText(path);

@@ -6,8 +6,8 @@ import { mkdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Cli } from "../../src/cli/command.ts";
-import { mirrorCommand } from "../../src/cli/mirror.ts";
-import { pullCommand } from "../../src/cli/pull.ts";
+import { mirrorCommand } from "../../src/cli/commands/mirror.ts";
+import { pullCommand } from "../../src/cli/commands/pull.ts";
 import { machineOf } from "../support/command-line.ts";
 import { bareCommand } from "../support/commands.ts";
 

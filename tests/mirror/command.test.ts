@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CommanderError } from "commander";
 import type { Cli } from "../../src/cli/command.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
-import { mirrorCommand } from "../../src/cli/mirror.ts";
+import { mirrorCommand } from "../../src/cli/commands/mirror.ts";
 import { type TestApi, testApi } from "../support/api.ts";
 import { bareCommand } from "../support/commands.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CommanderError } from "commander";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Cli } from "../../src/cli/command.ts";
-import { pullCommand } from "../../src/cli/pull.ts";
+import { pullCommand } from "../../src/cli/commands/pull.ts";
 import { emptySummary } from "../../src/import/import-log.ts";
 import { bareCommand } from "../support/commands.ts";
 import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";

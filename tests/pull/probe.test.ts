@@ -1,7 +1,7 @@
 /** `sources probe` against local servers that play each upstream from real files, and each of its known faults. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { CommanderError } from "commander";
-import { probeCommand, type Waiting } from "../../src/cli/probe.ts";
+import { probeCommand, type Waiting } from "../../src/cli/commands/probe.ts";
 import type { Probe } from "../../src/pull/probe.ts";
 import type { ShapeFinding } from "../../src/pull/shape.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";

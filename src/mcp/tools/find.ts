@@ -1,3 +1,4 @@
+/** The tool `find`: opportunities by words and filters, a page at a time. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
 import type { EpochMs } from "../../text/instant.ts";

@@ -1,3 +1,4 @@
+/** The tool `history`: the events of one opportunity, in words. */
 import { Type } from "@sinclair/typebox";
 import type { OpportunityEvent } from "../../events/event.ts";
 import { quoted } from "../../text/quoted.ts";

@@ -1,3 +1,4 @@
+/** The tool `sources`: the sources, and how fresh each is. */
 import { Type } from "@sinclair/typebox";
 import type { SourceFacts } from "../reader.ts";
 import { resultOf } from "../results.ts";

@@ -1,0 +1,78 @@
+/** `fundfeed browse`: show opportunities and what changed in a web browser. */
+import { type Command, Option } from "commander";
+import { type DatabaseLocation, openCatalogAt } from "../../../db/open.ts";
+import type { Listener } from "../../http/listen.ts";
+import { createLog, type Log } from "../../monitoring/log.ts";
+import type { Machine } from "../../runtime/machine.ts";
+import { type KeptOpen, keepOpen } from "../../search/kept-open.ts";
+import { originOf } from "../../server/addresses.ts";
+import { drain, watchStopSignals } from "../../server/signals.ts";
+import { nonBlank, wholeNumber } from "../arguments.ts";
+import type { Cli } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { examples, printResult } from "../output.ts";
+import { addSearchOptions, indexProgress, openIndex, type SearchOptions, useIndex } from "../search-options.ts";
+
+/** Next to the API's 8080, so that both run on one machine. */
+const PORT = 8081;
+
+type BrowseOptions = SearchOptions & { host: string; port: number };
+
+export function browseCommand(browsing: Command, cli: Cli): Command {
+  browsing
+    .addOption(
+      new Option("--host <address>", "address to listen on; anyone who can reach it can read the pages, which need no key")
+        .env("FUNDFEED_BROWSE_HOST")
+        .default("127.0.0.1")
+        .argParser(nonBlank),
+    )
+    .addOption(
+      new Option("--port <n>", "port to listen on; 0 takes a free one")
+        .env("FUNDFEED_BROWSE_PORT")
+        .default(PORT)
+        .argParser(wholeNumber(0, 65_535)),
+    )
+    .addHelpText("after", examples("fundfeed browse", "fundfeed browse --data /var/lib/fundfeed --port 9000"));
+  return addSearchOptions(browsing).action(async (options: BrowseOptions) => {
+    const { machine } = cli;
+    cli.isLasting = true;
+    const log = createLog("text", machine.writeLog, "failure");
+    const stopSignals = watchStopSignals(machine, {}, log);
+    const index = keepOpen(() => openIndex(options, machine.printError));
+    try {
+      // The catalog is closed again before pages are served: each opens it, so that a restore can replace it meanwhile.
+      await withCatalog(cli, options, (catalog) =>
+        useIndex(index.current(), catalog, indexProgress(machine), () => machine.showProgress("")),
+      );
+      const { listener, url } = await startBrowse(machine, options, { ...options, mode: "read" }, index, log);
+      if (!isLoopback(listener.address)) log.notice(machine.now(), NETWORK_WARNING);
+      printResult(cli, options, { url }, `listening on ${url}`);
+      if (!(await drain(stopSignals, listener))) cli.exitCode = 1;
+    } finally {
+      index.close();
+      log.flush();
+    }
+  });
+}
+
+const NETWORK_WARNING =
+  "The pages are served to other machines without a key and without TLS; contacts in them are personal data. Listen on 127.0.0.1 behind a proxy that asks for a password, or use ssh -L";
+
+function isLoopback(address: string): boolean {
+  return address === "::1" || address.startsWith("127.");
+}
+
+/** Starts to serve the pages of a catalog. Loads them first, so that other commands start without them. */
+export async function startBrowse(
+  machine: Machine,
+  { host, port }: { host: string; port: number },
+  location: DatabaseLocation,
+  index: KeptOpen,
+  log: Log,
+): Promise<{ listener: Listener; url: string }> {
+  const { serveBrowse } = await import("../../browse/serve.ts");
+  const openCatalog = () => openCatalogAt(location, machine.now());
+  const onFailure = (error: unknown) => log.failure(machine.now(), error, null);
+  const listener = await serveBrowse({ host, port, openCatalog, openIndex: index.current, now: machine.now, onFailure });
+  return { listener, url: `${originOf("http", host, listener)}/` };
+}

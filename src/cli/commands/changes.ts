@@ -1,0 +1,252 @@
+/** `fundfeed changes`: show what changed in all opportunities. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { CatalogDb } from "../../../db/engine.ts";
+import { type EventType, eventTypes, type Severity, severities } from "../../events/event.ts";
+import { type FeedEntry, type FeedFilter, readWindow, type WindowOrder, type WindowPosition } from "../../events/feed.ts";
+import { BadCursorFile } from "../../feed/cursor-file.ts";
+import { describeFilter } from "../../filter/filter.ts";
+import { momentOf } from "../../filter/kinds.ts";
+import { resolveSources } from "../../filter/sources.ts";
+import { readFreshness } from "../../search/freshness.ts";
+import { didYouMean } from "../../text/closest.ts";
+import { timeInWords } from "../../text/date-in-words.ts";
+import { easternDate, easternDateBefore } from "../../text/eastern.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { nonBlank, refuseValue, wholeNumber } from "../arguments.ts";
+import { followFeed, printFeed } from "../change-feed.ts";
+import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "../change-output.ts";
+import type { Cli, CommonOptions } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "../filter-options.ts";
+import { examples, formatCount } from "../output.ts";
+import { freshnessInWords } from "../results.ts";
+import { wrapped } from "../wrap.ts";
+
+type ChangesOptions = CommonOptions &
+  FilterOptions & {
+    since?: string;
+    until?: string;
+    type?: EventType[];
+    atLeast: Severity;
+    format?: ChangeFormat;
+    bom?: true;
+    output?: string;
+    limit?: number;
+    follow?: true;
+    cursorFile?: string;
+    feedUrl?: string;
+  };
+
+/** How far back the command looks unless it is told. */
+const DEFAULT_SINCE = "7d";
+/** For formats that people and feed readers show as a whole. */
+const DEFAULT_LIMITS: { [Format in ChangeFormat]?: number } = { table: 50, atom: 500 };
+/** Entries read at a time. */
+const PAGE = 500;
+
+export function changesCommand(changes: Command, cli: Cli): Command {
+  changes
+    .option(
+      "--since <when>",
+      "detected after this: 7d or 12h ago, yesterday, monday, a date, a timestamp, or all (default: 7d; with --follow: now)",
+      when,
+    )
+    .option("--until <when>", "detected until this, in the same forms (default: now)", when)
+    .addOption(new Option("--type <types>", `event types: ${eventTypes.join(", ")}`).argParser(types))
+    .addOption(
+      new Option("--at-least <severity>", "leave out less severe events; noise shows all")
+        .choices(severities.filter((each) => each !== "unknown"))
+        .default("informational"),
+    )
+    .addOption(new Option("--format <format>", "output format (default: table; json with --json)").choices(changeFormats))
+    .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
+    .option("-o, --output <file>", "write into this file, which is replaced as a whole", nonBlank)
+    .addOption(
+      new Option("--limit <n>", "only the newest n events (default: 50 in a table, 500 in Atom); with --cursor-file, the next n").argParser(
+        wholeNumber(1, 1_000_000),
+      ),
+    )
+    .option("--follow", "go on: print new events as they are stored, until SIGINT or SIGTERM")
+    .option("--cursor-file <file>", "continue where the last run with this file ended; its first run begins at --since", nonBlank)
+    .addOption(new Option("--feed-url <url>", "where the Atom feed will be published").argParser(feedUrl));
+  addFilterOptions(changes).addHelpText(
+    "after",
+    examples(
+      "fundfeed changes --since 2d --at-least material --agency navy",
+      "fundfeed changes --cursor-file changes.cursor --format ndjson",
+      "fundfeed changes --since 30d --format atom -o /var/www/feed.xml",
+    ),
+  );
+  return changes.action(async (options: ChangesOptions) => {
+    const format = options.format ?? (options.json ? "json" : "table");
+    refuseContradictions(changes, options, format);
+    const { type: types, atLeast, follow, cursorFile } = options;
+    const chosen: FeedFilter = { filter: filterOf(options), types, atLeast };
+    refuseEmptyRanges(changes, chosen.filter, cli.machine.now());
+    if (!follow && cursorFile === undefined) {
+      refuseEmptyPeriod(changes, options, cli.machine.now());
+      return withCatalog(cli, options, (db) => printWindow(cli, db, { ...options, format }, chosen));
+    }
+    const { since = follow ? "now" : DEFAULT_SINCE } = options;
+    const start = since === "now" ? since : (instantOf(since, cli.machine.now()) ?? "all");
+    try {
+      await (follow ? followFeed : printFeed)(cli, { ...options, format, chosen, since: start });
+    } catch (error) {
+      if (error instanceof BadCursorFile) refuseValue(changes, "--cursor-file", error.message);
+      throw error;
+    }
+  });
+}
+
+function refuseContradictions(changes: Command, options: ChangesOptions, format: ChangeFormat): void {
+  const { follow, cursorFile, until, limit, output, bom, feedUrl } = options;
+  const refuse = (reason: string) => changes.error(`error: ${reason}`);
+  if (follow && (format === "json" || format === "atom")) refuse(`--follow cannot print ${format}, which has an end; use --format ndjson`);
+  if (follow && output !== undefined) refuse("--follow prints on standard output; leave out --output");
+  if (follow && limit !== undefined) refuse("--follow has no end; leave out --limit");
+  if (cursorFile !== undefined && format === "atom") refuse("--format atom shows a whole period; leave out --cursor-file");
+  if ((follow || cursorFile !== undefined) && until !== undefined) refuse("--follow and --cursor-file skip nothing; leave out --until");
+  if (bom && format !== "csv") refuse("--bom needs --format csv");
+  if (feedUrl !== undefined && format !== "atom") refuse("--feed-url needs --format atom");
+}
+
+function refuseEmptyPeriod(changes: Command, { since = DEFAULT_SINCE, until = "all" }: ChangesOptions, now: EpochMs): void {
+  const [begin, end] = [instantOf(since, now), instantOf(until, now)];
+  if (begin !== undefined && end !== undefined && begin >= end)
+    changes.error(`error: --since ${since} must be earlier than --until ${until}`);
+}
+
+type WindowRun = ChangesOptions & { format: ChangeFormat };
+
+/** Prints the events of a period. With a limit, these are the newest ones, and all but Atom still begins with the oldest of them. */
+async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: FeedFilter): Promise<void> {
+  const now = cli.machine.now();
+  const since = instantOf(run.since ?? DEFAULT_SINCE, now);
+  const until = run.until === undefined ? undefined : instantOf(run.until, now);
+  const filter = await resolveSources(db, chosen.filter, "show changes of");
+  const window: FeedFilter = { ...chosen, filter, since, until };
+  const limit = run.limit ?? DEFAULT_LIMITS[run.format];
+  const printer = await printerFor(cli, db, run, chosen);
+  const output = openOutput(cli, run);
+  const print = (batch: readonly FeedEntry[]) => {
+    output.print(printer.entries(batch));
+    return output.stopIfAsked();
+  };
+  try {
+    output.print(printer.begin());
+    const { printed, isMore } = await printEntries({ db, filter: window, now }, limit, run.format === "atom" ? "newest" : "oldest", print);
+    const freshness = run.format === "table" || run.format === "json" ? await readFreshness(db, now) : [];
+    const period = { since: instantOrNull(since), until: instantOrNull(until) };
+    const summary = { ...period, at_least: chosen.atLeast, types: chosen.types ?? null, filter: chosen.filter, has_more: isMore };
+    output.print(printer.end({ ...summary, sources: freshness }));
+    const foot = [footOf(printed, isMore, window, describeFilter(chosen.filter, now)), freshnessInWords(freshness)];
+    if (run.format === "table")
+      output.print(`${printed > 0 ? "\n" : ""}${foot.flatMap((line) => wrapped(line, widthOf(cli.machine, run))).join("\n")}\n`);
+    else if (isMore) cli.machine.printError(foot[0] ?? "");
+    output.finish();
+    if (run.format === "atom" && run.output !== undefined && run.feedUrl === undefined)
+      cli.machine.printError(`${run.output} does not say where it is published, which feeds should; --feed-url adds that`);
+  } catch (error) {
+    output.abandon();
+    throw error;
+  }
+}
+
+/** What was looked for, so that nobody wonders why something is missing. */
+function footOf(printed: number, isMore: boolean, { since, until, types, atLeast }: FeedFilter, conditions: readonly string[]): string {
+  const count = printed === 0 ? "No changes" : formatCount(printed, "change");
+  const start = since === undefined ? "the beginning" : timeInWords(formatInstant(since));
+  const end = until === undefined ? "" : ` until ${timeInWords(formatInstant(until))}`;
+  const kinds = [`${atLeast} or more`, ...(types === undefined ? [] : [`type ${types.join(", ")}`])];
+  return `${count} since ${start}${end}, ${[...kinds, ...conditions].join("; ")}${isMore ? "; older ones are not shown: --limit shows more" : ""}`;
+}
+
+type Window = { db: CatalogDb; filter: FeedFilter; now: EpochMs };
+
+/** Prints page by page, so that memory grows neither with the period nor with the limit. `isMore` says whether older events are left out. */
+async function printEntries(
+  window: Window,
+  limit: number | undefined,
+  order: WindowOrder,
+  print: (batch: readonly FeedEntry[]) => Promise<void>,
+): Promise<{ printed: number; isMore: boolean }> {
+  const leftOut = limit === undefined ? null : await newestBeyond(window, limit);
+  const start = order === "oldest" ? leftOut : null;
+  let printed = 0;
+  for await (const entries of pagesOf(window, order, limit, start)) {
+    await print(entries);
+    printed += entries.length;
+  }
+  return { printed, isMore: leftOut !== null };
+}
+
+/** The place of the newest event that a limit leaves out; null if it leaves out none. */
+async function newestBeyond(window: Window, limit: number): Promise<WindowPosition> {
+  let count = 0;
+  let last: FeedEntry | undefined;
+  for await (const entries of pagesOf(window, "newest", limit + 1, null)) {
+    count += entries.length;
+    last = entries.at(-1) ?? last;
+  }
+  return count <= limit || last === undefined ? null : { detected_at: Date.parse(last.event.detected_at), seq: last.seq };
+}
+
+async function* pagesOf(
+  { db, filter, now }: Window,
+  order: WindowOrder,
+  limit: number | undefined,
+  start: WindowPosition,
+): AsyncIterable<readonly FeedEntry[]> {
+  let [after, left] = [start, limit ?? Number.POSITIVE_INFINITY];
+  while (left > 0) {
+    const { entries, position, atEnd } = await readWindow(db, after, filter, now, Math.min(PAGE, left), order);
+    yield entries;
+    if (atEnd) return;
+    [after, left] = [position, left - entries.length];
+  }
+}
+
+function instantOrNull(ms: EpochMs | undefined): string | null {
+  return ms === undefined ? null : formatInstant(ms);
+}
+
+/** The instant of `--since` or `--until`; `undefined` for "all". */
+function instantOf(text: string, now: EpochMs): EpochMs | undefined {
+  if (text === "all") return undefined;
+  const weekday = WEEKDAYS.indexOf(text.toLowerCase());
+  return momentOf(weekday === -1 ? text.replace(/^\d+[hdw]$/, "-$&") : latestDay(weekday, now), now);
+}
+
+const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
+
+/** The Eastern date of the latest such weekday, which may be today. */
+function latestDay(weekday: number, now: EpochMs): string {
+  const today = new Date(easternDate(now)).getUTCDay();
+  return easternDateBefore(now, (today - weekday + 7) % 7);
+}
+
+function when(text: string): string {
+  if (text !== "all" && instantOf(text, 0) === undefined)
+    throw new InvalidArgumentError(
+      "It must be a time ago such as 7d or 12h, yesterday, today, a weekday such as monday, a date such as 2026-12-31, an RFC 3339 timestamp, or all.",
+    );
+  return text;
+}
+
+function types(text: string, earlier: EventType[] = []): EventType[] {
+  const given = text.split(",").map((each) => each.trim());
+  const known = given.map((each) => {
+    const type = eventTypes.find((name) => name === each);
+    if (type === undefined)
+      throw new InvalidArgumentError(`There is no type "${each}"${didYouMean(each, eventTypes)}. The types are ${eventTypes.join(", ")}.`);
+    return type;
+  });
+  return [...new Set([...earlier, ...known])];
+}
+
+function feedUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== "")
+    throw new InvalidArgumentError("It must be an http or https URL without credentials, such as https://example.org/feed.xml.");
+  return url.href;
+}

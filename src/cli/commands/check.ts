@@ -1,0 +1,78 @@
+/** `fundfeed check`: check the databases and every rule that their records must follow. */
+import type { Command } from "commander";
+import type { CatalogDb, StateDb } from "../../../db/engine.ts";
+import { NoData } from "../../../db/opening.ts";
+import { schemas } from "../../../db/postgres/migrate.ts";
+import { reasonOf } from "../../../db/reason.ts";
+import { fileNames } from "../../../db/sqlite/open.ts";
+import { findVersion } from "../../../db/version.ts";
+import { checkCatalog, type Fault } from "../../changes/check.ts";
+import { oneLine } from "../../text/terminal-text.ts";
+import type { Cli, CommonOptions } from "../command.ts";
+import { withCatalog, withState } from "../databases.ts";
+import { printResult } from "../output.ts";
+import { progressReporter } from "../progress.ts";
+
+/** Most faults that are listed of one file. The first ones show what happened; a million more would not. */
+const FAULTS_MAX = 100;
+
+/** The result for one file or schema. `older` names its version if that is older than the program's. */
+type Found = { where: string; faults: Fault[]; older?: string };
+
+export function checkCommand(command: Command, cli: Cli): Command {
+  return command.action(async (options: CommonOptions) => {
+    const found = await findFaults(cli, options);
+    const faults = found.flatMap((each) => each.faults.slice(0, FAULTS_MAX));
+    const hasMore = found.some((each) => each.faults.length > FAULTS_MAX);
+    const lines = [
+      ...found.flatMap(({ where, older }) =>
+        older === undefined ? [] : [`${where}: ${older}; it was not migrated, and only its storage was checked`],
+      ),
+      ...faults.map(({ where, what }) => oneLine(`${where}: ${what}`)),
+    ];
+    if (hasMore) lines.push(`There are more; these are the first ${FAULTS_MAX} of a file`);
+    const older = found.filter((each) => each.older !== undefined).map(({ where }) => where);
+    if (faults.length === 0) lines.push(older.length === 0 ? "No problems found" : "No problems found in what was checked");
+    printResult(cli, options, { ok: faults.length === 0, faults, has_more: hasMore, not_migrated: older }, lines.join("\n"));
+    if (faults.length > 0) cli.exitCode = 1;
+  });
+}
+
+/** A database that cannot be opened is a fault. A missing one is not, as long as the other one exists. */
+async function findFaults(cli: Cli, options: CommonOptions): Promise<Found[]> {
+  const { catalog, state } = options.database === undefined ? fileNames : schemas;
+  const report = progressReporter(cli.machine);
+  const progress = (done: number, total: number) => report({ step: "checking", done, total, unit: "records" });
+  const results = await Promise.allSettled([
+    faultsOf(
+      catalog,
+      withCatalog(cli, options, (db) => inspect(catalog, db, () => checkCatalog(db, FAULTS_MAX + 1, cli.machine.now(), progress))),
+    ),
+    faultsOf(
+      state,
+      withState(cli, options, (db) => inspect(state, db, async () => [])),
+    ),
+  ]);
+  cli.machine.showProgress("");
+  const found = results.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const [missing] = results.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+  if (found.length === 0) throw missing;
+  return found;
+}
+
+async function faultsOf(where: string, work: Promise<Omit<Found, "where">>): Promise<Found> {
+  try {
+    return { where, ...(await work) };
+  } catch (error) {
+    if (error instanceof NoData) throw error;
+    return { where, faults: [{ where, what: reasonOf(error) }] };
+  }
+}
+
+/** Of a database of an older version, only the storage is checked: this program does not know its tables. */
+async function inspect(where: string, db: CatalogDb | StateDb, checkContent: () => Promise<Fault[]>): Promise<Omit<Found, "where">> {
+  const damage = (await db.storageFaults()).map((what) => ({ where, what }));
+  const { applied, known } = await findVersion(db);
+  if (applied < known) return { faults: damage, older: `created by an older version of fundfeed (schema ${applied} of ${known})` };
+  return { faults: damage.length > 0 ? damage : await checkContent() };
+}

@@ -1,0 +1,63 @@
+/** `fundfeed copy`: copy everything from files to PostgreSQL. */
+import type { Command } from "commander";
+import { type Copied, copyDatabases, type Databases, type Progress } from "../../../db/copy.ts";
+import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../../db/open.ts";
+import { CannotOpen } from "../../../db/opening.ts";
+import { Failure, reasonOf } from "../../../db/reason.ts";
+import type { Machine } from "../../runtime/machine.ts";
+import { nonBlank } from "../arguments.ts";
+import { type Cli, type CommonOptions, requirePostgresAddress } from "../command.ts";
+import { examples, printResult, table } from "../output.ts";
+import { progressReporter } from "../progress.ts";
+
+export function copyCommand(copy: Command, cli: Cli): Command {
+  copy
+    .argument("<to>", "URL of a new PostgreSQL database, or a new data directory; the password can also be in PGPASSWORD", nonBlank)
+    .addHelpText(
+      "after",
+      examples(
+        "# the data directory into PostgreSQL, and back",
+        "fundfeed copy postgres://fundfeed@db.example.org/fundfeed",
+        "fundfeed copy --database postgres://db.example.org/fundfeed new-directory",
+      ),
+    );
+  return copy.action(async (to: string, options: CommonOptions) => {
+    const target = locationOf(to);
+    requirePostgresAddress(copy, "the target", target.database);
+    if (options.database === undefined && target.database === undefined)
+      copy.error("error: to copy a data directory to a data directory, use fundfeed backup");
+    const [from, into] = [locationName(options), locationName(target)];
+    const copied = await copyTo(cli.machine, options, target).catch((error: unknown) => {
+      throw error instanceof CannotOpen ? error : new Failure(`Cannot copy ${from} to ${into}: ${reasonOf(error)}`, { cause: error });
+    });
+    const rows = [...rowsOf("catalog", copied.catalog), ...rowsOf("state", copied.state)];
+    printResult(cli, options, { from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);
+    cli.machine.printError("The copy contains key hashes and the cursor secret. Keep it as private as the original.");
+  });
+}
+
+/** A text that starts like a PostgreSQL URL is never taken for a directory, even if the URL is invalid. */
+function locationOf(to: string): DatabaseLocation {
+  return { mode: "create", ...(/^postgres(ql)?:/.test(to) ? { data: "", database: to } : { data: to }) };
+}
+
+async function copyTo(machine: Machine, source: DatabaseLocation, target: DatabaseLocation): Promise<{ catalog: Copied; state: Copied }> {
+  await using opened = new AsyncDisposableStack();
+  const opening = { onMigrated: machine.printError };
+  const open = async (location: DatabaseLocation): Promise<Databases> => ({
+    catalog: opened.adopt(await openCatalogAt(location, machine.now(), opening), (db) => db.close()),
+    state: opened.adopt(await openStateAt(location, machine.now(), opening), (db) => db.close()),
+  });
+  const from = await open(source);
+  const report = progressReporter(machine);
+  const progress: Progress = (name, done, total) => report({ step: `copying ${name}`, done, total, unit: "rows" });
+  try {
+    return await copyDatabases(from, await open(target), progress);
+  } finally {
+    machine.showProgress("");
+  }
+}
+
+function rowsOf(database: string, copied: Copied): { database: string; table: string; rows: number }[] {
+  return Object.entries(copied).map(([name, rows]) => ({ database, table: name, rows }));
+}

@@ -1,0 +1,133 @@
+/** `fundfeed demo`: serve a bundled sample of real opportunities from a temporary directory. */
+import { rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Command, Option } from "commander";
+import { Failure } from "../../../db/reason.ts";
+import { openCatalog, openState } from "../../../db/sqlite/open.ts";
+import { createKey } from "../../accounts/key.ts";
+import { formats } from "../../import/formats/all.ts";
+import { importFiles } from "../../import/run.ts";
+import { createLog, logFormats } from "../../monitoring/log.ts";
+import { temporaryDirectory } from "../../runtime/left-behind.ts";
+import type { Machine } from "../../runtime/machine.ts";
+import { keepOpen } from "../../search/kept-open.ts";
+import { openSearchFile } from "../../search/search-file.ts";
+import type { ServeOptions } from "../../server/options.ts";
+import { serve } from "../../server/serve.ts";
+import { wholeNumber } from "../arguments.ts";
+import type { Cli } from "../command.ts";
+import { sample } from "../demo-sample.ts";
+import { printResult } from "../output.ts";
+import { startBrowse } from "./browse.ts";
+
+export function demoCommand(command: Command, cli: Cli): Command {
+  return command
+    .addOption(new Option("--port <n>", "port to listen on; 0 takes a free one").default(8080).argParser(wholeNumber(0, 65_535)))
+    .addOption(
+      new Option(
+        "--browse-port <n>",
+        "port of the pages to browse; 0 takes a free one (default: the one after --port, or a free one)",
+      ).argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(new Option("--log-format <format>", "format of the log on standard error").choices(logFormats).default("text"))
+    .action(async ({ json, browsePort, ...options }: Pick<ServeOptions, "port" | "logFormat" | "json"> & { browsePort?: number }) => {
+      cli.isLasting = true;
+      const interrupted = new AbortController();
+      cli.machine.onStopSignal(() => interrupted.abort()); // Before the directory is created, so that it is always removed.
+      cli.machine.onReloadSignal(() => interrupted.abort()); // SIGHUP: the terminal was closed.
+      const directory = temporaryDirectory("demo");
+      try {
+        const records = await importSample(cli.machine, directory, interrupted.signal);
+        const key = await createDemoKey(cli.machine, directory);
+        if (interrupted.signal.aborted) return;
+        await using pages = await browseSample(cli.machine, directory, browsePort ?? options.port, browsePort !== undefined);
+        const machine = {
+          ...cli.machine,
+          printLine: (line: string) => {
+            const result = { base_url: line.replace("listening on ", ""), browse_url: pages.url, key, records, directory };
+            printResult(cli, { json }, result, `${introduction(result)}\n${line}`);
+          },
+        };
+        // Exits 0 even if requests were cut off: `bun run` may pass on a signal that the terminal sent as well, and the second one cuts.
+        await serve(machine, { ...options, host: HOST, data: directory, database: undefined });
+      } finally {
+        rmSync(directory, { recursive: true, force: true });
+      }
+    });
+}
+
+const HOST = "127.0.0.1";
+
+/**
+ * Serves the pages. `port` is that of the API unless `isTheirs`: the pages then take the next one, or a free one if that is taken, as it is in
+ * a second demo.
+ */
+async function browseSample(machine: Machine, directory: string, port: number, isTheirs: boolean) {
+  const location = { data: directory, mode: "read" } as const;
+  const log = createLog("text", machine.writeLog, "failure");
+  const index = keepOpen(() => openSearchFile(directory));
+  const start = (port: number) => startBrowse(machine, { host: HOST, port }, location, index, log);
+  const starting = isTheirs || port === 0 ? start(port) : start(port + 1).catch(() => start(0));
+  const { listener, url } = await starting;
+  return {
+    url,
+    [Symbol.asyncDispose]: async () => {
+      await listener.stop(true);
+      index.close();
+    },
+  };
+}
+
+/** Imports each file as of the instant of its publication, so that the history is the real one. Returns the number of records. */
+async function importSample(machine: Machine, directory: string, interrupted: AbortSignal): Promise<number> {
+  const db = openCatalog(directory, machine.now());
+  let added = 0;
+  try {
+    for (const [step, { format: name, file, asOf, snapshot }] of sample.entries()) {
+      if (interrupted.aborted) break;
+      const format = formats.find((each) => each.name === name);
+      if (format === undefined) throw new Failure(`Cannot import the sample: there is no format ${name}`);
+      machine.showProgress(`importing the sample, ${step + 1} of ${sample.length}: ${name}`);
+      const path = join(directory, basename(file)); // Files embedded in a compiled program cannot be read in pieces.
+      await Bun.write(path, Bun.file(file));
+      const context = { db, directory, now: machine.now, notify: () => undefined, progress: () => undefined };
+      const options = { files: [path], snapshot, allowRemovals: true, asOf: Date.parse(asOf), dryRun: false, rejects: undefined };
+      added += (await importFiles(context, format, options)).added;
+    }
+    return added;
+  } finally {
+    machine.showProgress("");
+    await db.close();
+  }
+}
+
+async function createDemoKey(machine: Machine, directory: string): Promise<string> {
+  const db = openState(directory, machine.now());
+  try {
+    return (await createKey(db, { account: "demo", plan: "paid", label: "demo" }, machine.randomBytes, machine.now())).key;
+  } finally {
+    await db.close();
+  }
+}
+
+type Introduced = { base_url: string; browse_url: string; key: string; records: number; directory: string };
+
+function introduction({ base_url: base, browse_url, key, records, directory }: Introduced): string {
+  return `${records} real opportunities of ten federal sources, with their history, in ${directory} (removed when the demo ends).
+
+Open in a browser:
+
+  ${browse_url}
+
+Or paste into another terminal:
+
+  export FUNDFEED_KEY=${key}
+  curl -s ${base}/meta
+  curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/sources'
+  curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/opportunities?limit=2'
+  curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/opportunities?source=GRANTS_GOV&program_type=GRANT&agency=national&limit=2'
+  curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/opportunities?updated_since=2026-07-30T00:00:00Z'
+
+The API reference is at ${base}/docs. Ctrl-C ends the demo.
+`;
+}

@@ -1,0 +1,59 @@
+/** `fundfeed explain`: explain an event: the record before and after. */
+import type { Command } from "commander";
+import { Failure } from "../../../db/reason.ts";
+import { type Explanation, explain } from "../../changes/explain.ts";
+import type { FileDigest } from "../../import/import-log.ts";
+import { formatInstant } from "../../text/instant.ts";
+import { oneLine } from "../../text/terminal-text.ts";
+import { nonBlank } from "../arguments.ts";
+import type { Cli, CommonOptions } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { instantOrNull, printResult } from "../output.ts";
+
+export function explainCommand(command: Command, cli: Cli): Command {
+  return command
+    .argument("<event-id>", "id of the event, as the API and `changes --json` show it", nonBlank)
+    .action(async (id: string, options: CommonOptions) => {
+      const explanation = await withCatalog(cli, options, (db) => explain(db, id));
+      if (explanation === undefined)
+        throw new Failure(`Cannot explain event ${id}: there is no event with that id; fundfeed changes --json shows the ids`);
+      const { import: brought } = explanation;
+      const value = {
+        ...explanation,
+        import:
+          brought === null
+            ? null
+            : {
+                ...brought,
+                files: JSON.parse(brought.files) as FileDigest[],
+                started_at: formatInstant(brought.started_at),
+                as_of: instantOrNull(brought.as_of),
+              },
+      };
+      printResult(cli, options, value, inSentences(explanation));
+    });
+}
+
+function inSentences({ event, after, rules, origin, import: brought }: Explanation): string {
+  const lines = [
+    `${event.type} (${event.severity}) of ${after.source.code} ${after.source.opportunity_id}: ${after.title}`,
+    `detected  ${event.detected_at}`,
+    `by        ${brought === null ? withoutImport(event) : `import ${brought.id}, ${brought.format}, ${fileNames(brought.files)}, ${formatInstant(brought.started_at)}`}`,
+  ];
+  if (origin === "imported") lines.push("rule      none: type and severity come from the imported history");
+  else if (rules.length === 0) lines.push("rule      none of the present rules: they give these changes another severity");
+  for (const rule of rules) lines.push(`rule      ${rule.field ?? "the record"}: ${rule.when} → ${rule.type}, ${rule.severity}`);
+  for (const { field, previous, current } of event.changes) {
+    lines.push("", field, `  before  ${JSON.stringify(previous)}`, `  after   ${JSON.stringify(current)}`);
+  }
+  lines.push("", "Use --json to see the whole record before and after");
+  return lines.map(oneLine).join("\n");
+}
+
+function withoutImport({ type }: Explanation["event"]): string {
+  return type === "status_changed" ? "a status turn: a date has passed" : "fundfeed redact";
+}
+
+function fileNames(files: string): string {
+  return (JSON.parse(files) as FileDigest[]).map(({ name }) => name).join(" ");
+}

@@ -1,0 +1,143 @@
+/** `fundfeed export`: print records in one of five forms. */
+import { type Command, Option } from "commander";
+import type { CatalogDb } from "../../../db/engine.ts";
+import { Failure, reasonOf } from "../../../db/reason.ts";
+import type { OpportunityEvent } from "../../events/event.ts";
+import { commonGrantsOf } from "../../export/common-grants.ts";
+import { csvHeader, csvLineOf } from "../../export/csv.ts";
+import { exportHistories, exportLines, exportOpportunities, type Selection } from "../../export/records.ts";
+import { createExportFile } from "../../export/sqlite-file.ts";
+import { type Filter, matches } from "../../filter/filter.ts";
+import { resolveSources } from "../../filter/sources.ts";
+import type { Opportunity } from "../../opportunities/opportunity.ts";
+import { BYTE_ORDER_MARK } from "../../text/csv.ts";
+import { formatInstant } from "../../text/instant.ts";
+import { sourceCodes } from "../arguments.ts";
+import type { Cli, CommonOptions } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "../filter-options.ts";
+import { examples, formatCount, printResult } from "../output.ts";
+import { progressLine, progressReporter } from "../progress.ts";
+import { stopPoint } from "../stop-point.ts";
+
+const formats = ["ndjson", "csv", "sqlite", "commongrants"] as const;
+type Format = (typeof formats)[number];
+
+type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: Format; bom?: true; events?: true };
+
+export function exportCommand(exporting: Command, cli: Cli): Command {
+  exporting
+    .argument("[file]", "with sqlite: the file to write")
+    .addOption(
+      new Option(
+        "--format <format>",
+        "ndjson with everything, csv for spreadsheets, sqlite for SQL, or commongrants: NDJSON in HHS's protocol",
+      )
+        .choices(formats)
+        .default("ndjson"),
+    )
+    .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
+    .option("--events", "with commongrants: each record's history as a custom field")
+    .option("--source <code...>", "only these sources; repeated or with commas")
+    .addHelpText(
+      "after",
+      examples(
+        "fundfeed export --status open,closing_soon --format csv --bom",
+        "fundfeed export --source SAM_GOV --psc AC",
+        "fundfeed export --format sqlite opportunities.sqlite",
+        "fundfeed export --source GRANTS_GOV --format commongrants --events",
+      ),
+    );
+  return addFilterOptions(exporting).action(async (file: string | undefined, options: ExportOptions) => {
+    const { format } = options;
+    if (format === "sqlite" && file === undefined)
+      exporting.error("error: --format sqlite needs a file: fundfeed export --format sqlite FILE");
+    if (format !== "sqlite" && file !== undefined) exporting.error(`error: ${format} is printed; write it with > ${file}`);
+    if (options.bom && options.format !== "csv") exporting.error("error: --bom needs --format csv");
+    if (options.events && options.format !== "commongrants") exporting.error("error: --events needs --format commongrants");
+    const filter = filterOf({ ...options, source: sourceCodes(options.source) });
+    refuseEmptyRanges(exporting, filter, cli.machine.now());
+    await withCatalog(cli, options, async (db) => {
+      const { source, ...others } = await resolveSources(db, filter, "export");
+      const isFiltered = Object.keys(others).length > 0;
+      const now = cli.machine.now();
+      const isIncluded = isFiltered ? (opportunity: Opportunity) => matches(others, opportunity, now) : undefined;
+      const selection = { codes: source, isIncluded };
+      if (format !== "sqlite") await printAll(cli, db, { ...options, format }, selection);
+      else await writeFile(cli, db, options, file ?? "", selection, filter);
+    });
+  });
+}
+
+/** Writes opportunities with their events into an SQLite file. A signal ends it between two steps, and leaves nothing of the new file. */
+async function writeFile(
+  cli: Cli,
+  db: CatalogDb,
+  options: ExportOptions,
+  path: string,
+  selection: Selection,
+  filter: Filter,
+): Promise<void> {
+  const written = { records: 0, events: 0 };
+  const stopIfAsked = stopPoint(cli.machine, new Error("it was stopped"));
+  const reportProgress = progressReporter(cli.machine);
+  const file = createExportFile(path, { filter: JSON.stringify(filter), madeAt: formatInstant(cli.machine.now()) });
+  try {
+    await exportHistories(db, { ...selection, report: stopIfAsked }, (opportunity, history, text) => {
+      file.put(
+        { id: opportunity.id, at: opportunity.updated_at, text },
+        history.map((event) => ({ id: event.id, at: event.detected_at, text: JSON.stringify(event) })),
+        opportunity,
+      );
+      written.records++;
+      written.events += history.length;
+      reportProgress({ step: "exporting", done: written.records, unit: "records" });
+    });
+    await file.finish(async (next) => {
+      cli.machine.showProgress(progressLine({ ...next, unit: "steps" }, 0));
+      await stopIfAsked();
+    });
+  } catch (error) {
+    throw new Failure(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    file.abandon();
+    cli.machine.showProgress("");
+  }
+  const text = `${formatCount(written.records, "record")} and ${formatCount(written.events, "event")} in ${path}`;
+  printResult(cli, options, { file: path, ...written }, text);
+}
+
+type Printed = { format: Exclude<Format, "sqlite">; bom?: true; events?: true };
+
+/** Record by record, so that memory does not grow with the catalog. */
+async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: Printed, chosen: Selection): Promise<void> {
+  const reportProgress = progressReporter(machine);
+  const report = (done: number, total: number) => reportProgress({ step: "exporting", done, total, unit: "records" });
+  // On a terminal, the records themselves show the progress.
+  const selection = machine.terminal() === undefined ? { ...chosen, report } : chosen;
+  if (format === "csv") machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader);
+  let printed = 0;
+  const printLine = (line: string) => {
+    machine.printLine(line);
+    printed++;
+  };
+  const printCsv = (opportunity: Opportunity) => {
+    machine.printText(csvLineOf(opportunity));
+    printed++;
+  };
+  const printCommonGrants = (opportunity: Opportunity, history?: OpportunityEvent[]) =>
+    printLine(JSON.stringify(commonGrantsOf(opportunity, history)));
+  const printing = {
+    ndjson: () => exportLines(db, selection, printLine),
+    csv: () => exportOpportunities(db, selection, printCsv),
+    commongrants: () => (events ? exportHistories : exportOpportunities)(db, selection, printCommonGrants),
+  };
+  try {
+    await printing[format]();
+  } catch (error) {
+    const reason = `the output is incomplete and ends after ${formatCount(printed, "record")}`;
+    throw new Failure(`Cannot finish export: ${reasonOf(error)}; ${reason}`, { cause: error });
+  } finally {
+    machine.showProgress("");
+  }
+}

@@ -1,0 +1,122 @@
+/** `fundfeed find`: find opportunities by words and filters. */
+import { type Command, Option } from "commander";
+import type { CatalogDb } from "../../../db/engine.ts";
+import { csvHeader, csvLineOf } from "../../export/csv.ts";
+import { describeFilter, type Filter } from "../../filter/filter.ts";
+import { resolveSources } from "../../filter/sources.ts";
+import { BadCursor } from "../../search/cursor.ts";
+import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../../search/find.ts";
+import { type Freshness, readFreshness } from "../../search/freshness.ts";
+import { readOpportunities } from "../../search/records.ts";
+import { BYTE_ORDER_MARK } from "../../text/csv.ts";
+import { refuseValue, wholeNumber } from "../arguments.ts";
+import type { Cli } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges, refuseUnknownOptions, withWords } from "../filter-options.ts";
+import { examples, formatCount } from "../output.ts";
+import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, type Result, resultTable } from "../results.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import { wrapped } from "../wrap.ts";
+
+const formats = ["table", "json", "ndjson", "csv", "md"] as const;
+type Format = (typeof formats)[number];
+
+type FindOptions = SearchOptions & FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format; bom?: true };
+
+export function findCommand(finding: Command, cli: Cli): Command {
+  finding.argument("[words...]", 'words that must all occur: quantum, "a phrase", quant*, -optical').allowUnknownOption(); // -optical
+  addFilterOptions(finding)
+    .addOption(new Option("--sort <order>", "order (default: relevance with words, else updated)").choices(sorts))
+    .addOption(new Option("--limit <n>", "the most opportunities to show").default(20).argParser(wholeNumber(1, 1_000_000)))
+    .option("--cursor <cursor>", "continue after the results that gave this cursor; the words, filters and sort must be the same")
+    .addOption(new Option("--format <format>", "output format (default: table; json with --json)").choices(formats))
+    .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
+    .addHelpText(
+      "after",
+      examples(
+        "fundfeed find quantum --status open,closing_soon",
+        'fundfeed find "machine learning" -medical --closes-after 0d --sort closes',
+        "fundfeed find --naics 5417 --set-aside SBA --format csv",
+      ),
+    );
+  return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
+    refuseUnknownOptions(finding, words);
+    const filter = withWords(finding, filterOf(options), words);
+    const { limit, sort, cursor: after, bom = false } = options;
+    const format = options.format ?? (options.json ? "json" : "table");
+    if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
+    const now = cli.machine.now();
+    refuseEmptyRanges(finding, filter, now);
+    await withCatalog(cli, options, async (catalog) => {
+      const resolved = await resolveSources(catalog, filter, "find opportunities of");
+      const { found, ...page } = await withSearchIndex(cli, options, catalog, async (index) => {
+        const { found, ...page } = withCursor(finding, () => find(index, { filter: resolved, limit, sort, after }, now));
+        return { ...page, found: await resultsOf(catalog, found) };
+      });
+      const freshness = await readFreshness(catalog, now);
+      tellFilters(cli, filter, page.total);
+      print(cli, format, { ...page, filter, results: found, freshness, bom });
+    });
+  });
+}
+
+/** A bad cursor ends the command with a usage error. */
+function withCursor(finding: Command, search: () => FoundPage): FoundPage {
+  try {
+    return search();
+  } catch (error) {
+    if (error instanceof BadCursor) refuseValue(finding, "--cursor", error.message);
+    throw error;
+  }
+}
+
+async function resultsOf(catalog: CatalogDb, found: readonly { id: string; snippet: string | null }[]): Promise<Result[]> {
+  const snippets = new Map(found.map(({ id, snippet }) => [id, snippet]));
+  const opportunities = await readOpportunities(
+    catalog,
+    found.map(({ id }) => id),
+  );
+  return opportunities.map((opportunity) => ({ opportunity, snippet: snippets.get(opportunity.id) ?? null }));
+}
+
+/** The filters in words, so that nobody wonders why something is missing. */
+function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: number): void {
+  const conditions = describeFilter(filter, machine.now());
+  if (conditions.length > 0) machine.printError(`Found ${formatCount(total)} with ${conditions.join("; ")}`);
+}
+
+type Answer = {
+  filter: Filter;
+  total: number;
+  next: string | null;
+  results: readonly Result[];
+  freshness: readonly Freshness[];
+  bom: boolean;
+};
+
+function print({ machine }: Cli, format: Format, { filter, total, next, results, freshness, bom }: Answer): void {
+  const shown = `${formatCount(results.length)} of ${formatCount(total)} shown`;
+  const more = next === null ? "" : format === "table" ? "; --limit shows more" : `; --cursor ${next} continues`;
+  const hidden = total > results.length ? shown + more : "";
+  const foot = [hidden, freshnessInWords(freshness)].filter((line) => line !== "");
+  if (format === "json") {
+    const data = results.map(({ opportunity, snippet }) => ({ ...opportunity, match: snippet && plainSnippet(snippet) }));
+    machine.printLine(JSON.stringify({ data, total, next_cursor: next, filter, sources: freshness }, null, 2));
+  } else if (format === "table") {
+    const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
+    const table =
+      results.length === 0 ? "Nothing found" : resultTable(results, machine.now(), columns, hasColors ? colorStyle : plainStyle);
+    const lines = foot.flatMap((line) => wrapped(line, columns));
+    machine.printText(`${[table, "", ...lines].join("\n")}\n`);
+  } else {
+    if (format === "ndjson") for (const { opportunity } of results) machine.printLine(JSON.stringify(opportunity));
+    if (format === "csv")
+      machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader + results.map(({ opportunity }) => csvLineOf(opportunity)).join(""));
+    if (format === "md") machine.printLine(markdownTable(results));
+    for (const line of foot) machine.printError(line);
+  }
+}
+
+function plainSnippet(snippet: string): string {
+  return snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
+}

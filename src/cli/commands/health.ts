@@ -1,0 +1,56 @@
+/** `fundfeed health`: check that a running server responds. */
+import { get as getPlainly } from "node:http";
+import { get as getSecurely } from "node:https";
+import { type Command, Option } from "commander";
+import { Failure } from "../../../db/reason.ts";
+import type { Machine } from "../../runtime/machine.ts";
+import { requestFailure } from "../../text/request-failure.ts";
+import { apiBaseUrl } from "../arguments.ts";
+import type { Cli } from "../command.ts";
+import { type OutputOptions, printResult } from "../output.ts";
+
+const TIMEOUT_MS = 2000;
+const PORT_MAX = 65_535;
+
+export function healthCommand(command: Command, cli: Cli): Command {
+  return command
+    .addOption(
+      new Option(
+        "--url <url>",
+        "base URL of the server (default: port FUNDFEED_PORT or 8080 of this machine, with TLS if FUNDFEED_TLS_CERT is set)",
+      )
+        .env("FUNDFEED_HEALTH_URL")
+        .argParser(apiBaseUrl),
+    )
+    .action(async (options: OutputOptions & { url?: string }) => {
+      const url = options.url ?? ownAddress(cli.machine.env);
+      const status = await ask(`${url}/meta`, options.url !== undefined);
+      if (status !== 200) throw new Failure(`Cannot get a healthy response from ${url}: GET /meta returned ${status}`);
+      printResult(cli, options, { url, status }, `${url} is healthy`);
+    });
+}
+
+function ownAddress({ FUNDFEED_PORT: port = "8080", FUNDFEED_TLS_CERT = "" }: Machine["env"]): string {
+  if (!/^\d+$/.test(port) || Number(port) > PORT_MAX) throw new Failure(`Cannot read FUNDFEED_PORT: it must be a port, not "${port}"`);
+  return `${FUNDFEED_TLS_CERT === "" ? "http" : "https"}://127.0.0.1:${port}/v1`;
+}
+
+/**
+ * Returns the status of a GET request. Does not use fetch(), which would go through a proxy that the environment names. For a server on this
+ * machine, `verify` is false: its certificate is for another name, and the request sends nothing secret.
+ */
+async function ask(url: string, verify: boolean): Promise<number> {
+  const get = url.startsWith("https:") ? getSecurely : getPlainly;
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const request = get(url, { signal: AbortSignal.timeout(TIMEOUT_MS), rejectUnauthorized: verify }, (response) => {
+    resolve(response.statusCode ?? 0);
+    request.destroy(); // Nothing of the body is read: a server that is not ours could send one without an end.
+  });
+  request.on("error", (error) => reject(new Failure(`Cannot reach ${url}: ${reason(error)}`)));
+  return promise;
+}
+
+function reason(error: Error): string {
+  if (error.name === "TimeoutError" || error.name === "AbortError") return `no response within ${TIMEOUT_MS / 1000} s`;
+  return requestFailure(error).reason;
+}

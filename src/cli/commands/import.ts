@@ -1,0 +1,125 @@
+/** `fundfeed import`: import files of one format. */
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { Argument, type Command } from "commander";
+import type { ImportContext, Options, Progress } from "../../import/context.ts";
+import { importEvents } from "../../import/events.ts";
+import { formats } from "../../import/formats/all.ts";
+import { openInput } from "../../import/readers/input.ts";
+import { commandFor, recognize } from "../../import/recognize.ts";
+import { importFiles } from "../../import/run.ts";
+import type { Machine } from "../../runtime/machine.ts";
+import { oneOf, timestamp } from "../arguments.ts";
+import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
+import { withImportContext, withReadOnlyContext } from "../import-context.ts";
+import { formatOutcome, printRejects } from "../import-outcome.ts";
+import { examples, helpEntry, printResult } from "../output.ts";
+
+type ImportOptions = CommonOptions & {
+  snapshot?: true;
+  allowRemovals?: true;
+  asOf?: number;
+  dryRun?: true;
+  rejects?: string;
+  redactContacts?: true;
+};
+
+export function importCommand(importing: Command, cli: Cli): Command {
+  const names = [...formats.map(({ name }) => name), "events"];
+  const list = [...formats, { name: "events", source: undefined, about: "history from another system as NDJSON: one event per line" }];
+  const entries = list.map(({ name, source = "as stated", about }) => helpEntry(`${name.padEnd(18)}  ${source.padEnd(18)}`, about));
+  importing
+    .addArgument(formatArgument(names))
+    .argument("[file...]", "files to import as one unit; - is standard input; .gz and .zip are unpacked")
+    .option("--snapshot", "the files contain everything the source has: missing records become archived")
+    .option("--allow-removals", "let a snapshot archive more than 20 % of a source's live records")
+    .option("--as-of <timestamp>", "date the changes back to this instant, to backfill history", timestamp)
+    .option("--dry-run", "print what would happen, and store nothing")
+    .option(
+      "--rejects <file>",
+      "file for rejected records (default: <file>.rejects.ndjson, in the data directory if the file is elsewhere)",
+    )
+    .addOption(redactContactsOption())
+    .addHelpText("after", `\nFormats:\n${entries.join("\n")}`)
+    .addHelpText(
+      "after",
+      examples(
+        "fundfeed import grants-gov GrantsDBExtract20261121v2.zip --snapshot",
+        "fundfeed import sam-gov ContractOpportunitiesFullCSV.csv --dry-run",
+        "fundfeed import records mine.ndjson more.ndjson.gz",
+        "fundfeed export | ssh other.example.org fundfeed import records -",
+      ),
+    );
+  return importing.action(async (name: string, files: string[], options: ImportOptions) => {
+    if (!names.includes(name)) importing.error(`error: ${await missingFormat(name)}`);
+    if (files.length === 0) importing.error("error: missing required argument 'file'");
+    const withContext = options.dryRun ? withReadOnlyContext : withImportContext;
+    const importOptions = { ...optionsOf(files, options), redactContacts: isRedactingContacts(cli, options) };
+    const outcome = await untilStopped(cli.machine, (stopping) =>
+      withContext(cli, options, (context) => {
+        const format = formats.find((each) => each.name === name);
+        const stoppable = { ...context, ...stopping(context) };
+        return format === undefined ? importEvents(stoppable, importOptions) : importFiles(stoppable, format, importOptions);
+      }),
+    );
+    cli.machine.showProgress("");
+    const { rejects: _, ...summary } = outcome;
+    printResult(cli, options, summary, `${options.dryRun ? "Dry run: " : ""}${formatOutcome(outcome)}`);
+    if (outcome.rejected > 0) cli.exitCode = 3;
+    printRejects(cli.machine, outcome);
+  });
+}
+
+/** Lets the path of an existing file pass: `missingFormat` then recognizes the file and suggests its format. */
+function formatArgument(names: readonly string[]): Argument {
+  const argument = oneOf(new Argument("<format>", "the files' format"), names);
+  const parse = argument.parseArg;
+  return argument.argParser((text, previous) => (!names.includes(text) && existsSync(text) ? text : parse?.(text, previous)));
+}
+
+async function missingFormat(file: string): Promise<string> {
+  const input = await openInput(file, {}, tmpdir()).catch(() => undefined);
+  const found = input && (await recognize(input));
+  input?.close();
+  const hint = found === undefined ? "" : `; the file looks like ${found.what}`;
+  return `the format is missing: ${commandFor(found?.format ?? "FORMAT", file)}${hint}`;
+}
+
+/**
+ * The first signal ends an import between two steps. While the import still waits, for another import or for standard input, nothing is
+ * stored yet, and the program ends at once. So it does at the second signal.
+ */
+function untilStopped<T>(
+  machine: Machine,
+  work: (stopping: (context: ImportContext) => Pick<ImportContext, "stop" | "progress">) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const cutOff = Promise.withResolvers<never>();
+  let hasBegun = false;
+  machine.onStopSignal(() => {
+    if (stop.signal.aborted)
+      cutOff.reject(new Error("a second signal cut it off; what it stored stays, and the same command stores the rest"));
+    if (!hasBegun) cutOff.reject(new Error("it was stopped before anything was stored"));
+    stop.abort();
+  });
+  const stopping = ({ progress }: ImportContext) => ({
+    stop: stop.signal,
+    progress: (state: Progress) => {
+      hasBegun = true;
+      return progress(state);
+    },
+  });
+  return Promise.race([work(stopping), cutOff.promise]);
+}
+
+function optionsOf(files: readonly string[], { snapshot, allowRemovals, asOf, dryRun, rejects, data, database }: ImportOptions): Options {
+  return {
+    files,
+    snapshot: snapshot === true,
+    allowRemovals: allowRemovals === true,
+    asOf,
+    dryRun: dryRun === true,
+    rejects,
+    rejectsDirectory: database === undefined ? data : ".",
+  };
+}

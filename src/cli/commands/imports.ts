@@ -1,0 +1,69 @@
+/** `fundfeed imports list`: list imports with their files. */
+import type { Command } from "commander";
+import { type FileDigest, listImports, type Summary } from "../../import/import-log.ts";
+import { oneLine } from "../../text/terminal-text.ts";
+import { wholeNumber } from "../arguments.ts";
+import type { Cli, CommonOptions } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, toSecond } from "../output.ts";
+import { wrapped } from "../wrap.ts";
+
+const [LIMIT, LIMIT_MAX] = [100, 1_000_000];
+
+export function listCommand(command: Command, cli: Cli): Command {
+  return command
+    .option("--limit <n>", "how many imports to list", wholeNumber(1, LIMIT_MAX), LIMIT)
+    .action(async (options: CommonOptions & { limit: number }) => {
+      const { limit } = options;
+      const rows = await withCatalog(cli, options, (db) => listImports(db, limit + 1)); // One more shows whether there are others.
+      const imports = rows.slice(0, limit).map((row) => ({
+        id: row.id,
+        format: row.format,
+        files: JSON.parse(row.files) as FileDigest[],
+        sources: JSON.parse(row.sources) as string[],
+        snapshot: row.snapshot === 1,
+        as_of: instantOrNull(row.as_of),
+        started_at: instantOrNull(row.started_at),
+        finished_at: instantOrNull(row.finished_at),
+        counts: JSON.parse(row.counts) as Partial<Summary>,
+      }));
+      const idWidth = `${imports[0]?.id ?? ""}`.length; // The newest id is the longest.
+      const text = imports.map((each) => entryOf(each, idWidth)).join("\n");
+      printResult(cli, options, imports, text === "" ? "Nothing has been imported yet" : text);
+      if (rows.length > limit) cli.machine.printError("There are older imports; --limit lists more.");
+    });
+}
+
+type Import = { id: number; format: string; files: FileDigest[]; started_at: string | null; counts: Partial<Summary> } & {
+  snapshot: boolean;
+  as_of: string | null;
+  finished_at: string | null;
+};
+
+/** One line with format and time, the counts, and one line per file. */
+function entryOf({ id, format, files, snapshot, started_at, as_of, finished_at, counts }: Import, idWidth: number): string {
+  const indent = " ".repeat(idWidth + 2);
+  const facts = [toSecond(started_at ?? ""), format, snapshot && "snapshot", finished_at === null && "not finished"];
+  const lines = [`${`${id}`.padStart(idWidth)}  ${facts.filter(Boolean).join("  ")}`];
+  if (as_of !== null) lines.push(`${indent}as of ${toSecond(as_of)}`);
+  lines.push(...wrapped(countsOf(counts), TERMINAL_WIDTH - indent.length).map((line) => indent + line));
+  lines.push(...files.map(({ name }) => indent + endOf(oneLine(name), TERMINAL_WIDTH - indent.length)));
+  return lines.join("\n");
+}
+
+/** Leaves out counts of zero. */
+function countsOf({ read = 0, ...others }: Partial<Summary>): string {
+  const parts = Object.entries(others).filter(([, count]) => count > 0);
+  const details = parts
+    .map(([name, count]) => (name === "events" ? formatCount(count, "event") : `${formatCount(count)} ${name}`))
+    .join(", ");
+  return `${formatCount(read)} read${details === "" ? "" : `: ${details}`}`;
+}
+
+/** Shortens a path at its beginning, because paths differ at their end. */
+function endOf(path: string, width: number): string {
+  if (Bun.stringWidth(path) <= width) return path;
+  let end = path;
+  while (Bun.stringWidth(end) >= width) end = end.slice(1);
+  return `…${end}`;
+}

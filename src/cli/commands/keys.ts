@@ -1,0 +1,134 @@
+/** `fundfeed keys list`, `fundfeed keys create`, `fundfeed keys rotate`, `fundfeed keys revoke` and `fundfeed keys usage`. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { FIRST_PLAN } from "../../accounts/account.ts";
+import { createKey, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../../accounts/key.ts";
+import { formatInstant, parseStoredMs } from "../../text/instant.ts";
+import { oneLine } from "../../text/terminal-text.ts";
+import { durationMs, wholeNumber } from "../arguments.ts";
+import type { Cli, CommonOptions } from "../command.ts";
+import { withState } from "../databases.ts";
+import { examples, formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond } from "../output.ts";
+import { wrapped } from "../wrap.ts";
+
+const GRACE_MS = 24 * 3_600_000;
+const USE_DAYS = 30;
+const USE_DAYS_MAX = 3660;
+/** Of "expired" and "revoked". */
+const STATE_WIDTH = 7;
+
+export function listCommand(command: Command, cli: Cli): Command {
+  return command.action(async (options: CommonOptions) => {
+    const keys = (await withState(cli, options, (db) => listKeys(db, cli.machine.now()))).map((key) => ({
+      ...key,
+      created_at: instantOrNull(key.created_at),
+      expires_at: instantOrNull(key.expires_at),
+      revoked_at: instantOrNull(key.revoked_at),
+      last_used_at: instantOrNull(key.last_used_at),
+    }));
+    const text = keys.map(entryOf).join("\n");
+    printResult(cli, options, keys, text === "" ? "No keys yet. Create one: fundfeed keys create --account NAME" : text);
+  });
+}
+
+export function createCommand(command: Command, cli: Cli): Command {
+  return command
+    .requiredOption("--account <name>", "account of the key; created if it is missing")
+    .option("--plan <plan>", `put the account on this plan (default for a new account: ${FIRST_PLAN})`)
+    .option("--label <text>", "what the key is for")
+    .addOption(expiryOption(cli))
+    .addHelpText(
+      "after",
+      examples(
+        'fundfeed keys create --account "Acme Research" --plan starter --label nightly',
+        'export FUNDFEED_KEY="$(fundfeed keys create --account me --expires 90d)"',
+      ),
+    )
+    .action(async (options: CommonOptions & CreateOptions) => {
+      const { account, plan, label, expires } = options;
+      const wanted = {
+        account,
+        ...(plan === undefined ? {} : { plan }),
+        ...(label === undefined ? {} : { label }),
+        ...(expires === undefined ? {} : { expires_at: expires }),
+      };
+      const created = await withState(cli, options, (db) => createKey(db, wanted, cli.machine.randomBytes, cli.machine.now()));
+      showOnce(cli, options, created);
+    });
+}
+
+export function rotateCommand(command: Command, cli: Cli): Command {
+  return command
+    .argument("<id>", "id of the old key, as `keys list` shows it")
+    .addOption(new Option("--grace <duration>", "how long the old key stays valid").argParser(durationMs).default(GRACE_MS, "24h"))
+    .addOption(expiryOption(cli))
+    .addHelpText("after", examples("fundfeed keys rotate key_j0NwyNJ3DU33 --grace 7d"))
+    .action(async (id: string, options: CommonOptions & { grace: number; expires?: number }) => {
+      const { machine } = cli;
+      const terms = { graceMs: options.grace, ...(options.expires === undefined ? {} : { expires_at: options.expires }) };
+      const rotated = await withState(cli, options, (db) => rotateKey(db, id, terms, machine.randomBytes, machine.now()));
+      const expires_at = formatInstant(rotated.replaced.expires_at);
+      showOnce(cli, options, { ...rotated, replaced: { id, expires_at } });
+      if (!options.json) machine.printError(`The old key ${id} is valid until ${expires_at}.`);
+    });
+}
+
+export function usageCommand(command: Command, cli: Cli): Command {
+  return command
+    .argument("[id]", "only this key")
+    .option("--days <n>", "number of days, including today", wholeNumber(1, USE_DAYS_MAX), USE_DAYS)
+    .action(async (id: string | undefined, options: CommonOptions & { days: number }) => {
+      const use = await withState(cli, options, (db) => listUse(db, options.days, id, cli.machine.now()));
+      printResult(cli, options, use, table(use, "No requests in that time"));
+    });
+}
+
+export function revokeCommand(command: Command, cli: Cli): Command {
+  return command.argument("<id>", "id of the key, as `keys list` shows it").action(async (id: string, options: CommonOptions) => {
+    await withState(cli, options, (db) => revokeKey(db, id, cli.machine.now()));
+    printResult(cli, options, { id, revoked: true }, `${id} is revoked`);
+  });
+}
+
+type ListedKey = Pick<KeyListing, "id" | "state" | "account" | "label" | "last_four" | "used_today"> & {
+  [name in "created_at" | "expires_at" | "revoked_at" | "last_used_at"]: string | null;
+};
+
+/** A line with the key, its state and its account, and lines about its times and its use. */
+function entryOf({ id, state, account, label, last_four, used_today, ...times }: ListedKey): string {
+  const at = (what: string, instant: string | null) => (instant === null ? [] : [`${what} ${toSecond(instant)}`]);
+  const facts = [
+    ...(label === null ? [] : [`"${oneLine(label)}"`]),
+    ...at("created", times.created_at),
+    ...(times.last_used_at === null ? ["never used"] : at("last used", times.last_used_at)),
+    ...(used_today === 0 ? [] : [`${formatCount(used_today, "request")} today`]),
+    ...at(state === "expired" ? "expired" : "expires", times.expires_at),
+    ...at("revoked", times.revoked_at),
+  ];
+  const lines = wrapped(facts.join(", "), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
+  return [`${id}  …${last_four}  ${state.padEnd(STATE_WIDTH)}  ${oneLine(account)}`, ...lines].join("\n");
+}
+
+type CreateOptions = { account: string; plan?: string; label?: string; expires?: number };
+
+function showOnce(cli: Cli, options: CommonOptions & { expires?: number }, created: NewKey & { replaced?: object }): void {
+  const expiresAt = options.expires === undefined ? undefined : formatInstant(options.expires);
+  printResult(cli, options, { ...created, ...(expiresAt !== undefined && { expires_at: expiresAt }) }, created.key);
+  if (options.json) return;
+  const { id, account, plan } = created;
+  const until = expiresAt === undefined ? "" : `, valid until ${expiresAt}`;
+  cli.machine.printError(`Created key ${id} of account "${account}" on plan ${plan}${until}. Store it now: it cannot be shown again.`);
+}
+
+function expiryOption({ machine }: Cli): Option {
+  const parse = (text: string) => {
+    const instant = /^\d+[a-z]$/.test(text) ? machine.now() + durationMs(text) : parseStoredMs(text);
+    if (instant !== undefined) return instant;
+    throw new InvalidArgumentError(
+      "It must be a duration such as 90d, or an RFC 3339 timestamp with an offset such as 2027-01-31T17:00:00Z.",
+    );
+  };
+  return new Option(
+    "--expires <when>",
+    "when the new key expires: after a duration such as 90d, or at a timestamp (default: never)",
+  ).argParser(parse);
+}

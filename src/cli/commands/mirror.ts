@@ -1,0 +1,178 @@
+/** `fundfeed mirror`: keep a copy of a server's records in sync. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { Failure, reasonOf } from "../../../db/reason.ts";
+import { importNameOf } from "../../import/formats/all.ts";
+import { type Feed, PermanentError, readSources } from "../../mirror/feed.ts";
+import { openNdjsonStore } from "../../mirror/ndjson-store.ts";
+import { openSqliteStore } from "../../mirror/sqlite-store.ts";
+import { openPrintingStore, type Scope, type Store } from "../../mirror/store.ts";
+import { type Summary, syncOnce } from "../../mirror/sync.ts";
+import { isOutputClosed, type Machine, randomFraction } from "../../runtime/machine.ts";
+import { runEvery, sleep } from "../../runtime/run-every.ts";
+import { closest } from "../../text/closest.ts";
+import { formatInstant } from "../../text/instant.ts";
+import { upperCaseCode } from "../../text/source-code.ts";
+import { apiBaseUrl, durationAtLeast } from "../arguments.ts";
+import type { Cli } from "../command.ts";
+import { examples, formatCount, formatDuration, helpEntry, type OutputOptions } from "../output.ts";
+import { progressReporter } from "../progress.ts";
+import { isPrivate, readKey } from "../server-key.ts";
+
+type MirrorOptions = OutputOptions & {
+  into: string;
+  format?: Format;
+  every?: number;
+  events?: true;
+  source?: string[];
+  keyFile?: string;
+  allowHttp?: true;
+};
+
+const formats = ["ndjson", "sqlite"] as const;
+type Format = (typeof formats)[number];
+
+/** Longer waits are printed as a line, not only as progress. */
+const LONG_WAIT_MS = 60_000;
+
+/** What tests replace, so that they need not wait. */
+type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void>; timeoutMs?: number };
+
+export function mirrorCommand(mirror: Command, cli: Cli, waiting: Waiting = { wait: sleep }): Command {
+  mirror
+    .argument("<base-url>", "base URL of the server, ending in /v1", apiBaseUrl)
+    .option("--into <file>", "file of the copy; - prints each new or changed record", "-")
+    .addOption(new Option("--format <format>", "format of the copy (default: from the file's extension)").choices(formats))
+    .option("--every <duration>", "repeat, for example every 5m, until SIGTERM or SIGINT", durationAtLeast("10s"))
+    .option("--events", "also copy the history of each changed record, with one more request for each")
+    .option("--source <codes>", "only these source codes, such as DSIP; repeat the option or separate codes with commas", sourceCodes)
+    .option("--key-file <file>", "read the API key from this file instead of from FUNDFEED_KEY")
+    .option("--allow-http", "allow sending the key to another machine without TLS")
+    .addHelpText(
+      "after",
+      `
+The API key is in FUNDFEED_KEY or --key-file, never on the command line.
+An interrupted copy continues when the same command is run again.
+
+${helpEntry(".ndjson, .jsonl       ", "one document per line, newest first, each record followed by its events")}
+${helpEntry(".db, .sqlite, .sqlite3", 'views "opportunity", "event" and others with one column a field, and full-text search (docs/sql.md)')}
+${examples("fundfeed mirror https://api.example.org/v1 --into copy.sqlite --every 5m", "fundfeed mirror https://api.example.org/v1 --source SAM_GOV | jq .title")}`,
+    );
+  return mirror.action(async (baseUrl: string, options: MirrorOptions) => {
+    if (!isPrivate(baseUrl) && !options.allowHttp)
+      mirror.error(`error: ${baseUrl} is not https; use --allow-http to send the key without TLS`);
+    const format = formatOf(options);
+    if (format === undefined) mirror.error(`error: the format of ${options.into} is unknown; add --format ndjson or --format sqlite`);
+    else if (options.into === "-" && format !== "ndjson") mirror.error("error: a database cannot be printed; give a file with --into");
+    else await run(cli, baseUrl, format, options, waiting);
+  });
+}
+
+async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOptions, { wait, timeoutMs }: Waiting): Promise<void> {
+  const { machine } = cli;
+  const stop = new AbortController();
+  machine.onStopSignal(() => stop.abort());
+  const scope: Scope = { baseUrl, source: options.source ?? [], events: options.events === true };
+  const feed: Feed = {
+    baseUrl,
+    key: readKey(machine, options.keyFile, "mirror"),
+    fetch: (request) => fetch(request, { verbose: false }), // BUN_CONFIG_VERBOSE_FETCH would print the key.
+    sleep: wait,
+    random: () => randomFraction(machine),
+    stop: stop.signal,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    onWait: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${reason}`),
+  };
+  const store = openStore(machine, format, options.into, scope);
+  const warnOnce = sourceWarning(feed, scope.source, machine);
+  const sync = async () => {
+    const reportProgress = progressReporter(machine);
+    let saved = 0;
+    const progress = ({ records, events }: Summary) => {
+      saved = records;
+      reportProgress({ step: "mirroring", done: records, unit: `record${records === 1 ? "" : "s"}, ${formatCount(events, "event")}` });
+    };
+    try {
+      await warnOnce();
+      return await syncOnce({ ...feed, ...scope, store, progress });
+    } catch (error) {
+      throw new Failure(`Cannot mirror ${baseUrl}: ${reasonOf(error)}${savedSoFar(saved, format, options)}`, { cause: error });
+    } finally {
+      machine.showProgress("");
+    }
+  };
+  try {
+    if (options.every === undefined) report(cli, options, await sync());
+    else {
+      cli.isLasting = true;
+      await runEvery(options.every, { now: machine.now, wait, stop: stop.signal }, () => runOnce(cli, options, sync, stop.signal));
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** The end of an error after some records were saved. A file of NDJSON is replaced as a whole, so it has none of them. */
+function savedSoFar(saved: number, format: Format, { into }: MirrorOptions): string {
+  if (saved === 0 || (format === "ndjson" && into !== "-")) return "";
+  return `; it came as far as ${formatCount(saved, "record")}${into === "-" ? "" : "; the same command copies the rest"}`;
+}
+
+/** Warns once of source codes that the server does not name: most are mistyped, and nothing would be copied. */
+function sourceWarning(feed: Feed, sources: readonly string[], { printError }: Machine): () => Promise<void> {
+  const wanted = new Set(sources).difference(new Set(["OTHER"]));
+  return async () => {
+    if (wanted.size === 0) return;
+    const known = (await readSources(feed)).map(({ code }) => code);
+    for (const code of wanted.difference(new Set(known))) {
+      const meant = closest(code, known);
+      const advice =
+        meant === undefined ? `Its sources are ${known.map(withImportName).join(", ")}.` : `Did you mean ${withImportName(meant)}?`;
+      printError(`The server does not name a source ${code}; only records with exactly this code are copied. ${advice}`);
+    }
+    wanted.clear();
+  };
+}
+
+function withImportName(code: string): string {
+  const name = importNameOf(code);
+  return name === undefined ? code : `${code} (imported as ${name})`;
+}
+
+/** One run of --every. Prints a temporary failure and returns, so that the next run tries again. */
+async function runOnce(cli: Cli, options: MirrorOptions, sync: () => Promise<Summary>, stop: AbortSignal): Promise<void> {
+  const time = formatInstant(cli.machine.now());
+  try {
+    report(cli, options, await sync(), time);
+  } catch (error) {
+    if (isOutputClosed(error)) throw error;
+    if (stop.aborted) return;
+    if (!(error instanceof Error) || error.cause instanceof PermanentError) throw error;
+    cli.machine.printError(`${time} ${error.message}`);
+  }
+}
+
+/** Prints on standard output, unless the records go there. */
+function report({ machine }: Cli, { json, into }: MirrorOptions, summary: Summary, time?: string): void {
+  const { records, events, mark } = summary;
+  const print = into === "-" ? machine.printError : machine.printLine;
+  const sentence = `${formatCount(records, "record")}, ${formatCount(events, "event")}; ${mark === null ? "the server has no records" : `up to date as of ${mark}`}`;
+  print(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
+}
+
+function openStore(machine: Machine, format: Format, into: string, scope: Scope): Store {
+  if (into === "-") return openPrintingStore(machine.printLine);
+  if (format === "ndjson") return openNdjsonStore(into, scope, machine.printError);
+  return openSqliteStore(into, scope, machine.printError);
+}
+
+function formatOf({ into, format }: MirrorOptions): Format | undefined {
+  if (format !== undefined) return format;
+  if (into === "-" || /\.(ndjson|jsonl)$/i.test(into)) return "ndjson";
+  return /\.(db|sqlite3?)$/i.test(into) ? "sqlite" : undefined;
+}
+
+function sourceCodes(text: string, earlier: string[] = []): string[] {
+  const codes = text.split(",").map((code) => upperCaseCode(code.trim()));
+  if (codes.includes("")) throw new InvalidArgumentError("It must be source codes, separated by commas.");
+  return [...new Set([...earlier, ...codes])].sort();
+}

@@ -1,0 +1,205 @@
+/** `fundfeed pull`: download what an upstream publishes, and import it. */
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { Failure, messageOf } from "../../../db/reason.ts";
+import type { Outcome } from "../../import/context.ts";
+import { emptySummary, type Summary } from "../../import/import-log.ts";
+import type { Net } from "../../pull/download.ts";
+import { type Pull, pull } from "../../pull/pull.ts";
+import { type Upstream, upstreams } from "../../pull/upstreams.ts";
+import { isOutputClosed, type Machine, randomFraction } from "../../runtime/machine.ts";
+import { runEvery, sleep } from "../../runtime/run-every.ts";
+import { formatInstant } from "../../text/instant.ts";
+import { durationAtLeast, oneOf, plainHttpUrl } from "../arguments.ts";
+import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
+import { withImportContext } from "../import-context.ts";
+import { formatOutcome, printRejects } from "../import-outcome.ts";
+import { examples, helpEntry, printResult } from "../output.ts";
+import { progressReporter } from "../progress.ts";
+
+type PullOptions = CommonOptions & {
+  every?: number;
+  keep?: string;
+  from?: URL;
+  allowHttp?: true;
+  allowRemovals?: true;
+  force?: true;
+  rejects?: string;
+  contact?: string;
+  redactContacts?: true;
+};
+
+/** What tests replace, so that they need not wait. */
+type Waiting = Pick<Net, "timeouts" | "wait">;
+
+const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
+
+export function pullCommand(command: Command, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
+  const names = upstreams.map(({ name }) => name);
+  const list = upstreams.map(({ name, format, about }) => helpEntry(`${name.padEnd(18)}  ${(format.source ?? "").padEnd(12)}`, about));
+  return command
+    .addArgument(oneOf(new Argument("<source>", "the upstream"), names))
+    .option("--every <duration>", "repeat, for example every 6h, until SIGTERM or SIGINT", durationAtLeast("1m"))
+    .option("--keep <dir>", "keep the downloaded files in a new subdirectory of this directory")
+    .option("--from <url>", "base URL to download from (FUNDFEED_<SOURCE>_URL)", baseUrl)
+    .option("--allow-http", "allow a base URL without TLS")
+    .option("--allow-removals", "let a snapshot archive more than 20 % of a source's live records")
+    .option("--force", "download and import even what has not changed since the last pull")
+    .option(
+      "--rejects <file>",
+      "file for rejected records (default: <source>.rejects.ndjson in the data directory, or here with --database)",
+    )
+    .addOption(contactOption())
+    .addOption(redactContactsOption())
+    .addHelpText(
+      "after",
+      `\nSources:\n${list.join("\n")}\n\nIn capitals: the source code of the records.\nsam-gov-api needs a key, in FUNDFEED_SAM_GOV_KEY.`,
+    )
+    .addHelpText("after", examples("fundfeed pull grants-gov", "fundfeed pull dsip --every 6h --contact ann@example.org"))
+    .action(async (name: string, options: PullOptions) => {
+      const upstream = upstreams.find((each) => each.name === name);
+      if (upstream !== undefined) await untilStopped(cli.machine, (stop) => run(cli, upstream, options, { ...waiting, stop }));
+    });
+}
+
+/** The first signal aborts `stop`, which ends the work in job. The second ends the program at once. */
+export function untilStopped(machine: Machine, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const cutOff = Promise.withResolvers<void>();
+  machine.onStopSignal(() => {
+    if (stop.signal.aborted)
+      cutOff.reject(new Error("a second signal cut it off; what it stored stays, and the same command stores the rest"));
+    stop.abort();
+  });
+  return Promise.race([work(stop.signal), cutOff.promise]);
+}
+
+async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
+  const { machine } = cli;
+  const job = { ...jobOf(machine, upstream, options), redactContacts: isRedactingContacts(cli, options) };
+  const net = {
+    ...waiting,
+    allowHttp: options.allowHttp === true,
+    contact: options.contact,
+    now: machine.now,
+    random: () => randomFraction(machine),
+    progress: downloadProgress(cli),
+  };
+  const pullOnce = () => withImportContext(cli, options, (context) => pull(context, net, job)).finally(() => machine.showProgress(""));
+
+  if (options.every === undefined) {
+    const outcome = await pullOnce();
+    printResult(cli, options, summaryOf(upstream, outcome), textOf(upstream, outcome));
+    if (outcome !== undefined) printRejects(machine, outcome);
+    if (outcome !== undefined && outcome.rejected > 0) cli.exitCode = 3;
+    return;
+  }
+  cli.isLasting = true;
+  await runEvery(options.every, { now: machine.now, ...waiting }, async () => {
+    const time = formatInstant(machine.now());
+    try {
+      const outcome = await pullOnce();
+      machine.printLine(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${textOf(upstream, outcome)}`);
+      if (outcome !== undefined) printRejects(machine, outcome);
+    } catch (error) {
+      if (isOutputClosed(error)) throw error;
+      if (!waiting.stop.aborted) machine.printError(`${time} ${messageOf(error)}`);
+    }
+  });
+}
+
+function jobOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull {
+  const { from, keep, force, allowRemovals, database } = options;
+  const { name } = upstream;
+  const rejects = options.rejects ?? (database === undefined ? undefined : `${name}.rejects.ndjson`);
+  const key = keyOf(env, upstream);
+  if (key === "") throw new Failure(`Cannot pull ${name}: ${needsKey(upstream)}`);
+  const base = baseOf(env, upstream, from);
+  return {
+    upstream,
+    base,
+    fallback: fallbackOf(env, upstream, base),
+    key,
+    keep,
+    force: force === true,
+    allowRemovals: allowRemovals === true,
+    rejects,
+  };
+}
+
+/** The key from the environment; "" if it is missing, `undefined` if the upstream needs none. */
+export function keyOf(env: Machine["env"], { keyFrom }: Upstream): string | undefined {
+  return keyFrom === undefined ? undefined : (env[keyFrom] ?? "").trim();
+}
+
+export function needsKey({ keyFrom }: Upstream): string {
+  return `put its key into the environment variable ${keyFrom}`;
+}
+
+/** The base URL by option, environment or table. Throws if the one in the environment is not valid. */
+export function baseOf(env: Machine["env"], upstream: Upstream, from: URL | undefined): URL {
+  const variable = variableOf(upstream);
+  const url = from ?? parseBaseUrl(env[variable] ?? upstream.base);
+  if (url === undefined) throw new Failure(`Cannot pull ${upstream.name}: ${variable} must be ${BASE_URL}`);
+  return url;
+}
+
+function variableOf({ name }: Upstream): string {
+  return `FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`;
+}
+
+/** The upstream's own site stands in for its own API, and for another one only if the environment says so. */
+function fallbackOf(env: Machine["env"], upstream: Upstream, base: URL): URL | undefined {
+  const { name, fallback } = upstream;
+  if (fallback === undefined) return undefined;
+  const given = env[fallback.variable] ?? (base.href === upstream.base ? fallback.base : undefined);
+  const url = given === undefined ? undefined : parseBaseUrl(given);
+  if (given !== undefined && url === undefined) throw new Failure(`Cannot pull ${name}: ${fallback.variable} must be ${BASE_URL}`);
+  return url;
+}
+
+/** `fetched` is false if there was nothing new. */
+function summaryOf({ name }: Upstream, outcome: Outcome | undefined): Summary & { source: string; fetched: boolean } {
+  const { rejects: _, ...summary } = outcome ?? { ...emptySummary, rejects: [] };
+  return { source: name, fetched: outcome !== undefined, ...summary };
+}
+
+function textOf({ name }: Upstream, outcome: Outcome | undefined): string {
+  return `${name}: ${outcome === undefined ? "nothing new" : formatOutcome(outcome)}`;
+}
+
+function downloadProgress(cli: Cli): Net["progress"] {
+  const report = progressReporter(cli.machine);
+  return (bytes, total, response = 1, planned) => {
+    if (planned !== undefined) return report({ step: "downloading", done: response, total: planned, unit: "responses" });
+    const megabytes = { done: bytes / 1e6, total: total === undefined ? undefined : total / 1e6, unit: "MB", rateUnit: "MB" };
+    report({ step: response === 1 ? "downloading" : `downloading response ${response},`, ...megabytes });
+  };
+}
+
+/** `--contact`, which tells the upstreams how to reach the operator. */
+export function contactOption(): Option {
+  return new Option("--contact <address>", "e-mail address or page by which the upstreams can reach you, sent with each request")
+    .env("FUNDFEED_CONTACT")
+    .argParser(contactAddress);
+}
+
+/** An address that can stand in the comment of a User-Agent header. */
+function contactAddress(text: string): string {
+  const isEmail = /^[^\s@()<>]+@[^\s@()<>]+\.[a-z]{2,}$/i.test(text);
+  if (text.length > 200 || /[^!-~]|[()\\;]/.test(text) || !(isEmail || /^https?:\/\/./.test(text)))
+    throw new InvalidArgumentError("It must be an e-mail address or an http or https URL.");
+  return text;
+}
+
+const BASE_URL = "an http or https URL without query and password, such as https://mirror.example.org/extracts/";
+
+/** A base URL, ending in "/". */
+export function baseUrl(text: string): URL {
+  const url = parseBaseUrl(text);
+  if (url === undefined) throw new InvalidArgumentError(`It must be ${BASE_URL}.`);
+  return url;
+}
+
+function parseBaseUrl(text: string): URL | undefined {
+  return plainHttpUrl(text.endsWith("/") ? text : `${text}/`);
+}

@@ -1,0 +1,108 @@
+/** `fundfeed redact`: erase contacts from records and their history. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import type { CatalogDb } from "../../../db/engine.ts";
+import { locationName } from "../../../db/open.ts";
+import { Failure, reasonOf } from "../../../db/reason.ts";
+import { fileNames } from "../../../db/sqlite/open.ts";
+import { type Redacted, redactStored, rehearseRedaction } from "../../changes/redact.ts";
+import { type ImportContext, withStaging } from "../../import/context.ts";
+import { filesWithRecords, withholdRecords } from "../../import/rejects.ts";
+import { dropDownloads } from "../../pull/pull.ts";
+import { upstreams } from "../../pull/upstreams.ts";
+import { requireSources } from "../../sources/source.ts";
+import { sourceCodes } from "../arguments.ts";
+import type { Cli, CommonOptions } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { withImportContext } from "../import-context.ts";
+import { examples, formatCount, printResult } from "../output.ts";
+import { progressReporter } from "../progress.ts";
+
+/** How long to wait for a dump or another long read of PostgreSQL. */
+const WAIT_MS = 10 * 60_000;
+
+export function redactCommand(command: Command, cli: Cli): Command {
+  return command
+    .option("--source <code...>", "only these sources; repeated or with commas")
+    .option("--dry-run", "print what would be erased (erasing cannot be undone), and erase nothing")
+    .addHelpText("after", examples("fundfeed redact --source SAM_GOV --dry-run"))
+    .action(async (options: CommonOptions & { source?: string[]; dryRun?: true }) => {
+      const { now, printError } = cli.machine;
+      const codes = sourceCodes(options.source);
+      if (options.dryRun) return rehearse(cli, options, codes);
+      const redacted = await withImportContext(cli, options, async (context) => {
+        const { db } = context;
+        await requireSources(db, codes ?? [], "redact");
+        if (!(await db.mayVacuum()))
+          throw new Failure(`Cannot redact ${locationName(options)}: it rewrites tables, which requires the role of their owner`);
+        // Waits for a running import, and removes what a killed one left.
+        return withStaging(context, async () => {
+          const erased = await redactStored(db, codes, now(), progressOf(cli));
+          cli.machine.showProgress("");
+          const stored = { ...erased, complete: await vacuum(cli, db) };
+          await redactFiles(context).catch(refuseAfterRecords);
+          return stored;
+        });
+      });
+      const { records, events, complete } = redacted;
+      printResult(cli, options, redacted, `Contacts erased from ${formatRedacted({ records, events })}`);
+      if (!complete) printError(options.database === undefined ? LEFT_IN_LOG : LEFT_IN_TABLES);
+    });
+}
+
+async function rehearse(cli: Cli, options: CommonOptions, codes: readonly string[] | undefined): Promise<void> {
+  const counted = await withCatalog(cli, { ...options, mode: "read" }, async (db) => {
+    await requireSources(db, codes ?? [], "redact");
+    return rehearseRedaction(db, codes, progressOf(cli));
+  });
+  cli.machine.showProgress("");
+  printResult(cli, options, counted, `Contacts would be erased from ${formatRedacted(counted)}`);
+  const files = options.database === undefined ? await filesWithRecords(options.data) : [];
+  for (const file of files) cli.machine.printError(`${file} would keep the line and reason of each rejected record, but not the record`);
+}
+
+function progressOf({ machine }: Cli): (done: number, total: number) => void {
+  const report = progressReporter(machine);
+  return (done, total) => report({ step: "reading", done, total, unit: "records" });
+}
+
+function formatRedacted({ records, events }: Redacted): string {
+  return `${formatCount(records, "record")} and ${formatCount(events, "event")}`;
+}
+
+const LEFT_IN_LOG =
+  "The write-ahead log still contains contacts, because a reader kept it from being emptied. Run redact again, or stop the servers.";
+const LEFT_IN_TABLES =
+  "Unused space of tables still contains contacts, because a dump, an export or another long read kept them from being rewritten. Run redact again when it has ended.";
+
+/** Removes contacts from the files next to the catalog that may hold whole records. They do not name sources, so all files are treated. */
+async function redactFiles(context: ImportContext): Promise<void> {
+  const { directory, notify } = context;
+  for (const file of await withholdRecords(directory))
+    notify(`${file} keeps the line and reason of each rejected record, but not the record`);
+  for (const upstream of upstreams) {
+    if (!(await dropDownloads(context, upstream))) notify(`A pull of ${upstream.name} is running; its downloads are removed when it ends`);
+  }
+  for (const name of Object.values(fileNames)) rmSync(join(directory, `${name}.partial`), { force: true }); // Left by a killed restore.
+}
+
+function refuseAfterRecords(error: unknown): never {
+  const rest = "contacts are erased from records and events, but files may still have some until redact runs again";
+  throw new Failure(`Cannot redact the files beside the catalog: ${rest}: ${reasonOf(error)}`, { cause: error });
+}
+
+async function vacuum({ machine }: Cli, db: CatalogDb): Promise<boolean> {
+  const onWait = () =>
+    machine.printError("Contacts are erased. Waiting for a long read, such as a dump or an export, to end before tables are rewritten");
+  try {
+    return await db.vacuum({ forMs: WAIT_MS, onWait });
+  } catch (error) {
+    throw new Failure(
+      `Cannot rewrite the tables: contacts are erased, but remain in unused space until redact runs again: ${reasonOf(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}

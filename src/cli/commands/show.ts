@@ -1,0 +1,164 @@
+/** `fundfeed show`: show one opportunity as a page of text. */
+import type { Command } from "commander";
+import type { CatalogDb } from "../../../db/engine.ts";
+import { Failure } from "../../../db/reason.ts";
+import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
+import { changesInWords, fundingInWords, statusInWords } from "../../events/in-words.ts";
+import type { Opportunity } from "../../opportunities/opportunity.ts";
+import { findByNumber } from "../../search/find.ts";
+import { numberOf } from "../../search/number.ts";
+import { findByUpstreamId, readHistory, readOpportunities } from "../../search/records.ts";
+import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
+import { type EpochMs, parseStoredMs } from "../../text/instant.ts";
+import { plainParagraphs, plainText } from "../../text/plain-text.ts";
+import { relativeTime } from "../../text/relative-time.ts";
+import { oneLine } from "../../text/terminal-text.ts";
+import { nonBlank } from "../arguments.ts";
+import type { Cli } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { examples, formatCount, printResult } from "../output.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import { wrapped } from "../wrap.ts";
+
+/** So many columns that a terminal of 80 has room. */
+const WIDTH = 79;
+const LABEL_WIDTH = 13;
+/** The most events of the history and items of a list that are shown. */
+const [EVENTS_MAX, ITEMS_MAX] = [10, 12];
+/** The most opportunities of one number that an error lists. */
+const LISTED = 10;
+
+export function showCommand(showing: Command, cli: Cli): Command {
+  showing.argument("<id>", "its id or the beginning of it, its number, or an id that its source has or had for it", nonBlank);
+  addSearchOptions(showing).addHelpText("after", examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json"));
+  return showing.action(async (text: string, options: SearchOptions) => {
+    await withCatalog(cli, options, async (catalog) => {
+      const opportunities = await findOpportunities(cli, options, catalog, text.trim());
+      const [opportunity] = opportunities;
+      if (opportunity === undefined)
+        throw new Failure(`Cannot show ${text}: no opportunity has this id or number; look for it with fundfeed find`);
+      if (opportunities.length > 1) throw new Failure(severalOf(text, opportunities));
+      const history = await readHistory(catalog, opportunity.id);
+      printResult(cli, options, { ...opportunity, history }, page(opportunity, history, cli.machine.now()));
+    });
+  });
+}
+
+/** By the catalog alone if it has the id. Only a number needs the search index. */
+async function findOpportunities(cli: Cli, options: SearchOptions, catalog: CatalogDb, text: string): Promise<Opportunity[]> {
+  const byId = await readOpportunities(catalog, [text.toLowerCase()]);
+  if (byId.length > 0) return byId;
+  const ids = await findByUpstreamId(catalog, text);
+  const found = ids.length > 0 ? ids : await withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, text, LISTED));
+  return readOpportunities(catalog, found.slice(0, LISTED));
+}
+
+function severalOf(text: string, opportunities: readonly Opportunity[]): string {
+  const lines = opportunities.map(({ id, source, title }) => `${id} (${source.code}, ${title})`);
+  return `Cannot show ${text}: several opportunities have this number; give the id of one: ${lines.join("; ")}`;
+}
+
+/** What it is and when it is due, then what changed, then the long texts. */
+function page(opportunity: Opportunity, history: readonly OpportunityEvent[], now: EpochMs): string {
+  const { title, description, summary, eligibility } = opportunity;
+  const lines = [
+    ...wrapped(oneLine(title), WIDTH),
+    "",
+    ...factsOf(opportunity, now).flatMap(([label, value]) => (value === null ? [] : factLines(label, value))),
+    ...section("History", historyLines(history)),
+    ...section("Description", paragraphs(description ?? summary)),
+    ...section("Eligibility", linesOf(eligibility.requirements ?? "", WIDTH)),
+  ];
+  return lines.join("\n");
+}
+
+function section(heading: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ["", heading, ...lines];
+}
+
+function factsOf(opportunity: Opportunity, now: EpochMs): [label: string, value: string | null][] {
+  const { title, status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source } =
+    opportunity;
+  const number = numberOf(opportunity);
+  const solicitationId = program.solicitation_id?.trim() === number ? null : program.solicitation_id;
+  const solicitationTitle = program.solicitation_title === title ? null : program.solicitation_title;
+  const inForce = statusInWords(status);
+  return [
+    ["status", status_display === null || isSame(status_display, inForce) ? inForce : `${inForce} (${status_display})`],
+    ["due", dates.closes_at === null ? null : dueInWords(dates.closes_at, now)],
+    ["responses", dates.response_at === null || dates.response_at === dates.closes_at ? null : dueInWords(dates.response_at, now)],
+    ["opens", dates.opens_at === null ? null : dateInWords(dates.opens_at)],
+    ["posted", dates.posted_at === null ? null : dateInWords(dates.posted_at)],
+    ["number", number],
+    ["solicitation", listed([solicitationId, solicitationTitle])],
+    ["agency", listed([organization.agency, organization.sub_agency, organization.issuing_office])],
+    ["program", listed([program.type, program.contract_class])],
+    ["awards", funding === null ? null : (fundingInWords(funding) ?? null)],
+    ["NAICS", listed(classifications.naics_codes)],
+    ["set-aside", listed(classifications.set_aside_types)],
+    ["codes", listed(classifications.tech_taxonomy)],
+    ["keywords", listed([...classifications.keywords, ...classifications.technology_areas])],
+    ["place", eligibility.geographic_scope],
+    ...contacts.map(({ name, email, phone, role }): [string, string | null] => ["contact", listed([name, role, email, phone])]),
+    ["source", `${source.name}, ${source.opportunity_id}`],
+    ["page", source.url],
+    ["id", opportunity.id],
+  ];
+}
+
+/** "Feb 5, 2027, 11:59 PM ET (in 12 days)" */
+function dueInWords(at: string, now: EpochMs): string {
+  const ms = parseStoredMs(at);
+  return ms === undefined ? at : `${timeInWords(at)} (${relativeTime(ms, now)})`;
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** Each text once, in whatever letter case: sources say "GRANT" and "Grant". */
+function listed(texts: readonly (string | null)[]): string | null {
+  const given = texts.filter((text) => text !== null).filter((text) => text !== "");
+  const different = given.filter((text, n) => given.findIndex((each) => isSame(each, text)) === n);
+  const more = different.length - ITEMS_MAX;
+  if (different.length === 0) return null;
+  return more <= 1 ? different.join(", ") : `${different.slice(0, ITEMS_MAX).join(", ")} and ${more} more`;
+}
+
+function factLines(label: string, value: string): string[] {
+  return beside(label, linesOf(value, WIDTH - LABEL_WIDTH));
+}
+
+/** The lines of a text as plain text, wrapped. */
+function linesOf(text: string, width: number): string[] {
+  const lines = text.split("\n").map(plainText);
+  return lines.filter((line) => line !== "").flatMap((line) => wrapped(oneLine(line), width));
+}
+
+/** Lines in a column of their own, with a label in front of the first one. */
+function beside(label: string, lines: readonly string[]): string[] {
+  return lines.map((line, n) => (n === 0 ? label : "").padEnd(LABEL_WIDTH) + line);
+}
+
+/** The paragraphs as plain text, with a blank line between them. */
+function paragraphs(text: string | null): string[] {
+  return plainParagraphs(text ?? "").flatMap((paragraph, n) => [...(n === 0 ? [] : [""]), ...wrapped(oneLine(paragraph), WIDTH)]);
+}
+
+/** The newest changes first, and on which day they were detected. Earlier and cosmetic ones are only counted. */
+function historyLines(history: readonly OpportunityEvent[]): string[] {
+  const significant = history.filter(({ severity }) => !insignificant.includes(severity as Severity));
+  const shown = significant.slice(-EVENTS_MAX).toReversed();
+  const lines = shown.flatMap((event) =>
+    beside(
+      dateInWords(event.detected_at),
+      changesInWords(event).flatMap(({ words }) => wrapped(oneLine(words), WIDTH - LABEL_WIDTH)),
+    ),
+  );
+  const omitted = [
+    [significant.length - shown.length, "earlier change"],
+    [history.length - significant.length, "cosmetic change"],
+  ] as const;
+  const counts = omitted.filter(([count]) => count > 0).map(([count, noun]) => formatCount(count, noun));
+  return counts.length === 0 ? lines : [...lines, `Not shown: ${counts.join(", ")} (--json has all)`];
+}

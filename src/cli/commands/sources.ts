@@ -1,0 +1,146 @@
+/** `fundfeed sources list`, `fundfeed sources status`, `fundfeed sources add` and `fundfeed sources remove`. */
+import type { Command } from "commander";
+import { Failure } from "../../../db/reason.ts";
+import { importNameOf } from "../../import/formats/all.ts";
+import { newestPostedDates, readNews } from "../../sources/news.ts";
+import { type Silence, silenceOf } from "../../sources/silence.ts";
+import { addSource, listSources, removeSource, type SourceStatus, sourceStatuses } from "../../sources/source.ts";
+import { didYouMean } from "../../text/closest.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { upperCaseCode } from "../../text/source-code.ts";
+import { oneLine } from "../../text/terminal-text.ts";
+import { durationMs } from "../arguments.ts";
+import type { Cli, CommonOptions } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { examples, formatCount, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table } from "../output.ts";
+import { wrapped } from "../wrap.ts";
+
+function descriptionLines(description: string): string[] {
+  return wrapped(oneLine(description), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
+}
+
+export function listCommand(command: Command, cli: Cli): Command {
+  return command.action(async (options: CommonOptions) => {
+    const sources = await withCatalog(cli, options, listSources);
+    const lines = sources.map(({ code, name }) => ({ code, import_as: importNameOf(code) ?? null, name }));
+    const [header = "", ...rows] = table(lines, "No named sources").split("\n");
+    const described = rows.flatMap((row, n) => [row, ...descriptionLines(sources[n]?.description ?? "")]);
+    printResult(cli, options, sources, [header, ...described].join("\n"));
+  });
+}
+
+export function addCommand(command: Command, cli: Cli): Command {
+  return command
+    .argument("<code>", "source code; turned into upper case")
+    .requiredOption("--name <name>", "display name")
+    .requiredOption("--description <text>", "what the source publishes")
+    .addHelpText("after", examples('fundfeed sources add OWN --name "Our list" --description "Calls we collect"'))
+    .action(async (code: string, options: CommonOptions & { name: string; description: string }) => {
+      const source = await withCatalog(cli, options, (db) => addSource(db, { code, name: options.name, description: options.description }));
+      printResult(cli, options, source, `${source.code} is a named source`);
+    });
+}
+
+export function removeCommand(command: Command, cli: Cli): Command {
+  return command.argument("<code>", "source code").action(async (given: string, options: CommonOptions) => {
+    const code = upperCaseCode(given.trim());
+    await withCatalog(cli, options, async (db) => {
+      if (await removeSource(db, code)) return;
+      const known = (await listSources(db)).map((source) => source.code);
+      throw new Failure(`Cannot remove source ${code}: it is not a named source${didYouMean(code, known)}`);
+    });
+    printResult(cli, options, { code }, `${code} is no longer a named source`);
+  });
+}
+
+export function statusCommand(command: Command, cli: Cli): Command {
+  return command
+    .option("--max-age <duration>", "exit with 1 if a source's last import is older: 90s, 15m, 6h, 2d", durationMs)
+    .addHelpText("after", STATUS_HELP)
+    .addHelpText("after", examples("fundfeed sources status --max-age 2d"))
+    .action(async (options: CommonOptions & { maxAge?: number }) => {
+      const now = cli.machine.now();
+      const today = formatInstant(now).slice(0, 10);
+      const rows = await withCatalog(cli, options, async (db) => {
+        const [statuses, newest] = [await sourceStatuses(db), await newestPostedDates(db, today)];
+        const made: StatusRow[] = [];
+        for (const each of statuses) made.push(rowOf(each, newest.get(each.source) ?? null, await readNews(db, each.source, today), now));
+        return made;
+      });
+      printResult(cli, options, rows, [table(rows.map(lineOf), NOTHING_IMPORTED), ...silences(rows)].join("\n"));
+      if (options.maxAge !== undefined) reportStale(cli, rows, options.maxAge);
+    });
+}
+
+const DAY_MS = 86_400_000;
+
+const STATUS_HELP = `
+open      records with status open or closing_soon
+posted    how long ago the source posted its newest record
+changed   how long ago an import last found something new or changed
+imported  how long ago an import last finished, even without anything new
+state     silent: its imports have stopped, or go on and find nothing new for
+          longer than is usual for this source; ok; – if too little is known
+
+--json also has the records that are not archived, as "live".`;
+
+const NOTHING_IMPORTED = "Nothing has been imported yet";
+
+type StatusRow = Omit<SourceStatus, "last_import_at"> &
+  Silence & {
+    newest_posted_on: string | null;
+    newest_posted_age_days: number | null;
+    last_change_at: string | null;
+    last_change_age_seconds: number | null;
+    last_import_at: string | null;
+    last_import_age_seconds: number | null;
+  };
+
+type NewsOfSource = Awaited<ReturnType<typeof readNews>>;
+
+function rowOf({ last_import_at, ...status }: SourceStatus, newest: string | null, news: NewsOfSource, now: EpochMs): StatusRow {
+  const today = formatInstant(now).slice(0, 10);
+  const age = (instant: EpochMs | null) => (instant === null ? null : Math.floor(Math.max(0, now - instant) / 1000));
+  return {
+    ...status,
+    newest_posted_on: newest,
+    newest_posted_age_days: newest === null ? null : (Date.parse(today) - Date.parse(newest)) / DAY_MS,
+    last_change_at: instantOrNull(news.changed_at),
+    last_change_age_seconds: age(news.changed_at),
+    last_import_at: instantOrNull(last_import_at),
+    last_import_age_seconds: age(last_import_at),
+    ...silenceOf(news, today),
+  };
+}
+
+function lineOf(row: StatusRow) {
+  const { source, records, open, newest_posted_age_days: posted, last_change_age_seconds, last_import_age_seconds, state } = row;
+  const since = (seconds: number | null) => (seconds === null ? null : formatDuration(seconds * 1000));
+  return {
+    source,
+    records,
+    open,
+    posted: posted === null ? null : posted === 0 ? "today" : formatCount(posted, "day"),
+    changed: since(last_change_age_seconds),
+    imported: since(last_import_age_seconds),
+    state,
+  };
+}
+
+/** Why each silent source counts as silent. */
+function silences(rows: readonly StatusRow[]): string[] {
+  const lines = rows.flatMap(({ source, silent_because, usual_news_pause_days: news, usual_import_pause_days: imports }) => {
+    const usually = (pause: number | null) => `usually a pause is no longer than ${formatCount(pause ?? 0, "day")}`;
+    if (silent_because === "no_imports") return [`${source} is silent because its imports have stopped; ${usually(imports ?? news)}`];
+    return silent_because === "no_news" ? [`${source} is silent: its imports find nothing new; ${usually(news)}`] : [];
+  });
+  return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => wrapped(line, TERMINAL_WIDTH))];
+}
+
+function reportStale(cli: Cli, rows: readonly StatusRow[], maxAge: number): void {
+  const stale = rows.filter(({ last_import_age_seconds: age }) => age === null || age * 1000 > maxAge);
+  if (rows.length > 0 && stale.length === 0) return;
+  const codes = stale.map(({ source }) => source).join(", ");
+  cli.machine.printError(rows.length === 0 ? NOTHING_IMPORTED : `Not imported for ${formatDuration(maxAge)}: ${codes}`);
+  cli.exitCode = 1;
+}

@@ -1,0 +1,63 @@
+/** `fundfeed watch add`: save a search with a receiver. */
+import { type Command, InvalidArgumentError } from "commander";
+import { Failure } from "../../../db/reason.ts";
+import type { Severity } from "../../events/event.ts";
+import { resolveSources } from "../../filter/sources.ts";
+import { matchesAtEnd } from "../../watch/matching.ts";
+import { type Definition, isName, NAME_RULE, type Receiver } from "../../watch/watch.ts";
+import { addWatch } from "../../watch/watch-file.ts";
+import type { Cli } from "../command.ts";
+import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownOptions, withWords } from "../filter-options.ts";
+import { examples, printResult } from "../output.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import { addWatchOptions, definitionInWords, refuseAlwaysEmptyRanges, type WatchOptions, withWatches } from "../watch-options.ts";
+import { addMessageOptions, type MessageOptions, receiverOf } from "../watch-receiver.ts";
+
+type AddOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { to: Receiver["to"]; atLeast: Severity; zone: string };
+
+export function addCommand(adding: Command, cli: Cli): Command {
+  addWatchOptions(adding)
+    .argument("<name>", "name of the watch", watchName)
+    .argument("[words...]", 'words that must all occur, as in find: quantum, "a phrase", quant*, -optical')
+    .allowUnknownOption(); // -optical
+  addMessageOptions(adding, true);
+  addFilterOptions(adding);
+  return addSearchOptions(adding)
+    .addHelpText(
+      "after",
+      examples(
+        "fundfeed watch add quantum quantum --status open,closing_soon --to stdout",
+        "fundfeed watch add navy --agency navy --to webhook --url https://example.org/x",
+        "fundfeed watch add sbir --program-type SBIR --to smtp --mail-to a@example.org",
+      ),
+    )
+    .action(async (name: string, words: string[], options: AddOptions) => {
+      refuseUnknownOptions(adding, words);
+      const filter = withWords(adding, filterOf(options), words);
+      refuseAlwaysEmptyRanges(adding, filter, cli.machine.now());
+      const { to, atLeast: at_least, zone } = options;
+      await add(cli, name, { filter, at_least, zone, receiver: receiverOf(cli, adding, to, options) }, options);
+    });
+}
+
+async function add(cli: Cli, name: string, definition: Definition, options: AddOptions): Promise<void> {
+  const { machine } = cli;
+  const members = await withWatches(cli, options, async (file, catalog) => {
+    await resolveSources(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
+    return withSearchIndex(cli, options, catalog, async (index) => {
+      const now = machine.now();
+      const { matching, position } = await matchesAtEnd(catalog, index, definition.filter, now);
+      if (!addWatch(file, { name, created_at: now, definition }, position, options.fromStart ? [] : matching))
+        throw new Failure(`Cannot add watch ${name}: there is one with this name; fundfeed watch set ${name} changes it`);
+      return matching.length;
+    });
+  });
+  const what = definitionInWords(definition, members, machine.now());
+  const text = `Added watch ${name} for ${what}. fundfeed watch run sends its messages`;
+  printResult(cli, options, { name, ...definition, matching: members }, text);
+}
+
+function watchName(text: string): string {
+  if (!isName(text)) throw new InvalidArgumentError(NAME_RULE);
+  return text;
+}

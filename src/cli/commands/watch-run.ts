@@ -1,0 +1,162 @@
+/** `fundfeed watch run`: deliver what is new to the receivers of watches. */
+import { type Command, Option } from "commander";
+import { Failure, messageOf, reasonOf } from "../../../db/reason.ts";
+import { tryLockIn } from "../../../db/sqlite/lock.ts";
+import { watchMetricsText } from "../../monitoring/watch-metrics.ts";
+import { isOutputClosed } from "../../runtime/machine.ts";
+import { replaceText } from "../../runtime/replace-file.ts";
+import { runEvery, sleep } from "../../runtime/run-every.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { nextRetryAt, type Outcome, requireWatch, runWatches, watchesToRetry } from "../../watch/run.ts";
+import { send, setupFault } from "../../watch/send.ts";
+import type { Pending, Watch } from "../../watch/watch.ts";
+import { listWatches } from "../../watch/watch-file.ts";
+import { durationAtLeast, nonBlank } from "../arguments.ts";
+import type { Cli } from "../command.ts";
+import { examples, formatCount, formatDuration, instantOrNull } from "../output.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import { addWatchOptions, type WatchOptions, watchDirectory, withWatches } from "../watch-options.ts";
+
+type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?: string };
+
+/** The shortest wait before failed messages are sent again. */
+const RETRY_WAIT_MIN_MS = 1000;
+
+/** What tests replace, so that they need not wait. */
+type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void> };
+
+export function runCommand(running: Command, cli: Cli, { wait }: Waiting = { wait: sleep }): Command {
+  addWatchOptions(running)
+    .argument("[names...]", "only these watches")
+    .option("--every <duration>", "repeat, for example every 15m, until SIGTERM or SIGINT", durationAtLeast("10s"))
+    .addOption(
+      new Option("--metrics-file <file>", "write metrics into this file after each run, for Prometheus's node exporter: …/watch.prom")
+        .env("FUNDFEED_WATCH_METRICS_FILE")
+        .argParser(nonBlank),
+    );
+  return addSearchOptions(running)
+    .addHelpText("after", examples("fundfeed watch run", "fundfeed watch run --every 15m", "fundfeed watch run quantum | jq .data.events"))
+    .action(async (names: string[], options: RunOptions) => {
+      const { machine } = cli;
+      const stop = new AbortController();
+      const cutOff = Promise.withResolvers<void>();
+      machine.onStopSignal(() => (stop.signal.aborted ? cutOff.resolve() : stop.abort()));
+      const work = () => runAll(cli, names, options, { wait, stop: stop.signal });
+      await Promise.race([work(), cutOff.promise]);
+    });
+}
+
+async function runAll(cli: Cli, names: readonly string[], options: RunOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
+  const { every } = options;
+  if (every === undefined) {
+    const { outcomes, metricsFailure } = await runOnce(cli, names, options, waiting.stop);
+    report(cli, options, outcomes);
+    if (metricsFailure !== null) cli.machine.printError(metricsFailure);
+    if (metricsFailure !== null || outcomes.some(({ failure, paused }) => failure !== null || paused !== null)) cli.exitCode = 1;
+    return;
+  }
+  cli.isLasting = true;
+  const runAndReport = async (only: "all" | "failed") => {
+    const time = formatInstant(cli.machine.now());
+    try {
+      const { outcomes, retryAt, metricsFailure } = await runOnce(cli, names, options, waiting.stop, only);
+      report(cli, options, outcomes, time);
+      if (metricsFailure !== null) cli.machine.printError(`${time} ${metricsFailure}`);
+      return retryAt;
+    } catch (error) {
+      if (isOutputClosed(error)) throw error;
+      cli.machine.printError(`${time} ${messageOf(error)}`);
+      return undefined;
+    }
+  };
+  await runEvery(every, { now: cli.machine.now, ...waiting }, async () => {
+    let retryAt = await runAndReport("all");
+    // Messages that failed are sent again between two runs. The time left is counted by what was waited, whatever the clock does.
+    for (let left = every; retryAt !== undefined && !waiting.stop.aborted; ) {
+      const delay = Math.max(retryAt - cli.machine.now(), RETRY_WAIT_MIN_MS);
+      if (delay >= left) return;
+      await waiting.wait(delay, waiting.stop);
+      left -= delay;
+      if (!waiting.stop.aborted) retryAt = await runAndReport("failed");
+    }
+  });
+}
+
+/** One run. Only one program at a time delivers the messages of a watch.db. */
+async function runOnce(
+  cli: Cli,
+  names: readonly string[],
+  options: RunOptions,
+  stop: AbortSignal,
+  only: "all" | "failed" = "all",
+): Promise<{ outcomes: Outcome[]; retryAt: EpochMs | undefined; metricsFailure: string | null }> {
+  const { machine } = cli;
+  return withWatches(cli, options, async (file, catalog) => {
+    const release = tryLockIn(watchDirectory(options), "watch");
+    if (release === undefined) throw new Failure("Cannot run the watches: another fundfeed watch run is at work on them");
+    try {
+      const named = names.length === 0 ? listWatches(file) : names.map((name) => requireWatch(file, name));
+      const faultOf = ({ definition }: Watch) => setupFault(definition.receiver, machine);
+      const setUp = named.filter((watch) => faultOf(watch) === null);
+      const watches = only === "all" ? named : watchesToRetry(file, setUp);
+      const sending = (watch: Watch, message: Pick<Pending, "id" | "body">) => send(watch, message, machine, stop);
+      const context = { machine, catalog, file, stop, timeLimitMs: options.every, send: sending, setupFault: faultOf };
+      const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
+      const metricsFailure = writeMetrics(options.metricsFile, watchMetricsText(file, machine.now()));
+      return { outcomes, retryAt: nextRetryAt(file, setUp, machine.now()), metricsFailure };
+    } finally {
+      release();
+    }
+  });
+}
+
+/** Readable by others: the node exporter is another user. Returns why it cannot be written: what was delivered is reported in any case. */
+function writeMetrics(path: string | undefined, text: string): string | null {
+  if (path === undefined) return null;
+  try {
+    replaceText(path, text, 0o644);
+    return null;
+  } catch (error) {
+    return `Cannot write ${path}: ${reasonOf(error)}`;
+  }
+}
+
+/** On standard error, because standard output is a receiver. With --json, one line on standard output. */
+function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonly Outcome[], time?: string): void {
+  const at = machine.now();
+  if (json) machine.printLine(JSON.stringify({ type: "watch.run", time: time ?? formatInstant(at), watches: outcomes.map(shown) }));
+  else if (outcomes.length === 0 && every === undefined) machine.printError("No watches yet; fundfeed watch add makes one");
+  else {
+    for (const outcome of outcomes)
+      for (const line of linesOf(outcome, at)) machine.printError(`${time === undefined ? "" : `${time} `}${outcome.watch}: ${line}`);
+  }
+}
+
+function shown({ failure, ...outcome }: Outcome) {
+  return { ...outcome, failure: failure && { reason: failure.reason, retry_at: instantOrNull(failure.retry_at) } };
+}
+
+function linesOf({ messages, counts, failure, paused }: Outcome, now: EpochMs): string[] {
+  const delivered =
+    messages === 0 ? [] : [`delivered ${countsInWords(counts)}${messages === 1 ? "" : ` in ${formatCount(messages, "message")}`}`];
+  if (paused !== null) return [...delivered, `paused: ${paused}`];
+  if (failure !== null) return [...delivered, `${failure.reason}; ${retryInWords(failure.retry_at, now)}`];
+  return messages === 0 ? ["nothing new"] : delivered;
+}
+
+function retryInWords(retryAt: EpochMs | null, now: EpochMs): string {
+  return retryAt === null ? "the next run tries again" : `sent again in ${formatDuration(Math.max(retryAt - now, 1000))}`;
+}
+
+/** "2 new, 3 changed, 1 no longer matching". */
+export function countsInWords(counts: Outcome["counts"]): string {
+  const parts = [
+    [counts.new, "new"],
+    [counts.changed, "changed"],
+    [counts.left, "no longer matching"],
+  ] as const;
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${formatCount(count)} ${word}`)
+    .join(", ");
+}

@@ -1,0 +1,116 @@
+/** `fundfeed watch set`: change the filters or the receiver of a watch. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { Failure } from "../../../db/reason.ts";
+import { type FieldName, type Filter, fieldNames } from "../../filter/filter.ts";
+import { resolveSources } from "../../filter/sources.ts";
+import { didYouMean } from "../../text/closest.ts";
+import { matchingEach } from "../../watch/matching.ts";
+import { requireWatch } from "../../watch/run.ts";
+import type { Definition, Watch } from "../../watch/watch.ts";
+import { changeWatch, progressOf } from "../../watch/watch-file.ts";
+import type { Cli } from "../command.ts";
+import { addFilterOptions, type FilterOptions, filterOf, flagOf, refuseUnknownOptions, withWords } from "../filter-options.ts";
+import { examples, printResult } from "../output.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import {
+  addWatchOptions,
+  CHANGED_MEANWHILE,
+  definitionInWords,
+  refuseAlwaysEmptyRanges,
+  tellTrouble,
+  type WatchOptions,
+  withWatches,
+} from "../watch-options.ts";
+import { addMessageOptions, changedReceiver, type MessageOptions } from "../watch-receiver.ts";
+
+type SetOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { clear?: FieldName[] };
+
+export function setCommand(setting: Command, cli: Cli): Command {
+  addWatchOptions(setting)
+    .argument("<name>", "name of the watch")
+    .argument("[words...]", "words in place of its own")
+    .allowUnknownOption() // -optical
+    .addOption(new Option("--clear <filters>", "remove these filters: agency,words").argParser(filterNames));
+  addMessageOptions(setting, false);
+  addFilterOptions(setting);
+  return addSearchOptions(setting)
+    .addHelpText(
+      "after",
+      `
+What is not given stays. --to replaces the receiver and all of its options.
+${examples(
+  "fundfeed watch set quantum --status open --at-least critical",
+  "fundfeed watch set quantum photonics --clear agency,naics",
+  "fundfeed watch set quantum --to smtp --mail-to ann@example.org",
+)}`,
+    )
+    .action(async (name: string, words: string[], options: SetOptions) => {
+      refuseUnknownOptions(setting, words);
+      const filter = withWords(setting, filterOf(options), words);
+      const cleared = new Set(options.clear);
+      for (const field of cleared)
+        if (filter[field] !== undefined) setting.error(`error: give a new value of ${flagOf(field)} or --clear ${field}, not both`);
+      if (Object.keys(filter).length + cleared.size === 0 && !isAnyGiven(setting))
+        setting.error("error: nothing to change; give words, filters or other options");
+      await set(cli, setting, name, options, ({ filter: present }) => {
+        const kept = Object.entries(present).filter(([field]) => !cleared.has(field as FieldName));
+        return { ...Object.fromEntries(kept), ...filter };
+      });
+    });
+}
+
+/** Options that change nothing of a watch. */
+const OTHER_OPTIONS = ["json", "data", "database", "watchData", "searchData", "mode"];
+
+function isAnyGiven(setting: Command): boolean {
+  return Object.keys(setting.opts()).some((name) => !OTHER_OPTIONS.includes(name) && setting.getOptionValueSource(name) === "cli");
+}
+
+async function set(
+  cli: Cli,
+  setting: Command,
+  name: string,
+  options: SetOptions,
+  changedFilter: (definition: Definition) => Filter,
+): Promise<void> {
+  const now = cli.machine.now();
+  const { watch, matching, paused } = await withWatches(cli, options, async (file, catalog) => {
+    const before = requireWatch(file, name);
+    const filter = changedFilter(before.definition);
+    refuseAlwaysEmptyRanges(setting, filter, now);
+    await resolveSources(catalog, filter, "watch opportunities of");
+    const { receiver, at_least, zone } = before.definition;
+    const definition: Definition = {
+      filter,
+      at_least: options.atLeast ?? at_least,
+      zone: options.zone ?? zone,
+      receiver: changedReceiver(cli, setting, receiver, options),
+    };
+    return withSearchIndex(cli, options, catalog, async (index) => {
+      const [former = [], matching = []] = await matchingEach(catalog, index, [before.definition.filter, filter], now);
+      const watch: Watch = { ...before, definition };
+      if (!changeWatch(file, watch, options.fromStart ? "all" : differenceOf(former, matching)))
+        throw new Failure(`Cannot change watch ${name}: ${CHANGED_MEANWHILE}`);
+      return { watch, matching: matching.length, paused: progressOf(file, requireWatch(file, name)).paused };
+    });
+  });
+  const text = `Changed watch ${name}: ${definitionInWords(watch.definition, matching, now)}. It continues where it was`;
+  printResult(cli, options, { name, ...watch.definition, matching }, text);
+  tellTrouble(cli, watch, { paused, pending: null });
+}
+
+/** What matches only because of the change of a filter, and what no longer does because of it. */
+function differenceOf(former: readonly string[], present: readonly string[]): { joining: string[]; leaving: string[] } {
+  const [before, after] = [new Set(former), new Set(present)];
+  return { joining: present.filter((id) => !before.has(id)), leaving: former.filter((id) => !after.has(id)) };
+}
+
+function filterNames(text: string, earlier: FieldName[] = []): FieldName[] {
+  const given = text.split(",").map((each) => {
+    const name = each.trim().replaceAll("-", "_");
+    const field = fieldNames.find((known) => known === name);
+    if (field === undefined) throw new InvalidArgumentError(`There is no filter "${each}"${didYouMean(name, fieldNames)}.`);
+    return field;
+  });
+  return [...earlier, ...given];
+}

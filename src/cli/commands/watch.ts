@@ -1,0 +1,223 @@
+/** The commands of `fundfeed watch` that need no file of their own: list, show, remove, test, deliveries, resume. */
+import type { Command } from "commander";
+import { Failure } from "../../../db/reason.ts";
+import { describeFilter } from "../../filter/filter.ts";
+import type { Opportunity } from "../../opportunities/opportunity.ts";
+import type { Machine } from "../../runtime/machine.ts";
+import { readOpportunities } from "../../search/records.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { dueAt } from "../../watch/attempts.ts";
+import { matchesAtEnd, matchingIds } from "../../watch/matching.ts";
+import { itemsUpTo, type Message, messageOpportunity, roomIn } from "../../watch/message.ts";
+import { newMessageId, requireWatch } from "../../watch/run.ts";
+import { receiverName, send } from "../../watch/send.ts";
+import type { Pending, Progress, Watch } from "../../watch/watch.ts";
+import {
+  beginAt,
+  countMembers,
+  type Delivery,
+  listDeliveries,
+  listWatches,
+  progressOf,
+  removeWatch,
+  resume,
+  type WatchFile,
+} from "../../watch/watch-file.ts";
+import { wholeNumber } from "../arguments.ts";
+import type { Cli } from "../command.ts";
+import { formatCount, instantOrNull, printResult, table } from "../output.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import { addWatchOptions, CHANGED_MEANWHILE, tellTrouble, type WatchOptions, withWatches, withWatchesToRead } from "../watch-options.ts";
+import { countsInWords } from "./watch-run.ts";
+
+export function listCommand(command: Command, cli: Cli): Command {
+  return addWatchOptions(command).action(async (options: WatchOptions) => {
+    await withWatchesToRead(cli, options, async (file) => {
+      const watches = file === undefined ? [] : listWatches(file).map((watch) => shownWatch(file, watch));
+      const rows = watches.map(({ watch, progress }) => ({
+        name: watch.name,
+        matching: progress.members,
+        last_delivery: instantOrNull(progress.delivered_at),
+        state: stateOf(progress),
+        to: receiverName(watch.definition.receiver), // Last, because an address may be long.
+      }));
+      printResult(
+        cli,
+        options,
+        watches.map(({ watch, progress }) => watchJson(watch, progress)),
+        table(rows, "No watches yet; fundfeed watch add makes one"),
+      );
+      for (const { watch, progress } of watches) tellTrouble(cli, watch, progress);
+    });
+  });
+}
+
+export function showCommand(command: Command, cli: Cli): Command {
+  return addWatchOptions(command)
+    .argument("<name>", "name of the watch")
+    .action(async (name: string, options: WatchOptions) => {
+      await withWatchesToRead(cli, options, async (file) => {
+        const watch = requireWatch(file, name);
+        const { progress } = shownWatch(file as WatchFile, watch);
+        printResult(cli, options, watchJson(watch, progress), page(watch, progress, cli.machine.now()));
+        tellTrouble(cli, watch, progress);
+      });
+    });
+}
+
+export function removeCommand(command: Command, cli: Cli): Command {
+  return addWatchOptions(command)
+    .argument("<name>", "name of the watch")
+    .action(async (name: string, options: WatchOptions) => {
+      await withWatches(cli, options, async (file) => removeWatch(file, requireWatch(file, name)));
+      printResult(cli, options, { name, removed: true }, `Removed watch ${name}`);
+    });
+}
+
+/** Opportunities in a test message. */
+const SAMPLE = 3;
+
+export function testCommand(command: Command, cli: Cli): Command {
+  const testing = addWatchOptions(command).argument("<name>", "name of the watch");
+  return addSearchOptions(testing).action(async (name: string, options: WatchOptions & SearchOptions) => {
+    const { machine } = cli;
+    const stop = new AbortController();
+    machine.onStopSignal(() => stop.abort());
+    const receiver = await withWatches(cli, options, async (file, catalog) => {
+      const watch = requireWatch(file, name);
+      const { filter } = watch.definition;
+      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, filter, machine.now()), stop.signal);
+      const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse());
+      const message = testMessage(watch, sample, machine);
+      await send(watch, { id: message.id, body: JSON.stringify(message) }, machine, stop.signal);
+      return watch.definition.receiver;
+    });
+    const text = `${receiverName(receiver)} accepted a test message`;
+    if (options.json && receiver.to !== "stdout") machine.printLine(JSON.stringify({ name, accepted: true }, null, 2));
+    else if (!options.json) machine.printError(text);
+  });
+}
+
+function testMessage({ name, definition }: Watch, sample: readonly Opportunity[], machine: Machine): Message {
+  const about = { watch: name, filter: definition.filter };
+  const message = { id: newMessageId(machine), type: "watch.test", timestamp: formatInstant(machine.now()) } as const;
+  const counts = { new: SAMPLE, changed: 0, left: 0 };
+  const { items, add } = itemsUpTo(SAMPLE, roomIn({ ...message, data: { ...about, counts, events: [] } }));
+  add(sample.map((each) => ({ kind: "new", opportunity: messageOpportunity(each) })));
+  return { ...message, data: { ...about, counts: { ...counts, new: items.length }, events: items } };
+}
+
+export function deliveriesCommand(command: Command, cli: Cli): Command {
+  return addWatchOptions(command)
+    .argument("[name]", "only of this watch")
+    .option("--limit <n>", "the most messages to list", wholeNumber(1, 10_000), 50)
+    .action(async (name: string | undefined, options: WatchOptions & { limit: number }) => {
+      await withWatchesToRead(cli, options, async (file) => {
+        const watch = name === undefined ? undefined : requireWatch(file, name);
+        const waiting = file === undefined ? [] : waitingOf(file, watch, cli.machine.now());
+        const accepted = file === undefined ? [] : listDeliveries(file, watch, options.limit);
+        const json = [...waiting.map(({ json }) => json), ...accepted.map(deliveryJson)].slice(0, options.limit);
+        const rows = [...waiting.map(({ row }) => row), ...accepted.map(deliveryRow)].slice(0, options.limit);
+        printResult(cli, options, json, table(rows, "No messages yet"));
+      });
+    });
+}
+
+export function resumeCommand(command: Command, cli: Cli): Command {
+  const resuming = addWatchOptions(command)
+    .argument("<name>", "name of the watch")
+    .option("--at-end", "continue with what changes from now on, without the message on its way and without what has changed until now");
+  return addSearchOptions(resuming).action(async (name: string, options: WatchOptions & SearchOptions & { atEnd?: true }) => {
+    await withWatches(cli, options, async (file, catalog) => {
+      const watch = requireWatch(file, name);
+      if (options.atEnd) {
+        const now = cli.machine.now();
+        await withSearchIndex(cli, options, catalog, async (index) => {
+          const { matching, position } = await matchesAtEnd(catalog, index, watch.definition.filter, now);
+          if (!beginAt(file, watch, position, matching, now)) throw new Failure(`Cannot resume watch ${name}: ${CHANGED_MEANWHILE}`);
+        });
+      } else resume(file, watch);
+    });
+    const next = options.atEnd ? "it continues with what changes from now on" : "it continues where it was";
+    printResult(cli, options, { name, resumed: true }, `Resumed watch ${name}; ${next}`);
+  });
+}
+
+// ---- How watches and messages are shown.
+
+/** The state of a watch, and how many opportunities match as far as the receiver knows. */
+type Shown = Progress & { members: number };
+
+function shownWatch(file: WatchFile, watch: Watch): { watch: Watch; progress: Shown } {
+  return { watch, progress: { ...progressOf(file, watch), members: countMembers(file, watch) } };
+}
+
+function stateOf({ paused, pending }: Pick<Progress, "paused" | "pending">): string {
+  if (paused !== null) return "paused";
+  return pending !== null && pending.attempts.count > 0 ? "failing" : "ok";
+}
+
+function watchJson({ name, created_at, definition }: Watch, { members, checked_at, delivered_at, paused, pending, ...totals }: Shown) {
+  return {
+    name,
+    created_at: formatInstant(created_at),
+    ...definition,
+    matching: members,
+    checked_at: formatInstant(checked_at),
+    last_delivery: instantOrNull(delivered_at),
+    state: stateOf({ paused, pending }),
+    paused,
+    ...totals,
+    pending: pending && pendingJson(pending),
+  };
+}
+
+function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: Pending) {
+  return { id, created_at: formatInstant(created_at), oldest_at: formatInstant(oldest_at), attempts: count, error };
+}
+
+function page({ name, created_at, definition }: Watch, progress: Shown, now: EpochMs): string {
+  const { filter, receiver, at_least, zone } = definition;
+  const { members, delivered_at, delivered_total, failed_total, pending, paused } = progress;
+  const facts: [string, string | null][] = [
+    ["name", name],
+    ...describeFilter(filter, now).map((condition): [string, string] => ["filter", condition]),
+    ["changes", `${at_least} or more severe`],
+    ["to", receiverName(receiver)],
+    ["zone", zone],
+    ["matching", formatCount(members)],
+    ["added", formatInstant(created_at)],
+    [
+      "delivered",
+      `${formatCount(delivered_total, "message")}, the last one ${delivered_at === null ? "never" : formatInstant(delivered_at)}`,
+    ],
+    ["failed", formatCount(failed_total, "attempt")],
+    ["on its way", pending === null ? null : `${pending.id}, ${formatCount(pending.attempts.count, "failed attempt")}`],
+    ["next attempt", pending === null || paused !== null ? null : formatInstant(dueAt(pending.attempts, now))],
+    ["state", stateOf(progress)],
+  ];
+  return facts.flatMap(([label, value]) => (value === null ? [] : [label.padEnd(14) + value])).join("\n");
+}
+
+function waitingOf(file: WatchFile, only: Watch | undefined, now: EpochMs) {
+  const watches = only === undefined ? listWatches(file) : [only];
+  return watches.flatMap((watch) => {
+    const { pending, paused } = progressOf(file, watch);
+    if (pending === null) return [];
+    const { counts } = (JSON.parse(pending.body) as Message).data;
+    const { count, error } = pending.attempts;
+    const retry_at = paused === null ? formatInstant(dueAt(pending.attempts, now)) : null;
+    const json = { ...pendingJson(pending), watch: watch.name, delivered_at: null, counts, retry_at };
+    const state = paused !== null ? "paused" : count === 0 ? "planned" : "failing";
+    const row = { delivered: state, watch: watch.name, attempts: count, about: countsInWords(counts), id: pending.id };
+    return [{ json: { ...json, error }, row }];
+  });
+}
+
+function deliveryJson({ created_at, delivered_at, ...delivery }: Delivery) {
+  return { ...delivery, created_at: formatInstant(created_at), delivered_at: formatInstant(delivered_at) };
+}
+
+function deliveryRow({ id, watch, delivered_at, attempts, counts }: Delivery) {
+  return { delivered: formatInstant(delivered_at), watch, attempts, about: countsInWords(counts), id };
+}
