@@ -70,7 +70,7 @@ export function localReader({ place, withCatalog, withIndex, close }: Databases)
         const filter = await resolveSources(catalog, request.filter, "read changes of");
         return changesPage(catalog, { ...request, filter }, call);
       }),
-    explain: (eventId) => withCatalog((catalog) => reasonOf(catalog, eventId)),
+    explain: (eventId) => withCatalog((catalog) => explainEvent(catalog, eventId)),
     sources: ({ now }) => withCatalog((catalog) => sourceFacts(catalog, now)),
     freshness: ({ now }) => withCatalog((catalog) => freshnessOf(catalog, now)),
     close,
@@ -157,7 +157,7 @@ function positionOf(cursor: string): WindowPosition {
   return { detected_at: Number(time), seq: Number(seq) };
 }
 
-async function reasonOf(catalog: CatalogDb, eventId: string): Promise<Reason | undefined> {
+async function explainEvent(catalog: CatalogDb, eventId: string): Promise<Reason | undefined> {
   const explanation = await explain(catalog, eventId);
   if (explanation === undefined) return undefined;
   const { event, rules, origin, import: brought } = explanation;

@@ -39,7 +39,7 @@ export async function post(posting: Posting): Promise<void> {
     throw new DeliveryError(`Cannot deliver to ${host}: its URL is not https; --allow-http allows that`);
   if (!allowPrivate && isPrivateLiteral(url)) throw new DeliveryError(`Cannot deliver to ${host}: ${PRIVATE}`);
   const { status, headers } = await send(posting).catch((error: unknown) => {
-    throw new DeliveryError(`Cannot deliver to ${host}: ${reasonOf(error, posting)}`);
+    throw new DeliveryError(`Cannot deliver to ${host}: ${whyNotPosted(error, posting)}`);
   });
   if (status >= 200 && status <= 299) return;
   const retryAfterMs = status === 429 || status === 503 ? readRetryAfterMs(headers, now) : undefined;
@@ -86,7 +86,7 @@ function start(
   );
 }
 
-function reasonOf(error: unknown, { stop, timeoutMs = TIMEOUT_MS }: Posting): string {
+function whyNotPosted(error: unknown, { stop, timeoutMs = TIMEOUT_MS }: Posting): string {
   if (stop.aborted) return STOPPED;
   if (codeOf(error) === PRIVATE_ADDRESS) return PRIVATE;
   if (error instanceof Error && /^(TimeoutError|AbortError)$/.test(error.name)) return `it did not respond within ${timeoutMs / 1000} s`;

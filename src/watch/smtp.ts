@@ -41,7 +41,7 @@ export async function sendMail(
       signal: AbortSignal.any([stop, AbortSignal.timeout(totalMs)]), // A server that sends a line now and then is never silent for long.
     });
   } catch (error) {
-    const reason = stop.aborted ? STOPPED : reasonOf(error, totalMs);
+    const reason = stop.aborted ? STOPPED : whyNotSent(error, totalMs);
     throw new DeliveryError(`Cannot deliver to ${receiver.mail_to} through ${server.host}: ${reason}`);
   } finally {
     transport.close();
@@ -90,7 +90,7 @@ const reasons: Readonly<Record<string, string>> = {
   EPROTOCOL: "it does not speak SMTP",
 };
 
-function reasonOf(error: unknown, totalMs: number): string {
+function whyNotSent(error: unknown, totalMs: number): string {
   if (codeOf(error) === "EABORT") return `it took longer than ${totalMs / 1000} s`;
   const { responseCode, response, originalCode } = error as { responseCode?: number; response?: string; originalCode?: string };
   const reason = reasons[codeOf(error)];
