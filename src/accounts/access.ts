@@ -2,12 +2,12 @@
  * Access: every key in memory, with its account, its plan and its use, so that no request waits for a write, and most wait for no read
  * (D-24, D-25).
  *
- * Keys. Each request calls `refresh`, which reads the keys that other processes changed if anything was committed since
+ * Keys. Each request calls `updateAccess`, which reads the keys that other processes changed if anything was committed since
  * `lastSeenCommit`. So a revoked key is refused at the next request.
  *
  * Use. The requests of a key on one day go through these steps:
  *
- * 1. If another server stored use since the last refresh, the key's next request reads its stored count. From then on the key is in
+ * 1. If another server stored use since the last updateAccess, the key's next request reads its stored count. From then on the key is in
  *    `counted`.
  * 2. `addUse` counts each request in memory: in `use`, and in `unsaved`. The key is then in `dirty`.
  * 3. When a key's window moves to another day, its unsaved requests move to `endedDays`.
@@ -22,8 +22,8 @@ import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { type Allowance, dayOf, ownQuotas, type Quotas, type Taken, type Use, unused } from "../quota/allowance.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { findGenerations, type Generations } from "./generations.ts";
 import { hashFromBytes, hashOfKey, isWellFormedKey, type KeyHash } from "./key.ts";
-import { findRevisions, type Revisions } from "./revisions.ts";
 import { findUse, type StoredSums, storeUse } from "./use.ts";
 
 /** A stored key, with all that its next request depends on. */
@@ -58,9 +58,9 @@ export type Access = {
   saving: UnsavedDay[];
   /** What `db.commits()` returned before the newest commit that is in memory was read. */
   lastSeenCommit: number;
-  /** The revisions of keys and use that are in memory. */
-  lastSeen: Revisions;
-  refreshOnce: () => Promise<void>;
+  /** The generations of keys and use that are in memory. */
+  lastSeen: Generations;
+  updateOnce: () => Promise<void>;
   saveOnce: () => Promise<void>;
 };
 
@@ -76,10 +76,10 @@ export async function createAccess(db: StateDb): Promise<Access> {
     saving: [],
     lastSeenCommit: Number.NaN,
     lastSeen: { keys: -1, use: -1 },
-    refreshOnce: singleFlight(() => readNewer(access)),
+    updateOnce: singleFlight(() => readNewer(access)),
     saveOnce: singleFlight(() => writeUse(access)),
   };
-  await refresh(access);
+  await updateAccess(access);
   return access;
 }
 
@@ -87,8 +87,8 @@ export async function createAccess(db: StateDb): Promise<Access> {
  * Brings memory up to date with every commit made before the call. Returns `undefined` if it is: most calls need not be awaited. Each
  * request calls it before `findKey`. Throws if the database cannot be read.
  */
-export function refresh(access: Access): Promise<void> | undefined {
-  return access.db.commits() === access.lastSeenCommit ? undefined : access.refreshOnce();
+export function updateAccess(access: Access): Promise<void> | undefined {
+  return access.db.commits() === access.lastSeenCommit ? undefined : access.updateOnce();
 }
 
 /** The key that a text is, which may be revoked or expired; `undefined` if it is none. Reads memory only. */
@@ -140,7 +140,7 @@ function recordUse(access: Access, key: KnownKey, { use, allowance }: Taken, now
  * be written; nothing is lost, because the next call writes it.
  */
 export async function saveUse(access: Access): Promise<void> {
-  await refresh(access); // Even without requests, so that the next one has little to read.
+  await updateAccess(access); // Even without requests, so that the next one has little to read.
   await access.saveOnce();
 }
 
@@ -181,24 +181,24 @@ function undoSave(access: Access): void {
   }
 }
 
-function takeSums(access: Access, { revision, sums }: StoredSums): void {
+function takeSums(access: Access, { generation, sums }: StoredSums): void {
   const saved = new Map(access.saving.map(({ key }) => [key.id, key]));
   for (const { key_id, day, count } of sums) {
     const key = saved.get(key_id);
     if (key?.use.window.day === day) key.use = { ...key.use, window: { day, used: count + key.unsaved } };
   }
-  if (revision === access.lastSeen.use + 1) access.lastSeen.use = revision; // No other server has stored use since the last refresh.
+  if (generation === access.lastSeen.use + 1) access.lastSeen.use = generation; // No other server has stored use since the last update of memory.
 }
 
 async function readNewer(access: Access): Promise<void> {
   const lastSeenCommit = access.db.commits(); // Before reading: a later commit changes it.
-  const { keys, use } = await findRevisions(access.db);
+  const { keys, use } = await findGenerations(access.db);
   if (keys !== access.lastSeen.keys) await readChangedKeys(access, keys);
   if (use !== access.lastSeen.use) access.counted = new Set(access.saving.map(({ key }) => key));
   Object.assign(access, { lastSeenCommit, lastSeen: { keys, use } });
 }
 
-const keysAfter = query({ revision: keys.revision }, ({ revision }) =>
+const keysAfter = query({ generation: keys.generation }, ({ generation }) =>
   select({
     ...pick(keys, "id", "hash", "revoked_at", "expires_at"),
     account: accounts.name,
@@ -208,14 +208,14 @@ const keysAfter = query({ revision: keys.revision }, ({ revision }) =>
     .from(keys)
     .innerJoin(accounts, eq(accounts.id, keys.account_id))
     .innerJoin(plans, eq(plans.name, accounts.plan))
-    .where(gt(keys.revision, revision)),
+    .where(gt(keys.generation, generation)),
 );
 
-/** Reads the keys of later revisions than the last one seen. If the newest is older than that, as after a restore, it reads all of them. */
+/** Reads the keys of later generations than the last one seen. If the newest is older than that, as after a restore, it reads all of them. */
 async function readChangedKeys(access: Access, newest: number): Promise<void> {
   const isOlder = newest < access.lastSeen.keys;
   const keysByHash = isOlder ? new Map<KeyHash, KnownKey>() : access.keys;
-  await access.db.each(keysAfter, { revision: isOlder ? -1 : access.lastSeen.keys }, (rows) => {
+  await access.db.each(keysAfter, { generation: isOlder ? -1 : access.lastSeen.keys }, (rows) => {
     for (const { hash, subscription, ...row } of rows) {
       const known = access.keys.get(hashFromBytes(hash)) ?? { use: unused, unsaved: 0, last_used_at: 0 };
       const stored = { ...row, subscribed: subscription === "active" };

@@ -7,9 +7,9 @@ import { Failure } from "../../db/reason.ts";
 import { accounts, keys } from "../../db/schema/sqlite/state.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { nextGeneration } from "./generations.ts";
 import { readName } from "./name.ts";
 import { findPlan, listPlans } from "./plan.ts";
-import { nextRevision } from "./revisions.ts";
 
 /** What a subscription can be. */
 export const subscriptions = ["active", "inactive"] as const;
@@ -25,8 +25,8 @@ const insertAccount = insertInto(accounts, { key: "id", onConflict: orIgnore });
 const updateAccount = query({ id: accounts.id, plan: accounts.plan, subscription: accounts.subscription }, ({ id, plan, subscription }) =>
   update(accounts).set({ plan, subscription }).where(eq(accounts.id, id)),
 );
-const touchKeysOfAccount = query({ id: keys.account_id, revision: keys.revision }, ({ id, revision }) =>
-  update(keys).set({ revision }).where(eq(keys.account_id, id)),
+const touchKeysOfAccount = query({ id: keys.account_id, generation: keys.generation }, ({ id, generation }) =>
+  update(keys).set({ generation }).where(eq(keys.account_id, id)),
 );
 
 /** All accounts, by name. */
@@ -75,7 +75,7 @@ export async function changeAccount(sql: StateSql, name: string, change: Change)
   }
   const changed = { ...account, ...change };
   await sql.run(updateAccount, changed);
-  await sql.run(touchKeysOfAccount, { id: account.id, revision: await nextRevision(sql, "keys") });
+  await sql.run(touchKeysOfAccount, { id: account.id, generation: await nextGeneration(sql, "keys") });
   return changed;
 }
 

@@ -9,8 +9,8 @@ import { accounts, keys, use } from "../../db/schema/sqlite/state.ts";
 import { dateOf, dayOf } from "../quota/allowance.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { type Account, changeAccount, createAccount, findAccount } from "./account.ts";
+import { nextGeneration } from "./generations.ts";
 import { readName } from "./name.ts";
-import { nextRevision } from "./revisions.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
@@ -35,12 +35,12 @@ const keyWithAccount = query({ id: keys.id }, ({ id }) =>
     .innerJoin(accounts, eq(accounts.id, keys.account_id))
     .where(eq(keys.id, id)),
 );
-const expireKey = query({ id: keys.id, expires_at: keys.expires_at, revision: keys.revision }, ({ id, expires_at, revision }) =>
-  update(keys).set({ expires_at, revision }).where(eq(keys.id, id)),
+const expireKey = query({ id: keys.id, expires_at: keys.expires_at, generation: keys.generation }, ({ id, expires_at, generation }) =>
+  update(keys).set({ expires_at, generation }).where(eq(keys.id, id)),
 );
-const revokeLiveKey = query({ id: keys.id, revoked_at: keys.revoked_at, revision: keys.revision }, ({ id, revoked_at, revision }) =>
+const revokeLiveKey = query({ id: keys.id, revoked_at: keys.revoked_at, generation: keys.generation }, ({ id, revoked_at, generation }) =>
   update(keys)
-    .set({ revoked_at, revision })
+    .set({ revoked_at, generation })
     .where(and(eq(keys.id, id), isNull(keys.revoked_at))),
 );
 const keyListings = query({ today: use.day }, ({ today }) =>
@@ -135,7 +135,12 @@ export async function createKey(
   refusePast(expires_at, "Cannot create key", now);
   return db.transaction(async (sql) => {
     const account = await accountFor(sql, name, plan, now);
-    const terms = { account_id: account.id, label: readLabel, expires_at: expires_at ?? null, revision: await nextRevision(sql, "keys") };
+    const terms = {
+      account_id: account.id,
+      label: readLabel,
+      expires_at: expires_at ?? null,
+      generation: await nextGeneration(sql, "keys"),
+    };
     const { key, row } = makeKey(terms, randomBytes, now);
     await sql.run(insertKey, row);
     return { id: row.id, key, account: account.name, plan: account.plan };
@@ -165,11 +170,11 @@ export async function rotateKey(
     refusePast(expires_at, action, now);
 
     const { account_id, label } = old;
-    const revision = await nextRevision(sql, "keys");
-    const { key, row } = makeKey({ account_id, label, expires_at: expires_at ?? null, revision }, randomBytes, now);
+    const generation = await nextGeneration(sql, "keys");
+    const { key, row } = makeKey({ account_id, label, expires_at: expires_at ?? null, generation }, randomBytes, now);
     const ends = Math.min(old.expires_at ?? Number.POSITIVE_INFINITY, now + graceMs);
     await sql.run(insertKey, row);
-    await sql.run(expireKey, { id, expires_at: ends, revision });
+    await sql.run(expireKey, { id, expires_at: ends, generation });
     return { id: row.id, key, account: old.account, plan: old.plan, replaced: { id, expires_at: ends } };
   });
 }
@@ -195,7 +200,7 @@ export async function listUse(db: StateDb, days: number, id: string | undefined,
 export async function revokeKey(db: StateDb, id: string, now: EpochMs): Promise<void> {
   await db.transaction(async (sql) => {
     await requireKey(sql, id, "Cannot revoke key");
-    await sql.run(revokeLiveKey, { id, revoked_at: now, revision: await nextRevision(sql, "keys") });
+    await sql.run(revokeLiveKey, { id, revoked_at: now, generation: await nextGeneration(sql, "keys") });
   });
 }
 
@@ -208,7 +213,7 @@ function refusePast(expires_at: EpochMs | undefined, action: string, now: EpochM
   if (expires_at !== undefined && expires_at <= now) throw new Failure(`${action}: its expiry is in the past`);
 }
 
-type KeyTerms = { account_id: number; label: string | null; expires_at: EpochMs | null; revision: number };
+type KeyTerms = { account_id: number; label: string | null; expires_at: EpochMs | null; generation: number };
 
 /** A new key, and the row that stores its hash. */
 function makeKey(terms: KeyTerms, randomBytes: RandomBytes, now: EpochMs): { key: PlainKey; row: typeof keys.$inferSelect } {

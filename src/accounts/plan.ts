@@ -6,8 +6,8 @@ import { insertInto, orUpdate, query, select, selectAll, selectBy, update } from
 import { Failure } from "../../db/reason.ts";
 import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { didYouMean } from "../text/closest.ts";
+import { nextGeneration } from "./generations.ts";
 import { readName } from "./name.ts";
-import { nextRevision } from "./revisions.ts";
 
 export type Plan = { name: string; daily: number; per_minute: number };
 
@@ -17,9 +17,9 @@ export const QUOTA_MAX = 1_000_000_000;
 const allPlans = query({}, () => selectAll(plans).orderBy(asc(plans.daily), asc(plans.name)));
 const planByName = selectBy(plans, "name");
 const storePlan = insertInto(plans, { onConflict: orUpdate(plans.name, plans.daily, plans.per_minute) });
-const touchKeysOnPlan = query({ plan: accounts.plan, revision: keys.revision }, ({ plan, revision }) =>
+const touchKeysOnPlan = query({ plan: accounts.plan, generation: keys.generation }, ({ plan, generation }) =>
   update(keys)
-    .set({ revision })
+    .set({ generation })
     .where(inArray(keys.account_id, select({ id: accounts.id }).from(accounts).where(eq(accounts.plan, plan)))),
 );
 
@@ -49,7 +49,7 @@ export async function setPlan(db: StateDb, change: PlanChange): Promise<Plan> {
     }
     const plan = { name, daily: readQuota(name, daily), per_minute: readQuota(name, per_minute) };
     await sql.run(storePlan, plan);
-    await sql.run(touchKeysOnPlan, { plan: name, revision: await nextRevision(sql, "keys") });
+    await sql.run(touchKeysOnPlan, { plan: name, generation: await nextGeneration(sql, "keys") });
     return plan;
   });
 }

@@ -5,13 +5,13 @@ import type { StateDb } from "../../db/engine.ts";
 import { jsonOf, query, select } from "../../db/query.ts";
 import { keys, use } from "../../db/schema/sqlite/state.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { nextRevision } from "./revisions.ts";
+import { nextGeneration } from "./generations.ts";
 
 /** Requests to add to a key's day. The newest of them was at `last_used_at`. */
 type AddedUse = { key_id: string; day: number; count: number; last_used_at: EpochMs };
 
-/** The stored counts after an addition, and its revision. */
-export type StoredSums = { revision: number; sums: { key_id: string; day: number; count: number }[] };
+/** The stored counts after an addition, and its generation. */
+export type StoredSums = { generation: number; sums: { key_id: string; day: number; count: number }[] };
 
 const useOfDay = query({ key_id: use.key_id, day: use.day }, ({ key_id, day }) =>
   select({ count: use.count })
@@ -53,6 +53,6 @@ export async function storeUse(db: StateDb, added: readonly AddedUse[]): Promise
   return db.transaction(async (sql) => {
     await sql.run(moveLastUse, { added });
     const sums = await sql.all(addToUse, { added });
-    return { revision: await nextRevision(sql, "use"), sums };
+    return { generation: await nextGeneration(sql, "use"), sums };
   });
 }

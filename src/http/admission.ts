@@ -3,22 +3,22 @@
  * request without a valid key learns nothing about its parameters (D-2).
  */
 import { Elysia } from "elysia";
-import { type Access, addUse, findKey, type KnownKey, refresh } from "../accounts/access.ts";
+import { type Access, addUse, findKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { isExpired } from "../accounts/key.ts";
 import type { Allowance } from "../quota/allowance.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import type { Call, PathParameters } from "./call.ts";
+import type { ApiCall, PathParameters } from "./call.ts";
 import { Problem } from "./problem.ts";
 import { callOf, validateCall } from "./quirks.ts";
 
 /** Key (401), subscription (403), rate limit (429). */
 export const withKey = new Elysia()
   .derive({ as: "scoped" }, async ({ request, route, params }) => {
-    const call = routed(request, route, params);
+    const call = completeCall(request, route, params);
     const { access } = call.service;
     // Usually neither of the two is a promise, and an unneeded await costs time at every request.
-    const refreshing = refresh(access);
-    if (refreshing !== undefined) await refreshing;
+    const updating = updateAccess(access);
+    if (updating !== undefined) await updating;
     call.key = findSentKey(access, call.headers);
     requireActive(call.key, call.startedAt); // After `call.key` is set, so that the log names the key that was refused.
     requireSubscription(call.key);
@@ -30,10 +30,12 @@ export const withKey = new Elysia()
   .onTransform({ as: "scoped" }, validateCall);
 
 /** Open to everyone and not counted. Parameters are ignored (D-6). */
-export const withoutKey = new Elysia().derive({ as: "scoped" }, ({ request, route, params }) => ({ call: routed(request, route, params) }));
+export const withoutKey = new Elysia().derive({ as: "scoped" }, ({ request, route, params }) => ({
+  call: completeCall(request, route, params),
+}));
 
 /** The call of a request, completed by the route that was found. */
-export function routed(request: Request, route: string, params: PathParameters): Call {
+export function completeCall(request: Request, route: string, params: PathParameters): ApiCall {
   const call = callOf(request);
   call.route = route;
   call.params = params;

@@ -4,7 +4,7 @@ import { query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { type Document, documentColumns, keepDocument, keptDocument } from "./documents.ts";
 import { isNewest } from "./list-index.ts";
-import { type ReadModel, refresh } from "./read-model.ts";
+import { type ReadModel, updateModel } from "./read-model.ts";
 
 const documentById = query({ id: opportunities.id }, ({ id }) =>
   select(documentColumns).from(opportunities).where(eq(opportunities.id, id)),
@@ -12,7 +12,7 @@ const documentById = query({ id: opportunities.id }, ({ id }) =>
 
 /** The newest version of an opportunity, or `undefined` if there is none with this `id`, a UUID in lower case. */
 export async function getOpportunity(model: ReadModel, id: string): Promise<Document | undefined> {
-  await refresh(model);
+  await updateModel(model);
   const { db, index, documents } = model;
   const kept = keptDocument(documents, id);
   if (kept !== undefined && isNewest(index, kept)) return kept;

@@ -9,7 +9,7 @@ import { type Document, documentColumns, keepDocument, keptDocument } from "./do
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
 import { firstSlotAfter, isNewest, type ListIndex, newestFirst, newestTime, slotOf } from "./list-index.ts";
 import type { Page, Position } from "./page.ts";
-import { type ReadModel, refresh, reload } from "./read-model.ts";
+import { type ReadModel, reload, updateModel } from "./read-model.ts";
 
 /** Source codes are upper-cased. `OTHER` means every code that is not a named source (D-13). */
 export type Filter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
@@ -38,9 +38,9 @@ const ATTEMPTS = 4;
  */
 export async function listOpportunities(model: ReadModel, filter: Filter, limit: number, after: Position | null): Promise<Page> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    if (attempt === ATTEMPTS) await reload(model); // If something else than this program set records back, a refresh does not notice it.
+    if (attempt === ATTEMPTS) await reload(model); // If something else than this program set records back, `updateModel` does not notice it.
     const bounds = await readBounds(model, filter, after);
-    await refresh(model);
+    await updateModel(model);
     if (!isConsistent(model, bounds)) continue;
 
     const seqs = matchingSeqs(model, filter, bounds, limit + 1); // One more than asked: its presence is `has_more`, without a count.
@@ -84,7 +84,7 @@ async function readUpstreamId(db: CatalogDb, upstreamId: string): Promise<Bounds
 }
 
 /**
- * False if a commit came between reading the bounds and refreshing the index, and affects them. A record that got the upstream id meanwhile
+ * False if a commit came between reading the bounds and updating the index, and affects them. A record that got the upstream id meanwhile
  * would be missing from a page with others of its instant, and a client that continues from that instant would never see it.
  */
 function isConsistent({ index }: ReadModel, { anchor, upstream }: Bounds): boolean {

@@ -1,4 +1,4 @@
-/** The read model: the catalog's database, and in memory its list index, facets and recent documents, refreshed after every commit. */
+/** The read model: the catalog's database, and in memory its list index, facets and recent documents, updated after every commit. */
 
 import { asc, eq, max, sql } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -35,7 +35,7 @@ export type ReadModel = Contents & {
   cursorSecret: Uint8Array;
   /** What `db.commits()` returned before the contents were last read: all commits up to there are in them. */
   lastSeenCommit: number;
-  refreshOnce: () => Promise<void>;
+  updateOnce: () => Promise<void>;
   reloadOnce: () => Promise<void>;
   /** The compaction under way. There is one at a time, because it moves slots. */
   compaction: Promise<void> | undefined;
@@ -53,7 +53,7 @@ export async function createReadModel(db: CatalogDb, { sizes = {} }: { sizes?: P
     documents: createDocuments(),
     cursorSecret,
     lastSeenCommit: Number.NaN,
-    refreshOnce: singleFlight(() => loadNewer(model)),
+    updateOnce: singleFlight(() => loadNewer(model)),
     reloadOnce: singleFlight(() => loadAll(model, sizes)),
     compaction: undefined,
   };
@@ -62,8 +62,8 @@ export async function createReadModel(db: CatalogDb, { sizes = {} }: { sizes?: P
 }
 
 /** Adds every commit made before the call to the contents. Call it before each read. Returns `undefined` if there is nothing to add. */
-export function refresh(model: ReadModel): Promise<void> | undefined {
-  return model.db.commits() === model.lastSeenCommit ? undefined : model.refreshOnce();
+export function updateModel(model: ReadModel): Promise<void> | undefined {
+  return model.db.commits() === model.lastSeenCommit ? undefined : model.updateOnce();
 }
 
 /** Loads the contents from scratch. The present ones stay in use until then. */

@@ -5,7 +5,7 @@ import { saveUse } from "../accounts/access.ts";
 import { turnStatuses } from "../changes/status-turns.ts";
 import type { Log } from "../monitoring/log.ts";
 import { countStatusTurns, type Metrics } from "../monitoring/metrics.ts";
-import { refresh } from "../opportunities/read-model.ts";
+import { updateModel } from "../opportunities/read-model.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { startPeriodic } from "./periodic.ts";
@@ -41,7 +41,7 @@ export function startJobs(stores: Stores, { machine, log, metrics, onReplaced }:
     every(CHECK_MS, async () => {
       if (!stores.areIntact()) onReplaced();
     }),
-    every(CHECK_MS, async () => refresh(model)), // So that no request has to wait for the records of a whole import.
+    every(CHECK_MS, async () => updateModel(model)), // So that no request has to wait for the records of a whole import.
   ];
   return async () => {
     await Promise.all(stops.map((stop) => stop()));

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
 import { isUnavailable } from "../../db/unavailable.ts";
-import { addUse, createAccess, findKey, refresh, saveUse } from "../../src/accounts/access.ts";
+import { addUse, createAccess, findKey, saveUse, updateAccess } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
@@ -128,14 +128,14 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       expect(reads).not.toHaveBeenCalled();
 
       const before = api.access.keys.size;
-      const { keys: revision } = api.access.lastSeen;
+      const { keys: generation } = api.access.lastSeen;
       await revokeKey(other, id, NOON);
       await api.get("/sources", { key });
-      expect(reads.mock.calls.map(([, values]) => values)).toEqual([{ revision }]);
-      expect([api.access.keys.size, api.access.lastSeen.keys]).toEqual([before, revision + 1]);
+      expect(reads.mock.calls.map(([, values]) => values)).toEqual([{ generation }]);
+      expect([api.access.keys.size, api.access.lastSeen.keys]).toEqual([before, generation + 1]);
     });
 
-    testIf("concurrent requests share one read of the revisions, and SQLite needs none", async () => {
+    testIf("concurrent requests share one read of the generations, and SQLite needs none", async () => {
       await api.get("/sources");
       await api.get("/sources");
       using reads = spyOn(api.state, "all");
@@ -259,7 +259,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       await api.get("/sources", { key });
       await api.get("/sources");
       await other.run(rawSql("delete from keys where id = ?", id));
-      await other.run(rawSql("update revisions set number = number - 1 where name = 'keys'")); // As it was before the key.
+      await other.run(rawSql("update generations set number = number - 1 where name = 'keys'")); // As it was before the key.
       await api.saveUse();
       await expectProblem(await api.get("/sources", { key }), { code: "authentication_required" });
       expect((await listKeys(other, NOON)).map(({ used_today }) => used_today)).toEqual([1]);
@@ -279,7 +279,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
         await createKey(other, { account: "Acme", expires_at: NOON + 1 }, api.randomBytes, NOON),
       ];
       await revokeKey(other, revoked.id, NOON);
-      await refresh(api.access);
+      await updateAccess(api.access);
       const guesses = Array.from({ length: 33 }, (_, right) => guessOf(key, right)); // Right from no character to all of them.
       expect([guesses.at(0) === key, guesses.at(-1) === key, guesses.every(isWellFormedKey)]).toEqual([false, true, true]);
 

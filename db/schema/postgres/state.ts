@@ -34,9 +34,9 @@ export const keys = schema.table(
     expires_at: integer("expires_at"),
     revoked_at: integer("revoked_at"),
     last_used_at: integer("last_used_at"),
-    revision: integer("revision").notNull().default(0),
+    generation: integer("generation").notNull().default(0),
   },
-  (table) => [index("keys_revision").on(table.revision)],
+  (table) => [index("keys_generation").on(table.generation)],
 );
 
 export const use = schema.table(
@@ -51,7 +51,7 @@ export const use = schema.table(
   (table) => [primaryKey({ columns: [table.key_id, table.day] })],
 );
 
-export const revisions = schema.table("revisions", {
+export const generations = schema.table("generations", {
   name: text("name").primaryKey(),
   number: integer("number").notNull(),
 });

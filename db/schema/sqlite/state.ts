@@ -34,10 +34,10 @@ export const keys = sqliteTable(
     expires_at: integer("expires_at"),
     revoked_at: integer("revoked_at"),
     last_used_at: integer("last_used_at"),
-    /** The revision of the last change to the key, its account or its plan. */
-    revision: integer("revision").notNull().default(0),
+    /** The generation of the last change to the key, its account or its plan. */
+    generation: integer("generation").notNull().default(0),
   },
-  (table) => [index("keys_revision").on(table.revision)],
+  (table) => [index("keys_generation").on(table.generation)],
 );
 
 /** Requests of a key in one UTC day; `day` counts days since 1970. */
@@ -57,7 +57,7 @@ export const use = sqliteTable(
  * Counters of changes to keys (`keys`) and use (`use`), by which a server notices changes of other processes. No row before the first
  * change.
  */
-export const revisions = sqliteTable("revisions", {
+export const generations = sqliteTable("generations", {
   name: text("name").primaryKey(),
   number: integer("number").notNull(),
 });

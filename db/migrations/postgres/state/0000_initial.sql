@@ -17,7 +17,7 @@ CREATE TABLE "fundfeed_state"."keys" (
 	"expires_at" bigint,
 	"revoked_at" bigint,
 	"last_used_at" bigint,
-	"revision" bigint DEFAULT 0 NOT NULL,
+	"generation" bigint DEFAULT 0 NOT NULL,
 	CONSTRAINT "keys_hash_unique" UNIQUE("hash")
 );
 --> statement-breakpoint
@@ -27,7 +27,7 @@ CREATE TABLE "fundfeed_state"."plans" (
 	"per_minute" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "fundfeed_state"."revisions" (
+CREATE TABLE "fundfeed_state"."generations" (
 	"name" text collate "C" PRIMARY KEY NOT NULL,
 	"number" bigint NOT NULL
 );
@@ -42,7 +42,7 @@ CREATE TABLE "fundfeed_state"."use" (
 ALTER TABLE "fundfeed_state"."accounts" ADD CONSTRAINT "accounts_plan_plans_name_fk" FOREIGN KEY ("plan") REFERENCES "fundfeed_state"."plans"("name") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "fundfeed_state"."keys" ADD CONSTRAINT "keys_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "fundfeed_state"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "fundfeed_state"."use" ADD CONSTRAINT "use_key_id_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "fundfeed_state"."keys"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE INDEX "keys_revision" ON "fundfeed_state"."keys" USING btree ("revision");
+CREATE INDEX "keys_generation" ON "fundfeed_state"."keys" USING btree ("generation");
 --> statement-breakpoint
 INSERT INTO "fundfeed_state"."plans" ("name", "daily", "per_minute") VALUES
 	('trial', 1000, 60),

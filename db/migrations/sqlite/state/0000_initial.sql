@@ -18,19 +18,19 @@ CREATE TABLE `keys` (
 	`expires_at` integer,
 	`revoked_at` integer,
 	`last_used_at` integer,
-	`revision` integer DEFAULT 0 NOT NULL,
+	`generation` integer DEFAULT 0 NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `keys_hash_unique` ON `keys` (`hash`);--> statement-breakpoint
-CREATE INDEX `keys_revision` ON `keys` (`revision`);--> statement-breakpoint
+CREATE INDEX `keys_generation` ON `keys` (`generation`);--> statement-breakpoint
 CREATE TABLE `plans` (
 	`name` text PRIMARY KEY NOT NULL,
 	`daily` integer NOT NULL,
 	`per_minute` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `revisions` (
+CREATE TABLE `generations` (
 	`name` text PRIMARY KEY NOT NULL,
 	`number` integer NOT NULL
 );
