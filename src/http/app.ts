@@ -1,7 +1,7 @@
 /** The HTTP service: what happens to a request, from top to bottom (D-2). */
 import { Elysia } from "elysia";
-import { routed } from "./admission.ts";
-import { Call, createRequestIds, type Service } from "./call.ts";
+import { completeCall } from "./admission.ts";
+import { ApiCall, createRequestIds, type Service } from "./call.ts";
 import { invalidParameters, noSuchPath, Problem, problemOf, problems } from "./problem.ts";
 import { callOf, missingDate, requestForRouter } from "./quirks.ts";
 import { ALLOW, respondOptions, respondProblem } from "./respond.ts";
@@ -19,12 +19,14 @@ export function createApp({ randomBytes, ...service }: AppDeps): App {
   const nextRequestId = createRequestIds(randomBytes);
   return {
     fetch: async (request) => {
-      const call = new Call(service, nextRequestId(), request);
+      const call = new ApiCall(service, nextRequestId(), request);
       let response: Response;
       try {
-        response = await handle(requestForRouter(request, call));
+        requireReadMethod(call);
+        requireOneHost(call);
+        response = await route(requestForRouter(request, call));
       } catch (error) {
-        response = await respondToError(call, error); // What Elysia cannot pass to onError: `throw null`.
+        response = await respondToError(call, error); // Also what Elysia cannot pass to onError: `throw null`.
       }
       logRequest(call, response);
       return response;
@@ -32,13 +34,8 @@ export function createApp({ randomBytes, ...service }: AppDeps): App {
   };
 }
 
-/** First the method (405), the Host (400) and the route (404); then key and parameters, as the route declares them (`routes/`). */
+/** First the route (404); then key, limits and parameters, as the route declares them (`routes/`). */
 const router = new Elysia({ prefix: BASE_PATH, strictPath: true, normalize: false })
-  .onRequest(({ request }) => {
-    const call = callOf(request);
-    requireReadMethod(call);
-    requireOneHost(call);
-  })
   .onError(({ request, code, error }) => {
     const call = callOf(request);
     return respondToError(call, code === "NOT_FOUND" ? noSuchPath(call.service.baseUrl) : error);
@@ -47,24 +44,24 @@ const router = new Elysia({ prefix: BASE_PATH, strictPath: true, normalize: fals
 
 /** OPTIONS of every path that has a GET (D-4). */
 for (const { path } of router.routes.filter(({ method }) => method === "GET"))
-  router.options(path.slice(BASE_PATH.length), ({ request, route, params }) => respondOptions(routed(request, route, params)));
+  router.options(path.slice(BASE_PATH.length), ({ request, route, params }) => respondOptions(completeCall(request, route, params)));
 
-const handle = router.compile().fetch;
+const route = router.compile().fetch;
 
 /** The service is read-only: any method but GET and OPTIONS is refused on any path (D-3). */
-function requireReadMethod(call: Call): void {
+function requireReadMethod(call: ApiCall): void {
   if (call.method === "GET" || call.method === "OPTIONS") return;
   const headers = { Allow: ALLOW, ...missingDate(call) };
   throw new Problem("method_not_allowed", "The service is read-only: it accepts GET and OPTIONS.", { headers });
 }
 
 /** RFC 9112 §3.2: two Host lines are refused. They arrive as one value. */
-function requireOneHost({ headers }: Call): void {
+function requireOneHost({ headers }: ApiCall): void {
   if (headers.get("host")?.includes(",")) throw invalidParameters([{ field: "Host", reason: "must be sent once" }]);
 }
 
 /** The response to anything that was thrown. Logs what is the server's fault. */
-function respondToError(call: Call, error: unknown): Response | Promise<Response> {
+function respondToError(call: ApiCall, error: unknown): Response | Promise<Response> {
   const { log, now } = call.service;
   const problem = problemOf(error);
   if (problem.code === "service_unavailable") log.recurring(now(), error, call.id);
@@ -72,7 +69,7 @@ function respondToError(call: Call, error: unknown): Response | Promise<Response
   return respondProblem(call, problem);
 }
 
-function logRequest({ service: { log, now }, id, method, route, startedAt, key }: Call, { status }: Response): void {
+function logRequest({ service: { log, now }, id, method, route, startedAt, key }: ApiCall, { status }: Response): void {
   log.request({
     time: startedAt,
     request_id: id,

@@ -25,7 +25,7 @@ export type PathParameters = Readonly<Record<string, string | null | undefined>>
 
 export type ParameterValues = { params: Readonly<Record<string, unknown>>; query: Readonly<Record<string, unknown>> };
 
-export class Call {
+export class ApiCall {
   readonly method: string;
   /** Path and query as they arrived, still percent-encoded. */
   readonly path: string;

@@ -1,10 +1,8 @@
 /** RFC 9110 validators and conditional requests: entity tags (§8.8.3), If-None-Match (§13.1.2), If-Modified-Since (§13.1.3). */
 import type { EpochMs } from "../text/instant.ts";
 
-export type Validators = { etag: string; lastModified: string };
-
 /** The weak validator of a record: it changes whenever the record does (D-18). */
-export function validatorsOf({ id, updated_at }: { id: string; updated_at: EpochMs }): Validators {
+export function validatorsOf({ id, updated_at }: { id: string; updated_at: EpochMs }): { etag: string; lastModified: string } {
   return { etag: `W/"${id}.${updated_at}"`, lastModified: new Date(updated_at).toUTCString() };
 }
 

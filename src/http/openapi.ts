@@ -11,7 +11,7 @@ import { routes } from "./routes.ts";
 import { describeNamedSchemas } from "./schemas.ts";
 
 /** The parts of the description that our own code reads. */
-export type Document = {
+export type ApiDescription = {
   info: object;
   servers: [{ url: string }];
   paths: Paths;
@@ -56,7 +56,7 @@ export type DescribedSchema = {
 };
 
 /** The whole description, for a public base address. */
-export function openapiDocument(baseUrl: string): Document {
+export function openapiDocument(baseUrl: string): ApiDescription {
   const document = {
     openapi: "3.1.0",
     info: {

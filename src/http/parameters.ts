@@ -5,7 +5,7 @@
  */
 import { type TObject, Type } from "@sinclair/typebox";
 import { closest } from "../text/closest.ts";
-import { Call, type ParameterValues } from "./call.ts";
+import { ApiCall, type ParameterValues } from "./call.ts";
 import type { Parameter } from "./parameter-kinds.ts";
 import { type FieldError, invalidParameters, Problem } from "./problem.ts";
 import { parseQuery, type SentValue } from "./query-text.ts";
@@ -30,7 +30,7 @@ export function parameters<Path extends Table, Query extends Table>(tables: {
 export function parameters({ params, query }: { params?: Table; query?: Table }) {
   // Elysia validates `params` first, then `query`. One problem names what is wrong with both (D-17), so the first validation reads both.
   const tables = { params: params ?? {}, query: query ?? {} };
-  const read = (call: Call) => {
+  const read = (call: ApiCall) => {
     call.values ??= readParameters(call, tables);
     return call.values;
   };
@@ -51,9 +51,9 @@ type StandardSchema<T> = {
   };
 };
 
-function standardSchema<T>(schema: TObject, read: (call: Call) => T): StandardSchema<T> {
+function standardSchema<T>(schema: TObject, read: (call: ApiCall) => T): StandardSchema<T> {
   const validate = (value: unknown) => {
-    if (!(value instanceof Call)) throw new Error("A route with parameters needs withKey: it passes on the call");
+    if (!(value instanceof ApiCall)) throw new Error("A route with parameters needs withKey: it passes on the call");
     return { value: read(value) };
   };
   return { "~standard": { version: 1, vendor: "fundfeed", validate, jsonSchema: { input: () => schema, output: () => schema } } };
@@ -64,7 +64,7 @@ function schemaOf(table: Table): TObject {
 }
 
 /** Reads all parameters of a call. Throws one problem that names every bad parameter (D-2, D-6, D-7, D-17). */
-function readParameters(call: Call, { params, query }: { params: Table; query: Table }): ParameterValues {
+function readParameters(call: ApiCall, { params, query }: { params: Table; query: Table }): ParameterValues {
   const sent = parseQuery(call.query);
   refuseUnsupported(sent, query);
 

@@ -3,14 +3,14 @@
  * fails while it is still needed. Two more are where they act: `app.ts` catches what Elysia cannot (`http/app`: throw null), and
  * `listen.ts` overrides defaults of Bun's server.
  */
-import type { Call } from "./call.ts";
+import type { ApiCall } from "./call.ts";
 import { pathStart } from "./query-text.ts";
 import type { Turn } from "./turn.ts";
 
 declare global {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be extended.
   interface Request {
-    call?: Call;
+    call?: ApiCall;
   }
 }
 
@@ -25,7 +25,7 @@ export function urlForRouter(url: string): string {
 }
 
 /** The request to give to Elysia, with its call. Elysia passes hooks only the request, and a Map or WeakMap of calls costs more. */
-export function requestForRouter(request: Request, call: Call): Request {
+export function requestForRouter(request: Request, call: ApiCall): Request {
   const url = urlForRouter(request.url);
   const routed = url === request.url ? request : new Request(url, request);
   routed.call = call;
@@ -33,7 +33,7 @@ export function requestForRouter(request: Request, call: Call): Request {
 }
 
 /** The call that `requestForRouter` added. */
-export function callOf({ call }: Request): Call {
+export function callOf({ call }: Request): ApiCall {
   if (call === undefined) throw new Error("The request reached Elysia without its call");
   return call;
 }
@@ -42,13 +42,13 @@ export function callOf({ call }: Request): Call {
  * Replaces `params` and `query` of the context by the call until Elysia has validated them: the readers of `parameters.ts` take the call.
  * Elysia's own have lost repeated names, text that cannot be decoded, and brackets (`http/odd-queries`).
  */
-export function validateCall(context: { call: Call; params: unknown; query: unknown }): void {
+export function validateCall(context: { call: ApiCall; params: unknown; query: unknown }): void {
   context.params = context.call;
   context.query = context.call;
 }
 
 /** Bun adds a Date to every response, except to that of a HEAD request (`http/app`: HEAD). */
-export function missingDate({ method, startedAt }: Call): { Date?: string } {
+export function missingDate({ method, startedAt }: ApiCall): { Date?: string } {
   return method === "HEAD" ? { Date: new Date(startedAt).toUTCString() } : {};
 }
 

@@ -2,7 +2,7 @@
 import { promisify } from "node:util";
 import { gzip as gzipCallback } from "node:zlib";
 import type { Page } from "../opportunities/page.ts";
-import type { Call } from "./call.ts";
+import type { ApiCall } from "./call.ts";
 import { encodeCursor } from "./cursor.ts";
 import { type Problem, problems, problemType } from "./problem.ts";
 import { queryWithCursor, uriReference } from "./query-text.ts";
@@ -19,7 +19,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 type MaybeLater = Response | Promise<Response>;
 
 /** Responds with these headers and those of every response. `headers` must be a new object: the others are added to it. */
-export function respond(call: Call, status: number, headers: Record<string, string>, body: Bytes | string | null): MaybeLater {
+export function respond(call: ApiCall, status: number, headers: Record<string, string>, body: Bytes | string | null): MaybeLater {
   headers["X-Request-Id"] = call.id;
   headers["API-Version"] = API_VERSION;
   headers["X-Content-Type-Options"] = "nosniff";
@@ -41,13 +41,13 @@ export function respond(call: Call, status: number, headers: Record<string, stri
 }
 
 /** 200 with a JSON body that no cache may store. */
-export function respondJson(call: Call, body: Bytes | string): MaybeLater {
+export function respondJson(call: ApiCall, body: Bytes | string): MaybeLater {
   const cacheControl = call.key === null ? "no-store" : "private, no-store";
   return respond(call, 200, { "Content-Type": "application/json", "Cache-Control": cacheControl }, body);
 }
 
 /** A page of documents, with links and the cursor that continues it (D-16). `scope` is what the cursor is bound to. */
-export function respondPage(call: Call, { documents, next }: Page, scope: string): MaybeLater {
+export function respondPage(call: ApiCall, { documents, next }: Page, scope: string): MaybeLater {
   const cursor = next === null ? null : encodeCursor(call.service.model.cursorSecret, scope, next);
   const meta = { request_id: call.id, count: documents.length, has_more: cursor !== null, next_cursor: cursor };
   const links = {
@@ -58,12 +58,12 @@ export function respondPage(call: Call, { documents, next }: Page, scope: string
 }
 
 /** The response to OPTIONS. It has no `Access-Control-*`, because keys do not belong in browsers (D-4). */
-export function respondOptions(call: Call): MaybeLater {
+export function respondOptions(call: ApiCall): MaybeLater {
   return respond(call, 204, { Allow: ALLOW, "Cache-Control": "no-store" }, null);
 }
 
 /** The response with a problem document (RFC 9457). */
-export function respondProblem(call: Call, { code, detail, extra }: Problem): MaybeLater {
+export function respondProblem(call: ApiCall, { code, detail, extra }: Problem): MaybeLater {
   const { status, title } = problems[code];
   const body = {
     type: problemType(call.service.baseUrl, code),

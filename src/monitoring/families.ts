@@ -1,7 +1,7 @@
 /** Families of metrics in Prometheus's text format, version 0.0.4. */
 
-export type Sample = { suffix?: string; labels?: Readonly<Record<string, string | number>>; value: number };
-export type Family = { name: string; type: "counter" | "gauge" | "histogram"; help: string; samples: readonly Sample[] };
+export type MetricSample = { suffix?: string; labels?: Readonly<Record<string, string | number>>; value: number };
+export type Family = { name: string; type: "counter" | "gauge" | "histogram"; help: string; samples: readonly MetricSample[] };
 
 function familyText({ name, type, help, samples }: Family): string {
   const lines = samples.map(({ suffix = "", labels = {}, value }) => `${name}${suffix}${labelText(labels)} ${value}\n`);

@@ -10,7 +10,7 @@ import type { StatusTurns } from "../changes/status-turns.ts";
 import type { SharedQuotas } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
-import { counter, type Family, familiesText, gauge, type Sample } from "./families.ts";
+import { counter, type Family, familiesText, gauge, type MetricSample } from "./families.ts";
 import type { Log, RequestEntry } from "./log.ts";
 import { watchFamiliesIn } from "./watch-metrics.ts";
 
@@ -123,7 +123,7 @@ function quotaFamilies({ isShared, countedAlone }: NonNullable<Observed["quotas"
   ];
 }
 
-function histogram(route: string, { durations, totalMs }: RouteUse): Sample[] {
+function histogram(route: string, { durations, totalMs }: RouteUse): MetricSample[] {
   let count = 0;
   const buckets = durations.map((inBucket, index) => {
     count += inBucket;

@@ -7,10 +7,10 @@ import { API_VERSION } from "../respond.ts";
 import { exampleRecord } from "./examples.ts";
 import text from "./guide.md" with { type: "text" };
 
-export type Section = { id: string; title: string; markdown: string };
+export type GuideSection = { id: string; title: string; markdown: string };
 
 /** The sections of the guide, one for each `## Title {#id}`. Without an id, it is the title in lower case. */
-export function guideSections(baseUrl: string): Section[] {
+export function guideSections(baseUrl: string): GuideSection[] {
   const { id, updated_at } = exampleRecord;
   const values: Readonly<Record<string, string>> = {
     base_url: baseUrl,

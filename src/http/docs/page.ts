@@ -1,14 +1,14 @@
 /** The page at `/docs`: the guide and the operations, as plain HTML that needs no script. */
-import type { DescribedOperation, DescribedParameter, DescribedSchema, Document } from "../openapi.ts";
+import type { ApiDescription, DescribedOperation, DescribedParameter, DescribedSchema } from "../openapi.ts";
 import { problemAnchor } from "../problem.ts";
-import { guideSections, type Section } from "./guide.ts";
+import { type GuideSection, guideSections } from "./guide.ts";
 import { highlight } from "./highlight.ts";
 
 /** The paths of the page's files, below the base address. */
 type Files = { style: string; script: string };
 
 /** The page as HTML. */
-export function docsPage(document: Document, { style, script }: Files): string {
+export function docsPage(document: ApiDescription, { style, script }: Files): string {
   const [{ url: baseUrl }] = document.servers;
   const operations = Object.entries(document.paths).map(([path, { get }]) => operationEntry(document, path, get));
   const objects = Object.entries(document.components.schemas).map(([name, schema]) => objectEntry(name, schema));
@@ -68,7 +68,7 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0d7a68"/><path d="M7 22l6-7 5 4 7-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/><circle cx="25" cy="9" r="3" fill="#ffd166"/></svg>',
 )}`;
 
-function sectionHtml({ id, title, markdown }: Section): string {
+function sectionHtml({ id, title, markdown }: GuideSection): string {
   return `<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title"><a href="#${id}">${title}</a></h2>
 ${markdownHtml(markdown)}
@@ -101,7 +101,7 @@ function sampleHtml([, language = "", label = "", source = ""]: RegExpExecArray)
   return `<figure data-language="${name}"><figcaption>${name}</figcaption><pre tabindex="0"><code>${highlight(source, language)}</code></pre></figure>`;
 }
 
-function operationEntry(document: Document, path: string, operation: DescribedOperation): string {
+function operationEntry(document: ApiDescription, path: string, operation: DescribedOperation): string {
   const { operationId, summary, description, security, parameters, responses } = operation;
   return [
     `### \`GET\` ${path} {#operation-${operationId}}`,
@@ -157,7 +157,7 @@ function parameterTable(parameters: readonly DescribedParameter[]): string {
 }
 
 /** Links to the problems of an operation, by status. The description has an example of each. */
-function problemLinks({ components }: Document, { responses }: DescribedOperation): string {
+function problemLinks({ components }: ApiDescription, { responses }: DescribedOperation): string {
   return Object.entries(responses)
     .flatMap(([status, response]) => {
       const resolved = "$ref" in response ? components.responses[nameOf(response.$ref)] : response;

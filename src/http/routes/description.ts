@@ -1,7 +1,7 @@
 /** The description for programs, the page for people, and the files that the page loads. */
 import { Elysia } from "elysia";
 import { withoutKey } from "../admission.ts";
-import type { Call } from "../call.ts";
+import type { ApiCall } from "../call.ts";
 import { isNotModified } from "../etag.ts";
 import { operation } from "../operation.ts";
 import { noSuchPath } from "../problem.ts";
@@ -40,7 +40,7 @@ export const descriptionRoutes = new Elysia({ tags: ["Service"] })
   );
 
 /** Throws `not_found` if there is no such file. */
-function findFile({ service: { files, baseUrl } }: Call, path: string): StaticFile {
+function findFile({ service: { files, baseUrl } }: ApiCall, path: string): StaticFile {
   const file = files().get(path);
   if (file === undefined) throw noSuchPath(baseUrl);
   return file;
@@ -50,7 +50,7 @@ function findFile({ service: { files, baseUrl } }: Call, path: string): StaticFi
 const MAX_AGE_SECONDS = 3600;
 
 /** The file, or 304 if the client has it. */
-function respondFile(call: Call, { etag, contentType, body, headers }: StaticFile) {
+function respondFile(call: ApiCall, { etag, contentType, body, headers }: StaticFile) {
   const shared = { ETag: etag, "Cache-Control": `public, max-age=${MAX_AGE_SECONDS}`, ...headers };
   if (isNotModified(call.headers, { etag })) return respond(call, 304, shared, null);
   return respond(call, 200, { ...shared, "Content-Type": contentType }, body);
