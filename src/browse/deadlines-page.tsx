@@ -2,8 +2,8 @@
 /** The page of deadlines: a calendar of six weeks. */
 import type { CatalogDb } from "../../db/engine.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
+import { readOpportunities } from "../opportunities/records.ts";
 import { type Deadline, listDeadlines } from "../search/deadlines.ts";
-import { readOpportunities } from "../search/records.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, easternInstant } from "../text/eastern.ts";

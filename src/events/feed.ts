@@ -12,7 +12,7 @@ import { Failure } from "../../db/reason.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { type Filter, matches } from "../filter/filter.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { eventTypes, type OpportunityEvent, type Severity, severities } from "./event.ts";
 
 /** A place in the feed: after this event. `null` is the beginning. */
@@ -218,7 +218,11 @@ async function ofWantedOpportunities(sql: CatalogSql, heads: readonly Head[], wa
 }
 
 /** Whether an event meets the conditions on events. Those on its opportunity are not compared. */
-export function isWanted(
+export function meets({ type, severity, detected_at }: OpportunityEvent, conditions: Omit<FeedFilter, "filter" | "wanted">): boolean {
+  return isWanted({ type, severity, detected_at: parseStoredMs(detected_at) ?? Number.NaN }, conditions);
+}
+
+function isWanted(
   { type, severity, detected_at }: Pick<Head, "type" | "severity" | "detected_at">,
   { types, atLeast, since = FIRST, until = LAST }: Omit<FeedFilter, "filter" | "wanted">,
 ): boolean {

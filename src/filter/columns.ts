@@ -1,7 +1,8 @@
 /** What filters and sort orders compare: the values of an opportunity, and the columns of search.db that hold them. */
-import { fold } from "../opportunities/facets.ts";
+
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
+import { fold } from "../text/fold.ts";
 import { parseStoredMs } from "../text/instant.ts";
 
 type Cell = string | number | null;

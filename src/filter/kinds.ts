@@ -1,12 +1,12 @@
 /** The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db. */
 
 import { type TSchema, Type } from "@sinclair/typebox";
-import { fold } from "../opportunities/facets.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
 import { timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
 import { easternDateBefore, easternInstant } from "../text/eastern.ts";
+import { fold } from "../text/fold.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import { type ColumnName, codesOf } from "./columns.ts";

@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join, parse, sep } from "node:path";
 import { Failure, reasonOf } from "../../db/reason.ts";
+import { lines } from "../text/lines.ts";
 import type { Item } from "./format.ts";
-import { lines } from "./readers/input.ts";
 import type { Rejection } from "./validate.ts";
 
 /** Levels that are written of a value too deep for JSON.stringify. */

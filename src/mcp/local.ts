@@ -6,30 +6,19 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { explain } from "../changes/explain.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { type FeedFilter, isWanted, readWindow, type WindowPosition } from "../events/feed.ts";
+import { type FeedFilter, meets, readWindow, type WindowPosition } from "../events/feed.ts";
+import { readHistory } from "../events/history.ts";
 import { fieldNames } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
+import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import { find, findByNumber, MATCH_BEGIN, MATCH_END, sorts } from "../search/find.ts";
 import { readFreshness } from "../search/freshness.ts";
-import { findByUpstreamId, readHistory, readOpportunities } from "../search/records.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { newestPostedDates } from "../sources/news.ts";
 import { listSources, requireSources, sourceStatuses } from "../sources/source.ts";
-import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
-import type {
-  Call,
-  ChangesRequest,
-  Entry,
-  EventConditions,
-  FindRequest,
-  Freshness,
-  HistoryRequest,
-  Match,
-  Page,
-  Reader,
-  Reason,
-} from "./reader.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
+import type { Call, ChangesRequest, Entry, FindRequest, Freshness, HistoryRequest, Match, Page, Reader, Reason } from "./reader.ts";
 
 /** The databases, as a command opens them. */
 export type Databases = {
@@ -98,7 +87,7 @@ async function findOpportunities(
   source: string | undefined,
   findNumber: () => Promise<string[]>,
 ): Promise<Opportunity[]> {
-  for (const idsOf of [async () => [id.toLowerCase()], () => findByUpstreamId(catalog, id), findNumber]) {
+  for (const idsOf of [async () => [id.toLowerCase()], () => idsOfUpstreamId(catalog, id), findNumber]) {
     const opportunities = await readOpportunities(catalog, await idsOf());
     const found = opportunities.filter((each) => source === undefined || each.source.code === source);
     if (found.length > 0) return found.slice(0, SAME_NUMBER_MAX);
@@ -112,11 +101,6 @@ async function historyPage(catalog: CatalogDb, { id, limit, cursor, ...condition
   if (cursor !== undefined && start === 0) throw new Failure("Cannot continue: the event at the cursor is gone. Start again without it");
   const items = history.slice(start, start + limit);
   return { items, total: history.length, next: start + items.length < history.length ? (items.at(-1)?.id ?? null) : null };
-}
-
-/** Whether an event meets conditions, as the feed compares them. */
-export function meets({ type, severity, detected_at }: OpportunityEvent, conditions: EventConditions): boolean {
-  return isWanted({ type, severity, detected_at: parseStoredMs(detected_at) ?? Number.NaN }, conditions);
 }
 
 /** `until` is fixed by the caller, so events that are detected meanwhile do not move the pages. */

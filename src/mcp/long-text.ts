@@ -2,8 +2,8 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Failure } from "../../db/reason.ts";
+import { type Cut, memberAt, type Path, pathInWords } from "../text/cut.ts";
 import { beginning } from "../text/quoted.ts";
-import { type Cut, type Path, pathInWords, valueAt } from "./cut.ts";
 import { jsonTextOf } from "./rows.ts";
 import { object } from "./schema.ts";
 
@@ -39,7 +39,7 @@ export function readLongText(document: unknown, version: string, place: string):
   if (offset === undefined) throw new Failure("Cannot continue: the cursor is damaged. Start again without it");
   if (before !== version) throw new Failure("Cannot continue: it has changed since. Start again without the cursor");
   const path = steps.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-  const whole = jsonTextOf(valueAt(document, path) ?? "");
+  const whole = jsonTextOf(memberAt(document, path) ?? "");
   const from = Number(offset);
   const text = beginning(whole.slice(from), PIECE_MAX);
   const to = from + text.length;

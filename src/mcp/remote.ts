@@ -3,13 +3,13 @@
 import { Value } from "@sinclair/typebox/value";
 import { Failure } from "../../db/reason.ts";
 import { OpportunityEvent } from "../events/event.ts";
+import { meets } from "../events/feed.ts";
 import type { Filter } from "../filter/filter.ts";
 import { instantOf } from "../filter/kinds.ts";
 import { pageOf, resourceOf } from "../mirror/expected.ts";
 import { type Feed, PermanentError, readPage, readResource, readSources } from "../mirror/feed.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
-import { meets } from "./local.ts";
 import type { Call, FindRequest, Freshness, HistoryRequest, Match, Page, Reader } from "./reader.ts";
 
 /** Requests that one call may send for events which are then left out: the API cannot filter by severity. */

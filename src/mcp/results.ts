@@ -1,8 +1,8 @@
 /** What every result says besides its data: the filters, whether it is complete, how old the data are, and which texts are from upstreams. */
 import { Type } from "@sinclair/typebox";
+import { jsonBytes } from "../text/cut.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
-import { jsonBytes } from "./cut.ts";
 import { Freshness, type Page } from "./reader.ts";
 import { nullable } from "./schema.ts";
 import { codeInWords } from "./upstream-text.ts";

@@ -16,8 +16,8 @@ import {
   PingRequestSchema,
   ReadResourceRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { type Line, lines } from "../import/readers/input.ts";
 import { objectOf, parseJson } from "../text/json-value.ts";
+import { type Line, lines } from "../text/lines.ts";
 
 /** The longest message that a client may send. The longest arguments of any tool have some 30 kB. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;

@@ -6,9 +6,9 @@ import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:
 import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { fingerprintOf } from "../../db/file-identity.ts";
 import { Failure, reasonOf } from "../../db/reason.ts";
-import { lines } from "../import/readers/input.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
 import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
+import { lines } from "../text/lines.ts";
 import { goneMessage, linesOf, requireScope, type Scope, type Store, scopeText } from "./store.ts";
 
 const LINES_AT_ONCE = 1000;

@@ -3,6 +3,7 @@ import { asc, gt } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { parameter, pick, query, type Row, select } from "../../db/query.ts";
 import { facets as facetTable, sources } from "../../db/schema/sqlite/catalog.ts";
+import { fold } from "../text/fold.ts";
 import type { FacetSet } from "./list-index.ts";
 
 /** Bytes of results that are kept: a client that pages or polls repeats its filter. */
@@ -146,9 +147,4 @@ function matchingValues({ values }: Column, condition: ((value: string, number: 
 export async function namedSources(db: CatalogDb, { source }: FacetFilter): Promise<string[] | undefined> {
   if (!source?.includes("OTHER")) return undefined;
   return (await db.all(sourceCodes)).map(({ code }) => code);
-}
-
-/** Text folded for comparing without letter case: "É" and "é" become the same, as do "ß" and "SS" (D-12). */
-export function fold(text: string): string {
-  return text.normalize("NFC").toUpperCase().toLowerCase();
 }

@@ -32,23 +32,23 @@ export function summaryOf(text: string | null | undefined): string | null {
 export function isSameWording(one: string, other: string): boolean {
   const [a, b] = [plainText(one), plainText(other)];
   for (let [i, j] = [0, 0]; ; i++, j++) {
-    while (foldedAscii[a.charCodeAt(i)] === "") i++;
-    while (foldedAscii[b.charCodeAt(j)] === "") j++;
-    const [x, y] = [foldedAscii[a.charCodeAt(i)], foldedAscii[b.charCodeAt(j)]];
-    if (x === undefined || y === undefined) return fold(a) === fold(b); // How a non-ASCII character folds depends on its neighbors.
+    while (asciiWording[a.charCodeAt(i)] === "") i++;
+    while (asciiWording[b.charCodeAt(j)] === "") j++;
+    const [x, y] = [asciiWording[a.charCodeAt(i)], asciiWording[b.charCodeAt(j)]];
+    if (x === undefined || y === undefined) return wordingOf(a) === wordingOf(b); // How a non-ASCII character folds depends on its neighbors.
     if (x !== y) return false;
   }
 }
 
-function fold(plain: string): string {
+function wordingOf(plain: string): string {
   return plain
     .toUpperCase()
     .toLowerCase() // Upper case first, which turns "ß" into "SS".
     .replace(/[\p{P}\s]+/gu, ""); // Removed, not unified: "co-op" equals "coop", "web site" equals "website".
 }
 
-/** Each ASCII character, folded. */
-const foldedAscii = Array.from({ length: 128 }, (_, code) => fold(String.fromCharCode(code)));
+/** What is left of each ASCII character. */
+const asciiWording = Array.from({ length: 128 }, (_, code) => wordingOf(String.fromCharCode(code)));
 
 /** Decodes HTML character references until none is left: upstreams escape once, twice or not at all. */
 export function decodeEntities(text: string): string {

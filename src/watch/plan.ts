@@ -9,7 +9,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { eventTypes, severities } from "../events/event.ts";
 import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } from "../events/feed.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
-import { readOpportunities } from "../search/records.ts";
+import { readOpportunities } from "../opportunities/records.ts";
 import { type EpochMs, formatInstant, parseInstantMs } from "../text/instant.ts";
 import { type Counts, type Item, itemsUpTo, type Message, messageEvent, messageOpportunity, roomIn } from "./message.ts";
 import { isDigest, type Watch } from "./watch.ts";

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import Ajv, { type ValidateFunction } from "ajv/dist/2019";
 import addFormats from "ajv-formats";
 import { openCatalog } from "../../db/sqlite/open.ts";
+import { readHistory } from "../../src/events/history.ts";
 import { applicantTypes } from "../../src/export/common-grants.ts";
 import { applicantTypes as grantsGovTypes } from "../../src/import/formats/grants-gov/codes.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
-import { readHistory } from "../../src/search/records.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { cpSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
-import { lines } from "../../src/import/readers/input.ts";
+import { lines } from "../../src/text/lines.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 import { connectMcp, initialize, startMcp, toolCall } from "../support/mcp.ts";

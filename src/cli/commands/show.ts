@@ -3,11 +3,12 @@ import type { Command } from "commander";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
+import { readHistory } from "../../events/history.ts";
 import { changesInWords, fundingInWords, statusInWords } from "../../events/in-words.ts";
 import type { Opportunity } from "../../opportunities/opportunity.ts";
+import { idsOfUpstreamId, readOpportunities } from "../../opportunities/records.ts";
 import { findByNumber } from "../../search/find.ts";
 import { numberOf } from "../../search/number.ts";
-import { findByUpstreamId, readHistory, readOpportunities } from "../../search/records.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../../text/instant.ts";
 import { plainParagraphs, plainText } from "../../text/plain-text.ts";
@@ -48,7 +49,7 @@ export function showCommand(showing: Command, cli: Cli): Command {
 async function findOpportunities(cli: Cli, options: SearchOptions, catalog: CatalogDb, text: string): Promise<Opportunity[]> {
   const byId = await readOpportunities(catalog, [text.toLowerCase()]);
   if (byId.length > 0) return byId;
-  const ids = await findByUpstreamId(catalog, text);
+  const ids = await idsOfUpstreamId(catalog, text);
   const found = ids.length > 0 ? ids : await withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, text, LISTED));
   return readOpportunities(catalog, found.slice(0, LISTED));
 }

@@ -1,9 +1,9 @@
 /** The list, and one opportunity. */
 import { Elysia } from "elysia";
-import { fold } from "../../opportunities/facets.ts";
 import { getOpportunity } from "../../opportunities/get.ts";
 import { type Filter, listOpportunities } from "../../opportunities/list.ts";
 import { programTypes, statuses } from "../../opportunities/opportunity.ts";
+import { fold } from "../../text/fold.ts";
 import { withKey } from "../admission.ts";
 import { cursorScope, decodeCursor } from "../cursor.ts";
 import { isNotModified, validatorsOf } from "../etag.ts";

@@ -1,8 +1,9 @@
 /** Your own records: NDJSON, one object per line, as `export` writes it. */
 
 import { arrayOf, isObject, type JsonObject, parseJson } from "../../text/json-value.ts";
+import { lines } from "../../text/lines.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";
-import { InvalidInput, lines } from "../readers/input.ts";
+import { InvalidInput } from "../readers/input.ts";
 import { readNaturalKey } from "../validate.ts";
 
 export const records: Format = {

@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { Opportunity } from "../../opportunities/opportunity.ts";
 import { numberOf } from "../../search/number.ts";
+import { cutTo } from "../../text/cut.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { cursor, requiredText, sourceCode } from "../arguments.ts";
-import { cutTo } from "../cut.ts";
 import { CutMember, LongText } from "../long-text.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { nullable } from "../schema.ts";

@@ -1,8 +1,9 @@
 /** The result for one document that may be too long for it. */
+
+import { type Cut, pathInWords } from "../../text/cut.ts";
 import { parseStoredMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
-import { type Cut, pathInWords } from "../cut.ts";
 import { beginOf, readLongText } from "../long-text.ts";
 import type { Call, Reader } from "../reader.ts";
 import { type Result, resultOf } from "../results.ts";

@@ -1,6 +1,6 @@
 /** Fits a value into a result: long texts and lists are cut, and named, so that a client can ask for the rest. */
-import { isObject } from "../text/json-value.ts";
-import { beginning } from "../text/quoted.ts";
+import { isObject } from "./json-value.ts";
+import { beginning } from "./quoted.ts";
 
 /** Where a value is: names and indexes, from the outside in. */
 export type Path = readonly (string | number)[];
@@ -33,8 +33,8 @@ export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? "");
 }
 
-/** The value at a path; `undefined` if there is none. */
-export function valueAt(value: unknown, path: Path): unknown {
+/** The member at a path; `undefined` if there is none. */
+export function memberAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inner, step) => {
     if (Array.isArray(inner)) return typeof step === "number" ? inner[step] : undefined;
     return isObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined;

@@ -1,0 +1,36 @@
+/** Reads opportunities straight from the catalog, past the read model of the server. */
+import { asc, eq, inArray } from "drizzle-orm";
+import type { CatalogDb } from "../../db/engine.ts";
+import { listOf, pick, query, select } from "../../db/query.ts";
+import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import type { Opportunity } from "./opportunity.ts";
+
+const documentsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
+  select(pick(opportunities, "id", "document"))
+    .from(opportunities)
+    .where(inArray(opportunities.id, ids)),
+);
+const idsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstream_id }) =>
+  select(pick(opportunities, "id"))
+    .from(upstreamIds)
+    .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
+    .where(eq(upstreamIds.upstream_id, upstream_id))
+    .orderBy(asc(opportunities.id)),
+);
+
+const utf8 = new TextDecoder();
+
+/** The opportunities with these ids, in that order. Those that do not exist are left out. */
+export async function readOpportunities(catalog: CatalogDb, ids: readonly string[]): Promise<Opportunity[]> {
+  const rows = await catalog.all(documentsById, { ids });
+  const byId = new Map(rows.map(({ id, document }) => [id, utf8.decode(document)]));
+  return ids.flatMap((id) => {
+    const document = byId.get(id);
+    return document === undefined ? [] : [JSON.parse(document) as Opportunity];
+  });
+}
+
+/** The ids of opportunities that have, or had, this upstream id. */
+export async function idsOfUpstreamId(catalog: CatalogDb, upstreamId: string): Promise<string[]> {
+  return (await catalog.all(idsByUpstreamId, { upstream_id: upstreamId })).map(({ id }) => id);
+}
