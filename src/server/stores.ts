@@ -11,10 +11,15 @@ import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } f
 const OWN_WRITES_WAIT_MS = 40;
 /** How long a request waits for a connection and for a statement on PostgreSQL. A status turn waits longer: it may have to wait for an import's chunk. */
 const REQUEST_LIMITS = { connectTimeoutMs: 3_000, statementTimeoutMs: 3_000 };
+/**
+ * How long a write of the server may be idle on PostgreSQL. A paused server may be in the middle of one, and keeps every other writer waiting.
+ * It is less than the 30 s after which a command, such as the one that revokes a key, gives up.
+ */
+const IDLE_IN_WRITE = { idleInTransactionMs: 5_000 };
 /** PostgreSQL connections for status turns and for the state; the catalog uses the client's default. */
-const STATUS_TURNS = { waitMs: 0, postgres: { connections: 2 } };
+const STATUS_TURNS = { waitMs: 0, postgres: { connections: 2, ...IDLE_IN_WRITE } };
 const CATALOG = { postgres: REQUEST_LIMITS };
-const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, ...REQUEST_LIMITS } };
+const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, ...REQUEST_LIMITS, ...IDLE_IN_WRITE } };
 
 /** A server cannot go on: its files are no longer those that it opened. */
 export class FilesReplaced extends Failure {

@@ -47,7 +47,7 @@ function stored(data: string, status = "%"): number {
 test.each(["SIGINT", "SIGTERM"] as const)("%s while records are written", async (signal) => {
   const data = join(aDirectory(), "data");
   const { child, ended } = start(data, file);
-  await waitFor("records are stored", () => stored(data) > 0, 300);
+  await waitFor("records are stored", () => stored(data) > 0, { saw: () => stored(data) });
   child.kill(signal);
   const { code, out, err } = await ended;
   const [, done = ""] =
@@ -67,7 +67,7 @@ test("SIGINT while a snapshot removes records", async () => {
   const one = join(aDirectory(), "one.ndjson");
   writeFileSync(one, '{"source":{"code":"OWN","opportunity_id":"0"},"title":"Title 0","status":"closed"}\n');
   const { child, ended } = start(data, one, "--snapshot", "--allow-removals");
-  await waitFor("records are archived", () => stored(data, "archived") > 0, 300);
+  await waitFor("records are archived", () => stored(data, "archived") > 0, { saw: () => stored(data) });
   child.kill("SIGINT");
   const { code, err } = await ended;
   const archived = stored(data, "archived");
@@ -84,7 +84,7 @@ test("SIGINT while a snapshot removes records", async () => {
 test("SIGINT while records are read", async () => {
   const data = join(aDirectory(), "data");
   const { child, ended } = start(data, file);
-  await waitFor("it has begun", () => existsSync(join(data, "import.staging")), 300);
+  await waitFor("it has begun", () => existsSync(join(data, "import.staging")), { saw: () => stored(data) });
   child.kill("SIGINT");
   expect(await ended).toEqual({ code: 1, out: "", err: "Cannot finish import: it was stopped before anything was stored\n" });
   expect(stored(data)).toBe(0);
@@ -95,7 +95,7 @@ test("SIGINT while it waits for standard input", async () => {
   const { child, ended } = start(data, "-");
   child.stdin.write('{"source":{"code":"OWN","opportunity_id":"1"},"title":"Title"}\n');
   child.stdin.flush();
-  await waitFor("it has begun", () => existsSync(join(data, "catalog.db")), 300);
+  await waitFor("it has begun", () => existsSync(join(data, "catalog.db")), { saw: () => stored(data) });
   child.kill("SIGINT");
   expect(await ended).toEqual({ code: 1, out: "", err: "Cannot finish import: it was stopped before anything was stored\n" });
   child.stdin.end();

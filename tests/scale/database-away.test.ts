@@ -1,6 +1,7 @@
 /** Servers whose PostgreSQL restarts, crashes or hangs: what they return meanwhile, and how they recover. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { SQL } from "bun";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { hasPostgres, type PostgresServer, postgresServer } from "../support/postgres.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -121,13 +122,19 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
   /** Waits until both servers have returned 503 for every request that needs the database: within seconds, even while PostgreSQL hangs. */
   const waitUntilUnavailable = (observed: readonly Observed[]) => {
     const expected = servers.length * (requests.length - withoutDatabase.length);
-    const refused = () => new Set(observed.filter(isUnavailable).map(({ port, path, sendsKey }) => `${port} ${path} ${sendsKey}`)).size;
-    return waitFor("503 for every request that needs the database", () => refused() === expected, 20);
+    const refused = () => new Set(observed.filter(isUnavailable).map(({ port, path, sendsKey }) => `${port} ${path} ${sendsKey}`));
+    return waitFor("503 for every request that needs the database", () => refused().size === expected, { saw: () => [...refused()] });
+  };
+  const recovered = (server: Server, path: string, sendsKey: boolean) => {
+    let last: Observed | undefined;
+    const isRecovered = async () => {
+      last = await observe(server, path, sendsKey);
+      return isRight(last);
+    };
+    return waitFor(`${path} is right again`, isRecovered, { saw: () => last });
   };
   const waitUntilRecovered = async () => {
-    for (const server of servers)
-      for (const [path, sendsKey] of requests)
-        await waitFor(`${path} is right again`, async () => isRight(await observe(server, path, sendsKey)));
+    for (const server of servers) for (const [path, sendsKey] of requests) await recovered(server, path, sendsKey);
   };
 
   test.each(["fast", "immediate"] as const)(
@@ -226,5 +233,29 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
       await waitUntilRecovered();
     });
     expect(observed.filter((each) => !isRight(each) && !(isUnavailable(each) && each.port === paused.port)).slice(0, 3)).toEqual([]);
+  });
+
+  test("a server that is paused in the middle of a write does not make commands fail that write, too", async () => {
+    const [paused] = servers as [Server];
+    const created = await home.run(["keys", "create", "--account", "Endless", "--json"], { env });
+    const { id } = JSON.parse(created.out) as { id: string };
+    const writing = (state: string) =>
+      postgres.command(`select 1 from pg_stat_activity where datname = '${database}' and query like '%"use"%' and ${state}`);
+    await using sql = new SQL(postgres.url(database), { max: 1 });
+    await sql.unsafe('begin; lock table fundfeed_state."use" in exclusive mode'); // So that the server stops in the middle.
+    await waitFor("a server saves the use of a key", async () => {
+      await request(paused, "/sources", true);
+      return (await writing("wait_event_type = 'Lock'")).length > 0;
+    });
+    for (const server of servers) server.kill("SIGSTOP");
+    try {
+      await sql.unsafe("commit");
+      await waitFor("it is idle in its transaction", async () => (await writing("state = 'idle in transaction'")).length > 0);
+      const { code, err } = await home.run(["keys", "revoke", id], { env });
+      expect([code, err]).toEqual([0, expect.any(String)]);
+    } finally {
+      for (const server of servers) server.kill("SIGCONT");
+    }
+    await waitUntilRecovered();
   });
 });
