@@ -1,3 +1,4 @@
+/** Everything outside the program that a command uses. */
 import { Failure } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { WorkerConfig, WorkerProcess } from "./worker-process.ts";

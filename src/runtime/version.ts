@@ -1,3 +1,4 @@
+/** The version of the program. */
 import packageJson from "../../package.json" with { type: "json" };
 
 /** The program's version, from package.json. */

@@ -1,3 +1,4 @@
+/** The addresses at which a server listens. */
 import type { Listener } from "../http/listen.ts";
 
 /** The origin under which a listener is reached: its loopback address if it listens on all addresses, else the host as it was given. */

@@ -1,3 +1,4 @@
+/** The options of a server. */
 import type { DatabaseLocation } from "../../db/open.ts";
 import type { LogFormat, LogLevel } from "../monitoring/log.ts";
 

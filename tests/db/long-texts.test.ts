@@ -11,8 +11,11 @@ afterAll(dropScratch);
 const long = (length: number) =>
   String.fromCodePoint(...Array.from({ length }, (_, n) => 0x20000 + Number(Bun.hash(`${n}`, length) % 40_000n)));
 
+/** A source code is ASCII. */
+const LONG_CODE = Array.from({ length: 64 }, (_, n) => String.fromCharCode(65 + ((n * 7) % 26))).join("");
+
 const record = {
-  source: { code: long(64), opportunity_id: long(256) },
+  source: { code: LONG_CODE, opportunity_id: long(256) },
   lineage: long(512),
   earlier_ids: [long(255)],
   title: "Long",

@@ -878,7 +878,7 @@ export interface operations {
                      *           },
                      *           "contacts": [
                      *             {
-                     *               "name": null,
+                     *               "name": "NSF grants.gov support",
                      *               "email": "grantsgovsupport@nsf.gov",
                      *               "phone": null,
                      *               "role": "Grantor contact"
@@ -897,11 +897,11 @@ export interface operations {
                      *         "request_id": "337e5261275142b315c7c871fc9ebcd9",
                      *         "count": 1,
                      *         "has_more": true,
-                     *         "next_cursor": "AUJ5-ep6IwAA_KgD65wMVimXgW_Y0qSbiKY8hz8N28O_MYijMBK2388"
+                     *         "next_cursor": "AUJ5-ep6IwAA_KgD65wMVimXgW_Y0qSbiFnH1Yt9v1sZaLwA1PEfsGI"
                      *       },
                      *       "links": {
                      *         "self": "/v1/opportunities?status=open,closing_soon&program_type=GRANT&agency=national+science&limit=1",
-                     *         "next": "/v1/opportunities?status=open,closing_soon&program_type=GRANT&agency=national%20science&limit=1&cursor=AUJ5-ep6IwAA_KgD65wMVimXgW_Y0qSbiKY8hz8N28O_MYijMBK2388"
+                     *         "next": "/v1/opportunities?status=open,closing_soon&program_type=GRANT&agency=national%20science&limit=1&cursor=AUJ5-ep6IwAA_KgD65wMVimXgW_Y0qSbiFnH1Yt9v1sZaLwA1PEfsGI"
                      *       }
                      *     }
                      */
@@ -1029,7 +1029,7 @@ export interface operations {
                      *         },
                      *         "contacts": [
                      *           {
-                     *             "name": null,
+                     *             "name": "NSF grants.gov support",
                      *             "email": "grantsgovsupport@nsf.gov",
                      *             "phone": null,
                      *             "role": "Grantor contact"
@@ -1180,11 +1180,11 @@ export interface operations {
                      *         "request_id": "10b9ce932e55569b879e76fca1d28779",
                      *         "count": 2,
                      *         "has_more": true,
-                     *         "next_cursor": "AUJ5-ep6IwAAWhliRxPKV16_TfAEdWHX0fN7H0-kPc-3J7DZmDlHEDw"
+                     *         "next_cursor": "AUJ5-ep6IwAAWhliRxPKV16_TfAEdWHX0Y8EUMeoREts1IjebOPP9M4"
                      *       },
                      *       "links": {
                      *         "self": "/v1/opportunities/eb7863be-c9fd-5a72-b348-a17b86f00b53/events?limit=2",
-                     *         "next": "/v1/opportunities/eb7863be-c9fd-5a72-b348-a17b86f00b53/events?limit=2&cursor=AUJ5-ep6IwAAWhliRxPKV16_TfAEdWHX0fN7H0-kPc-3J7DZmDlHEDw"
+                     *         "next": "/v1/opportunities/eb7863be-c9fd-5a72-b348-a17b86f00b53/events?limit=2&cursor=AUJ5-ep6IwAAWhliRxPKV16_TfAEdWHX0Y8EUMeoREts1IjebOPP9M4"
                      *       }
                      *     }
                      */

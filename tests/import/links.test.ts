@@ -7,6 +7,9 @@ import { aCatalog, contentsOf, cutShort, documentsOf, dropScratch, eventsOf, typ
 
 afterAll(dropScratch);
 
+/** The id of a record that is not there. */
+const OTHER_ID = "00000000-0000-4000-8000-000000000000";
+
 /** The record as the API returns it. */
 async function record({ db }: TestCatalog, source: string, upstreamId: string): Promise<Opportunity> {
   const found = (await documentsOf(db)).find(({ id }) => id === opportunityId(source, upstreamId));
@@ -114,8 +117,8 @@ describe("the same opportunity in two sources", () => {
     ["the same, and the record changed too", [simpler("N1", { summary: "New" }), grant("GRANTS_GOV", "G2", "N1")], null],
     [
       "its last version states a link",
-      [simpler("N1"), grant("GRANTS_GOV", "G2", "N1"), simpler("N1", { relationships: { canonical_id: "x" } })],
-      "x",
+      [simpler("N1"), grant("GRANTS_GOV", "G2", "N1"), simpler("N1", { relationships: { canonical_id: OTHER_ID } })],
+      OTHER_ID,
     ],
   ])("a link that a file itself moves is as it stays when the file is imported again: %s", async (_, file, expected) => {
     for (const before of [[], [simpler("N1")]]) {
@@ -144,9 +147,9 @@ describe("the same opportunity in two sources", () => {
 
   test("records of sources without a rule keep what they state", async () => {
     const catalog = await aCatalog();
-    await catalog.take([topic("ACME"), { ...topic("OWN"), relationships: { canonical_id: "x" } }]);
+    await catalog.take([topic("ACME"), { ...topic("OWN"), relationships: { canonical_id: OTHER_ID } }]);
     expect((await record(catalog, "ACME", "N251-001")).relationships.canonical_id).toBeNull();
-    expect((await record(catalog, "OWN", "N251-001")).relationships.canonical_id).toBe("x");
+    expect((await record(catalog, "OWN", "N251-001")).relationships.canonical_id).toBe(OTHER_ID);
   });
 });
 

@@ -1,3 +1,4 @@
+/** The tool `explain`: why an event exists. */
 import { Type } from "@sinclair/typebox";
 import { Failure } from "../../../db/reason.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../events/event.ts";

@@ -1,3 +1,4 @@
+/** The tool `get`: one opportunity, with all of its fields. */
 import { Type } from "@sinclair/typebox";
 import { Opportunity } from "../../opportunities/opportunity.ts";
 import { numberOf } from "../../search/number.ts";

@@ -1,3 +1,4 @@
+/** The tool `what_changed`: the events of a period, in words. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
 import type { EpochMs } from "../../text/instant.ts";
