@@ -270,7 +270,9 @@ function optionsOf(command: Command): string[] {
 }
 
 const everyCommand = program.commands.flatMap((command) => [command, ...command.commands]);
-const readme = documents.find(({ path }) => path === "README.md")?.text ?? "";
+const textOf = (page: string) => documents.find(({ path }) => path === page)?.text ?? "";
+const readme = textOf("README.md");
+const settings = textOf("docs/operate/settings.md");
 
 describe("names in the documents:", () => {
   test.each(documents.map(({ path, text }) => [path, text] as const))("commands and options in %s exist", (_, text) => {
@@ -306,20 +308,20 @@ describe("names in the documents:", () => {
     for (const { text } of documents) for (const [name] of text.matchAll(/FUNDFEED_[A-Z_]*[A-Z]\b/g)) expect([...known]).toContain(name);
   });
 
-  test("the README names all commands, and its tables only options that exist", () => {
+  test("the README names all commands; its tables and those of the settings only options that exist", () => {
     const codes = [...readme.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code.split(" ")[0]);
     for (const command of program.commands) expect(codes).toContain(command.name());
 
     const all = new Set(everyCommand.flatMap(optionsOf));
-    for (const row of readme.match(/^\|.*\|$/gm) ?? [])
+    for (const row of `${readme}\n${settings}`.match(/^\|.*\|$/gm) ?? [])
       for (const [option] of row.matchAll(/--[a-z-]+[a-z]/g)) expect([...all]).toContain(option);
   });
 
-  test("the README lists all settings of `serve`, with their variables and defaults", () => {
-    const rows = [...readme.matchAll(/^\| `(--[a-z-]+)` \| `(FUNDFEED_\w+)` \| (?:none|off|`([^`]+)`) \|/gm)];
+  test("docs/operate/settings.md lists all settings of `serve`, with their variables and defaults", () => {
+    const rows = [...settings.matchAll(/^\| `(--[a-z-]+)` \| `(FUNDFEED_\w+)` \| (?:none|off|`([^`]+)`) \|/gm)];
     const { command } = commandOf(["serve"]);
-    const settings = command.options.flatMap(({ long, envVar }) => (envVar === undefined ? [] : [`${long} ${envVar}`]));
-    expect(rows.map(([, long, variable]) => `${long} ${variable}`)).toEqual(expect.arrayContaining(settings));
+    const known = command.options.flatMap(({ long, envVar }) => (envVar === undefined ? [] : [`${long} ${envVar}`]));
+    expect(rows.map(([, long, variable]) => `${long} ${variable}`)).toEqual(expect.arrayContaining(known));
     for (const [, long, , stated] of rows) {
       const fallback = command.options.find((option) => option.long === long)?.defaultValue ?? stated;
       expect([long, `${fallback}`]).toEqual([long, `${stated}`]);
@@ -343,6 +345,13 @@ test.each(documents.filter(({ path }) => !path.startsWith("tests/data/")).map(({
     expect(prose.split("\n").filter(isLong)).toEqual([]);
   },
 );
+
+// ---- What a newcomer reads
+
+test("the four papers for a newcomer have fewer than 7,000 words together", () => {
+  const papers = ["README.md", "CONTRIBUTING.md", "docs/walkthroughs.md", "docs/words.md"];
+  expect(papers.flatMap((page) => textOf(page).trim().split(/\s+/)).length).toBeLessThan(7_000);
+});
 
 // ---- systemd units
 
