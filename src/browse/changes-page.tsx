@@ -8,7 +8,7 @@ import { conditionOf } from "../filter/filter.ts";
 import { whichMayMatch } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type Query } from "./addresses.ts";
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { TITLE_MAX } from "./find-page.tsx";
@@ -16,7 +16,7 @@ import { changeInShort, typeInWords } from "./history.tsx";
 import { cutText, SeverityMark, StatusBadge } from "./marks.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
-import { DAY_MS, utcDate } from "./times.tsx";
+import { utcDate } from "./times.tsx";
 
 const PATH = "/changes";
 /** The periods offered: how many days each has, and how many days a bar of its chart stands for. */

@@ -7,12 +7,12 @@ import { type Deadline, listDeadlines } from "../search/deadlines.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, easternInstant } from "../text/eastern.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type Query } from "./addresses.ts";
 import { cutText } from "./marks.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
-import { DAY_MS, utcDate } from "./times.tsx";
+import { utcDate } from "./times.tsx";
 
 const PATH = "/deadlines";
 const WEEKS = 6;

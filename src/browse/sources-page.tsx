@@ -4,12 +4,11 @@ import type { CatalogDb } from "../../db/engine.ts";
 import type { SourceEntry } from "../sources/entry.ts";
 import { newestPostedDates } from "../sources/news.ts";
 import { type LastChanges, listSources, recordsByLastChange, type SourceStatus, sourceStatuses } from "../sources/source.ts";
-import type { EpochMs } from "../text/instant.ts";
-import { formatInstant } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
 import type { Page, PageContext } from "./page.ts";
-import { DAY_MS, DaysAgo, Relative } from "./times.tsx";
+import { DaysAgo, Relative } from "./times.tsx";
 
 const WEEK_MS = 7 * DAY_MS;
 /** Weeks of the small charts. */

@@ -1,10 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** Dates and times for people: as they were published, and how far away they are. */
 import { dateInWords, timeInWords } from "../text/date-in-words.ts";
-import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
-
-export const DAY_MS = 86_400_000;
 
 /** The date in UTC, "2026-12-04". */
 export function utcDate(at: EpochMs): string {

@@ -2,7 +2,7 @@
 import { type Argument, type Command, InvalidArgumentError } from "commander";
 import { uriReference } from "../http/query-text.ts";
 import { closest } from "../text/closest.ts";
-import { type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, HOUR_MS, parseStoredMs } from "../text/instant.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 
 /** Accepts one of a few words, and suggests one for a typo: commander's own `choices` suggests nothing. */
@@ -72,7 +72,7 @@ export function timestamp(text: string): EpochMs {
 /** A duration such as `90s`, `15m`, `6h` or `2d`, in milliseconds. */
 export function durationMs(text: string): number {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
-  const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? ""];
+  const unitMs = { s: 1000, m: 60_000, h: HOUR_MS, d: DAY_MS }[match?.[2] ?? ""];
   if (match === null || unitMs === undefined) throw new InvalidArgumentError("It must be a number with a unit: 90s, 15m, 6h or 2d.");
   return Number(match[1]) * unitMs;
 }

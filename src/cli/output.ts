@@ -1,7 +1,7 @@
 /** How commands print results: JSON, tables, and values for people. */
 import type { Machine } from "../runtime/machine.ts";
 import { counted } from "../text/counted.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, formatInstant, HOUR_MS } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { wrapped } from "./wrap.ts";
 
@@ -55,8 +55,8 @@ export function formatCount(count: number, noun?: string): string {
 /** A duration in its largest fitting unit: "3 hours". */
 export function formatDuration(ms: number): string {
   const units: [number, string][] = [
-    [86_400_000, "day"],
-    [3_600_000, "hour"],
+    [DAY_MS, "day"],
+    [HOUR_MS, "hour"],
     [60_000, "minute"],
     [1000, "second"],
   ];

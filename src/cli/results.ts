@@ -4,7 +4,7 @@ import { MATCH_BEGIN, MATCH_END } from "../search/find.ts";
 import type { Freshness } from "../search/freshness.ts";
 import { numberInWords } from "../search/number.ts";
 import { dateInWords } from "../text/date-in-words.ts";
-import { type EpochMs, parseInstantMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { formatDuration } from "./output.ts";
 import { cut } from "./progress-line.ts";
@@ -28,7 +28,6 @@ export const colorStyle: Style = {
 /** The most columns of an agency and of a number on a terminal of 80, and on a wide one. The title gets the rest. */
 const [AGENCY_MAX, NUMBER_MAX, GAP] = [[12, 36], [20, 32], 2] as const;
 const TITLE_MIN = 20;
-const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 
 /** A line for each opportunity, and a second one that shows where the words matched, unless the title shows it. */

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import type { Definition, Progress, Watch } from "../watch/watch.ts";
 import { openWatchFile, openWatchFileToRead, type WatchFile } from "../watch/watch-file.ts";
 import type { Cli, CommonOptions } from "./command.ts";
@@ -16,7 +16,7 @@ import { formatCount } from "./output.ts";
 export const CHANGED_MEANWHILE = "another command has changed it meanwhile; run this one again";
 
 /** A range such as from a date to 30d from now may be empty now and not later. */
-const CENTURY_MS = 100 * 365 * 86_400_000;
+const CENTURY_MS = 100 * 365 * DAY_MS;
 
 export type WatchOptions = CommonOptions & { watchData?: string };
 

@@ -2,7 +2,7 @@
 import { counted } from "../text/counted.ts";
 import { clockTime, dateInWords, durationInWords, timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, figuresIn, isDecimal } from "../text/decimal.ts";
-import { minuteOf } from "../text/instant.ts";
+import { DAY_MS, HOUR_MS, minuteOf } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
@@ -224,8 +224,6 @@ function cutMoney(parts: readonly string[]): string {
 }
 
 // ---- Dates.
-
-const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 
 type Move = Pick<ChangeInWords, "before" | "after" | "words">;
 

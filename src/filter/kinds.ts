@@ -7,7 +7,7 @@ import { timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
 import { easternDateBefore, easternInstant } from "../text/eastern.ts";
 import { fold } from "../text/fold.ts";
-import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, formatInstant, HOUR_MS, parseStoredMs } from "../text/instant.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import { type ColumnName, codesOf } from "./columns.ts";
 
@@ -234,7 +234,7 @@ function decimalOf(text: string): string | undefined {
 const RELATIVE = /^([+-]?)(\d{1,5})([hdw])$/;
 /** Days before today. */
 const NAMED_DAYS: Readonly<Record<string, number>> = { yesterday: 1, today: 0, tomorrow: -1 };
-const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const UNIT_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
 
 /** The instant of a time that a date field has read. */
 export function instantOf(given: string, now: EpochMs): EpochMs {

@@ -1,9 +1,9 @@
 /** The status of a record at an instant, and when it turns (D-37). */
-import { type EpochMs, parseInstantMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import type { Opportunity, Status } from "./opportunity.ts";
 
 /** An open opportunity is closing soon for this long before `closes_at`. */
-export const CLOSING_SOON_MS = 14 * 24 * 60 * 60 * 1000;
+export const CLOSING_SOON_MS = 14 * DAY_MS;
 
 type Dates = Pick<Opportunity["dates"], "opens_at" | "closes_at">;
 

@@ -6,7 +6,7 @@ import type { Format, Input } from "../import/format.ts";
 import type { Draft } from "../import/record.ts";
 import { Rejection, validateRecord } from "../import/validate.ts";
 import { easternDate } from "../text/eastern.ts";
-import { parseInstantMs } from "../text/instant.ts";
+import { DAY_MS, parseInstantMs } from "../text/instant.ts";
 import { isObject, type JsonObject } from "../text/json-value.ts";
 import type { Exchange, Net } from "./download.ts";
 import { permitted } from "./robots.ts";
@@ -48,8 +48,6 @@ export type ProbeJob = { upstream: Upstream; base: URL; key: string | undefined 
 
 /** The shapes of known records by upstream and kind of record. */
 export const knownShapes: Readonly<Record<string, Readonly<Record<string, KnownShape>>>> = known as never; // The test of shapes checks it.
-
-const DAY_MS = 86_400_000;
 
 /** Sends the requests, one after the other and each once, and looks at the records. `directory` is for the responses. Never throws. */
 export async function probe(net: Omit<Net, "hosts">, directory: string, { upstream, base, key }: ProbeJob): Promise<Probe> {

@@ -8,7 +8,7 @@ import { settings } from "../../db/schema/sqlite/catalog.ts";
 import type { ImportContext, Outcome } from "../import/context.ts";
 import { importFiles } from "../import/run.ts";
 import { version } from "../runtime/version.ts";
-import { formatInstant } from "../text/instant.ts";
+import { DAY_MS, formatInstant } from "../text/instant.ts";
 import type { Net } from "./download.ts";
 import { permitted } from "./robots.ts";
 import type { Upstream } from "./upstreams.ts";
@@ -27,8 +27,6 @@ export type Pull = {
   rejects: string | undefined;
   redactContacts?: boolean;
 };
-
-const DAY_MS = 86_400_000;
 
 /** `instead_of` says what could not be downloaded, and what was imported in its place. */
 export type Pulled = Outcome & { instead_of?: string };

@@ -1,5 +1,5 @@
 /** Both limits of a key: a request takes from the daily window and from the minute's token bucket, or from neither (D-23). */
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
 
 /** The limits of a key, in requests. */
 type Quota = { daily: number; per_minute: number };
@@ -51,8 +51,6 @@ export function takeRequest(use: Use, quota: Quota, now: EpochMs): Taken {
 export function allowanceOf(window: DailyWindow, { daily }: Quota, retryAfterSeconds: number): Allowance {
   return { limit: daily, remaining: Math.max(0, daily - window.used), reset: resetOf(window), retryAfterSeconds };
 }
-
-const DAY_MS = 86_400_000;
 
 /** The UTC day of an instant, in days since 1970. */
 export function dayOf(now: EpochMs): number {

@@ -1,4 +1,5 @@
 /** Whether a source has gone silent, judged by its own recent past. docs/import.md has the rule. */
+import { DAY_MS } from "../text/instant.ts";
 
 /** Days as YYYY-MM-DD. */
 export type News = {
@@ -28,7 +29,6 @@ const [NEWS_PAUSE_MIN, IMPORT_PAUSE_MIN] = [4, 2];
 /** A pause is unusual if it is longer than so many usual ones. */
 const FACTOR = 2;
 const USUAL_SHARE = 0.9;
-const DAY_MS = 86_400_000;
 
 /** Judges a source on a day, YYYY-MM-DD. */
 export function silenceOf({ news_days, import_days, known_on }: News, today: string): Silence {

@@ -1,10 +1,10 @@
 /** Dates, times and durations for people: "Mar 3, 2026, 5:00 PM ET", "1 hour 30 minutes". */
 import { counted } from "./counted.ts";
-import { type EpochMs, parseStoredMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, HOUR_MS, parseStoredMs } from "./instant.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
+const MINUTE_MS = 60_000;
 
 /** A timestamp as a clock and a calendar show it. Days are numbered, so that they can be counted. */
 export type ClockTime = { ms: EpochMs; dayNumber: number; day: string; clock: string; zone: string };

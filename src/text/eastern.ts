@@ -1,6 +1,6 @@
 /** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
 
-import type { EpochMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, HOUR_MS } from "./instant.ts";
 import { memoize, memoizeLast } from "./memoize.ts";
 
 /** The RFC 3339 date-time of an Eastern date and time (`2026-07-01`, `23:59:59`). Undefined if the date does not exist. */
@@ -11,7 +11,7 @@ export function easternInstant(date: string, time: string): string | undefined {
 /** The first instant after an Eastern date (`2026-07-01`). Undefined if the date does not exist. */
 export function endOfEasternDate(date: string): string | undefined {
   if (easternInstant(date, "00:00:00") === undefined) return undefined;
-  return easternInstant(new Date(Date.parse(date) + 24 * HOUR_MS).toISOString().slice(0, 10), "00:00:00");
+  return easternInstant(new Date(Date.parse(date) + DAY_MS).toISOString().slice(0, 10), "00:00:00");
 }
 
 /** Like `easternInstant`, but null if no date is stated. Warns of a text that is not such a date. */
@@ -47,7 +47,7 @@ export const easternDate = memoizeLast((ms: EpochMs) => {
 
 /** The Eastern date a number of days before the one at an instant. Two days are 47 hours apart when daylight saving time begins. */
 export function easternDateBefore(ms: EpochMs, days: number): string {
-  return new Date(Date.parse(easternDate(ms)) - days * 24 * HOUR_MS).toISOString().slice(0, 10);
+  return new Date(Date.parse(easternDate(ms)) - days * DAY_MS).toISOString().slice(0, 10);
 }
 
 function offsetAt(ms: number): string {
@@ -56,7 +56,6 @@ function offsetAt(ms: number): string {
   return /[+-]\d\d:\d\d/.exec(name)?.[0] ?? "-05:00";
 }
 
-const HOUR_MS = 60 * 60 * 1000;
 const ZONE = "America/New_York";
 
 // Made at first use: each takes 4 ms, and most commands need none.

@@ -69,6 +69,8 @@ export function minuteOf(instant: EpochMs): EpochMs {
 }
 
 const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** Negative if `left` is earlier, positive if it is later, 0 if both are the same instant. */
 export function compareInstants(left: Instant, right: Instant): number {
@@ -83,7 +85,7 @@ export function compareInstants(left: Instant, right: Instant): number {
 export const formatInstant = memoizeLast((instant: EpochMs) => new Date(instant).toISOString());
 
 /** 400 years: the Gregorian calendar repeats after them. */
-const CYCLE_MS = 146_097 * 24 * 60 * 60 * 1000;
+const CYCLE_MS = 146_097 * DAY_MS;
 
 function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;

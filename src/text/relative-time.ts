@@ -1,13 +1,13 @@
 /** Times relative to now, for people. */
 import { counted } from "./counted.ts";
-import type { EpochMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, HOUR_MS } from "./instant.ts";
 
 const units = [
   { unit: "minute", ms: 60_000, below: 60 },
-  { unit: "hour", ms: 3_600_000, below: 48 },
-  { unit: "day", ms: 86_400_000, below: 60 },
-  { unit: "month", ms: 30.44 * 86_400_000, below: 24 },
-  { unit: "year", ms: 365.25 * 86_400_000, below: Number.POSITIVE_INFINITY },
+  { unit: "hour", ms: HOUR_MS, below: 48 },
+  { unit: "day", ms: DAY_MS, below: 60 },
+  { unit: "month", ms: 30.44 * DAY_MS, below: 24 },
+  { unit: "year", ms: 365.25 * DAY_MS, below: Number.POSITIVE_INFINITY },
 ] as const;
 
 /** "in 12 days", "3 hours ago", "just now". Rounds down, so nothing seems later than it is. */

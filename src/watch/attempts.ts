@@ -3,15 +3,13 @@
  * as no instant at all, and one long leap counts as at most a day.
  */
 import { retryDelayMs } from "../runtime/retry.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, HOUR_MS } from "../text/instant.ts";
 import type { Attempts } from "./watch.ts";
-
-const DAY_MS = 86_400_000;
 
 /** How long a message may fail until its watch is paused. */
 export const FAILING_MAX_MS = 3 * DAY_MS;
 /** The longest delay between two attempts, unless the receiver asks for more. */
-const DELAY_MAX_MS = 6 * 3_600_000;
+const DELAY_MAX_MS = 6 * HOUR_MS;
 /** The longest delay that a receiver can ask for. */
 const ASKED_MAX_MS = DAY_MS;
 /** After so many failures, the delay no longer grows: 2^15 s is more than DELAY_MAX_MS. */

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { FIRST_PLAN } from "../../accounts/account.ts";
 import { createKey, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../../accounts/key.ts";
-import { formatInstant, parseStoredMs } from "../../text/instant.ts";
+import { DAY_MS, formatInstant, parseStoredMs } from "../../text/instant.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs, wholeNumber } from "../arguments.ts";
 import type { Cli, CommonOptions } from "../command.ts";
@@ -10,7 +10,7 @@ import { withState } from "../databases.ts";
 import { examples, formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond } from "../output.ts";
 import { wrapped } from "../wrap.ts";
 
-const GRACE_MS = 24 * 3_600_000;
+const GRACE_MS = DAY_MS;
 const USE_DAYS = 30;
 const USE_DAYS_MAX = 3660;
 /** Of "expired" and "revoked". */

@@ -8,7 +8,7 @@ import { type Pull, pull } from "../../pull/pull.ts";
 import { type Upstream, upstreams } from "../../pull/upstreams.ts";
 import { isOutputClosed, type Machine, randomFraction } from "../../runtime/machine.ts";
 import { runEvery, sleep } from "../../runtime/run-every.ts";
-import { formatInstant } from "../../text/instant.ts";
+import { formatInstant, HOUR_MS } from "../../text/instant.ts";
 import { durationAtLeast, oneOf, plainHttpUrl } from "../arguments.ts";
 import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
 import { withImportContext } from "../import-context.ts";
@@ -31,7 +31,7 @@ type PullOptions = CommonOptions & {
 /** What tests replace, so that they need not wait. */
 type Waiting = Pick<Net, "timeouts" | "wait">;
 
-const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: 3_600_000 };
+const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: HOUR_MS };
 
 export function pullCommand(command: Command, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
   const names = upstreams.map(({ name }) => name);

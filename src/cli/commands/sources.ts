@@ -6,7 +6,7 @@ import { newestPostedDates, readNews } from "../../sources/news.ts";
 import { type Silence, silenceOf } from "../../sources/silence.ts";
 import { addSource, listSources, removeSource, type SourceStatus, sourceStatuses } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
-import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { DAY_MS, type EpochMs, formatInstant } from "../../text/instant.ts";
 import { upperCaseCode } from "../../text/source-code.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs } from "../arguments.ts";
@@ -71,8 +71,6 @@ export function statusCommand(command: Command, cli: Cli): Command {
       if (options.maxAge !== undefined) reportStale(cli, rows, options.maxAge);
     });
 }
-
-const DAY_MS = 86_400_000;
 
 const STATUS_HELP = `
 open      records with status open or closing_soon
