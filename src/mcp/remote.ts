@@ -2,12 +2,12 @@
 
 import { Value } from "@sinclair/typebox/value";
 import { Failure } from "../../db/reason.ts";
+import { type ApiClient as Feed, PermanentError, readPage, readResource, readSources } from "../client/client.ts";
+import { pageOf, resourceOf } from "../client/expected.ts";
 import { OpportunityEvent } from "../events/event.ts";
 import { meets } from "../events/feed.ts";
 import type { Filter } from "../filter/filter.ts";
 import { instantOf } from "../filter/kinds.ts";
-import { pageOf, resourceOf } from "../mirror/expected.ts";
-import { type Feed, PermanentError, readPage, readResource, readSources } from "../mirror/feed.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import type { Call, FindRequest, Freshness, HistoryRequest, Match, Page, Reader } from "./reader.ts";

@@ -5,7 +5,7 @@ import { identityOf } from "../../db/file-identity.ts";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { prepareTables, putInto, versionOf } from "../sql/file.ts";
 import { VERSION } from "../sql/tables.ts";
-import { type Entry, goneMessage, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
+import { goneMessage, type MirrorEntry, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
 
 /** "ffmr" in ASCII. */
 const APPLICATION_ID = 0x66666d72;
@@ -54,7 +54,7 @@ function connect(path: string, scope: Scope, tell: (message: string) => void) {
   const put = putInto(sqlite);
   /** As this program last read or wrote it. If another program has stored a page since, this one must not store its own. */
   let walk = JSON.stringify(readWalk.get());
-  const saveAll = sqlite.transaction((entries: readonly Entry[], next: Walk) => {
+  const saveAll = sqlite.transaction((entries: readonly MirrorEntry[], next: Walk) => {
     if (versionOf(sqlite) !== VERSION) throw new Error(`a newer version of this program has upgraded ${path}; restart this one`);
     if (JSON.stringify(readWalk.get()) !== walk) throw new Error(`another program also writes to ${path}`);
     for (const { history, ...opportunity } of entries) put(opportunity, history);
@@ -71,7 +71,7 @@ function connect(path: string, scope: Scope, tell: (message: string) => void) {
       walk = JSON.stringify(found);
       return found;
     },
-    save: (entries: readonly Entry[], next: Walk) => {
+    save: (entries: readonly MirrorEntry[], next: Walk) => {
       try {
         walk = saveAll.immediate(entries, next);
       } catch (error) {

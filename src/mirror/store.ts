@@ -7,10 +7,10 @@ import { arrayOf, objectOf, parseJson } from "../text/json-value.ts";
 export type Scope = { baseUrl: string; source: readonly string[]; events: boolean };
 
 /** A document as it was served. `at` is its `updated_at` or `detected_at`. */
-export type Document = { id: string; at: string; text: string };
+export type MirrorDocument = { id: string; at: string; text: string };
 
 /** An opportunity, and its events if they are copied. */
-export type Entry = Document & { history: readonly Document[] };
+export type MirrorEntry = MirrorDocument & { history: readonly MirrorDocument[] };
 
 /**
  * The state of a walk through the list of records that changed since the mark `since` (`null`: all records): the newest `updated_at` so far,
@@ -22,13 +22,13 @@ export type Store = {
   /** Returns the walk to continue. With `restart`, the walk starts over from its mark. */
   begin: (restart: boolean) => Promise<Walk>;
   /** Saves a page and the state of the walk after it, both or neither. The same page may be saved again. */
-  save: (entries: readonly Entry[], walk: Walk) => Promise<void>;
+  save: (entries: readonly MirrorEntry[], walk: Walk) => Promise<void>;
   /** Leaves no file behind if the store created it and saved nothing. */
   close: () => Promise<void>;
 };
 
 /** The documents, one per line: each opportunity, followed by its events. A later line replaces an earlier one with the same `id`. */
-export function* linesOf(entries: readonly Entry[]): Iterable<string> {
+export function* linesOf(entries: readonly MirrorEntry[]): Iterable<string> {
   for (const { text, history } of entries) {
     yield text;
     for (const event of history) yield event.text;

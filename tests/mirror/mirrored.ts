@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Feed } from "../../src/mirror/feed.ts";
+import type { ApiClient } from "../../src/client/client.ts";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
 import type { Scope, Store } from "../../src/mirror/store.ts";
@@ -74,10 +74,10 @@ export async function publish({ model, clock }: TestApi, from: number, to: numbe
   }
 }
 
-export type Client = Omit<Feed, "baseUrl"> & { baseUrl: string; asked: string[]; waits: number[] };
+export type Client = Omit<ApiClient, "baseUrl"> & { baseUrl: string; asked: string[]; waits: number[] };
 
 /** A client of that server in this process. Waiting moves the server's clock. */
-export function aClient(api: TestApi, fetch: Feed["fetch"] = api.fetch): Client {
+export function aClient(api: TestApi, fetch: ApiClient["fetch"] = api.fetch): Client {
   const asked: string[] = [];
   const waits: number[] = [];
   return {

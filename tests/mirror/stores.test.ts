@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { createExportFile } from "../../src/export/sqlite-file.ts";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
-import type { Entry, Store } from "../../src/mirror/store.ts";
+import type { MirrorEntry, Store } from "../../src/mirror/store.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { aPlace, everything, kinds } from "./mirrored.ts";
 
 afterAll(dropScratch);
 
 const at = (second: number) => `2026-03-01T12:00:0${second}.000Z`;
-const anEntry = (id: string, second: number): Entry => {
+const anEntry = (id: string, second: number): MirrorEntry => {
   const event = { id: `${id}-${second}`, opportunity_id: id, detected_at: at(second) };
   return {
     ...{ id, at: at(second), text: JSON.stringify({ id, updated_at: at(second) }) },

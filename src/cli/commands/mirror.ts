@@ -1,12 +1,12 @@
 /** `fundfeed mirror`: keep a copy of a server's records in sync. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { Failure, reasonOf } from "../../../db/reason.ts";
+import { type ApiClient, PermanentError, readSources } from "../../client/client.ts";
 import { importNameOf } from "../../import/formats/all.ts";
-import { type Feed, PermanentError, readSources } from "../../mirror/feed.ts";
 import { openNdjsonStore } from "../../mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../../mirror/store.ts";
-import { type Summary, syncOnce } from "../../mirror/sync.ts";
+import { type SyncSummary, syncOnce } from "../../mirror/sync.ts";
 import { isOutputClosed, type Machine, randomFraction } from "../../runtime/machine.ts";
 import { runEvery, sleep } from "../../runtime/run-every.ts";
 import { closest } from "../../text/closest.ts";
@@ -72,7 +72,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
   const stop = new AbortController();
   machine.onStopSignal(() => stop.abort());
   const scope: Scope = { baseUrl, source: options.source ?? [], events: options.events === true };
-  const feed: Feed = {
+  const client: ApiClient = {
     baseUrl,
     key: readKey(machine, options.keyFile, "mirror"),
     fetch: (request) => fetch(request, { verbose: false }), // BUN_CONFIG_VERBOSE_FETCH would print the key.
@@ -83,17 +83,17 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     onWait: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${reason}`),
   };
   const store = openStore(machine, format, options.into, scope);
-  const warnOnce = sourceWarning(feed, scope.source, machine);
+  const warnOnce = sourceWarning(client, scope.source, machine);
   const sync = async () => {
     const reportProgress = progressReporter(machine);
     let saved = 0;
-    const progress = ({ records, events }: Summary) => {
+    const progress = ({ records, events }: SyncSummary) => {
       saved = records;
       reportProgress({ step: "mirroring", done: records, unit: `record${records === 1 ? "" : "s"}, ${formatCount(events, "event")}` });
     };
     try {
       await warnOnce();
-      return await syncOnce({ ...feed, ...scope, store, progress });
+      return await syncOnce({ ...client, ...scope, store, progress });
     } catch (error) {
       throw new Failure(`Cannot mirror ${baseUrl}: ${reasonOf(error)}${savedSoFar(saved, format, options)}`, { cause: error });
     } finally {
@@ -118,11 +118,11 @@ function savedSoFar(saved: number, format: Format, { into }: MirrorOptions): str
 }
 
 /** Warns once of source codes that the server does not name: most are mistyped, and nothing would be copied. */
-function sourceWarning(feed: Feed, sources: readonly string[], { printError }: Machine): () => Promise<void> {
+function sourceWarning(client: ApiClient, sources: readonly string[], { printError }: Machine): () => Promise<void> {
   const wanted = new Set(sources).difference(new Set(["OTHER"]));
   return async () => {
     if (wanted.size === 0) return;
-    const known = (await readSources(feed)).map(({ code }) => code);
+    const known = (await readSources(client)).map(({ code }) => code);
     for (const code of wanted.difference(new Set(known))) {
       const meant = closest(code, known);
       const advice =
@@ -139,7 +139,7 @@ function withImportName(code: string): string {
 }
 
 /** One run of --every. Prints a temporary failure and returns, so that the next run tries again. */
-async function runOnce(cli: Cli, options: MirrorOptions, sync: () => Promise<Summary>, stop: AbortSignal): Promise<void> {
+async function runOnce(cli: Cli, options: MirrorOptions, sync: () => Promise<SyncSummary>, stop: AbortSignal): Promise<void> {
   const time = formatInstant(cli.machine.now());
   try {
     report(cli, options, await sync(), time);
@@ -152,7 +152,7 @@ async function runOnce(cli: Cli, options: MirrorOptions, sync: () => Promise<Sum
 }
 
 /** Prints on standard output, unless the records go there. */
-function report({ machine }: Cli, { json, into }: MirrorOptions, summary: Summary, time?: string): void {
+function report({ machine }: Cli, { json, into }: MirrorOptions, summary: SyncSummary, time?: string): void {
   const { records, events, mark } = summary;
   const print = into === "-" ? machine.printError : machine.printLine;
   const sentence = `${formatCount(records, "record")}, ${formatCount(events, "event")}; ${mark === null ? "the server has no records" : `up to date as of ${mark}`}`;

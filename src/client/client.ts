@@ -1,13 +1,15 @@
 /** A client of the API: retries temporary failures, waits as long as the server requires, and sends the key to no other address. */
+
 import { readRetryAfterMs, retryDelayMs, TemporaryError } from "../runtime/retry.ts";
 import { version } from "../runtime/version.ts";
+import { HOUR_MS } from "../text/instant.ts";
 import { isObject, type JsonObject, objectOf, parseJson } from "../text/json-value.ts";
 import { quoted } from "../text/quoted.ts";
 import { publicUrl, requestFailure, withoutKey } from "../text/request-failure.ts";
 import { type Expected, sourceList } from "./expected.ts";
 
 /** The server to read from, and what a client needs from outside. */
-export type Feed = {
+export type ApiClient = {
   /** With its version segment: `https://api.example.org/v1`. */
   baseUrl: string;
   key: string;
@@ -23,7 +25,7 @@ export type Feed = {
 };
 
 /** The items of a page, and the cursor of the next page; `null` on the last one. */
-export type Page<Item> = { items: Item[]; next: string | null };
+export type ApiPage<Item> = { items: Item[]; next: string | null };
 
 /** What `pageOf` returns: the items of a list, and its cursor. */
 type ExpectedPage<Item> = Expected<{ data: Item[]; meta: { has_more: boolean; next_cursor: string | null } }>;
@@ -49,26 +51,26 @@ const ATTEMPTS_MAX = 6;
 /** The most characters of a server's own words in a message. */
 const DETAIL_MAX = 300;
 /** The longest wait: after that, a new daily window has begun. */
-const WAIT_MAX_MS = 25 * 3_600_000;
+const WAIT_MAX_MS = 25 * HOUR_MS;
 
 /**
  * One page of a list. Leaves out `filters` whose value is `null`. Asks for half as many items if the response is too long. Throws a
  * PermanentError if the response is not such a page.
  */
 export async function readPage<Item>(
-  feed: Feed,
+  client: ApiClient,
   path: string,
   page: ExpectedPage<Item>,
   filters: Record<string, string | null>,
   cursor: string | null,
   limit = PAGE_SIZE,
-): Promise<Page<Item>> {
+): Promise<ApiPage<Item>> {
   const given = Object.entries({ ...filters, limit: String(limit), cursor }).filter((each): each is [string, string] => each[1] !== null);
-  const response = await request(feed, `${path}?${new URLSearchParams(given)}`).catch((error) => {
+  const response = await request(client, `${path}?${new URLSearchParams(given)}`).catch((error) => {
     if (error instanceof TooLongError && limit > 1) return undefined;
     throw error;
   });
-  if (response === undefined) return readPage(feed, path, page, filters, cursor, Math.floor(limit / 2));
+  if (response === undefined) return readPage(client, path, page, filters, cursor, Math.floor(limit / 2));
   const { data, meta } = required(page, response);
   if (meta.has_more && meta.next_cursor === null) throw new PermanentError("", "its response does not say where the list continues");
   const next = meta.has_more ? meta.next_cursor : null;
@@ -77,13 +79,13 @@ export async function readPage<Item>(
 }
 
 /** One resource. Throws a PermanentError, with the code `not_found` if there is none. */
-export async function readResource<T>(feed: Feed, path: string, resource: Expected<{ data: T }>): Promise<T> {
-  return required(resource, await request(feed, path)).data;
+export async function readResource<T>(client: ApiClient, path: string, resource: Expected<{ data: T }>): Promise<T> {
+  return required(resource, await request(client, path)).data;
 }
 
 /** The sources that the server names. Throws a PermanentError if the response is not a list of sources. */
-export async function readSources(feed: Feed): Promise<{ code: string; name: string }[]> {
-  const { data } = required(sourceList, await request(feed, "/sources"));
+export async function readSources(client: ApiClient): Promise<{ code: string; name: string }[]> {
+  const { data } = required(sourceList, await request(client, "/sources"));
   return data.map(({ code, name }) => ({ code, name }));
 }
 
@@ -96,23 +98,23 @@ function required<T>(expected: Expected<T>, response: JsonObject): T {
 /** A used-up limit. Waiting always helps, so it does not count as a failed attempt. */
 class RateLimitError extends TemporaryError {}
 
-async function request(feed: Feed, target: string): Promise<JsonObject> {
+async function request(client: ApiClient, target: string): Promise<JsonObject> {
   for (let failures = 0; ; ) {
     try {
-      return await requestOnce(feed, target);
+      return await requestOnce(client, target);
     } catch (error) {
-      if (feed.stop?.aborted) throw new Error("it was stopped");
+      if (client.stop?.aborted) throw new Error("it was stopped");
       if (!(error instanceof TemporaryError)) throw error;
       if (!(error instanceof RateLimitError) && ++failures === ATTEMPTS_MAX) throw new Error(`${error.message} (tried ${failures} times)`);
-      const ms = Math.min(retryDelayMs(error.retryAfterMs, failures, feed.random), WAIT_MAX_MS);
-      feed.onWait?.(ms, error.message);
-      await feed.sleep(ms, feed.stop);
+      const ms = Math.min(retryDelayMs(error.retryAfterMs, failures, client.random), WAIT_MAX_MS);
+      client.onWait?.(ms, error.message);
+      await client.sleep(ms, client.stop);
     }
   }
 }
 
-async function requestOnce(feed: Feed, target: string): Promise<JsonObject> {
-  const { status, headers, text } = await exchange(feed, target);
+async function requestOnce(client: ApiClient, target: string): Promise<JsonObject> {
+  const { status, headers, text } = await exchange(client, target);
   const body = parseJson(text);
   if (status === 200) {
     if (!isObject(body)) throw new TemporaryError("its response is incomplete or not JSON");
@@ -126,7 +128,8 @@ async function requestOnce(feed: Feed, target: string): Promise<JsonObject> {
   if (status === 429 && retryAfterMs !== undefined) throw new RateLimitError(reason, retryAfterMs);
   if (status >= 500 || status === 429 || status === 408) throw new TemporaryError(reason, retryAfterMs);
   // Redirects are not followed: the key must go to this address only.
-  if (status >= 300 && status < 400) throw new PermanentError("", `it redirects to ${redirectOf(headers, feed.key)}; use that URL instead`);
+  if (status >= 300 && status < 400)
+    throw new PermanentError("", `it redirects to ${redirectOf(headers, client.key)}; use that URL instead`);
   throw new PermanentError(code, reason);
 }
 
@@ -140,8 +143,8 @@ function redirectOf(headers: Headers, key: string): string {
   return location === null ? "an unknown address" : quoted(publicUrl(withoutKey(location, key)), DETAIL_MAX);
 }
 
-async function exchange(feed: Feed, target: string): Promise<{ status: number; headers: Headers; text: string }> {
-  const { baseUrl, key, fetch, stop, timeoutMs = TIMEOUT_MS } = feed;
+async function exchange(client: ApiClient, target: string): Promise<{ status: number; headers: Headers; text: string }> {
+  const { baseUrl, key, fetch, stop, timeoutMs = TIMEOUT_MS } = client;
   const timeout = AbortSignal.timeout(timeoutMs);
   const request = new Request(baseUrl + target, {
     headers: { Accept: "application/json", Authorization: `Bearer ${key}`, "User-Agent": `fundfeed/${version}` },

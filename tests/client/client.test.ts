@@ -1,11 +1,11 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import type { Feed } from "../../src/mirror/feed.ts";
+import type { ApiClient } from "../../src/client/client.ts";
 import { openPrintingStore } from "../../src/mirror/store.ts";
 import { syncOnce } from "../../src/mirror/sync.ts";
+import { aClient, publish } from "../mirror/mirrored.ts";
 import { type TestApi, testApi } from "../support/api.ts";
 import { dropScratch } from "../support/imports.ts";
-import { aClient, publish } from "./mirrored.ts";
 
 afterAll(dropScratch);
 
@@ -24,9 +24,9 @@ async function serving(count: number): Promise<TestApi> {
 type Served = { data: object[]; meta: object };
 
 /** How many records came, or what was said instead. */
-async function outcomeOf(feed: Feed): Promise<number | string> {
+async function outcomeOf(client: ApiClient): Promise<number | string> {
   const store = openPrintingStore(() => undefined);
-  return syncOnce({ ...feed, store }).then(
+  return syncOnce({ ...client, store }).then(
     ({ records }) => records,
     (error) => error.message,
   );
