@@ -54,7 +54,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     announce(machine, options, listener, baseUrl, log); // Before the jobs: it fails if nobody reads the address.
     const replaced = Promise.withResolvers<"replaced">();
     const stopJobs = startJobs(stores, { machine, log, metrics, onReplaced: () => replaced.resolve("replaced") });
-    await warnOfChangesAhead(machine, model.db, log);
+    await warnOfChangesAhead(machine, model.db, log).catch((error: unknown) => log.recurring(now(), error, null)); // The server goes on.
     using _describing = runLater(DESCRIBE_AFTER_MS, files);
 
     const end = await Promise.race([drain(stopSignals, listener), replaced.promise]);
