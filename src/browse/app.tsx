@@ -3,8 +3,10 @@
 import { Elysia } from "elysia";
 import type { CatalogDb } from "../../db/engine.ts";
 import { urlForRouter } from "../http/quirks.ts";
+import { BadCursor } from "../search/cursor.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { addressOf } from "./addresses.ts";
 import { changesPage } from "./changes-page.tsx";
 import { isEmbedded } from "./cross-site.ts";
 import { deadlinesPage } from "./deadlines-page.tsx";
@@ -14,6 +16,7 @@ import iconFile from "./icon.svg" with { type: "text" };
 import { htmlOf } from "./layout.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
 import type { Page, PageContext } from "./page.ts";
+import { omit } from "./search-form.tsx";
 import { sourcesPage } from "./sources-page.tsx";
 import styleFile from "./style.css" with { type: "text" };
 
@@ -101,10 +104,15 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
 
   async function pageOf({ url }: Request, make: (context: PageContext) => Promise<Page>): Promise<Response> {
     const { openCatalog, searchIndex, now } = options;
+    const { pathname, searchParams: query } = new URL(url);
     const index = await searchIndex();
     const catalog = await openCatalog();
     try {
-      return pageResponse(await make({ catalog, index, now: now(), query: new URL(url).searchParams }));
+      return pageResponse(await make({ catalog, index, now: now(), query }));
+    } catch (error) {
+      if (!(error instanceof BadCursor)) throw error;
+      // It is no mistake that a person can correct: the list begins again.
+      return pageResponse({ location: addressOf(pathname, omit(Object.fromEntries(query), "after")) });
     } finally {
       await catalog.close();
     }

@@ -5,6 +5,7 @@ import { type Counts, countEvents, newestDetection } from "../events/counts.ts";
 import { eventTypes, type Severity, severities } from "../events/event.ts";
 import { type FeedEntry, type OpportunityVersion, readWindow, type WindowPosition } from "../events/feed.ts";
 import { conditionOf } from "../filter/filter.ts";
+import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { whichMayMatch } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
@@ -53,8 +54,7 @@ export async function changesPage({ catalog, index, now, query }: PageContext): 
   });
   const [title, section] = ["What changed", "changes"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <ChangesBody form={form} now={now} /> };
-  const { type, at_least, after } = form.given;
-  if (after !== undefined && positionOf(after) === undefined) return { location: addressOf(PATH, omit(form.given, "after")) };
+  const { type, at_least } = form.given;
   const chosen: Chosen = { form, types: type?.split(","), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };
   const shown = await readChanges(catalog, index, chosen, now);
   return { title, section, body: <ChangesBody form={form} now={now} shown={shown} /> };
@@ -66,9 +66,9 @@ function dayAfter(text: string): EpochMs | undefined {
   return Number.isNaN(midnight) || utcDate(midnight) !== text ? undefined : midnight + DAY_MS;
 }
 
-function positionOf(text: string | undefined): WindowPosition | undefined {
-  const [, time, seq] = /^(-?\d{1,15})\.(\d{1,15})$/.exec(text ?? "") ?? [];
-  return time === undefined ? undefined : { detected_at: Number(time), seq: Number(seq) };
+function positionOf(cursor: string | undefined): WindowPosition {
+  const [detected_at, seq] = cursor === undefined ? [] : decodePlace(PATH, cursor).keys;
+  return seq === undefined ? null : { detected_at: Number(detected_at), seq: Number(seq) };
 }
 
 async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: Chosen, now: EpochMs): Promise<Shown> {
@@ -87,7 +87,7 @@ async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: Chosen
     since: since - 1,
     until: until - 1,
   };
-  const { entries, next } = await readEntries(catalog, filter, positionOf(form.given.after) ?? null, now);
+  const { entries, next } = await readEntries(catalog, filter, positionOf(form.given.after), now);
   return { window: { since, until, period }, buckets, isPartial, entries, next };
 }
 
@@ -145,7 +145,7 @@ async function readEntries(catalog: CatalogDb, filter: Filter, after: WindowPosi
     position = page.position;
     if (page.atEnd) return { entries, next: undefined };
   }
-  return { entries, next: position === null ? undefined : `${position.detected_at}.${position.seq}` };
+  return { entries, next: position === null ? undefined : encodePlace(PATH, { now, keys: [position.detected_at, position.seq] }) };
 }
 
 function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: Shown }) {

@@ -3,13 +3,10 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
-import { queriesOf } from "../filter/words.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { BadCursor } from "../search/cursor.ts";
-import { type Found, type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
+import { defaultSort, type Found, type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
 import { numberOf } from "../search/number.ts";
-import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
@@ -31,30 +28,16 @@ export async function findPage({ catalog, index, now, query }: PageContext): Pro
   const form = await readSearchForm(catalog, query, { sort: isSort, after: () => true });
   const { given, errors } = form;
   const title = given.words === undefined ? "Find opportunities" : `${cutText(given.words, 80)} – Find`;
-  const page = errors.size > 0 ? undefined : findFor(index, form, now);
-  if (page === undefined) return { title, section: "find", status: 400, body: <FindBody form={form} now={now} /> };
-  if (page === "bad cursor") return { location: addressOf("/", omit(given, "after")) };
+  if (errors.size > 0) return { title, section: "find", status: 400, body: <FindBody form={form} now={now} /> };
+  const { sort, after } = given;
+  const search = { filter: form.resolved, sort: sort as Sort | undefined, after, limit: PAGE_SIZE, countAtMost: COUNTED_MAX + 1 };
+  const page = find(index, search, now);
   const results = await readResults(catalog, page.found);
   return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} /> };
 }
 
 function isSort(text: string): boolean {
   return sorts.some((sort) => sort === text);
-}
-
-/** A cursor of another search is no mistake that a person can correct: the search begins again. */
-function findFor(index: SearchFile, { given, resolved }: SearchForm, now: EpochMs): FoundPage | "bad cursor" {
-  try {
-    const search = { filter: resolved, limit: PAGE_SIZE, after: given.after, countAtMost: COUNTED_MAX + 1 };
-    return find(index, { ...search, sort: given.sort as Sort | undefined }, now);
-  } catch (error) {
-    if (error instanceof BadCursor) return "bad cursor";
-    throw error;
-  }
-}
-
-function defaultSort({ filter }: SearchForm): Sort {
-  return queriesOf(filter.words ?? "").include === undefined ? "updated" : "relevance";
 }
 
 async function readResults(catalog: CatalogDb, found: readonly Found[]): Promise<Result[]> {
@@ -140,9 +123,9 @@ function SortField({ form }: { form: SearchForm }) {
     <div class="field">
       <label for="sort">Sort by</label>
       <select id="sort" name="sort" {...describedBy("sort", form)}>
-        <option value="">{sortNames[defaultSort(form)]} (default)</option>
+        <option value="">{sortNames[defaultSort(form.filter)]} (default)</option>
         {sorts
-          .filter((sort) => sort !== defaultSort(form))
+          .filter((sort) => sort !== defaultSort(form.filter))
           .map((sort) => (
             <option key={sort} value={sort} selected={sort === chosen}>
               {sortNames[sort]}

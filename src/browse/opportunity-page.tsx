@@ -7,6 +7,7 @@ import { listOpportunityEvents } from "../events/list.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { readOpportunities } from "../opportunities/records.ts";
+import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { numberInWords } from "../search/number.ts";
 import { listNaming } from "../search/related.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -30,7 +31,7 @@ export async function opportunityPage({ catalog, index, now, query }: PageContex
   if (id === null || !UUID.test(id)) return undefined;
   const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()]);
   if (opportunity === undefined) return undefined;
-  const history = await readHistoryPage(catalog, opportunity.id, query.get("before"));
+  const history = await readHistoryPage(catalog, opportunity.id, query.get("after"), now);
   const linked = await readLinked(catalog, index, opportunity);
   return {
     title: cutText(opportunity.title, 120),
@@ -41,14 +42,13 @@ export async function opportunityPage({ catalog, index, now, query }: PageContex
 
 type History = { events: OpportunityEvent[]; next: string | undefined; isFirst: boolean };
 
-/** `before` is the position that the last page ended with: `<milliseconds>.<event id>`. Anything else shows the first page. */
-async function readHistoryPage(catalog: CatalogDb, id: string, before: string | null): Promise<History> {
-  const [, time, event = ""] = /^(-?\d{1,15})\.([0-9a-f-]{36})$/.exec(before ?? "") ?? [];
-  const after: Position | null = time === undefined ? null : { time: Number(time), id: event };
+async function readHistoryPage(catalog: CatalogDb, id: string, cursor: string | null, now: EpochMs): Promise<History> {
+  const [time, event] = cursor === null ? [] : decodePlace(id, cursor).keys;
+  const after: Position | null = event === undefined ? null : { time: Number(time), id: String(event) };
   const page = await listOpportunityEvents({ db: catalog }, id, { include_insignificant: true }, EVENTS, after);
   const events = (page?.documents ?? []).map((document) => JSON.parse(new TextDecoder().decode(document)) as OpportunityEvent);
-  const next = page?.next ?? undefined;
-  return { events, next: next === undefined ? undefined : `${next.time}.${next.id}`, isFirst: after === null };
+  const next = page?.next ?? null;
+  return { events, next: next === null ? undefined : encodePlace(id, { now, keys: [next.time, next.id] }), isFirst: after === null };
 }
 
 type Linked = { opportunity: Opportunity; relation: string };
@@ -158,7 +158,7 @@ function Timeline({ history: { events, next, isFirst }, id, now }: { history: Hi
       </ol>
       {next !== undefined && (
         <p>
-          <a href={`${addressOf(opportunityAddress(id), { before: next })}#history`}>Earlier changes</a>
+          <a href={`${addressOf(opportunityAddress(id), { after: next })}#history`}>Earlier changes</a>
         </p>
       )}
     </>

@@ -12,13 +12,24 @@ import { fieldNames } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
-import { find, findByNumber, MATCH_BEGIN, MATCH_END, sorts } from "../search/find.ts";
+import { findByNumber, findFrom, MATCH_BEGIN, MATCH_END, sorts } from "../search/find.ts";
 import { readFreshness } from "../search/freshness.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { newestPostedDates } from "../sources/news.ts";
 import { listSources, requireSources, sourceStatuses } from "../sources/source.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import type { Call, ChangesRequest, Entry, FindRequest, Freshness, HistoryRequest, Match, Page, Reader, Reason } from "./reader.ts";
+import type {
+  ChangesRequest,
+  Explanation,
+  FindRequest,
+  Freshness,
+  HistoryRequest,
+  Match,
+  ToolCall,
+  ToolChange,
+  ToolPage,
+  ToolReader,
+} from "./reader.ts";
 
 /** The databases, as a command opens them. */
 export type Databases = {
@@ -26,7 +37,7 @@ export type Databases = {
   /** Opens the catalog for one call, so that a restored or replaced one is noticed. */
   withCatalog: <T>(work: (catalog: CatalogDb) => Promise<T>) => Promise<T>;
   /** The search index, brought up to date. */
-  withIndex: <T>(catalog: CatalogDb, call: Call, work: (index: SearchFile) => T) => Promise<T>;
+  withIndex: <T>(catalog: CatalogDb, call: ToolCall, work: (index: SearchFile) => T) => Promise<T>;
   close: () => Promise<void>;
 };
 
@@ -35,7 +46,7 @@ const SAME_NUMBER_MAX = 20;
 /** Events are counted as long as that takes no more reads of the feed. Each examines a thousand. */
 const COUNTING_READS_MAX = 20;
 
-export function localReader({ place, withCatalog, withIndex, close }: Databases): Reader {
+export function localReader({ place, withCatalog, withIndex, close }: Databases): ToolReader {
   return {
     place,
     filters: fieldNames,
@@ -66,15 +77,15 @@ export function localReader({ place, withCatalog, withIndex, close }: Databases)
   };
 }
 
-type FoundIds = Page<{ id: string; match: string | null }>;
+type FoundIds = ToolPage<{ id: string; match: string | null }>;
 
-function findPage(index: SearchFile, { filter, sort, limit, cursor }: FindRequest, { now }: Call): FoundIds {
-  const { found, total, next } = find(index, { filter, sort, limit, after: cursor }, now);
+function findPage(index: SearchFile, { filter, sort, limit, after }: FindRequest, { now }: ToolCall): FoundIds {
+  const { found, total, next } = findFrom(index, { filter, sort, limit }, { now: Math.trunc(now), keys: after });
   const inBrackets = (snippet: string) => snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
   return { items: found.map(({ id, snippet }) => ({ id, match: snippet && inBrackets(snippet) })), total, next };
 }
 
-async function withDocuments(catalog: CatalogDb, { items, ...page }: FoundIds): Promise<Page<Match>> {
+async function withDocuments(catalog: CatalogDb, { items, ...page }: FoundIds): Promise<ToolPage<Match>> {
   const matches = new Map(items.map(({ id, match }) => [id, match]));
   const opportunities = await readOpportunities(catalog, [...matches.keys()]);
   return { ...page, items: opportunities.map((opportunity) => ({ opportunity, match: matches.get(opportunity.id) ?? null })) };
@@ -95,26 +106,32 @@ async function findOpportunities(
   return [];
 }
 
-async function historyPage(catalog: CatalogDb, { id, limit, cursor, ...conditions }: HistoryRequest): Promise<Page<OpportunityEvent>> {
+async function historyPage(catalog: CatalogDb, { id, limit, after, ...conditions }: HistoryRequest): Promise<ToolPage<OpportunityEvent>> {
   const history = (await readHistory(catalog, id)).reverse().filter((event) => meets(event, conditions));
-  const start = cursor === undefined ? 0 : history.findIndex((event) => event.id === cursor) + 1;
-  if (cursor !== undefined && start === 0) throw new Failure("Cannot continue: the event at the cursor is gone. Start again without it");
+  const start = after.length === 0 ? 0 : history.findIndex((event) => event.id === after[0]) + 1;
+  if (after.length > 0 && start === 0) throw new Failure("Cannot continue: the event at the cursor is gone. Start again without it");
   const items = history.slice(start, start + limit);
-  return { items, total: history.length, next: start + items.length < history.length ? (items.at(-1)?.id ?? null) : null };
+  const last = items.at(-1);
+  return { items, total: history.length, next: last === undefined || last === history.at(-1) ? null : [last.id] };
 }
 
 /** `until` is fixed by the caller, so events that are detected meanwhile do not move the pages. */
-async function changesPage(catalog: CatalogDb, { limit, cursor, ...filter }: ChangesRequest, { now, signal }: Call): Promise<Page<Entry>> {
-  const items: Entry[] = [];
-  let [position, isLast]: [WindowPosition, boolean] = [cursor === undefined ? null : positionOf(cursor), false];
+async function changesPage(
+  catalog: CatalogDb,
+  { limit, after: [detected_at, seq], ...filter }: ChangesRequest,
+  { now, signal }: ToolCall,
+): Promise<ToolPage<ToolChange>> {
+  const items: ToolChange[] = [];
+  const start: WindowPosition = seq === undefined ? null : { detected_at: Number(detected_at), seq: Number(seq) };
+  let [position, isLast] = [start, false];
   while (!isLast && items.length < limit) {
     await letCancel(signal);
     const page = await readWindow(catalog, position, filter, now, limit - items.length, "newest");
     items.push(...page.entries);
     [position, isLast] = [page.position, page.atEnd];
   }
-  const total = cursor === undefined && isLast ? items.length : await count(catalog, filter, now, signal);
-  return { items, total, next: isLast || position === null ? null : `${position.detected_at}~${position.seq}` };
+  const total = start === null && isLast ? items.length : await count(catalog, filter, now, signal);
+  return { items, total, next: isLast || position === null ? null : [position.detected_at, position.seq] };
 }
 
 async function count(catalog: CatalogDb, filter: FeedFilter, now: EpochMs, signal: AbortSignal): Promise<number | null> {
@@ -135,13 +152,7 @@ async function letCancel(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-function positionOf(cursor: string): WindowPosition {
-  const [, time, seq] = /^(-?\d{1,16})~(\d{1,16})$/.exec(cursor) ?? [];
-  if (time === undefined) throw new Failure("Cannot continue: the cursor is damaged. Start again without it");
-  return { detected_at: Number(time), seq: Number(seq) };
-}
-
-async function explainEvent(catalog: CatalogDb, eventId: string): Promise<Reason | undefined> {
+async function explainEvent(catalog: CatalogDb, eventId: string): Promise<Explanation | undefined> {
   const explanation = await explain(catalog, eventId);
   if (explanation === undefined) return undefined;
   const { event, rules, origin, import: brought } = explanation;
@@ -156,7 +167,7 @@ function importOf({
   files,
   started_at,
   as_of,
-}: NonNullable<Awaited<ReturnType<typeof explain>>>["import"] & object): Reason["import"] {
+}: NonNullable<Awaited<ReturnType<typeof explain>>>["import"] & object): Explanation["import"] {
   const names = (JSON.parse(files) as { name: string }[]).map(({ name }) => basename(name)); // Directories of this machine are nobody's business.
   return { id, format, files: names, started_at: formatInstant(started_at), as_of: as_of === null ? null : formatInstant(as_of) };
 }

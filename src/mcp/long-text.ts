@@ -2,6 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Failure } from "../../db/reason.ts";
+import type { CursorKey } from "../search/cursor.ts";
 import { type Cut, memberAt, type Path, pathInWords } from "../text/cut.ts";
 import { beginning } from "../text/quoted.ts";
 import { jsonTextOf } from "./rows.ts";
@@ -28,17 +29,19 @@ export const LongText = object({
 });
 export type LongText = Static<typeof LongText>;
 
-/** The place of the first piece of a member that was cut. `version` has letters and digits only. */
-export function beginOf({ path }: Cut, version: string): string {
+/** The place of the first piece of a member that was cut. */
+export function beginOf({ path }: Cut, version: string): CursorKey[] {
   return placeOf(path, 0, version);
 }
 
 /** The piece at a place, and the place of the next one; null if there is none. Throws if the document has another version now. */
-export function readLongText(document: unknown, version: string, place: string): { piece: LongText; next: string | null } {
-  const [, offset, before, steps = ""] = /^(\d{1,12})~(\w+)~([\w.]+)$/.exec(place) ?? [];
-  if (offset === undefined) throw new Failure("Cannot continue: the cursor is damaged. Start again without it");
+export function readLongText(
+  document: unknown,
+  version: string,
+  [offset, before, ...steps]: readonly CursorKey[],
+): { piece: LongText; next: CursorKey[] | null } {
   if (before !== version) throw new Failure("Cannot continue: it has changed since. Start again without the cursor");
-  const path = steps.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+  const path = steps.filter((step) => step !== null);
   const whole = jsonTextOf(memberAt(document, path) ?? "");
   const from = Number(offset);
   const text = beginning(whole.slice(from), PIECE_MAX);
@@ -47,6 +50,6 @@ export function readLongText(document: unknown, version: string, place: string):
   return { piece, next: to >= whole.length || text === "" ? null : placeOf(path, to, version) };
 }
 
-function placeOf(path: Path, from: number, version: string): string {
-  return `${from}~${version}~${path.join(".")}`;
+function placeOf(path: Path, from: number, version: string): CursorKey[] {
+  return [from, version, ...path];
 }

@@ -3,18 +3,19 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { OpportunityEvent, Severity } from "../events/event.ts";
 import type { FieldName, Filter } from "../filter/filter.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { CursorKey } from "../search/cursor.ts";
 import type { Sort } from "../search/find.ts";
 import type { EpochMs } from "../text/instant.ts";
 
 /** Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. */
-export type Page<Item> = { items: Item[]; total: number | null; next: string | null };
+export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null };
 
 /** `match` is the words around a match. */
 export type Match = { opportunity: Opportunity; match: string | null };
-export type Entry = { event: OpportunityEvent; opportunity: Opportunity };
+export type ToolChange = { event: OpportunityEvent; opportunity: Opportunity };
 
-/** `cursor` is the `next` of an earlier page of the same request at the same `now`. */
-type Paging = { limit: number; cursor: string | undefined };
+/** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
+type Paging = { limit: number; after: readonly CursorKey[] };
 export type FindRequest = Paging & { filter: Filter; sort: Sort };
 /** `since` is exclusive and `until` inclusive, as in the feed of events. */
 export type EventConditions = { types: string[] | undefined; atLeast: Severity; since: EpochMs | undefined; until: EpochMs | undefined };
@@ -45,7 +46,7 @@ export type SourceFacts = {
 };
 
 /** Why an event has its type and severity, and what brought it. */
-export type Reason = {
+export type Explanation = {
   event: OpportunityEvent;
   opportunity: Opportunity;
   rules: { field: string | null; type: string; severity: string; when: string }[];
@@ -54,11 +55,11 @@ export type Reason = {
   import: { id: number; format: string; files: string[]; started_at: string; as_of: string | null } | null;
 };
 
-/** The time of a request, how to stop it, and whom to tell how far it is. */
-export type Call = { now: EpochMs; signal: AbortSignal; progress: (done: number, total: number, message: string) => void };
+/** The clock, the abort signal and the progress callback of one request. */
+export type ToolCall = { now: EpochMs; signal: AbortSignal; progress: (done: number, total: number, message: string) => void };
 
 /** Every function throws an Error with one sentence about what failed and what to do. */
-export type Reader = {
+export type ToolReader = {
   /** Where the data are, for people. */
   place: string;
   /** The filters and sort orders that it serves. */
@@ -66,17 +67,17 @@ export type Reader = {
   sorts: readonly Sort[];
   /** How its `find` differs from what the filters say; "" if it does not. */
   findNote: string;
-  find: (request: FindRequest, call: Call) => Promise<Page<Match>>;
+  find: (request: FindRequest, call: ToolCall) => Promise<ToolPage<Match>>;
   /** The opportunities with this id or number; of one source, if it is given. */
-  get: (id: string, source: string | undefined, call: Call) => Promise<Opportunity[]>;
+  get: (id: string, source: string | undefined, call: ToolCall) => Promise<Opportunity[]>;
   /** The events of one opportunity, newest first. */
-  history: (request: HistoryRequest, call: Call) => Promise<Page<OpportunityEvent>>;
+  history: (request: HistoryRequest, call: ToolCall) => Promise<ToolPage<OpportunityEvent>>;
   /** The events of all opportunities, newest first. `null` if it does not serve them. */
-  changes: ((request: ChangesRequest, call: Call) => Promise<Page<Entry>>) | null;
+  changes: ((request: ChangesRequest, call: ToolCall) => Promise<ToolPage<ToolChange>>) | null;
   /** `undefined` if there is no such event. `null` if it does not serve explanations. */
-  explain: ((eventId: string, call: Call) => Promise<Reason | undefined>) | null;
-  sources: (call: Call) => Promise<SourceFacts[]>;
+  explain: ((eventId: string, call: ToolCall) => Promise<Explanation | undefined>) | null;
+  sources: (call: ToolCall) => Promise<SourceFacts[]>;
   /** How old the data of each source are; `null` if that cannot be read now. */
-  freshness: (call: Call) => Promise<Freshness[] | null>;
+  freshness: (call: ToolCall) => Promise<Freshness[] | null>;
   close: () => Promise<void>;
 };

@@ -9,8 +9,9 @@ import { meets } from "../events/feed.ts";
 import type { Filter } from "../filter/filter.ts";
 import { instantOf } from "../filter/kinds.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
+import type { CursorKey } from "../search/cursor.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
-import type { Call, FindRequest, Freshness, HistoryRequest, Match, Page, Reader } from "./reader.ts";
+import type { FindRequest, Freshness, HistoryRequest, Match, ToolCall, ToolPage, ToolReader } from "./reader.ts";
 
 /** Requests that one call may send for events which are then left out: the API cannot filter by severity. */
 const HISTORY_REQUESTS_MAX = 5;
@@ -25,8 +26,8 @@ const oneOpportunity = resourceOf(Opportunity);
 
 type Server = Omit<Feed, "stop" | "onWait">;
 
-export function remoteReader(server: Server): Reader {
-  const feedOf = ({ signal }: Call): Feed => ({ ...server, stop: signal, onWait: refuseLongWait });
+export function remoteReader(server: Server): ToolReader {
+  const feedOf = ({ signal }: ToolCall): Feed => ({ ...server, stop: signal, onWait: refuseLongWait });
   return {
     place: server.baseUrl,
     filters: ["status", "source", "agency", "program_type", "updated_after"],
@@ -59,9 +60,18 @@ function refuseLongWait(ms: number, reason: string): void {
   if (ms > WAIT_MAX_MS) throw new Error(`${reason}; try again in ${Math.ceil(ms / 1000)} seconds`);
 }
 
-async function findPage(feed: Feed, { filter, limit, cursor }: FindRequest, now: EpochMs): Promise<Page<Match>> {
-  const { items, next } = await readPage(feed, "/opportunities", opportunityPage, parametersOf(filter, now), cursor ?? null, limit);
-  return { items: items.map((item) => ({ opportunity: opportunityOf(item), match: null })), total: null, next };
+async function findPage(feed: Feed, { filter, limit, after }: FindRequest, now: EpochMs): Promise<ToolPage<Match>> {
+  const { items, next } = await readPage(feed, "/opportunities", opportunityPage, parametersOf(filter, now), cursorIn(after), limit);
+  return { items: items.map((item) => ({ opportunity: opportunityOf(item), match: null })), total: null, next: keysOf(next) };
+}
+
+/** A cursor of the server, as the one key of a place. */
+function keysOf(cursor: string | null): string[] | null {
+  return cursor === null ? null : [cursor];
+}
+
+function cursorIn([cursor]: readonly CursorKey[]): string | null {
+  return typeof cursor === "string" ? cursor : null;
 }
 
 function parametersOf({ status, source, agency, program_type, updated_after }: Filter, now: EpochMs): Record<string, string | null> {
@@ -90,7 +100,7 @@ async function opportunitiesOf(feed: Feed, id: string, source: string | undefine
   return items.map(opportunityOf);
 }
 
-async function historyPage(feed: Feed, { id, limit, cursor, ...conditions }: HistoryRequest): Promise<Page<OpportunityEvent>> {
+async function historyPage(feed: Feed, { id, limit, after, ...conditions }: HistoryRequest): Promise<ToolPage<OpportunityEvent>> {
   const { types, atLeast, since } = conditions;
   const parameters = {
     type: types?.join(",") ?? null,
@@ -98,18 +108,18 @@ async function historyPage(feed: Feed, { id, limit, cursor, ...conditions }: His
     include_insignificant: String(atLeast === "noise" || atLeast === "cosmetic"),
   };
   const items: OpportunityEvent[] = [];
-  let next: string | null = cursor ?? null;
+  let next = cursorIn(after);
   for (let requests = 0; requests < HISTORY_REQUESTS_MAX && items.length < limit; requests++) {
     const page = await readPage(feed, `/opportunities/${id}/events`, eventPage, parameters, next, limit - items.length);
     items.push(...page.items.map(eventOf).filter((event) => meets(event, conditions)));
     next = page.next;
     if (next === null) break;
   }
-  return { items, total: null, next };
+  return { items, total: null, next: keysOf(next) };
 }
 
 /** Asks once for all calls. A failure takes no result away: what was known before is returned, or null. */
-function keptFreshness(ask: (call: Call) => Promise<Freshness[]>): Reader["freshness"] {
+function keptFreshness(ask: (call: ToolCall) => Promise<Freshness[]>): ToolReader["freshness"] {
   let last: { at: EpochMs; freshness: Promise<Freshness[] | null> } | undefined;
   return async (call) => {
     if (last === undefined || call.now >= last.at + FRESH_FOR_MS) {

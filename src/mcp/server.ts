@@ -14,14 +14,14 @@ import { version } from "../runtime/version.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import type { Call, Reader } from "./reader.ts";
+import type { ToolCall, ToolReader } from "./reader.ts";
 import { toolNames, toolsOf } from "./tools/all.ts";
 import { NoOpportunity } from "./tools/the-opportunity.ts";
 import type { Tool } from "./tools/tool.ts";
 import { createStdioTransport, type Streams } from "./transport.ts";
 
 export type Serving = Streams & {
-  reader: Reader;
+  reader: ToolReader;
   now: () => EpochMs;
   /** Writes one line to the log. */
   log: (message: string) => void;
@@ -35,7 +35,7 @@ export async function serveMcp({ reader, now, log, stop, ...streams }: Serving):
   const transport = createStdioTransport(streams);
   const tools = toolsOf(reader);
   const server = createServer(reader, tools);
-  const callOf = (extra: Extra): Call => ({ now: now(), signal: AbortSignal.any([extra.signal, stop]), progress: progressOf(extra) });
+  const callOf = (extra: Extra): ToolCall => ({ now: now(), signal: AbortSignal.any([extra.signal, stop]), progress: progressOf(extra) });
 
   server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
     transport.run(async () => {
@@ -62,7 +62,7 @@ type Extra = {
   }) => Promise<void>;
 };
 
-function createServer(reader: Reader, tools: readonly Tool[]): Server {
+function createServer(reader: ToolReader, tools: readonly Tool[]): Server {
   const server = new Server(
     { name: "fundfeed", title: "fundfeed: US federal funding opportunities and what changed in them", version },
     { capabilities: { tools: {}, resources: {} }, instructions: instructionsFor(reader, tools) },
@@ -92,7 +92,7 @@ const TEMPLATE = {
   mimeType: "application/json",
 };
 
-function instructionsFor({ place }: Reader, tools: readonly Tool[]): string {
+function instructionsFor({ place }: ToolReader, tools: readonly Tool[]): string {
   const missing = toolNames.filter((name) => !tools.some((tool) => tool.name === name));
   return [
     `fundfeed has US federal funding opportunities of several sources, and the history of every change in them. These tools read ${place}; they cannot write, fetch or run anything.`,
@@ -110,7 +110,7 @@ function unknownTool(name: string, tools: readonly Tool[]): string {
 }
 
 /** A failure is a result, not a protocol error: models see results and can correct what they asked for. */
-async function callTool(tool: Tool, given: Record<string, unknown>, call: Call, log: (message: string) => void) {
+async function callTool(tool: Tool, given: Record<string, unknown>, call: ToolCall, log: (message: string) => void) {
   try {
     const { structured, text } = await tool.call(given, call);
     return { content: [{ type: "text" as const, text }], structuredContent: structured };
@@ -124,7 +124,7 @@ async function callTool(tool: Tool, given: Record<string, unknown>, call: Call, 
 
 const RESOURCE = /^fundfeed:\/\/opportunities\/([0-9a-f-]{36})$/i;
 
-async function readResource(tools: readonly Tool[], uri: string, call: Call) {
+async function readResource(tools: readonly Tool[], uri: string, call: ToolCall) {
   const [, id] = RESOURCE.exec(uri) ?? [];
   const get = tools.find(({ name }) => name === "get");
   if (id === undefined || get === undefined)
@@ -144,7 +144,7 @@ async function readResource(tools: readonly Tool[], uri: string, call: Call) {
 const RESOURCE_NOT_FOUND = -32_002;
 
 /** Reports progress to a client that asked for it. */
-function progressOf({ _meta, sendNotification }: Extra): Call["progress"] {
+function progressOf({ _meta, sendNotification }: Extra): ToolCall["progress"] {
   const { progressToken } = _meta ?? {};
   if (progressToken === undefined) return () => undefined;
   return (progress, total, message) =>

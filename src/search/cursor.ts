@@ -1,48 +1,44 @@
-/** Where a list of results goes on: the sort keys of the last one, as an opaque text. */
-import { type Filter, fieldNames } from "../filter/filter.ts";
+/** Where a list goes on, as an opaque text that is valid for one request only. It is not signed: it leads to nothing that the request does not. */
 import type { EpochMs } from "../text/instant.ts";
-import { isObject } from "../text/json-value.ts";
+import { arrayOf, parseJson } from "../text/json-value.ts";
 
-export type Key = string | number | null;
+export type CursorKey = string | number | null;
 
-/** The place after a result. `now` is the instant of the first page, so that `30d` and deadlines mean the same on every page. */
-export type Place = { now: EpochMs; keys: Key[] };
+/** `keys` are the sort keys of the last result shown; the first page has none. `now` is the instant of that page, so that `30d` means the same on all. */
+export type CursorPlace = { now: EpochMs; keys: readonly CursorKey[] };
 
-/** A text that is no cursor of this search. The message says what it must be. */
-export class BadCursor extends Error {}
-
-/** The cursor is valid for this filter and this sort only. */
-export function encodeCursor(filter: Filter, sort: string, { now, keys }: Place): string {
-  return Buffer.from(JSON.stringify({ of: searchHash(filter, sort), now, keys })).toString("base64url");
-}
-
-/** Throws a BadCursor. */
-export function decodeCursor(filter: Filter, sort: string, cursor: string): Place {
-  const { of, now, keys } = parsed(cursor);
-  if (typeof of !== "string" || !isInstant(now) || !Array.isArray(keys) || !keys.every(isKey))
-    throw new BadCursor("It must be a cursor that a search returned.");
-  if (of !== searchHash(filter, sort)) throw new BadCursor("It must be a cursor of a search with the same words, filters and sort.");
-  return { now, keys };
-}
-
-function parsed(cursor: string): { of?: unknown; now?: unknown; keys?: unknown } {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
+/** A text that is no cursor of this request. The message says what it must be; `isOfOther` is true for a cursor of another request. */
+export class BadCursor extends Error {
+  constructor(readonly isOfOther: boolean) {
+    super(`It must be a cursor ${isOfOther ? "of a search with the same words, filters and sort" : "that a search returned"}.`);
   }
 }
 
-function searchHash(filter: Filter, sort: string): string {
-  const values = [sort, ...fieldNames.map((name) => filter[name] ?? null)];
-  return new Bun.CryptoHasher("sha256").update(JSON.stringify(values)).digest("base64url").slice(0, 16);
+/** A longer text is refused before it is decoded. */
+const LENGTH_MAX = 2000;
+
+/** The cursor of a place in what `request`, any JSON value, returns. Models repeat it, so it is short. */
+export function encodePlace(request: unknown, { now, keys }: CursorPlace): string {
+  return hashOf(request) + Buffer.from(JSON.stringify([now, ...keys])).toString("base64url");
+}
+
+/** Throws a BadCursor. */
+export function decodePlace(request: unknown, cursor: string): CursorPlace {
+  const [, of, place = ""] = (cursor.length <= LENGTH_MAX && /^([\w-]{10})([\w-]+)$/.exec(cursor)) || [];
+  const [now, ...keys] = arrayOf(parseJson(Buffer.from(place, "base64url").toString()));
+  if (!isInstant(now) || !keys.every(isKey)) throw new BadCursor(false);
+  if (of !== hashOf(request)) throw new BadCursor(true);
+  return { now, keys };
+}
+
+function hashOf(request: unknown): string {
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(request)).digest("base64url").slice(0, 10);
 }
 
 function isInstant(value: unknown): value is EpochMs {
   return Number.isSafeInteger(value);
 }
 
-function isKey(value: unknown): value is Key {
+function isKey(value: unknown): value is CursorKey {
   return value === null || typeof value === "string" || typeof value === "number";
 }

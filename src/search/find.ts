@@ -1,10 +1,10 @@
 /** Finds opportunities in the search index, by words and other filters. */
 import type { Database } from "bun:sqlite";
-import { conditionOf, type Filter } from "../filter/filter.ts";
+import { conditionOf, type Filter, fieldNames } from "../filter/filter.ts";
 import { textWeights } from "../filter/texts.ts";
 import { exclusionOf, queriesOf } from "../filter/words.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { decodeCursor, encodeCursor, type Key } from "./cursor.ts";
+import { type CursorKey, type CursorPlace, decodePlace, encodePlace } from "./cursor.ts";
 import type { SearchFile } from "./search-file.ts";
 
 type SortKey = { sql: string; isDescending?: boolean };
@@ -27,7 +27,7 @@ export type Sort = keyof typeof orders;
 
 export const sorts = Object.keys(orders) as Sort[];
 
-/** `sort` is relevance if there are words that must occur, else updated. `after` is the `next` of an earlier page of the same search. */
+/** `after` is the `next` of an earlier page of the same search. */
 export type Search = {
   filter: Filter;
   limit: number;
@@ -36,6 +36,11 @@ export type Search = {
   /** Count no further than this: counting every match takes as long as finding them. */
   countAtMost?: number | undefined;
 };
+
+/** How results are sorted unless a search says it: by relevance if there are words that must occur. */
+export function defaultSort({ words = "" }: Filter): Sort {
+  return queriesOf(words).include === undefined ? "updated" : "relevance";
+}
 
 /** The begin and the end of a match within a snippet. */
 export const MATCH_BEGIN = "\u0002";
@@ -47,36 +52,46 @@ const SNIPPET_WORDS = 14;
 /** `snippet` shows where the words matched; it is null without words. */
 export type Found = { id: string; number: string; snippet: string | null };
 
-/** A page of what was found, how many match in all, and the cursor of the next page; null on the last one. */
-export type FoundPage = { total: number; found: Found[]; next: string | null };
+/** A page of what was found, how many match in all, and where the next page begins; null on the last one. */
+export type FoundPage<Next = string> = { total: number; found: Found[]; next: Next | null };
+
+/** A page with cursors as texts. Throws a BadCursor if `after` is none of this search. */
+export function find(index: SearchFile, { after, ...search }: Search, now: EpochMs): FoundPage {
+  const { filter, sort = defaultSort(filter) } = search;
+  const request = [sort, ...fieldNames.map((name) => filter[name] ?? null)];
+  const place = typeof after === "string" ? decodePlace(request, after) : { now: Math.trunc(now), keys: [] };
+  const { next, ...page } = findFrom(index, search, place);
+  return { ...page, next: next === null ? null : encodePlace(request, { now: place.now, keys: next }) };
+}
 
 /**
  * The opportunities that match, in the order of `sort`. As long as the index stays the same, a walk through the pages returns each of them
- * once. Throws a BadCursor if `after` is no cursor of this search.
+ * once.
  */
-export function find({ sqlite }: SearchFile, { filter, limit, sort: given, after, countAtMost = -1 }: Search, now: EpochMs): FoundPage {
+export function findFrom({ sqlite }: SearchFile, search: Omit<Search, "after">, place: CursorPlace): FoundPage<CursorKey[]> {
+  const { filter, limit, sort = defaultSort(filter), countAtMost = -1 } = search;
   const { include } = queriesOf(filter.words ?? "");
-  const sort = given ?? (include === undefined ? "updated" : "relevance");
-  const place = typeof after === "string" ? decodeCursor(filter, sort, after) : { now: Math.trunc(now), keys: undefined };
   const keys: SortKey[] = [...orders[sort].map((key) => ({ ...key, sql: key.sql.replaceAll("$now", `${place.now}`) })), { sql: "id" }];
-  const matching = matchingRows(filter, place.now, sort === "relevance" ? { limit, after: place.keys?.[0] } : undefined);
-  const rest = place.keys === undefined ? { sql: "true", values: [] } : followingRows(keys, place.keys);
+  const matching = matchingRows(filter, place.now, sort === "relevance" ? { limit, after: place.keys[0] } : undefined);
+  const rest = place.keys.length === 0 ? { sql: "true", values: [] } : followingRows(keys, place.keys);
   const order = keys.map(({ sql, isDescending }) => (isDescending ? `${sql} desc` : sql));
 
   const rows = sqlite
-    .query<Row, Key[]>(`select seq, id, number, ${keys.map(({ sql }) => sql)} ${matching.sql} and ${rest.sql} order by ${order} limit ?`)
+    .query<Row, CursorKey[]>(
+      `select seq, id, number, ${keys.map(({ sql }) => sql)} ${matching.sql} and ${rest.sql} order by ${order} limit ?`,
+    )
     .values(...matching.values, ...rest.values, limit + 1) as Row[];
   const counted = matchingRows(filter, place.now);
   const { total = 0 } =
     sqlite
-      .query<{ total: number }, Key[]>(`select count(*) as total from (select 1 ${counted.sql} limit ?)`)
+      .query<{ total: number }, CursorKey[]>(`select count(*) as total from (select 1 ${counted.sql} limit ?)`)
       .get(...counted.values, countAtMost) ?? {};
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
   return {
     total,
     found: shown.map(([seq, id, number]) => ({ id, number, snippet: include === undefined ? null : snippetOf(sqlite, include, seq) })),
-    next: last === undefined ? null : encodeCursor(filter, sort, { now: place.now, keys: last.slice(3) as Key[] }),
+    next: last === undefined ? null : (last.slice(3) as CursorKey[]),
   };
 }
 
@@ -84,7 +99,7 @@ export function find({ sqlite }: SearchFile, { filter, limit, sort: given, after
 export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs): string[] {
   const matching = matchingRows(filter, now);
   return sqlite
-    .query<{ id: string }, Key[]>(`select id ${matching.sql} order by updated_at, id`)
+    .query<{ id: string }, CursorKey[]>(`select id ${matching.sql} order by updated_at, id`)
     .all(...matching.values)
     .map(({ id }) => id);
 }
@@ -98,7 +113,7 @@ export function whichMayMatch<Version extends { id: string; updated_at: EpochMs 
 ): readonly Version[] {
   const { sql, values } = conditionOf(filter, now);
   const unmatched = sqlite
-    .query<unknown, Key[]>(
+    .query<unknown, CursorKey[]>(
       `select id, updated_at from records where id in (select value from json_each(?)) and not coalesce((${sql}), false)`,
     )
     .values(JSON.stringify(versions.map(({ id }) => id)), ...values) as [string, EpochMs][];
@@ -106,11 +121,11 @@ export function whichMayMatch<Version extends { id: string; updated_at: EpochMs 
   return versions.filter(({ id, updated_at }) => updatedAt.get(id) !== updated_at);
 }
 
-type Row = [seq: number, id: string, number: string, ...keys: Key[]];
-type Clause = { sql: string; values: readonly Key[] };
+type Row = [seq: number, id: string, number: string, ...keys: CursorKey[]];
+type Clause = { sql: string; values: readonly CursorKey[] };
 
 /** A page of rows sorted by rank: how many it has, and the rank of the last row of the page before. */
-type RankedPage = { limit: number; after: Key | undefined };
+type RankedPage = { limit: number; after: CursorKey | undefined };
 
 /** The tables and the conditions. Ranks are computed only where they are sorted by, because they take longest. */
 function matchingRows({ words = "", ...others }: Filter, now: EpochMs, page?: RankedPage): Clause {
@@ -139,7 +154,7 @@ function matchingRows({ words = "", ...others }: Filter, now: EpochMs, page?: Ra
 }
 
 /** The rows after a place: greater in the first key that differs. */
-function followingRows(keys: readonly SortKey[], place: readonly Key[]): Clause {
+function followingRows(keys: readonly SortKey[], place: readonly CursorKey[]): Clause {
   const clauses = keys.map(({ sql, isDescending }, n): Clause => {
     const value = place[n] ?? null;
     const before = keys.slice(0, n).map((key) => `${key.sql} is ?`);

@@ -1,6 +1,6 @@
 /** What `fundfeed mcp --server` asks of a server, counted at a server that is a function. */
 import { beforeAll, expect, test } from "bun:test";
-import type { Call } from "../../src/mcp/reader.ts";
+import type { ToolCall } from "../../src/mcp/reader.ts";
 import { remoteReader } from "../../src/mcp/remote.ts";
 import { serveMcp } from "../../src/mcp/server.ts";
 import { publish, served } from "../mirror/mirrored.ts";
@@ -40,7 +40,7 @@ function aServer() {
   return { server, reader };
 }
 
-const at = (now: number, signal = new AbortController().signal): Call => ({ now, signal, progress: () => undefined });
+const at = (now: number, signal = new AbortController().signal): ToolCall => ({ now, signal, progress: () => undefined });
 
 test("asks how fresh the sources are once for all calls of ten minutes", async () => {
   const { server, reader } = aServer();

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Command } from "commander";
 import { locationName } from "../../../db/open.ts";
 import type { Databases } from "../../mcp/local.ts";
-import type { Reader } from "../../mcp/reader.ts";
+import type { ToolReader } from "../../mcp/reader.ts";
 import { randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { keepOpen } from "../../search/kept-open.ts";
@@ -55,7 +55,7 @@ function requireOnePlace(mcp: Command, { server, allowHttp }: McpOptions): void 
     mcp.error(`error: ${server} is not https; use --allow-http to send the key without TLS`);
 }
 
-async function openReader(cli: Cli, options: McpOptions): Promise<Reader> {
+async function openReader(cli: Cli, options: McpOptions): Promise<ToolReader> {
   const { machine } = cli;
   if (options.server !== undefined) {
     const { remoteReader } = await import("../../mcp/remote.ts");

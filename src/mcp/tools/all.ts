@@ -1,7 +1,7 @@
 /** The tools. None of them can write, fetch or run anything. */
 import { fieldNames } from "../../filter/filter.ts";
 import { type Arguments, inputSchema, readArguments } from "../arguments.ts";
-import type { Reader } from "../reader.ts";
+import type { ToolReader } from "../reader.ts";
 import { statement } from "../results.ts";
 import { object } from "../schema.ts";
 import { explainTool } from "./explain.ts";
@@ -13,7 +13,7 @@ import type { Context, Definition, Tool } from "./tool.ts";
 import { changesTool } from "./what-changed.ts";
 
 /** The tools that a reader can serve. */
-export function toolsOf(reader: Reader): Tool[] {
+export function toolsOf(reader: ToolReader): Tool[] {
   const unserved = fieldNames.filter((name) => !reader.filters.includes(name));
   const tool = <T extends Arguments>({ arguments: table, data, run, ...about }: Definition<T>): Tool => ({
     ...about,

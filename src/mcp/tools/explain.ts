@@ -7,12 +7,12 @@ import { type Cut, jsonBytes } from "../../text/cut.ts";
 import { quoted } from "../../text/quoted.ts";
 import { cursor, requiredText } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
-import type { Reason } from "../reader.ts";
+import type { Explanation } from "../reader.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { EventRow, eventRowOf, jsonTextOf, Row, rowOf } from "../rows.ts";
 import { nullable, object } from "../schema.ts";
 import { knownOrQuoted, numberInWords, upstreamTexts } from "../upstream-text.ts";
-import { longResult, versionOf, type WholeResult } from "./long-result.ts";
+import { longResult, type WholeResult } from "./long-result.ts";
 import type { Context, Tool } from "./tool.ts";
 
 /** The most characters of a value, in each attempt to stay within the size of a result. */
@@ -54,7 +54,7 @@ export function explainTool({ reader, tool }: Context): Tool | undefined {
         );
       const request = { tool: "explain", event_id };
       const document = { event: reason.event };
-      const version = versionOf(reason.event.detected_at);
+      const version = reason.event.detected_at;
       return longResult({ reader, call, request, filters: { event_id }, document, version, cursor }, NOTHING, () => explained(reason));
     },
   });
@@ -63,7 +63,7 @@ export function explainTool({ reader, tool }: Context): Tool | undefined {
 /** The data next to a piece. */
 const NOTHING = { event: null, opportunity: null, because: [], rules: [], origin: null, import: null };
 
-function explained(reason: Reason): WholeResult {
+function explained(reason: Explanation): WholeResult {
   const { event, opportunity, rules, origin, import: brought } = reason;
   const row =
     EXPLAINED_VALUE_MAX.map((valueMax) => eventRowOf(event, valueMax)).find((each) => jsonBytes(each) <= DATA_BYTES_MAX) ??
@@ -100,7 +100,7 @@ function cutsOf({ changes }: OpportunityEvent, { changes: shown }: { changes: Op
   return shown.length < changes.length ? [...values, all] : values;
 }
 
-function reasonInSentences(reason: Reason): string[] {
+function reasonInSentences(reason: Explanation): string[] {
   const { event, rules, import: brought } = reason;
   const ofRules = rules
     .slice(0, RULES_IN_WORDS)
@@ -108,14 +108,14 @@ function reasonInSentences(reason: Reason): string[] {
   return [...ofRules, ...withoutRules(reason), causeInWords(event, brought)];
 }
 
-function withoutRules({ rules, origin }: Reason): string[] {
+function withoutRules({ rules, origin }: Explanation): string[] {
   if (origin === "imported") return ["Type and severity come from an imported history: another system chose them."];
   return rules.length > 0 ? [] : ["None of the present rules gave it its severity: they give these changes another one."];
 }
 
 const RULES_IN_WORDS = 20;
 
-function causeInWords({ type }: OpportunityEvent, brought: Reason["import"]): string {
+function causeInWords({ type }: OpportunityEvent, brought: Explanation["import"]): string {
   if (brought !== null) {
     const history = brought.as_of === null ? "" : `, as history of ${brought.as_of}`;
     return `Import ${brought.id} (${brought.format}, ${brought.files.join(", ")}), started ${brought.started_at}${history}, brought it.`;

@@ -1,6 +1,7 @@
 /** The tool `find`: opportunities by words and filters, a page at a time. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
+import { defaultSort } from "../../search/find.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { choice, cursor, filterArguments, filterOf, limit } from "../arguments.ts";
@@ -35,12 +36,12 @@ export function findTool({ reader, tool }: Context): Tool {
     data: { results: Type.Array(FoundRow) },
     run: async (values, call) => {
       const filter = filterOf("find", values, call.now);
-      const sort = values.sort ?? (filter.words !== undefined && reader.sorts.includes("relevance") ? "relevance" : "updated");
+      const sort = values.sort ?? defaultSort(filter);
       const applied = { ...filter, sort, limit: values.limit ?? FOUND_DEFAULT };
-      const paged = await readPaged({ tool: "find", filter, sort }, applied.limit, values.cursor, call, (limit, cursor, call) =>
+      const paged = await readPaged({ tool: "find", filter, sort }, applied.limit, values.cursor, call, (limit, after, call) =>
         readFitting(
           limit,
-          (limit) => reader.find({ filter, sort, limit, cursor }, call),
+          (limit) => reader.find({ filter, sort, limit, after }, call),
           ({ opportunity, match }) => ({ ...rowOf(opportunity), match }),
         ),
       );

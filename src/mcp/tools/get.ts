@@ -11,7 +11,7 @@ import { CutMember, LongText } from "../long-text.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { nullable } from "../schema.ts";
 import { numberInWords, stateInWords, upstreamTexts } from "../upstream-text.ts";
-import { longResult, versionOf } from "./long-result.ts";
+import { longResult } from "./long-result.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import type { Context, Tool } from "./tool.ts";
 
@@ -28,7 +28,7 @@ export function getTool({ reader, tool }: Context): Tool {
       const opportunity = await theOpportunity(reader, "get", id, source, call);
       const request = { tool: "get", id, source };
       const filters = { id, ...(source !== undefined && { source }) };
-      const [document, version] = [{ opportunity }, versionOf(opportunity.updated_at)];
+      const [document, version] = [{ opportunity }, opportunity.updated_at];
       return longResult({ reader, call, request, filters, document, version, cursor }, { opportunity: null }, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
         return { data: value, cuts, lines: linesOf(opportunity, call.now), upstream: upstreamTexts(Opportunity, "opportunity") };

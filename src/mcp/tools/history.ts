@@ -36,11 +36,11 @@ export function historyTool({ reader, tool }: Context): Tool {
         ...onlyGiven({ since, until, types: values.types }),
         at_least: values.at_least ?? AT_LEAST_DEFAULT,
       };
-      const paged = await readPaged({ tool: "history", ...given }, limit, cursor, call, (limit, cursor, call) => {
+      const paged = await readPaged({ tool: "history", ...given }, limit, cursor, call, (limit, after, call) => {
         const conditions = conditionsOf(given, call.now);
         return readFitting(
           limit,
-          (limit) => reader.history({ ...conditions, id: opportunity.id, limit, cursor }, call),
+          (limit) => reader.history({ ...conditions, id: opportunity.id, limit, after }, call),
           (event: OpportunityEvent) => eventRowOf(event),
         );
       });

@@ -1,25 +1,20 @@
 /** The result for one document that may be too long for it. */
 
+import { type CursorKey, encodePlace } from "../../search/cursor.ts";
 import { type Cut, pathInWords } from "../../text/cut.ts";
-import { parseStoredMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { beginOf, readLongText } from "../long-text.ts";
-import type { Call, Reader } from "../reader.ts";
+import type { ToolCall, ToolReader } from "../reader.ts";
 import { type Result, resultOf } from "../results.ts";
-
-/** The version of a document, by the instant at which it was stored. */
-export function versionOf(instant: string): string {
-  return (parseStoredMs(instant) ?? 0).toString(36).replace("-", "_");
-}
+import { placeAt } from "./tool.ts";
 
 export type LongRequest = {
-  reader: Reader;
-  call: Call;
+  reader: ToolReader;
+  call: ToolCall;
   /** What a cursor is bound to. */
   request: unknown;
   filters: Record<string, unknown>;
-  /** What the cut members are read from, and its version. */
+  /** What the cut members are read from, and its version: the instant at which it was stored. */
   document: unknown;
   version: string;
   cursor: string | undefined;
@@ -48,7 +43,7 @@ function wholeOf(request: LongRequest, { data, cuts, lines, upstream }: WholeRes
 }
 
 function pieceOf(request: LongRequest, empty: object, cursor: string) {
-  const { piece, next } = readLongText(request.document, request.version, decodeCursor(request.request, cursor).after);
+  const { piece, next } = readLongText(request.document, request.version, placeAt(request.request, cursor).keys);
   const { path, from, to, length, text } = piece;
   return {
     data: { ...empty, cut: [], piece },
@@ -57,6 +52,6 @@ function pieceOf(request: LongRequest, empty: object, cursor: string) {
   };
 }
 
-function cursorOf({ request, call: { now } }: LongRequest, after: string): string {
-  return encodeCursor(request, { now, after });
+function cursorOf({ request, call: { now } }: LongRequest, keys: readonly CursorKey[]): string {
+  return encodePlace(request, { now, keys });
 }

@@ -2,7 +2,7 @@
 import { Failure } from "../../../db/reason.ts";
 import type { Opportunity } from "../../opportunities/opportunity.ts";
 import { quoted } from "../../text/quoted.ts";
-import type { Call, Reader } from "../reader.ts";
+import type { ToolCall, ToolReader } from "../reader.ts";
 import { codeInWords } from "../upstream-text.ts";
 
 export const ID = "Its id, or the number that people call it by, or an id that its source has or had for it.";
@@ -12,11 +12,11 @@ export class NoOpportunity extends Failure {}
 
 /** The one opportunity with this id or number. Throws a NoOpportunity if there is none, and an Error if there are several. */
 export async function theOpportunity(
-  reader: Reader,
+  reader: ToolReader,
   action: string,
   id: string,
   source: string | undefined,
-  call: Call,
+  call: ToolCall,
 ): Promise<Opportunity> {
   const found = await reader.get(id, source, call);
   const [opportunity] = found;

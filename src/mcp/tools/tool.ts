@@ -1,10 +1,11 @@
 /** What the tools are made of: how each is declared, and how lists are read page by page. */
 import type { TObject, TSchema } from "@sinclair/typebox";
+import { Failure } from "../../../db/reason.ts";
+import { BadCursor, type CursorKey, type CursorPlace, decodePlace, encodePlace } from "../../search/cursor.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import type { Arguments, Values } from "../arguments.ts";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
-import type { Call, Page, Reader } from "../reader.ts";
+import type { ToolCall, ToolPage, ToolReader } from "../reader.ts";
 import type { Result, Statement } from "../results.ts";
 
 export type Tool = {
@@ -16,35 +17,49 @@ export type Tool = {
   inputSchema: TObject;
   outputSchema: TObject;
   /** Throws an Error with one sentence for the client. */
-  call: (given: JsonObject, call: Call) => Promise<Result>;
+  call: (given: JsonObject, call: ToolCall) => Promise<Result>;
 };
 
 export type Definition<T extends Arguments> = Omit<Tool, "inputSchema" | "outputSchema" | "call"> & {
   arguments: T;
   data: Record<string, TSchema>;
-  run: (values: Values<T>, call: Call) => Promise<Result>;
+  run: (values: Values<T>, call: ToolCall) => Promise<Result>;
 };
 
-export type Context = { reader: Reader; tool: <T extends Arguments>(definition: Definition<T>) => Tool };
+export type Context = { reader: ToolReader; tool: <T extends Arguments>(definition: Definition<T>) => Tool };
 
-type Paged<Item> = Page<Item> & { /** The time of the first page. */ now: EpochMs };
+/** `now` is the time of the first page. */
+type Paged<Item> = ToolPage<Item, string> & { now: EpochMs };
+
+/** The place of a cursor. Throws a Failure that says what to do. */
+export function placeAt(request: unknown, cursor: string): CursorPlace {
+  try {
+    return decodePlace(request, cursor);
+  } catch (error) {
+    if (!(error instanceof BadCursor)) throw error;
+    throw new Failure(
+      error.isOfOther
+        ? "Cannot continue: the cursor belongs to a request with other arguments. Repeat them, or start again without it"
+        : "Cannot continue: this is not a cursor that a tool returned. Start again without it",
+    );
+  }
+}
 
 /** Reads the page after a cursor, with the time of the first page. `request` is what the cursor is bound to. */
 export async function readPaged<Item>(
   request: unknown,
   limit: number,
   cursor: string | undefined,
-  call: Call,
-  read: (limit: number, cursor: string | undefined, call: Call) => Promise<Page<Item>>,
+  call: ToolCall,
+  read: (limit: number, after: readonly CursorKey[], call: ToolCall) => Promise<ToolPage<Item>>,
 ): Promise<Paged<Item>> {
-  const place = cursor === undefined ? undefined : decodeCursor(request, cursor);
-  const now = place?.now ?? call.now;
-  const page = await read(limit, place?.after, { ...call, now });
-  return { ...page, next: page.next === null ? null : encodeCursor(request, { now, after: page.next }), now };
+  const { now, keys } = cursor === undefined ? { now: call.now, keys: [] } : placeAt(request, cursor);
+  const page = await read(limit, keys, { ...call, now });
+  return { ...page, next: page.next === null ? null : encodePlace(request, { now, keys: page.next }), now };
 }
 
 export function listStatement(
-  { items, total, next }: Page<unknown>,
+  { items, total, next }: ToolPage<unknown, string>,
   filters: Record<string, unknown>,
   words: string[],
   upstream: string[],

@@ -43,10 +43,10 @@ export function changesTool({ reader, tool }: Context): Tool | undefined {
       const filter = filterOf("read what changed", values, call.now);
       const { limit = EVENTS_DEFAULT, since = SINCE_DEFAULT, until, types } = values;
       const given = { ...filter, since, ...onlyGiven({ until, types }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
-      const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, (limit, cursor, call) =>
+      const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, (limit, after, call) =>
         readFitting(
           limit,
-          (limit) => changes({ ...windowOf(given, call.now), filter, limit, cursor }, call),
+          (limit) => changes({ ...windowOf(given, call.now), filter, limit, after }, call),
           ({ event, opportunity }) => ({ ...eventRowOf(event), opportunity: rowOf(opportunity) }),
         ),
       );
