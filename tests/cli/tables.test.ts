@@ -93,7 +93,7 @@ describe("keys list and sources list", () => {
   test("fit 80 columns", async () => {
     await fundfeed(["keys", "create", "--account", "Acme Research", "--label", "sync ".repeat(30), "--expires", "90d", "--data", data]);
     const keys = await fundfeed(["keys", "list", "--data", data]);
-    expect(keys.out).toMatch(/^key_\w+ {2}…\w{4} {2}Acme Research\n {2}"sync /);
+    expect(keys.out).toMatch(/^key_\w+ {2}…\w{4} {2}active {3}Acme Research\n {2}"sync /);
     const sources = await fundfeed(["sources", "list", "--data", data]);
     expect(sources.out).toMatch(/^code +import as +name\n/);
     for (const out of [keys.out, sources.out]) expect(widest(out)).toBeLessThan(80);
