@@ -1,11 +1,12 @@
 /** The source resource. */
 import { type Static, Type } from "@sinclair/typebox";
+import { SOURCE_CODE } from "../text/source-code.ts";
 
 /** A named source as the API returns it. */
 export const SourceEntry = Type.Object(
   {
     code: Type.String({
-      pattern: "^[A-Z0-9][A-Z0-9_.-]{0,63}$",
+      pattern: SOURCE_CODE,
       description: "Source code, as in an opportunity's `source.code` and the `source` filter.",
     }),
     name: Type.String({ description: "Display name." }),

@@ -6,10 +6,10 @@ import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select
 import { Failure } from "../../db/reason.ts";
 import { facets, lastImports, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
-import { upperCaseCode } from "../text/source-code.ts";
-import { SourceEntry } from "./entry.ts";
+import { SOURCE_CODE, upperCaseCode } from "../text/source-code.ts";
+import type { SourceEntry } from "./entry.ts";
 
-const CODE = new RegExp(SourceEntry.properties.code.pattern ?? "");
+const CODE = new RegExp(SOURCE_CODE);
 
 const allSources = query({}, () => selectAll(sources).orderBy(asc(sources.code)));
 const storeSource = insertInto(sources, { onConflict: orUpdate(sources.code, sources.name, sources.description) });
