@@ -1,5 +1,5 @@
 /** RFC 9110 validators and conditional requests: entity tags (§8.8.3), If-None-Match (§13.1.2), If-Modified-Since (§13.1.3). */
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, MONTHS, parseInstantMs } from "../text/instant.ts";
 
 /** The weak validator of a record: it changes whenever the record does (D-18). */
 export function validatorsOf({ id, updated_at }: { id: string; updated_at: EpochMs }): { etag: string; lastModified: string } {
@@ -35,11 +35,10 @@ function matches(list: string, etag: string): boolean {
 
 const DAYS = "Sun|Mon|Tue|Wed|Thu|Fri|Sat";
 const LONG_DAYS = "Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday";
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const MONTH = MONTHS.join("|");
-const TIME = "([01]\\d|2[0-3]):([0-5]\\d):([0-5]\\d|60)";
+const TIME = "(?<time>\\d\\d:\\d\\d:\\d\\d)";
 
-/** The three forms of an HTTP-date (§5.6.7), with named groups for day, month and year. */
+/** The three forms of an HTTP-date (§5.6.7), with named groups for their parts. */
 const IMF_FIXDATE = new RegExp(`^(?:${DAYS}), (?<day>\\d\\d) (?<month>${MONTH}) (?<year>\\d{4}) ${TIME} GMT$`);
 const RFC_850 = new RegExp(`^(?:${LONG_DAYS}), (?<day>\\d\\d)-(?<month>${MONTH})-(?<year>\\d\\d) ${TIME} GMT$`);
 const ASCTIME = new RegExp(`^(?:${DAYS}) (?<month>${MONTH}) (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`);
@@ -48,12 +47,8 @@ const ASCTIME = new RegExp(`^(?:${DAYS}) (?<month>${MONTH}) (?<day>\\d\\d| \\d) 
 export function parseHttpDate(text: string): EpochMs | undefined {
   const match = IMF_FIXDATE.exec(text) ?? RFC_850.exec(text) ?? ASCTIME.exec(text);
   if (match?.groups === undefined) return undefined;
-  const { day = "", month = "", year = "" } = match.groups;
-  const time = /(\d\d:\d\d):(\d\d)/.exec(text);
+  const { day = "", month = "", year = "", time = "" } = match.groups;
   const fullYear = year.length === 4 ? year : String((Number(year) < 70 ? 2000 : 1900) + Number(year));
-  const iso = `${fullYear}-${String(MONTHS.indexOf(month) + 1).padStart(2, "0")}-${day.trim().padStart(2, "0")}`;
-  const midnight = Date.parse(`${iso}T00:00:00Z`);
-  if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== iso) return undefined;
-  const [hours = 0, minutes = 0] = (time?.[1] ?? "").split(":").map(Number);
-  return midnight + ((hours * 60 + minutes) * 60 + Number(time?.[2] ?? 0)) * 1000;
+  const twoDigits = (number: string | number) => String(number).trim().padStart(2, "0");
+  return parseInstantMs(`${fullYear}-${twoDigits(MONTHS.indexOf(month) + 1)}-${twoDigits(day)}T${time}Z`);
 }

@@ -1,10 +1,9 @@
 /** Dates, times and durations for people: "Mar 3, 2026, 5:00 PM ET", "1 hour 30 minutes". */
 import { counted } from "./counted.ts";
-import { DAY_MS, type EpochMs, HOUR_MS, parseStoredMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, MONTHS, parseStoredMs } from "./instant.ts";
+import { EASTERN, zoneName } from "./zone-name.ts";
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-const MINUTE_MS = 60_000;
 
 /** A timestamp as a clock and a calendar show it. Days are numbered, so that they can be counted. */
 export type ClockTime = { ms: EpochMs; dayNumber: number; day: string; clock: string; zone: string };
@@ -69,8 +68,6 @@ function clockOf(wall: EpochMs): string {
 
 // ---- Zones.
 
-const EASTERN = "America/New_York";
-
 /** The offset that an RFC 3339 date-time, or a zone's name such as "GMT-05:00", ends with. */
 function offsetOf(text: string): number {
   const [, sign, hours = 0, minutes = 0] = /([+-])(\d\d):(\d\d)(?::\d\d)?$/.exec(text) ?? [];
@@ -87,28 +84,12 @@ function offsetInWords(ms: EpochMs, offset: number): string {
 }
 
 function offsetIn(zone: string, ms: EpochMs): number {
-  return offsetOf(partIn(formatsOf(zone).offset, ms));
+  return offsetOf(zoneName(zone, "longOffset", ms));
 }
 
 /** "ET" for both EST and EDT, and "UTC+1" for GMT+1. */
 function nameIn(zone: string, ms: EpochMs): string {
-  const name = partIn(formatsOf(zone).name, ms);
-  return name.replace(/^(E|C|M|P|AK)[SD]T$/, "$1T").replace(/^GMT/, "UTC");
-}
-
-function partIn(format: Intl.DateTimeFormat, ms: EpochMs): string {
-  return format.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
-}
-
-type Formats = Record<"offset" | "name", Intl.DateTimeFormat>;
-const formats = new Map<string, Formats>();
-
-/** Made once: `Intl` takes long. */
-function formatsOf(zone: string): Formats {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
-  const format = (timeZoneName: "longOffset" | "short") => new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName });
-  const made = { offset: format("longOffset"), name: format("short") };
-  formats.set(zone, made);
-  return made;
+  return zoneName(zone, "short", ms)
+    .replace(/^(E|C|M|P|AK)[SD]T$/, "$1T")
+    .replace(/^GMT/, "UTC");
 }

@@ -1,7 +1,7 @@
 /** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
-
 import { DAY_MS, type EpochMs, HOUR_MS } from "./instant.ts";
 import { memoize, memoizeLast } from "./memoize.ts";
+import { EASTERN, zoneName } from "./zone-name.ts";
 
 /** The RFC 3339 date-time of an Eastern date and time (`2026-07-01`, `23:59:59`). Undefined if the date does not exist. */
 export function easternInstant(date: string, time: string): string | undefined {
@@ -40,24 +40,13 @@ export function easternAt(ms: EpochMs): string {
 }
 
 /** The Eastern date (`2026-07-01`) at an instant. */
-export const easternDate = memoizeLast((ms: EpochMs) => {
-  dateFormat ??= new Intl.DateTimeFormat("en-CA", { timeZone: ZONE, year: "numeric", month: "2-digit", day: "2-digit" });
-  return dateFormat.format(ms);
-});
+export const easternDate = memoizeLast((ms: EpochMs) => easternAt(ms).slice(0, 10));
 
 /** The Eastern date a number of days before the one at an instant. Two days are 47 hours apart when daylight saving time begins. */
 export function easternDateBefore(ms: EpochMs, days: number): string {
   return new Date(Date.parse(easternDate(ms)) - days * DAY_MS).toISOString().slice(0, 10);
 }
 
-function offsetAt(ms: number): string {
-  offsetFormat ??= new Intl.DateTimeFormat("en-US", { timeZone: ZONE, timeZoneName: "longOffset" });
-  const name = offsetFormat.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
-  return /[+-]\d\d:\d\d/.exec(name)?.[0] ?? "-05:00";
+function offsetAt(ms: EpochMs): string {
+  return /[+-]\d\d:\d\d/.exec(zoneName(EASTERN, "longOffset", ms))?.[0] ?? "-05:00";
 }
-
-const ZONE = "America/New_York";
-
-// Made at first use: each takes 4 ms, and most commands need none.
-let offsetFormat: Intl.DateTimeFormat | undefined;
-let dateFormat: Intl.DateTimeFormat | undefined;

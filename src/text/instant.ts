@@ -1,6 +1,11 @@
 /** Reads and writes RFC 3339 date-times (D-10, D-28). Stricter than `Date.parse`, and exact to any number of fractional digits. */
 import { memoize, memoizeLast } from "./memoize.ts";
 
+export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
+
+/** The months as most upstreams and HTTP abbreviate them. */
+export const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
 /** Milliseconds since 1970-01-01T00:00:00Z, as `Date.now()` returns them. */
 export type EpochMs = number;
 
@@ -56,7 +61,7 @@ const FIRST_MS = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** How far the clocks of two machines may differ. */
-export const CLOCK_SKEW_MAX_MS = 60_000;
+export const CLOCK_SKEW_MAX_MS = MINUTE_MS;
 
 /** Whether `instant` lies further in the future than a difference between two machines' clocks explains. */
 export function isFuture(instant: EpochMs, now: EpochMs): boolean {
@@ -67,10 +72,6 @@ export function isFuture(instant: EpochMs, now: EpochMs): boolean {
 export function minuteOf(instant: EpochMs): EpochMs {
   return Math.floor(instant / MINUTE_MS) * MINUTE_MS;
 }
-
-const MINUTE_MS = 60_000;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
 
 /** Negative if `left` is earlier, positive if it is later, 0 if both are the same instant. */
 export function compareInstants(left: Instant, right: Instant): number {

@@ -1,6 +1,6 @@
 /** Responses of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
 import { easternInstant } from "../../../text/eastern.ts";
-import { parseInstantMs } from "../../../text/instant.ts";
+import { MONTHS, parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
 import { createUtf8Decoder } from "../../../text/utf8.ts";
 import type { FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
@@ -344,8 +344,6 @@ function dateOf(digits: string, words: string, warn: FormatContext["warn"]): str
   if (words !== "") warn(`A date in an unknown format is left out: "${words}"`);
   return "";
 }
-
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** Codes with the labels of the extract, so that both layouts give the same record. */
 function codedOf(items: readonly unknown[], codes: Codes): Coded[] {
