@@ -1,9 +1,8 @@
 /** The filters as options of a command, and the file that `--match` names. */
-import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields, readFilter } from "../filter/filter.ts";
 import { BadValue } from "../filter/kinds.ts";
+import { readText } from "../runtime/read-text.ts";
 import { closest } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
@@ -80,13 +79,5 @@ function optionOf(name: FieldName): Option {
 }
 
 function readMatchFile(path: string): Filter {
-  return readFilter(parseJson(readText(path)), path);
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path === "-" ? 0 : path, "utf8");
-  } catch (error) {
-    throw new Failure(`Cannot read ${path}: ${codeOf(error) === "ENOENT" ? "there is no such file" : reasonOf(error)}`, { cause: error });
-  }
+  return readFilter(parseJson(readText(path, path === "-" ? 0 : undefined)), path);
 }

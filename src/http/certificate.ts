@@ -1,8 +1,7 @@
 /** The TLS certificate and private key of the listener, in files. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { codeOf, Failure } from "../../db/reason.ts";
-import { unreadable } from "../runtime/unreadable.ts";
+import { Failure } from "../../db/reason.ts";
+import { readText } from "../runtime/read-text.ts";
 
 /** Both in PEM. `cert` may contain intermediate certificates after the first. */
 export type Certificate = { cert: string; key: string };
@@ -19,14 +18,6 @@ export function readCertificate(certFile: string, keyFile: string): Certificate 
   if (!certificate.checkPrivateKey(privateKey))
     throw new Failure(`Cannot use ${keyFile}: it is not the key of the certificate in ${certFile}`);
   return { cert, key };
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new Failure(`Cannot read ${file}: ${unreadable[codeOf(error)] ?? String(error)}`, { cause: error });
-  }
 }
 
 function attempt<T>(work: () => T, otherwise: string): T {

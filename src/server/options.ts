@@ -2,7 +2,7 @@
 import type { DatabaseLocation } from "../../db/open.ts";
 import type { LogFormat, LogLevel } from "../monitoring/log.ts";
 
-/** What a server is started with: the options of `fundfeed serve`. */
+/** What `fundfeed serve` is started with. */
 export type ServeOptions = DatabaseLocation & {
   /** Print the address as JSON. */
   json?: true | undefined;

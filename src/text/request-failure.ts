@@ -3,6 +3,8 @@
  * address. So these messages are never printed; the error's code selects a text of our own.
  */
 
+import { codeOf } from "../../db/reason.ts";
+
 /** Why a request failed. After a final failure, another attempt would fail the same way. */
 export type RequestFailure = { reason: string; isFinal: boolean };
 
@@ -15,52 +17,35 @@ export function publicUrl(url: URL | string): string {
 
 /** Why a request failed, from the code of the error that `fetch` or `node:http` threw. */
 export function requestFailure(thrown: unknown): RequestFailure {
-  const code = codeOf(thrown);
-  const certificate = certificateFailures.find(({ codes }) => codes.test(code));
-  if (certificate !== undefined) return { reason: `${certificate.what} (${code}); ${certificate.advice}`, isFinal: true };
-  const connection = connectionFailures.find(({ codes }) => codes.test(code));
-  if (connection !== undefined) return { reason: connection.what, isFinal: false };
-  const { what } = responseFailures.find(({ codes }) => codes.test(code)) ?? { what: "the request failed" };
-  return { reason: code === "" ? what : `${what} (${code})`, isFinal: false };
+  const [code = ""] = /^\w{1,60}$/.exec(codeOf(thrown)) ?? []; // Anything that does not look like a code might be a message.
+  const connection = connectionFailures.find(([codes]) => codes.test(code));
+  if (connection !== undefined) return { reason: connection[1], isFinal: false };
+  const [, what, advice] = otherFailures.find(([codes]) => codes.test(code)) ?? [/^/, "the request failed"];
+  const reason = code === "" ? what : `${what} (${code})`;
+  return advice === undefined ? { reason, isFinal: false } : { reason: `${reason}; ${advice}`, isFinal: true };
 }
 
 const TRUST = "to trust it, set NODE_EXTRA_CA_CERTS to a PEM file with its issuer's certificate";
+const NO_HELP = "(NODE_EXTRA_CA_CERTS does not help here)";
 
-/** The codes are OpenSSL's names. */
-const certificateFailures = [
-  { codes: /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/, what: "its certificate is not trusted", advice: TRUST },
-  {
-    codes: /ALTNAME|HOSTNAME_MISMATCH/,
-    what: "its certificate is for another host",
-    advice: "check the address (NODE_EXTRA_CA_CERTS does not help here)",
-  },
-  {
-    codes: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
-    what: "its certificate has expired or is not valid yet",
-    advice: "check this machine's clock (NODE_EXTRA_CA_CERTS does not help here)",
-  },
-  { codes: /CERT|CRL|^INVALID_(CA|PURPOSE)$/, what: "its certificate cannot be trusted", advice: TRUST },
+const connectionFailures: readonly (readonly [codes: RegExp, what: string])[] = [
+  [/^(ECONNREFUSED|ConnectionRefused)$/, "the connection was refused"],
+  [/^(ENOTFOUND|EAI_\w+)$/, "its host name does not resolve"],
+  [/^(EHOSTUNREACH|ENETUNREACH|ENETDOWN|ETIMEDOUT)$/, "its host cannot be reached"],
+  [/^(ECONNRESET|EPIPE)$/, "the connection was closed before the response was complete"],
+  [/^EPROTO$/, "the TLS handshake failed; check that the port speaks TLS"],
 ];
 
-const connectionFailures = [
-  { codes: /^(ECONNREFUSED|ConnectionRefused)$/, what: "the connection was refused" },
-  { codes: /^(ENOTFOUND|EAI_\w+)$/, what: "its host name does not resolve" },
-  { codes: /^(EHOSTUNREACH|ENETUNREACH|ENETDOWN|ETIMEDOUT)$/, what: "its host cannot be reached" },
-  { codes: /^(ECONNRESET|EPIPE)$/, what: "the connection was closed before the response was complete" },
-  { codes: /^EPROTO$/, what: "the TLS handshake failed; check that the port speaks TLS" },
+/** Named with their code. Those with advice are failures of a certificate, whose codes are OpenSSL's names. */
+const otherFailures: readonly (readonly [codes: RegExp, what: string, advice?: string])[] = [
+  [/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/, "its certificate is not trusted", TRUST],
+  [/ALTNAME|HOSTNAME_MISMATCH/, "its certificate is for another host", `check the address ${NO_HELP}`],
+  [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, "its certificate has expired or is not valid yet", `check this machine's clock ${NO_HELP}`],
+  [/CERT|CRL|^INVALID_(CA|PURPOSE)$/, "its certificate cannot be trusted", TRUST],
+  [/^(Zlib|Zstd|Brotli)/, "its response cannot be decompressed"],
+  [/proxy/i, "the proxy refused the request"],
+  [/^(Malformed_HTTP_Response|Invalid|ResponseHeadersTooLarge|UnrequestedUpgrade|HPE_)/, "its response is not valid HTTP"],
 ];
-
-const responseFailures = [
-  { codes: /^(Zlib|Zstd|Brotli)/, what: "its response cannot be decompressed" },
-  { codes: /proxy/i, what: "the proxy refused the request" },
-  { codes: /^(Malformed_HTTP_Response|Invalid|ResponseHeadersTooLarge|UnrequestedUpgrade|HPE_)/, what: "its response is not valid HTTP" },
-];
-
-/** The error's code, or "". Anything that does not look like a code might be a message. */
-function codeOf(thrown: unknown): string {
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  return /^\w{1,60}$/.test(code) ? code : "";
-}
 
 /** Shorter texts are not keys, and occur in ordinary sentences. */
 const KEY_LENGTH_MIN = 8;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { codeOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
-import { unreadable } from "../runtime/unreadable.ts";
+import { unreadable } from "../runtime/read-text.ts";
 import { DeliveryError } from "./delivery-error.ts";
 import type { SecretPlace } from "./watch.ts";
 

@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { codeOf, Failure, messageOf } from "../../../db/reason.ts";
-import { unreadable } from "../../runtime/unreadable.ts";
+import { unreadable } from "../../runtime/read-text.ts";
 import { createUtf8Decoder } from "../../text/utf8.ts";
 import type { Format, Input } from "../format.ts";
 import { openZipEntry } from "./zip-entry.ts";
@@ -23,7 +23,7 @@ export type OpenInput = Input & {
 /** The message names the file and the reason. */
 export class UnreadableInput extends Failure {
   constructor(name: string, cause: unknown) {
-    super(`Cannot read ${name}: ${reasonOf(cause)}`);
+    super(`Cannot read ${name}: ${whyUnreadable(cause)}`);
   }
 }
 
@@ -255,7 +255,7 @@ const reasons: Record<string, string> = {
   Z_DATA_ERROR: "the gzip file is damaged",
 };
 
-function reasonOf(error: unknown): string {
+function whyUnreadable(error: unknown): string {
   const code = codeOf(error);
   const reason = reasons[code] ?? messageOf(error);
   return code === "Z_DATA_ERROR" ? `${reason} (${messageOf(error)})` : reason;
