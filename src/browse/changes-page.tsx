@@ -27,13 +27,13 @@ const periods: Readonly<Record<string, { days: number; perBar: number; name: str
   "90d": { days: 90, perBar: 1, name: "90 days" },
   "364d": { days: 364, perBar: 7, name: "52 weeks" },
 };
-/** A chart with fewer bars says little: unless a period is given, the first one that has so many is shown. */
+/** Default period: the first whose chart has at least this many bars. */
 const BARS_MIN = 4;
 /** Entries on a page. */
 const ENTRIES = 50;
-/** How often the feed is read for one page: each time examines a bounded number of events, of which none may match. */
+/** Reads of the feed for one page. Each examines a bounded number of events, and perhaps none of them matches. */
 const READS = 3;
-/** With filters, the chart counts the changes of so many opportunities, those that changed last. */
+/** With filters, the chart counts the changes of at most this many opportunities, those that changed last. */
 const COUNTED_MAX = 5000;
 const DEFAULT_SEVERITY: Severity = "informational";
 const offeredSeverities = severities.filter((severity) => severity !== "unknown").toReversed();

@@ -1,6 +1,6 @@
 /**
  * Stored versions of opportunities whose upstream gives each version its own id (D-30): the record that a version belongs to, and the facts
- * by which later versions are assigned to the same record. `import/placing.ts` has the rules.
+ * by which later versions are assigned to the same record. `import/versions` has the rules.
  */
 import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";

@@ -180,7 +180,7 @@ async function relate(sql: CatalogSql, pass: Pass, valid: ValidRecord, version: 
   const { format, staging } = pass;
   const { source, relationships } = valid.content;
   const link = relationships.canonical_id === null ? await findLink(sql, valid.content) : undefined;
-  // Only a file of several sources can also have the record to which the link leads, or another one with the same key.
+  // Only a file of several sources can contain the link's target, or another record with the same key.
   const mayMove = format.source === undefined && mayBeLinked(valid.content);
   if (mayMove) staging.putLink(source.code, valid.lineage, link);
   const parentId = version === undefined ? undefined : await findParentId(sql, version, pass);

@@ -64,8 +64,8 @@ export type LazyItem = {
 export type RejectedItem = { kind: "rejected"; reason: string; source?: string; lineage?: string };
 
 /**
- * A version of an opportunity whose upstream gives each version its own id (D-30). `placing.ts` decides to which record it belongs, by what
- * is stored and not by what else is in the files.
+ * A version of an opportunity whose upstream gives each version its own id (D-30). `versions/placing.ts` decides to which record it belongs,
+ * by what is stored and not by what else is in the files.
  */
 export type Version = {
   source: string;

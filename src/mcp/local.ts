@@ -43,7 +43,7 @@ export type Databases = {
 
 /** The most opportunities that one number stands for in an answer. */
 const SAME_NUMBER_MAX = 20;
-/** Events are counted as long as that takes no more reads of the feed. Each examines a thousand. */
+/** Stop counting after this many reads of 1,000 events. */
 const COUNTING_READS_MAX = 20;
 
 export function localReader({ place, withCatalog, withIndex, close }: Databases): ToolReader {

@@ -55,7 +55,7 @@ export type Explanation = {
   import: { id: number; format: string; files: string[]; started_at: string; as_of: string | null } | null;
 };
 
-/** The clock, the abort signal and the progress callback of one request. */
+/** Clock, abort signal and progress callback of one request. */
 export type ToolCall = { now: EpochMs; signal: AbortSignal; progress: (done: number, total: number, message: string) => void };
 
 /** Every function throws an Error with one sentence about what failed and what to do. */

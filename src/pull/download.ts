@@ -22,7 +22,7 @@ export type DownloadRequest = {
   body?: URLSearchParams | object;
   /** The session's cookies, as the `Cookie` header has them. */
   cookies?: string;
-  /** Whether there is nothing at the address; without it, that is 404. */
+  /** Decides whether a response means "missing". Default: status 404. */
   isMissing?: (response: Response) => boolean;
   /** The key in `url`, if it has one: no message repeats it. */
   key?: string | undefined;

@@ -19,11 +19,11 @@ export type ShapeFinding = { field: string; problem: "missing" | "empty" | "type
 /** How many objects have a field, how many of them with a value, and the types of the values with their number. */
 type Counts = { in: number; filled: number; types: Map<string, number> };
 
-/** A field that all records have must be there if so many are known. */
+/** Sample size from which a field of every record is required. */
 const ALWAYS_ENOUGH = 5;
-/** A field that most records have must be there in one of so many. */
+/** Sample size from which a field of most records must occur at least once. */
 const OFTEN_ENOUGH = 25;
-/** Fewer values that are all digits may be so by chance. */
+/** Values from which a type "digits" is believed. Fewer may be all digits by chance. */
 const DIGITS_ENOUGH = 20;
 
 /** The shape of records that are known to be as the upstream publishes them. */

@@ -38,7 +38,7 @@ const newest = query({}, () =>
     .orderBy(desc(updated_at), desc(id))
     .limit(1),
 );
-/** Two catalogs with the same sum have the same versions of records, but for an accident. The remainder keeps the sum small. */
+/** Equal sums almost certainly mean equal records. The remainder keeps the sum small. */
 const REMAINDER = 65_521;
 const checksum = query({}, () =>
   select({

@@ -83,7 +83,7 @@ export function openTemporarySearchFile(): SearchFile {
   }
 }
 
-/** Whether an index cannot be kept where it was opened, so that a temporary one must do. */
+/** True if the directory cannot be written to; the caller then uses a temporary index. */
 export function isUnwritable(error: unknown): boolean {
   const { cause } = error as Error;
   return /^(SQLITE_(READONLY|CANTOPEN|PERM|FULL|IOERR)|EACCES|EPERM|EROFS|ENOSPC)/.test(codeOf(cause));

@@ -2,8 +2,8 @@
  * Plans the next message of a watch: what matches now and did not before, what has changed since its place in the feed, and what no longer
  * matches.
  *
- * The opportunities that match are read before the feed. So a change that is stored between the two is reported in any case: its
- * opportunity counts as a member until the message that says that it left, and that message comes after the change.
+ * The opportunities that match are read before the feed. A change stored between the two reads is still reported, because an opportunity
+ * stays a member until a message says that it left.
  */
 import type { CatalogDb } from "../../db/engine.ts";
 import { eventTypes, severities } from "../events/event.ts";

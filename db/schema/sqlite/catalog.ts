@@ -109,7 +109,7 @@ export const upstreamIds = sqliteTable(
 
 /**
  * Versions of opportunities whose upstream gives each version its own id (D-30): the record that each belongs to, and the facts that later
- * versions are compared with (`import/placing.ts`). A version never moves to another record.
+ * versions are compared with (`import/versions`). A version never moves to another record.
  */
 export const versions = sqliteTable(
   "versions",
@@ -182,7 +182,10 @@ export const importTotals = sqliteTable(
   (table) => [primaryKey({ columns: [table.format, table.name] })],
 );
 
-/** Secrets and settings of this catalog: the cursor secret (D-15). */
+/**
+ * Small values under a name: the cursor secret (D-15), until when statuses were judged (`changes/judging.ts`), what each pull downloaded last
+ * (`pull/pull.ts`), and the recent days of each source (`sources/news.ts`).
+ */
 export const settings = sqliteTable("settings", {
   name: text("name").primaryKey(),
   value: bytes("value").notNull(),

@@ -110,7 +110,7 @@ async function runOnce(
   });
 }
 
-/** Readable by others: the node exporter is another user. Returns why it cannot be written: what was delivered is reported in any case. */
+/** Others may read the file, because the node exporter is another user. Returns the error instead of throwing, so that deliveries are still reported. */
 function writeMetrics(path: string | undefined, text: string): string | null {
   if (path === undefined) return null;
   try {
