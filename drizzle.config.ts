@@ -1,6 +1,9 @@
 import { defineConfig } from "drizzle-kit";
 
-/** Two databases on two engines, a migration folder each: `ENGINE` and `DATABASE` say which (`bun run migrations` does all four). */
+/**
+ * Catalog and state on two engines, and watch.db on SQLite, a migration folder each: `ENGINE` and `DATABASE` say which (`bun run migrations`
+ * does all five).
+ */
 const { DATABASE: database = "catalog", ENGINE: engine = "sqlite" } = process.env;
 
 export default defineConfig({

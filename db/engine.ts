@@ -5,8 +5,8 @@
 import type { Dialect } from "./dialect.ts";
 import type { Arguments, Query } from "./query.ts";
 
-/** There are two databases. With the name in its type, one cannot be passed in place of the other. */
-export type DatabaseName = "catalog" | "state";
+/** There are three databases; that of the watches is always a file. With the name in its type, one cannot be passed in place of another. */
+export type DatabaseName = "catalog" | "state" | "watch";
 
 /** Rows in one batch of `each`. */
 export const BATCH_ROWS = 1000;
@@ -82,3 +82,5 @@ export type CatalogDb = Engine<"catalog">;
 export type CatalogSql = Sql<"catalog">;
 export type StateDb = Engine<"state">;
 export type StateSql = Sql<"state">;
+export type WatchDb = Engine<"watch">;
+export type WatchSql = Sql<"watch">;

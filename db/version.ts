@@ -1,6 +1,6 @@
 /** The schema version of an open database. */
 import { sql } from "drizzle-orm";
-import type { DatabaseName, Engine } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import { postgresMigrations } from "./postgres/migrate.ts";
 import { query } from "./query.ts";
 import { migrations } from "./sqlite/migrate.ts";
@@ -10,7 +10,7 @@ export type Version = { applied: number; known: number };
 
 const countMigrations = query({}, () => sql<{ count: number }>`select count(*) as count from migrations`);
 
-export async function findVersion(db: Engine<DatabaseName>): Promise<Version> {
+export async function findVersion(db: Engine<"catalog" | "state">): Promise<Version> {
   const all = db.dialect.name === "SQLite" ? migrations : postgresMigrations;
   return { applied: (await db.get(countMigrations))?.count ?? 0, known: all[db.name].length };
 }

@@ -1,4 +1,4 @@
-/** Backs up both files consistently, or not at all, and restores them. */
+/** Backs up the files of a data directory consistently, or not at all, and restores them. */
 import { Database } from "bun:sqlite";
 import {
   chmodSync,
@@ -13,18 +13,18 @@ import {
   rmdirSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { identityOf } from "../file-identity.ts";
 import { codeOf, Failure, reasonOf } from "../reason.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
-import { type CatalogFile, fileNames, refuseForeignFile, requireOwnLog, type StateFile } from "./open.ts";
+import { type CatalogFile, fileNames, hasWatches, refuseForeignFile, requireOwnLog, type StateFile, type WatchFile } from "./open.ts";
 
 export type BackedUp = { name: string; bytes: number };
 
-const kinds = ["catalog", "state"] as const;
+/** In the order of copying. The watches are first, so that no watch is ahead of the catalog. A directory need not have any. */
+const kinds = ["watch", "catalog", "state"] as const;
 type Kind = (typeof kinds)[number];
 /** The lock on the partial files of a directory. */
 const LOCK = "partial";
@@ -32,58 +32,56 @@ const LOCK = "partial";
 /** Called before each step, with the name and size of the file. A step is one long statement, so nothing can be reported within it. */
 export type BackupReport = (step: "copying" | "checking", name: string, bytes: number) => void;
 
-/** Files that are replaced together with both databases, by name. One without content is removed. */
-type FurtherFiles = Readonly<Record<string, Uint8Array | undefined>>;
-
-type Options = { report?: BackupReport; further?: FurtherFiles };
-
 /**
  * Backs up the committed state of `data`, whatever its schema version. Replaces an earlier backup in `directory` only after the new one is
  * complete and checked. Returns the names and sizes of the files.
  */
 export function backUp(
-  databases: { catalog: CatalogFile; state: StateFile },
+  databases: { catalog: CatalogFile; state: StateFile; watch?: WatchFile | undefined },
   data: string,
   directory: string,
-  { report = () => undefined, further = {} }: Options = {},
+  report: BackupReport = () => undefined,
 ): BackedUp[] {
+  const copied = kinds.filter((kind) => databases[kind] !== undefined);
   const copy = (kind: Kind, partial: string) => {
-    const { sqlite } = databases[kind];
+    const { sqlite } = databases[kind] ?? databases.catalog;
     // Before the first key there is no state.db, and an empty one is copied.
     report("copying", fileNames[kind], statSync(join(data, fileNames[kind]), { throwIfNoEntry: false })?.size ?? 0);
     sqlite.run("pragma query_only = off"); // With it on, SQLite would also refuse to write the copy.
     sqlite.query("vacuum into ?").run(partial);
   };
-  const names = [...kinds.map((kind) => fileNames[kind]), ...Object.keys(further).filter((name) => further[name] !== undefined)];
+  const names = copied.map((kind) => fileNames[kind]).sort();
   return naming(`Cannot back up to ${directory}`, () => {
     if (existsSync(directory)) {
       refuseSame(directory, data);
       using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
-      replaceAll(directory, { report, further }, copy);
+      replaceAll(directory, copied, report, copy);
+      if (!copied.includes("watch")) remove(join(directory, fileNames.watch)); // Of an earlier backup.
     } else {
-      createDirectory(resolve(directory), names, (partial) => replaceAll(partial, { report, further }, copy));
+      createDirectory(resolve(directory), names, (partial) => replaceAll(partial, copied, report, copy));
     }
     return names.map((name) => ({ name, bytes: statSync(join(directory, name)).size }));
   });
 }
 
 /**
- * Replaces both files of `data` by those of a backup. Throws, with nothing changed, if the backup is damaged or the files are in use. A
+ * Replaces the files of `data` by those of a backup; without watches in the backup, those of `data` stay. Throws, with nothing changed, if the backup is damaged or the files are in use. A
  * server or an import that starts meanwhile waits (`openPresent` in `open.ts`).
  */
 export function restore(
   directory: string,
   data: string,
-  { report = () => undefined, further = {}, copy = copyFileSync }: Options & { copy?: (from: string, to: string) => void } = {},
+  { report = () => undefined, copy = copyFileSync }: { report?: BackupReport; copy?: (from: string, to: string) => void } = {},
 ): void {
+  const restored = kinds.filter((kind) => kind !== "watch" || hasWatches(directory));
   naming(`Cannot restore from ${directory}`, () => {
-    for (const kind of kinds) refuseUnfinished(directory, fileNames[kind]);
+    for (const kind of restored) refuseUnfinished(directory, fileNames[kind]);
   });
   naming(`Cannot restore ${data}`, () => {
     mkdirSync(data, { recursive: true, mode: 0o700 });
     refuseSame(directory, data);
     using _ = holdBoth(data, { replacesDamaged: true, createsMissing: true });
-    replaceAll(data, { report, further }, (kind, partial) => {
+    replaceAll(data, restored, report, (kind, partial) => {
       const from = join(directory, fileNames[kind]);
       report("copying", fileNames[kind], statSync(from).size);
       copy(from, partial);
@@ -118,26 +116,22 @@ function removeEmpty(directory: string, top: string): void {
 }
 
 /** Replaces all files or none. Each new file is made and checked before any is replaced. */
-function replaceAll(directory: string, { report, further }: Required<Options>, make: (kind: Kind, partial: string) => void): void {
-  const pathsOf = (name: string) => ({ path: join(directory, name), partial: join(directory, `${name}.partial`) });
-  const files = Object.entries(further).map(([name, content]) => ({ ...pathsOf(name), content }));
-  const databases = kinds.map((kind) => ({ ...pathsOf(fileNames[kind]), kind }));
+function replaceAll(directory: string, which: readonly Kind[], report: BackupReport, make: (kind: Kind, partial: string) => void): void {
+  const files = which.map((kind) => {
+    const path = join(directory, fileNames[kind]);
+    return { kind, path, partial: `${path}.partial` };
+  });
   using _ = lockPartialFiles(directory);
   try {
-    for (const { kind, partial } of databases) {
+    for (const { kind, partial } of files) {
       remove(partial); // Left by a killed program. `vacuum into` refuses an existing file.
       make(kind, partial);
       report("checking", fileNames[kind], statSync(partial).size);
       checkCopy(partial, kind);
     }
-    for (const { partial, content } of files) if (content !== undefined) writeFileSync(partial, content, { mode: 0o600 });
-    for (const { path, partial } of databases) putInPlace(partial, path);
-    for (const { path, partial, content } of files) {
-      if (content === undefined) remove(path);
-      else putInPlace(partial, path);
-    }
+    for (const { path, partial } of files) putInPlace(partial, path);
   } finally {
-    for (const { partial } of [...databases, ...files]) remove(partial);
+    for (const { partial } of files) remove(partial);
   }
 }
 
@@ -190,7 +184,7 @@ function refuseUnfinished(directory: string, name: string): void {
  */
 type Holding = { replacesDamaged: boolean; createsMissing: boolean };
 
-/** Keeps all other programs out of both files, except those that replace them. */
+/** Keeps all other programs out of the files, except those that replace them. */
 function holdBoth(directory: string, holding: Holding): DisposableStack {
   using held = new DisposableStack();
   for (const kind of kinds) held.defer(hold(directory, kind, holding));

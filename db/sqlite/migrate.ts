@@ -1,12 +1,15 @@
 /** Migrates a file to this program's schema: every migration once, in order, all or none. */
 import type { Database } from "bun:sqlite";
+import type { DatabaseName } from "../engine.ts";
 import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/sqlite/catalog/0000_initial.sql" with { type: "text" };
 import stateInitial from "../migrations/sqlite/state/0000_initial.sql" with { type: "text" };
+import watchInitial from "../migrations/sqlite/watch/0000_initial.sql" with { type: "text" };
 
-export const migrations: Record<"catalog" | "state", Migration[]> = {
+export const migrations: Record<DatabaseName, Migration[]> = {
   catalog: [{ tag: "0000_initial", sql: catalogInitial }],
   state: [{ tag: "0000_initial", sql: stateInitial }],
+  watch: [{ tag: "0000_initial", sql: watchInitial }],
 };
 
 /** Applies the missing migrations in one transaction. Returns how many had been applied before. Throws as `missingOf` does. */

@@ -1,8 +1,8 @@
-/** Opens the two files of a data directory. */
+/** Opens the files of a data directory. */
 import { Database } from "bun:sqlite";
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { CatalogDb, StateDb } from "../engine.ts";
+import type { CatalogDb, DatabaseName, StateDb, WatchDb } from "../engine.ts";
 import { identityOf } from "../file-identity.ts";
 import { missingOf } from "../migration.ts";
 import { cannotOpen, isReading, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
@@ -15,15 +15,16 @@ import { openToRead, type ReadFile } from "./read-file.ts";
 /** With the connection itself, for backups and tests. Everything else uses the engine. */
 export type CatalogFile = CatalogDb & { sqlite: Database };
 export type StateFile = StateDb & { sqlite: Database };
+export type WatchFile = WatchDb & { sqlite: Database };
 
-/** How long a writer waits for another one. A server sets less, since waiting stalls every request. */
-const WRITER_WAITS_MS = 30_000;
+/** How long to wait for another program. A server sets less, since waiting stalls every request. */
+const WAIT_MS = 30_000;
 
 /**
  * Page sizes of new files. Documents of a few KB leave half of a 4 KB page empty; with 16 KB, an import also makes half as many system
  * calls.
  */
-const PAGE_BYTES = { catalog: 16_384, state: 4096 };
+const PAGE_BYTES = { catalog: 16_384, state: 4096, watch: 4096 };
 
 /**
  * The size of the write-ahead log that starts a checkpoint. With SQLite's 4 MB, each chunk of an import starts one, and takes four times as
@@ -31,35 +32,46 @@ const PAGE_BYTES = { catalog: 16_384, state: 4096 };
  */
 const CHECKPOINT_BYTES = 64_000_000;
 
-/** "ffct" and "ffst" in ASCII. SQLite's header has a field for the program that made a file. */
-const APPLICATION_IDS = { catalog: 0x66666374, state: 0x66667374 };
+/** "ffct", "ffst" and "ffwa" in ASCII. SQLite's header has a field for the program that made a file. */
+const APPLICATION_IDS = { catalog: 0x66666374, state: 0x66667374, watch: 0x66667761 };
 
-export const fileNames = { catalog: "catalog.db", state: "state.db" };
+export const fileNames = { catalog: "catalog.db", state: "state.db", watch: "watch.db" };
 
-type Kind = keyof typeof fileNames;
-
-/** `waitMs` is how long a writer waits for another one. */
+/** `waitMs` is how long a writer waits for another one, and a reader for a restore. */
 export type FileOpening = Opening & { waitMs?: number };
 
 /** `directory` is a path, or ":memory:". Throws an Error whose message is one sentence. */
 export function openCatalog(directory: string, now: number, opening: FileOpening = {}): CatalogFile {
   const { mode = "create" } = opening;
-  if (isReading(mode)) return openReader(directory, "catalog", mode);
+  if (isReading(mode)) return openReader(directory, "catalog", mode, opening);
   const sqlite = open(directory, "catalog", now, opening);
   return { ...sqliteEngine(sqlite, "catalog"), sqlite };
 }
 
 export function openState(directory: string, now: number, opening: FileOpening = {}): StateFile {
   const { mode = "create" } = opening;
-  if (isReading(mode)) return readState(directory, mode, now);
+  if (isReading(mode)) return readState(directory, mode, now, opening);
   const sqlite = open(directory, "state", now, opening);
   return { ...sqliteEngine(sqlite, "state"), sqlite };
 }
 
+/** To read where there is no watch.db, an empty one in memory takes its place. */
+export function openWatchFile(directory: string, now: number, opening: FileOpening = {}): WatchFile {
+  const { mode = "create" } = opening;
+  if (isReading(mode) && hasWatches(directory)) return openReader(directory, "watch", mode, opening);
+  const sqlite = open(isReading(mode) ? ":memory:" : directory, "watch", now, { ...opening, mode: "create" });
+  return { ...sqliteEngine(sqlite, "watch"), sqlite };
+}
+
+/** Whether a directory has a watch.db. */
+export function hasWatches(directory: string): boolean {
+  return isThere(directory, "watch");
+}
+
 /** Before the first key is made and the first plan changed, a new state in memory holds the same. */
-function readState(directory: string, mode: "read" | "inspect", now: number): StateFile {
+function readState(directory: string, mode: "read" | "inspect", now: number, opening: FileOpening): StateFile {
   try {
-    return openReader(directory, "state", mode);
+    return openReader(directory, "state", mode, opening);
   } catch (error) {
     if (error instanceof NoData && isThere(directory, "catalog")) return openState(":memory:", now);
     throw error;
@@ -68,20 +80,23 @@ function readState(directory: string, mode: "read" | "inspect", now: number): St
 
 function open(
   directory: string,
-  kind: Kind,
+  kind: DatabaseName,
   now: number,
-  { mode = "create", waitMs = WRITER_WAITS_MS, onMigrated }: FileOpening,
+  { mode = "create", waitMs = WAIT_MS, onMigrated }: FileOpening,
 ): Database {
   const path = pathOf(directory, kind);
   return naming(path, () => {
     if (mode === "change") requireThere(directory, kind);
     if (path !== ":memory:") makeFile(directory, path);
-    const opened = openPresent(path, kind, () => ({ sqlite: new Database(path, { create: true, strict: true }), finish: () => undefined }));
+    const opened = openPresent(path, kind, WAIT_MS, () => ({
+      sqlite: new Database(path, { create: true, strict: true }),
+      finish: () => undefined,
+    }));
     return closingOnFailure(opened, ({ sqlite, isMarked }) => {
       useWriteAheadLog(sqlite);
       if (!isMarked) sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`); // Before the first table, so that a kill leaves no file that looks foreign.
       sqlite.run("pragma foreign_keys = on");
-      sqlite.run(`pragma synchronous = ${kind === "catalog" ? "full" : "normal"}`); // state.db may lose a second (D-25).
+      sqlite.run(`pragma synchronous = ${kind === "state" ? "normal" : "full"}`); // state.db may lose a second (D-25).
       sqlite.run(`pragma wal_autocheckpoint = ${Math.floor(CHECKPOINT_BYTES / pageBytesOf(sqlite))}`);
       const before = migrate(sqlite, migrations[kind], now);
       const known = migrations[kind].length;
@@ -100,12 +115,12 @@ function ensureCursorSecret(sqlite: Database): void {
 }
 
 /** An engine that changes neither the file nor its directory. */
-function openReader<Name extends Kind>(directory: string, kind: Name, mode: "read" | "inspect") {
+function openReader<Name extends DatabaseName>(directory: string, kind: Name, mode: "read" | "inspect", { waitMs = WAIT_MS }: FileOpening) {
   const path = pathOf(directory, kind);
   return naming(path, () => {
     requireThere(directory, kind);
     return closingOnFailure(
-      openPresent(path, kind, () => openToRead(path, WRITER_WAITS_MS)),
+      openPresent(path, kind, waitMs, () => openToRead(path, waitMs)),
       ({ sqlite, finish }) => {
         const [applied, known] = [appliedTo(sqlite), migrations[kind].length];
         const missing = missingOf(migrations[kind], applied).length;
@@ -128,12 +143,12 @@ function makeFile(directory: string, path: string): void {
  * Opens the file at `path` once it can be read. A restore makes other programs wait until it has replaced the file. A program that waited
  * then has the old file open, and must open the new one.
  */
-function openPresent(path: string, kind: Kind, open: () => ReadFile): ReadFile & { isMarked: boolean } {
+function openPresent(path: string, kind: DatabaseName, waitMs: number, open: () => ReadFile): ReadFile & { isMarked: boolean } {
   for (;;) {
-    if (path !== ":memory:") requireOwnLog(path);
+    if (path !== ":memory:") requireOwnLog(path, waitMs);
     const identity = path === ":memory:" ? undefined : identityOf(path);
     const file = closingOnFailure(open(), (opened) => {
-      opened.sqlite.run(`pragma busy_timeout = ${WRITER_WAITS_MS}`); // First, so that the next statements wait for a writer of another process.
+      opened.sqlite.run(`pragma busy_timeout = ${waitMs}`); // First, so that the next statements wait for a writer of another process.
       opened.sqlite.run(`pragma page_size = ${PAGE_BYTES[kind]}`); // It has an effect only before the first write.
       return { ...opened, isMarked: refuseForeignFile(opened.sqlite, kind) };
     });
@@ -147,9 +162,9 @@ function openPresent(path: string, kind: Kind, open: () => ReadFile): ReadFile &
 const [WAIT_FOR_REMOVAL_MS, LOOK_EVERY_MS] = [3000, 50];
 
 /** Refuses a file if the log next to it belongs to another file. SQLite would apply that log. */
-export function requireOwnLog(path: string): void {
+export function requireOwnLog(path: string, waitMs = WAIT_FOR_REMOVAL_MS): void {
   for (let waitedMs = 0; hasForeignLog(path); waitedMs += LOOK_EVERY_MS) {
-    if (waitedMs >= WAIT_FOR_REMOVAL_MS)
+    if (waitedMs >= Math.min(waitMs, WAIT_FOR_REMOVAL_MS))
       throw new Error(
         `the log ${path}-wal belongs to a file that was replaced, and would damage the one there now; stop all programs that use the directory, remove the log and ${path}-shm, and try again`,
       );
@@ -157,16 +172,16 @@ export function requireOwnLog(path: string): void {
   }
 }
 
-function pathOf(directory: string, kind: Kind): string {
+function pathOf(directory: string, kind: DatabaseName): string {
   return directory === ":memory:" ? directory : join(directory, fileNames[kind]);
 }
 
-function requireThere(directory: string, kind: Kind): void {
+function requireThere(directory: string, kind: DatabaseName): void {
   if (!isThere(directory, kind)) throw noData(directory, kind);
 }
 
 /** An empty file was left by a command that was killed. */
-function isThere(directory: string, kind: Kind): boolean {
+function isThere(directory: string, kind: DatabaseName): boolean {
   try {
     const file = statSync(join(directory, fileNames[kind]));
     return !file.isFile() || file.size > 0;
@@ -176,7 +191,8 @@ function isThere(directory: string, kind: Kind): boolean {
   }
 }
 
-function noData(directory: string, kind: Kind): NoData {
+function noData(directory: string, kind: DatabaseName): NoData {
+  if (kind === "watch") return new NoData(`no watches in ${directory}; fundfeed watch add makes one`);
   const [other, maker] = kind === "catalog" ? (["state", "fundfeed import"] as const) : (["catalog", "fundfeed keys create"] as const);
   if (isThere(directory, other))
     return new NoData(`${directory} has a ${fileNames[other]}, but no ${fileNames[kind]} yet; ${maker} or fundfeed serve makes it`);
@@ -208,7 +224,7 @@ function pageBytesOf(sqlite: Database): number {
 }
 
 /** Returns whether the file has our application id. An empty file may get it. Throws for a file of another program. */
-export function refuseForeignFile(sqlite: Database, kind: "catalog" | "state"): boolean {
+export function refuseForeignFile(sqlite: Database, kind: DatabaseName): boolean {
   // First, since a program that is creating the file marks it before the first table.
   const tables = sqlite.query<{ count: number }, []>("select count(*) as count from sqlite_master").get();
   const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };

@@ -13,10 +13,11 @@ export async function withState<T>({ machine }: Cli, location: DatabaseLocation,
   return useAndClose(await openStateAt(location, machine.now(), { onMigrated: machine.printError }), work);
 }
 
-async function useAndClose<Db extends CatalogDb | StateDb, T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
+/** Runs `work` and closes what it worked on. */
+export async function useAndClose<Db extends { close(): Promise<void> } | undefined, T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
   try {
     return await work(db);
   } finally {
-    await db.close();
+    await db?.close();
   }
 }

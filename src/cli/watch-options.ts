@@ -1,14 +1,14 @@
 /** What the commands of `watch` share: where watch.db is, and opening it. */
 
 import { type Command, Option } from "commander";
-import type { CatalogDb } from "../../db/engine.ts";
+import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
+import { openWatchFile } from "../../db/sqlite/open.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
-import type { Definition, Progress, Watch } from "../watch/watch.ts";
-import { openWatchFile, openWatchFileToRead, type WatchFile } from "../watch/watch-file.ts";
+import type { Watch, WatchDefinition, WatchStatus } from "../watch/watch.ts";
 import type { Cli, CommonOptions } from "./command.ts";
-import { withCatalog } from "./databases.ts";
+import { useAndClose, withCatalog } from "./databases.ts";
 import { refuseEmptyRanges } from "./filter-options.ts";
 import { formatCount } from "./output.ts";
 
@@ -34,42 +34,27 @@ export function refuseAlwaysEmptyRanges(command: Command, filter: Filter, now: E
 }
 
 /** What a watch is about, and how many opportunities that are now. */
-export function definitionInWords({ filter }: Definition, matching: number, now: EpochMs): string {
+export function definitionInWords({ filter }: WatchDefinition, matching: number, now: EpochMs): string {
   return `${describeFilter(filter, now).join("; ") || "all opportunities"}; ${formatCount(matching)} match now`;
 }
 
 /** Says on standard error what is wrong, so that a list in a terminal or a mail from cron shows it. */
-export function tellTrouble({ machine }: Cli, { name }: Watch, { paused, pending }: Pick<Progress, "paused" | "pending">): void {
+export function tellTrouble({ machine }: Cli, { name }: Watch, { paused, pending }: Pick<WatchStatus, "paused" | "pending">): void {
   if (paused !== null) machine.printError(`Watch ${name} is paused: ${paused}. fundfeed watch resume ${name} ends the pause`);
   else if (pending?.attempts.error) machine.printError(`Watch ${name} is failing: ${pending.attempts.error}`);
 }
 
-/** Opens the catalog and watch.db, which is created if it is missing, runs `work` and closes both. */
+/** Opens the catalog, and watch.db to read or to write, runs `work` and closes both. */
 export async function withWatches<T>(
   cli: Cli,
   options: WatchOptions,
-  work: (file: WatchFile, catalog: CatalogDb) => Promise<T>,
+  mode: "read" | "create",
+  work: (db: WatchDb, catalog: CatalogDb) => Promise<T>,
 ): Promise<T> {
-  return withCatalog(cli, options, async (catalog) => {
-    const file = openWatchFile(watchDirectory(options));
-    try {
-      return await work(file, catalog);
-    } finally {
-      file.close();
-    }
-  });
-}
-
-/** The same for a command that only reads. `work` gets undefined if there is no watch.db. */
-export async function withWatchesToRead<T>(cli: Cli, options: WatchOptions, work: (file: WatchFile | undefined) => Promise<T>): Promise<T> {
-  return withCatalog(cli, options, async () => {
-    const file = openWatchFileToRead(watchDirectory(options));
-    try {
-      return await work(file);
-    } finally {
-      file?.close();
-    }
-  });
+  const { now, printError } = cli.machine;
+  return withCatalog(cli, options, (catalog) =>
+    useAndClose(openWatchFile(watchDirectory(options), now(), { mode, onMigrated: printError }), (db) => work(db, catalog)),
+  );
 }
 
 /** The directory of watch.db. Throws with --database and without --watch-data. */

@@ -88,7 +88,7 @@ export async function metricsText(metrics: Metrics, { catalog, directory, machin
     ...(quotas === undefined ? [] : quotaFamilies(quotas)),
     ...statusTurnFamilies(metrics),
     ...(await catalogFamilies(catalog, machine.now())),
-    ...(directory === undefined ? [] : [...fileFamilies(directory), ...watchFamiliesIn(directory, machine.now())]),
+    ...(directory === undefined ? [] : [...fileFamilies(directory), ...(await watchFamiliesIn(directory, machine.now()))]),
     ...processFamilies(metrics, machine),
   ];
   return familiesText(families);
@@ -208,7 +208,7 @@ async function ageFamily(db: CatalogDb, now: number): Promise<Family> {
 
 /** The sizes of the database files and their write-ahead logs; leaves out missing files. */
 function fileFamilies(directory: string): Family[] {
-  const names = Object.values(fileNames).flatMap((name) => [name, `${name}-wal`]);
+  const names = [fileNames.catalog, fileNames.state].flatMap((name) => [name, `${name}-wal`]);
   const samples = names.flatMap((file) => {
     const size = statSync(join(directory, file), { throwIfNoEntry: false })?.size;
     return size === undefined ? [] : [{ labels: { file }, value: size }];

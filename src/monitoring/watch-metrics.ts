@@ -1,37 +1,42 @@
 /** Metrics of the watches, from watch.db. */
+import type { WatchDb } from "../../db/engine.ts";
+import { hasWatches, openWatchFile } from "../../db/sqlite/open.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { listWatches, openWatchFileToRead, progressOf, type WatchFile } from "../watch/watch-file.ts";
+import { statusOf } from "../watch/pending.ts";
+import { listWatches } from "../watch/watches.ts";
 import { type Family, familiesText } from "./families.ts";
 
-/** How long a response waits for a run that is writing. Meanwhile the server answers nobody. */
+/** How long a response waits for a restore. Meanwhile the server answers nobody. */
 const WAIT_MS = 50;
 
 /** The metrics of the watches in a directory. None if there is no watch.db, or if it cannot be read. */
-export function watchFamiliesIn(directory: string, now: EpochMs): Family[] {
-  let file: WatchFile | undefined;
+export async function watchFamiliesIn(directory: string, now: EpochMs): Promise<Family[]> {
+  let db: WatchDb | undefined;
   try {
-    file = openWatchFileToRead(directory, WAIT_MS);
-    return file === undefined ? [] : watchFamilies(file, now);
+    if (!hasWatches(directory)) return [];
+    db = openWatchFile(directory, now, { mode: "read", waitMs: WAIT_MS });
+    return await watchFamilies(db, now);
   } catch {
     return [];
   } finally {
-    file?.close();
+    await db?.close().catch(() => undefined);
   }
 }
 
 /** The text for the textfile collector of Prometheus's node exporter, after a run. */
-export function watchMetricsText(file: WatchFile, now: EpochMs): string {
+export async function watchMetricsText(db: WatchDb, now: EpochMs): Promise<string> {
   const run: Family = {
     name: "fundfeed_watch_run_timestamp_seconds",
     type: "gauge",
     help: "When the watches were last run, as a Unix timestamp.",
     samples: [{ value: now / 1000 }],
   };
-  return familiesText([run, ...watchFamilies(file, now)]);
+  return familiesText([run, ...(await watchFamilies(db, now))]);
 }
 
-function watchFamilies(file: WatchFile, now: EpochMs): Family[] {
-  const watches = listWatches(file).map((watch) => ({ labels: { watch: watch.name }, ...progressOf(file, watch) }));
+async function watchFamilies(db: WatchDb, now: EpochMs): Promise<Family[]> {
+  const stored = await listWatches(db);
+  const watches = await Promise.all(stored.map(async (watch) => ({ labels: { watch: watch.name }, ...(await statusOf(db, watch)) })));
   const family = (type: "gauge" | "counter", name: string, help: string, read: (watch: (typeof watches)[number]) => number): Family => ({
     name: `fundfeed_watch_${name}`,
     type,

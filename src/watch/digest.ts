@@ -3,16 +3,16 @@ import { changesInWords, statusInWords } from "../events/in-words.ts";
 import { counted } from "../text/counted.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import type { Item, Message, MessageOpportunity } from "./message.ts";
+import type { Message, MessageItem, MessageOpportunity } from "./message.ts";
 import type { Zone } from "./watch.ts";
 
 /** One opportunity: its title and page, a line of facts, and what changed in so many changes. */
-export type Entry = { title: string; url: string | null; facts: string; changes: string[]; count: number };
+export type DigestEntry = { title: string; url: string | null; facts: string; changes: string[]; count: number };
 
 /** A section of changes counts changes, another one opportunities. `more` of them are not shown. */
-export type Section = { heading: string; isUrgent: boolean; ofChanges: boolean; entries: Entry[]; more: number };
+export type DigestSection = { heading: string; isUrgent: boolean; ofChanges: boolean; entries: DigestEntry[]; more: number };
 
-export type Digest = { subject: string; sections: Section[] };
+export type Digest = { subject: string; sections: DigestSection[] };
 
 /** What the headings call changes of a severity. */
 const changeHeadings: Readonly<Record<string, string>> = {
@@ -33,12 +33,12 @@ export function digestOf({ type, data }: Message, zone: Zone): Digest {
   const gone = new Set([...left, ...changed.filter((item) => item.left)].map(({ opportunity }) => opportunity.id));
   const bySeverity = Map.groupBy(changed, ({ event }) => event.severity);
   const countOf = (severity: string) => data.severities?.[severity] ?? bySeverity.get(severity)?.length ?? 0;
-  const ofChanges = Object.entries(changeHeadings).map(([severity, heading]): Section => {
+  const ofChanges = Object.entries(changeHeadings).map(([severity, heading]): DigestSection => {
     const items = bySeverity.get(severity) ?? [];
     const entries = changedEntries(items, zone, gone);
     return { heading, isUrgent: severity === "critical", ofChanges: true, entries, more: countOf(severity) - items.length };
   });
-  const ofOpportunities = (heading: string, items: readonly Item[], more: number): Section => {
+  const ofOpportunities = (heading: string, items: readonly MessageItem[], more: number): DigestSection => {
     const entries = items.map(({ opportunity }) => entryOf(opportunity, zone, [], 1));
     return { heading, isUrgent: false, ofChanges: false, entries, more };
   };
@@ -53,7 +53,7 @@ export function digestOf({ type, data }: Message, zone: Zone): Digest {
 }
 
 /** "and 12 more changes" */
-export function moreInWords(more: number, { ofChanges }: Section, isAlone: boolean): string {
+export function moreInWords(more: number, { ofChanges }: DigestSection, isAlone: boolean): string {
   return `${isAlone ? "" : "and "}${ofChanges ? counted(more, "more change") : `${more.toLocaleString("en-US")} more`}`;
 }
 
@@ -70,7 +70,7 @@ function summaryOf(counts: Message["data"]["counts"], critical: number): string 
 }
 
 /** One entry for each opportunity, with all its changes of the section. */
-function changedEntries(items: readonly Extract<Item, { kind: "changed" }>[], zone: Zone, gone: ReadonlySet<string>): Entry[] {
+function changedEntries(items: readonly Extract<MessageItem, { kind: "changed" }>[], zone: Zone, gone: ReadonlySet<string>): DigestEntry[] {
   const byOpportunity = [...Map.groupBy(items, ({ opportunity }) => opportunity.id).values()];
   return byOpportunity.flatMap((ofOne) => {
     const [first] = ofOne;
@@ -81,7 +81,7 @@ function changedEntries(items: readonly Extract<Item, { kind: "changed" }>[], zo
   });
 }
 
-function entryOf(opportunity: MessageOpportunity, zone: Zone, changes: string[], count: number): Entry {
+function entryOf(opportunity: MessageOpportunity, zone: Zone, changes: string[], count: number): DigestEntry {
   const { number, title, organization, status, dates, source } = opportunity;
   const { agency, sub_agency } = organization;
   const facts = [

@@ -3,7 +3,7 @@
 import { describeFilter } from "../filter/filter.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { type Digest, digestOf, type Entry, moreInWords, type Section } from "./digest.ts";
+import { type Digest, type DigestEntry, type DigestSection, digestOf, moreInWords } from "./digest.ts";
 import type { Message } from "./message.ts";
 import type { Zone } from "./watch.ts";
 
@@ -27,7 +27,7 @@ function footOf({ timestamp, data: { watch, filter } }: Message, zone: Zone): st
   ];
 }
 
-function moreOf(section: Section): string {
+function moreOf(section: DigestSection): string {
   return moreInWords(section.more, section, section.entries.length === 0);
 }
 
@@ -49,7 +49,7 @@ function textOf({ subject, sections }: Digest, foot: readonly string[]): string 
   return `${lines.join("\n")}\n`;
 }
 
-function entryLines({ title, url, facts, changes }: Entry): string[] {
+function entryLines({ title, url, facts, changes }: DigestEntry): string[] {
   return [
     ...wrapped(title, ""),
     ...changes.flatMap((change) => wrapped(`* ${change}`, "  ")),
@@ -110,7 +110,7 @@ function Page({ digest: { subject, sections }, foot }: { digest: Digest; foot: r
   );
 }
 
-function SectionBlock({ section }: { section: Section }) {
+function SectionBlock({ section }: { section: DigestSection }) {
   const { heading, isUrgent, entries, more } = section;
   const color = isUrgent ? "color:#b3261e;" : "";
   return (
@@ -133,7 +133,7 @@ function SectionBlock({ section }: { section: Section }) {
   );
 }
 
-function EntryBlock({ entry: { title, url, facts, changes } }: { entry: Entry }) {
+function EntryBlock({ entry: { title, url, facts, changes } }: { entry: DigestEntry }) {
   return (
     <div class="rule" style="padding:12px 0;border-bottom:1px solid #e8ebf0;">
       <div style={`font-weight:600;${BREAK}`}>

@@ -14,12 +14,12 @@ export type MessageOpportunity = { number: string | null } & Omit<Opportunity, "
  * - `changed`: an opportunity that matches, or did until now, has changed. With `left`, which only digests have, it no longer matches.
  * - `left`: the opportunity no longer matches.
  */
-export type Item =
+export type MessageItem =
   | { kind: "new"; opportunity: MessageOpportunity }
   | { kind: "changed"; event: OpportunityEvent; opportunity: MessageOpportunity; left?: true }
   | { kind: "left"; opportunity: MessageOpportunity };
 
-export type Counts = { new: number; changed: number; left: number };
+export type MessageCounts = { new: number; changed: number; left: number };
 
 export type Message = {
   /** The same at every attempt to deliver the message. */
@@ -31,10 +31,10 @@ export type Message = {
     watch: string;
     filter: Filter;
     /** What the message is about. `events` has all of it unless the message is a digest. */
-    counts: Counts;
+    counts: MessageCounts;
     /** How many of the changes have each severity. Only digests have it: they do not have every change. */
     severities?: Readonly<Record<string, number>>;
-    events: readonly Item[];
+    events: readonly MessageItem[];
   };
 };
 
@@ -69,14 +69,14 @@ export function roomIn(empty: Message): number {
 
 /** The items of one message: as many as its limits allow, and at least one. */
 export function itemsUpTo(itemsMax: number, bytesMax: number) {
-  const items: Item[] = [];
+  const items: MessageItem[] = [];
   let bytes = 0;
   let isFull = false;
   return {
     items,
     room: () => (isFull ? 0 : itemsMax - items.length),
     /** Adds items, in their order, until there is no room. Returns how many it added. */
-    add: (more: readonly Item[]): number => {
+    add: (more: readonly MessageItem[]): number => {
       for (const [added, item] of more.entries()) {
         bytes += bytesOf(item) + 1;
         isFull ||= items.length > 0 && bytes > bytesMax;

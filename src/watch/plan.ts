@@ -1,5 +1,5 @@
 /**
- * Plans the next message of a watch: what matches now and did not before, what has changed since its place in the feed, and what no longer
+ * Plans the next message of a watch: what matches now and did not before, what has changed since its position in the feed, and what no longer
  * matches.
  *
  * The opportunities that match are read before the feed. A change stored between the two reads is still reported, because an opportunity
@@ -11,9 +11,10 @@ import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } 
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { type EpochMs, formatInstant, parseInstantMs } from "../text/instant.ts";
-import { type Counts, type Item, itemsUpTo, type Message, messageEvent, messageOpportunity, roomIn } from "./message.ts";
+import { itemsUpTo, type Message, type MessageCounts, type MessageItem, messageEvent, messageOpportunity, roomIn } from "./message.ts";
+import type { PlannedMessage } from "./pending.ts";
+import type { WatchPosition } from "./position.ts";
 import { isDigest, type Watch } from "./watch.ts";
-import type { Place, Plan } from "./watch-file.ts";
 
 export const ITEMS_MAX = 100;
 /** The most items of each kind that a digest has. It counts the others. */
@@ -24,12 +25,12 @@ const CHANGES = eventTypes.filter((type) => type !== "opportunity_added");
 
 /** What the next message is made of. */
 type Collected = {
-  counts: Counts;
+  counts: MessageCounts;
   severities?: Record<string, number>;
-  items: Item[];
+  items: MessageItem[];
   joining: string[];
   leaving: string[];
-  position: FeedPosition;
+  feed: FeedPosition;
   oldestAt: EpochMs;
 };
 
@@ -38,7 +39,7 @@ type Contained = Pick<Collected, "counts" | "severities" | "items">;
 export type Planning = {
   catalog: CatalogDb;
   watch: Watch;
-  place: Place;
+  position: WatchPosition;
   /** The ids of the opportunities that match, read before this call. */
   matching: readonly string[];
   now: EpochMs;
@@ -47,8 +48,8 @@ export type Planning = {
   itemsMax?: number | undefined;
 };
 
-/** The next message, or the place to move on to if there is nothing to report. */
-export async function planNext(planning: Planning): Promise<Plan | { nothingUntil: FeedPosition }> {
+/** The next message, or the position in the feed to move on to if there is nothing to report. */
+export async function planNext(planning: Planning): Promise<PlannedMessage | { nothingUntil: FeedPosition }> {
   const { watch, now, newId } = planning;
   const { filter } = watch.definition;
   const messageWith = (id: string, { counts, severities, items }: Contained): Message => ({
@@ -61,26 +62,29 @@ export async function planNext(planning: Planning): Promise<Plan | { nothingUnti
   const collect = isDigest(watch.definition) ? collectDigest : collectPage;
   const bytesMax = roomIn(messageWith(id, { counts: COUNTS_MAX, severities: SEVERITIES_MAX, items: [] }));
   const collected = await collect(planning, bytesMax);
-  const { counts, joining, leaving, position, oldestAt } = collected;
-  if (counts.new + counts.changed + counts.left === 0) return { nothingUntil: position };
+  const { counts, joining, leaving, feed, oldestAt } = collected;
+  if (counts.new + counts.changed + counts.left === 0) return { nothingUntil: feed };
   const body = JSON.stringify(messageWith(id, collected));
-  return { id, created_at: now, oldest_at: oldestAt, body, counts, position, joining, leaving };
+  return { id, created_at: now, oldest_at: oldestAt, body, counts, feed, joining, leaving };
 }
 
 /** Stands for any counts, as far as the bytes of a message are concerned. */
-const COUNTS_MAX: Counts = { new: 1e9, changed: 1e9, left: 1e9 };
+const COUNTS_MAX: MessageCounts = { new: 1e9, changed: 1e9, left: 1e9 };
 const SEVERITIES_MAX = Object.fromEntries(severities.map((severity) => [severity, 1e9]));
 
 /**
  * A full page: first what is new, then the changes in the order of the feed, and if there is room after the last change, what has left. What
  * there is no room for comes in the next message.
  */
-async function collectPage({ catalog, watch, place, matching, now, itemsMax = ITEMS_MAX }: Planning, bytesMax: number): Promise<Collected> {
-  const { members } = place;
+async function collectPage(
+  { catalog, watch, position, matching, now, itemsMax = ITEMS_MAX }: Planning,
+  bytesMax: number,
+): Promise<Collected> {
+  const { members } = position;
   const matches = new Set(matching);
   const page = itemsUpTo(itemsMax, bytesMax);
   /** Adds the opportunities of the first of these ids. Returns those ids. */
-  const addFirst = async (ids: readonly string[], item: (opportunity: Opportunity) => Item): Promise<string[]> => {
+  const addFirst = async (ids: readonly string[], item: (opportunity: Opportunity) => MessageItem): Promise<string[]> => {
     const first = ids.slice(0, page.room());
     const found = await readOpportunities(catalog, first);
     const next = found[page.add(found.map(item))];
@@ -90,9 +94,9 @@ async function collectPage({ catalog, watch, place, matching, now, itemsMax = IT
   const arrivals = matching.filter((id) => !members.has(id));
   const joining = await addFirst(arrivals, newItem);
 
-  const changes = await readChanges({ catalog, watch, place, now }, (id) => members.has(id) || matches.has(id), page.room());
+  const changes = await readChanges({ catalog, watch, position, now }, (id) => members.has(id) || matches.has(id), page.room());
   const entries = changes.entries.slice(0, page.add(changes.entries.map(changedItem)));
-  const position = entries.length === changes.entries.length ? changes.position : positionAfter(entries, place);
+  const feed = entries.length === changes.entries.length ? changes.feed : feedAfter(entries, position);
 
   const gone = [...members].filter((id) => !matches.has(id));
   const leaving = await addFirst(gone, leftItem);
@@ -101,36 +105,36 @@ async function collectPage({ catalog, watch, place, matching, now, itemsMax = IT
     items: page.items,
     joining,
     leaving,
-    position,
-    oldestAt: oldestOf(entries, place, now),
+    feed,
+    oldestAt: oldestOf(entries, position, now),
   };
 }
 
-function positionAfter(entries: readonly FeedEntry[], { position }: Place): FeedPosition {
+function feedAfter(entries: readonly FeedEntry[], { feed }: WatchPosition): FeedPosition {
   const last = entries.at(-1);
-  return last === undefined ? position : { seq: last.seq, id: last.event.id };
+  return last === undefined ? feed : { seq: last.seq, id: last.event.id };
 }
 
 /** Everything there is to report. The items are the most severe changes, the newest arrivals and some of what has left, as far as there is room. */
-async function collectDigest({ catalog, watch, place, matching, now }: Planning, bytesMax: number): Promise<Collected> {
-  const { members } = place;
+async function collectDigest({ catalog, watch, position, matching, now }: Planning, bytesMax: number): Promise<Collected> {
+  const { members } = position;
   const matches = new Set(matching);
   const joining = matching.filter((id) => !members.has(id));
   const leaving = [...members].filter((id) => !matches.has(id));
   const bySeverity = new Map<string, { count: number; first: FeedEntry[] }>();
-  const counts: Counts = { new: joining.length, changed: 0, left: leaving.length };
-  let { position } = place;
+  const counts: MessageCounts = { new: joining.length, changed: 0, left: leaving.length };
+  let { feed } = position;
   let oldestAt = now;
   for (;;) {
-    const step = { catalog, watch, place: { ...place, position }, now };
+    const step = { catalog, watch, position: { ...position, feed }, now };
     const page = await readChanges(step, (id) => members.has(id) || matches.has(id), ITEMS_MAX);
     for (const entry of page.entries) {
       const { count, first } = bySeverity.get(entry.event.severity) ?? { count: 0, first: [] };
       bySeverity.set(entry.event.severity, { count: count + 1, first: count < DIGEST_MAX ? [...first, entry] : first });
     }
     counts.changed += page.entries.length;
-    oldestAt = Math.min(oldestAt, oldestOf(page.entries, place, now));
-    position = page.position;
+    oldestAt = Math.min(oldestAt, oldestOf(page.entries, position, now));
+    feed = page.feed;
     if (page.entries.length < ITEMS_MAX) break;
   }
   const changes = severities.toReversed().flatMap((severity) => bySeverity.get(severity)?.first ?? []);
@@ -140,34 +144,34 @@ async function collectDigest({ catalog, watch, place, matching, now }: Planning,
   const others = leaving.filter((id) => !isShown.has(id)).slice(0, DIGEST_MAX);
   const { items, add } = itemsUpTo(Number.POSITIVE_INFINITY, bytesMax);
   add([
-    ...shown.map((entry): Item => ({ ...changedItem(entry), ...(gone.has(entry.opportunity.id) && { left: true }) })),
+    ...shown.map((entry): MessageItem => ({ ...changedItem(entry), ...(gone.has(entry.opportunity.id) && { left: true }) })),
     ...(await readOpportunities(catalog, joining.slice(-DIGEST_MAX).reverse())).map(newItem),
     ...(await readOpportunities(catalog, others)).map(leftItem),
   ]);
   const counted = Object.fromEntries([...bySeverity].map(([severity, { count }]) => [severity, count]));
-  return { counts, severities: counted, items, joining, leaving, position, oldestAt };
+  return { counts, severities: counted, items, joining, leaving, feed, oldestAt };
 }
 
-/** The next changes of some opportunities, at most `limit`, and the place after the last one that was examined. */
+/** The next changes of some opportunities, at most `limit`, and the position after the last one that was examined. */
 async function readChanges(
-  { catalog, watch, place, now }: Pick<Planning, "catalog" | "watch" | "place" | "now">,
+  { catalog, watch, position, now }: Pick<Planning, "catalog" | "watch" | "position" | "now">,
   concerns: (id: string) => boolean,
   limit: number,
-): Promise<{ entries: FeedEntry[]; position: FeedPosition }> {
+): Promise<{ entries: FeedEntry[]; feed: FeedPosition }> {
   const wanted = (opportunities: readonly OpportunityVersion[]) => opportunities.filter(({ id }) => concerns(id));
   const filter = { filter: {}, wanted, types: CHANGES, atLeast: watch.definition.at_least };
   const entries: FeedEntry[] = [];
-  let { position } = place;
+  let { feed } = position;
   while (entries.length < limit) {
-    const page = await readFeed(catalog, position, filter, now, limit - entries.length);
+    const page = await readFeed(catalog, feed, filter, now, limit - entries.length);
     entries.push(...page.entries);
-    position = page.position;
+    feed = page.position;
     if (page.atEnd) break;
   }
-  return { entries, position };
+  return { entries, feed };
 }
 
-function newItem(opportunity: Opportunity): Item {
+function newItem(opportunity: Opportunity): MessageItem {
   return { kind: "new", opportunity: messageOpportunity(opportunity) };
 }
 
@@ -175,12 +179,12 @@ function changedItem({ event, opportunity }: FeedEntry) {
   return { kind: "changed" as const, event: messageEvent(event), opportunity: messageOpportunity(opportunity) };
 }
 
-function leftItem(opportunity: Opportunity): Item {
+function leftItem(opportunity: Opportunity): MessageItem {
   return { kind: "left", opportunity: messageOpportunity(opportunity) };
 }
 
 /** When the oldest change was stored. Imported events have instants of long ago, but cannot have been stored before the last comparison. */
-function oldestOf(entries: readonly FeedEntry[], { checked_at }: Place, now: EpochMs): EpochMs {
+function oldestOf(entries: readonly FeedEntry[], { checked_at }: WatchPosition, now: EpochMs): EpochMs {
   const oldest = entries.reduce((least, { event }) => Math.min(least, parseInstantMs(event.detected_at) ?? now), now);
   return Math.max(oldest, Math.min(checked_at, now));
 }

@@ -2,31 +2,22 @@
  * One run of the watches. Each delivers its messages one after the other, and independently of the others, so a receiver that fails or is
  * slow delays no other one.
  */
-import type { CatalogDb } from "../../db/engine.ts";
-import { Failure, messageOf } from "../../db/reason.ts";
+import type { CatalogDb, WatchDb } from "../../db/engine.ts";
+import { messageOf } from "../../db/reason.ts";
 import { LostPositionError } from "../events/feed.ts";
 import { type Machine, randomFraction } from "../runtime/machine.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { oneLine } from "../text/terminal-text.ts";
 import { dueAt, FAILING_MAX_MS, failedOnce, isDue } from "./attempts.ts";
 import { DeliveryError } from "./delivery-error.ts";
 import { matchingIds } from "./matching.ts";
-import type { Counts } from "./message.ts";
+import type { MessageCounts } from "./message.ts";
+import { accept, pendingOf, statusOf, storeAttempts, storePending } from "./pending.ts";
 import { planNext } from "./plan.ts";
-import type { Pending, Watch } from "./watch.ts";
-import {
-  accept,
-  findWatch,
-  listWatches,
-  moveOn,
-  pause,
-  pendingOf,
-  placeOf,
-  progressOf,
-  storeAttempts,
-  storePlan,
-  type WatchFile,
-} from "./watch-file.ts";
+import { moveOn, positionOf } from "./position.ts";
+import type { PendingMessage, Watch } from "./watch.ts";
+import { listWatches, pause } from "./watches.ts";
 
 /** Watches that deliver at the same time. */
 const CONCURRENT = 8;
@@ -35,9 +26,9 @@ export type RunContext = {
   machine: Pick<Machine, "now" | "randomBytes" | "env">;
   catalog: CatalogDb;
   index: SearchFile;
-  file: WatchFile;
+  db: WatchDb;
   /** Sends a message. Throws a DeliveryError if the receiver did not accept it, or if `stop` cut it off. */
-  send: (watch: Watch, message: Pick<Pending, "id" | "body">, stop: AbortSignal) => Promise<void>;
+  send: (watch: Watch, message: Pick<PendingMessage, "id" | "body">, stop: AbortSignal) => Promise<void>;
   /** Why the receiver of a watch cannot be used as this machine is set up; null if it can. */
   setupFault: (watch: Watch) => string | null;
   /** Once it is aborted, deliveries under way are cut off, and no further message is sent. */
@@ -49,11 +40,11 @@ export type RunContext = {
 };
 
 /** What a run did for a watch. */
-export type Outcome = {
+export type WatchOutcome = {
   watch: string;
   /** Accepted messages, and what they were about. */
   messages: number;
-  counts: Counts;
+  counts: MessageCounts;
   /** Why the last message was not accepted, and when it is sent again; null if the next run does that. */
   failure: { reason: string; retry_at: EpochMs | null } | null;
   /** Why the watch is paused. */
@@ -61,9 +52,9 @@ export type Outcome = {
 };
 
 /** Runs these watches, or all. Throws only if watch.db or the catalog fails, once no delivery is under way. */
-export async function runWatches(context: RunContext, watches = listWatches(context.file)): Promise<Outcome[]> {
-  const waiting = watches.map((watch, index) => ({ watch, index }));
-  const outcomes: Outcome[] = [];
+export async function runWatches(context: RunContext, watches?: readonly Watch[]): Promise<WatchOutcome[]> {
+  const waiting = (watches ?? (await listWatches(context.db))).map((watch, index) => ({ watch, index }));
+  const outcomes: WatchOutcome[] = [];
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       outcomes[next.index] = await runWatch(context, next.watch);
@@ -74,57 +65,57 @@ export async function runWatches(context: RunContext, watches = listWatches(cont
   return outcomes;
 }
 
-async function runWatch(context: RunContext, watch: Watch): Promise<Outcome> {
-  const outcome: Outcome = { watch: watch.name, messages: 0, counts: { new: 0, changed: 0, left: 0 }, failure: null, paused: null };
+async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome> {
+  const outcome: WatchOutcome = { watch: watch.name, messages: 0, counts: { new: 0, changed: 0, left: 0 }, failure: null, paused: null };
   const nextMessage = messagesOf(context, watch);
   const startedAt = performance.now(); // Not the machine's clock, which may be set.
   try {
     while (!context.stop.aborted) {
-      const { paused } = progressOf(context.file, watch);
+      const { paused } = await statusOf(context.db, watch);
       if (paused !== null) return { ...outcome, paused };
       const fault = context.setupFault(watch);
       if (fault !== null) return { ...outcome, failure: { reason: fault, retry_at: null } };
-      const pending = pendingOf(context.file, watch) ?? (await nextMessage());
+      const pending = (await pendingOf(context.db, watch)) ?? (await nextMessage());
       if (pending === undefined) return outcome;
       const failure = await deliver(context, watch, pending);
-      if (failure !== null) return { ...outcome, failure, paused: progressOf(context.file, watch).paused };
+      if (failure !== null) return { ...outcome, failure, paused: (await statusOf(context.db, watch)).paused };
       count(outcome, pending);
       if (performance.now() - startedAt >= (context.timeLimitMs ?? Number.POSITIVE_INFINITY)) return outcome;
     }
     return outcome;
   } catch (error) {
     if (!(error instanceof LostPositionError)) throw error;
-    const paused = `its place in the feed is lost: a backup was restored, or this is another catalog; fundfeed watch resume ${watch.name} --at-end continues with what changes from now on`;
-    pause(context.file, watch, paused);
+    const paused = `its position in the feed is lost: a backup was restored, or this is another catalog; fundfeed watch resume ${watch.name} --at-end continues with what changes from now on`;
+    await pause(context.db, watch, paused);
     return { ...outcome, paused };
   }
 }
 
-function count(outcome: Outcome, { body }: Pending): void {
-  const { counts } = (JSON.parse(body) as { data: { counts: Counts } }).data;
+function count(outcome: WatchOutcome, { body }: PendingMessage): void {
+  const { counts } = (JSON.parse(body) as { data: { counts: MessageCounts } }).data;
   outcome.messages++;
   for (const kind of ["new", "changed", "left"] as const) outcome.counts[kind] += counts[kind];
 }
 
 /** Plans and stores one message after the other. What matches is read once, before the feed. */
-function messagesOf({ machine, catalog, index, file, itemsMax }: RunContext, watch: Watch): () => Promise<Pending | undefined> {
+function messagesOf({ machine, catalog, index, db, itemsMax }: RunContext, watch: Watch): () => Promise<PendingMessage | undefined> {
   let matching: readonly string[] | undefined;
   return async () => {
     const now = machine.now();
-    const place = placeOf(file, watch);
-    if (place === undefined) return undefined;
+    const position = await positionOf(db, watch);
+    if (position === undefined) return undefined;
     matching ??= await matchingIds(catalog, index, watch.definition.filter, now);
-    const plan = await planNext({ catalog, watch, place, matching, now, newId: () => newMessageId(machine), itemsMax });
-    if ("nothingUntil" in plan) {
-      moveOn(file, watch, plan.nothingUntil, now);
+    const next = await planNext({ catalog, watch, position, matching, now, newId: () => newMessageId(machine), itemsMax });
+    if ("nothingUntil" in next) {
+      await moveOn(db, watch.key, next.nothingUntil, now);
       return undefined;
     }
-    return storePlan(file, watch, plan) ? pendingOf(file, watch) : undefined;
+    return (await storePending(db, watch, next)) ? pendingOf(db, watch) : undefined;
   };
 }
 
 /** Sends a message if it is due. Returns why it was not accepted, or null. */
-async function deliver({ machine, file, send, stop }: RunContext, watch: Watch, pending: Pending): Promise<Outcome["failure"]> {
+async function deliver({ machine, db, send, stop }: RunContext, watch: Watch, pending: PendingMessage): Promise<WatchOutcome["failure"]> {
   const { attempts, id } = pending;
   const startedAt = machine.now();
   if (!isDue(attempts, startedAt)) return { reason: attempts.error ?? "", retry_at: dueAt(attempts, startedAt) };
@@ -132,12 +123,12 @@ async function deliver({ machine, file, send, stop }: RunContext, watch: Watch, 
     await send(watch, pending, stop);
   } catch (error) {
     if (stop.aborted) return { reason: messageOf(error), retry_at: null }; // The receiver has not failed.
-    const failed = error instanceof DeliveryError ? error : new DeliveryError(messageOf(error));
+    const failed = error instanceof DeliveryError ? error : new DeliveryError(oneLine(messageOf(error)).toWellFormed());
     const after = failedOnce(attempts, startedAt, failed, () => randomFraction(machine));
-    storeAttempts(file, id, after, pauseReason(failed, after.failing_ms));
+    await storeAttempts(db, id, after, pauseReason(failed, after.failing_ms));
     return { reason: failed.message, retry_at: dueAt(after, startedAt) };
   }
-  accept(file, id, machine.now());
+  await accept(db, id, machine.now());
   return null;
 }
 
@@ -146,27 +137,12 @@ function pauseReason({ message, isGone }: DeliveryError, failingMs: number): str
   return failingMs >= FAILING_MAX_MS ? `it has failed for three days: ${message}` : null;
 }
 
-/** Those of these watches that have a message to be sent again, unless they are paused. */
-export function watchesToRetry(file: WatchFile, watches: readonly Watch[]): Watch[] {
-  return watches.filter((watch) => retryAt(file, watch, 0) !== undefined);
-}
-
-/** When the earliest message of these watches that failed is due again; undefined if none failed. */
-export function nextRetryAt(file: WatchFile, watches: readonly Watch[], now: EpochMs): EpochMs | undefined {
-  const dues = watches.map((watch) => retryAt(file, watch, now)).filter((due) => due !== undefined);
-  return dues.length === 0 ? undefined : Math.min(...dues);
-}
-
-function retryAt(file: WatchFile, watch: Watch, now: EpochMs): EpochMs | undefined {
-  const { paused, pending } = progressOf(file, watch);
-  return paused === null && pending !== null ? dueAt(pending.attempts, now) : undefined;
-}
-
-/** The watch of this name. Throws if there is none. */
-export function requireWatch(file: WatchFile | undefined, name: string): Watch {
-  const watch = file === undefined ? undefined : findWatch(file, name);
-  if (watch === undefined) throw new Failure(`Cannot find a watch ${name}; fundfeed watch list shows the ones that exist`);
-  return watch;
+/** When each watch has to send a message again; those without one are left out. */
+export async function findRetries(db: WatchDb, watches: readonly Watch[], now: EpochMs): Promise<{ watch: Watch; at: EpochMs }[]> {
+  const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await statusOf(db, watch)) })));
+  return statuses.flatMap(({ watch, paused, pending }) =>
+    paused === null && pending !== null ? [{ watch, at: dueAt(pending.attempts, now) }] : [],
+  );
 }
 
 export function newMessageId({ randomBytes }: Pick<Machine, "randomBytes">): string {

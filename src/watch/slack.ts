@@ -1,6 +1,6 @@
 /** Messages for Slack's incoming webhooks, and for programs that take the same. */
 import type { Machine } from "../runtime/machine.ts";
-import { type Digest, digestOf, type Entry, moreInWords } from "./digest.ts";
+import { type Digest, type DigestEntry, digestOf, moreInWords } from "./digest.ts";
 import type { Message } from "./message.ts";
 import { post } from "./post.ts";
 import type { SlackReceiver, Zone } from "./watch.ts";
@@ -54,7 +54,7 @@ function partsOf({ sections }: Digest): string[] {
   });
 }
 
-function entryText({ title, url, facts, changes }: Entry): string {
+function entryText({ title, url, facts, changes }: DigestEntry): string {
   // An address in <address|text> must not contain what ends it.
   const name = url === null ? `*${escaped(title)}*` : `<${escaped(url.replaceAll("|", "%7C"))}|${escaped(title)}>`;
   return [name, ...changes.map((change) => `• ${escaped(change)}`), escaped(facts)].join("\n");

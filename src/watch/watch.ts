@@ -26,7 +26,7 @@ export type Receiver = { to: "stdout" } | WebhookReceiver | SlackReceiver | Mail
 export type Zone = string;
 
 /** What a person gave. */
-export type Definition = {
+export type WatchDefinition = {
   filter: Filter;
   /** The least severity of the changes that are reported. */
   at_least: Severity;
@@ -35,14 +35,14 @@ export type Definition = {
 };
 
 /** Whether messages are for people: each covers everything since the last one, and only counts what exceeds its limit. */
-export function isDigest({ receiver }: Definition): boolean {
+export function isDigest({ receiver }: WatchDefinition): boolean {
   return receiver.to === "smtp" || receiver.to === "slack";
 }
 
-export type Watch = { key: number; name: string; created_at: EpochMs; definition: Definition };
+export type Watch = { key: number; name: string; created_at: EpochMs; definition: WatchDefinition };
 
-/** How far a watch is and how its deliveries go. */
-export type Progress = {
+/** How the deliveries of a watch go. */
+export type WatchStatus = {
   /** When it was last compared with the catalog, and the receiver had everything until then. */
   checked_at: EpochMs;
   /** When the last message was accepted. */
@@ -53,11 +53,11 @@ export type Progress = {
   /** The reason why the watch is paused. */
   paused: string | null;
   /** The message that is to be delivered next. */
-  pending: Pending | null;
+  pending: PendingMessage | null;
 };
 
 /** A message that was planned and not yet accepted, with its attempts so far. */
-export type Pending = { id: string; created_at: EpochMs; oldest_at: EpochMs; attempts: Attempts; body: string };
+export type PendingMessage = { id: string; created_at: EpochMs; oldest_at: EpochMs; attempts: Attempts; body: string };
 
 /** The failed attempts of a message in a row. */
 export type Attempts = {

@@ -319,10 +319,13 @@ describe("fundfeed watch", () => {
     expect(text).toContain('fundfeed_watch_failures_total{watch="q"} 1\n');
     expect(text).toContain('fundfeed_watch_messages_total{watch="idle"} 1\nfundfeed_watch_messages_total{watch="q"} 0\n');
     const later = Date.now() + 7_200_000;
-    const served = watchFamiliesIn(data, later).map(({ name, samples }) => [name, samples.map(({ value }) => Math.floor(value / 3600))]);
+    const served = (await watchFamiliesIn(data, later)).map(({ name, samples }) => [
+      name,
+      samples.map(({ value }) => Math.floor(value / 3600)),
+    ]);
     expect(served).toContainEqual(["fundfeed_watch_oldest_undelivered_seconds", [0, 2]]);
     expect(served).toContainEqual(["fundfeed_watch_behind_seconds", [2, 2]]);
-    expect(watchFamiliesIn(aDirectory(), later)).toEqual([]);
+    expect(await watchFamiliesIn(aDirectory(), later)).toEqual([]);
   });
 
   test("reports what it delivered, and fails, if the metrics cannot be written", async () => {
@@ -344,16 +347,29 @@ describe("fundfeed watch", () => {
     expect(err.filter((line) => line.includes(" Cannot write "))).not.toEqual([]);
   });
 
-  test("has no metrics while a run is writing, so that the server does not wait for it", async () => {
+  test("has no metrics while a restore replaces it, so that the server does not wait for it", async () => {
     await watch("add", "q", "--to", "stdout");
     const writer = new Database(join(data, "watch.db"));
+    writer.run("pragma journal_mode = delete"); // As a restore does it.
     writer.run("begin exclusive");
     const startedAt = performance.now();
-    expect(watchFamiliesIn(data, Date.now())).toEqual([]);
+    expect(await watchFamiliesIn(data, Date.now())).toEqual([]);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     writer.run("rollback");
     writer.close();
-    expect(watchFamiliesIn(data, Date.now())).not.toEqual([]);
+    expect(await watchFamiliesIn(data, Date.now())).not.toEqual([]);
+  });
+
+  test.each([
+    ["pragma application_id = 1", "it is not a fundfeed watch.db"],
+    ["insert into migrations values (2, '0001_later', 'hash', 0)", "a newer version of fundfeed made it"],
+  ])("is refused after %s, to read and to write", async (change, reason) => {
+    await watch("add", "q", "--to", "stdout");
+    const other = new Database(join(data, "watch.db"));
+    other.run(change);
+    other.close();
+    for (const command of ["list", "run"])
+      expect(await watch(command)).toMatchObject({ code: 1, out: "", err: `Cannot open ${join(data, "watch.db")}: ${reason}\n` });
   });
 
   test("is in backups, and is restored to a place that the restored catalog has", async () => {
@@ -392,7 +408,7 @@ describe("fundfeed watch", () => {
     const { code, err } = await watch("run");
     expect([code, err]).toEqual([
       1,
-      expect.stringMatching(/^q: paused: its place in the feed is lost: .* fundfeed watch resume q --at-end continues/),
+      expect.stringMatching(/^q: paused: its position in the feed is lost: .* fundfeed watch resume q --at-end continues/),
     ]);
   });
 

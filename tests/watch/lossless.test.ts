@@ -5,15 +5,17 @@
  * A kill is simulated at every statement on watch.db, at every statement on the catalog, and before and after the receiver's acceptance: the
  * run stops there for ever, and the next one opens the files anew. Kills of real processes are in killed.test.ts.
  */
-import type { Database } from "bun:sqlite";
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { WatchDb, WatchSql } from "../../db/engine.ts";
+import { openWatchFile, type WatchFile } from "../../db/sqlite/open.ts";
 import { matches } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/delivery-error.ts";
 import type { Message } from "../../src/watch/message.ts";
+import { pendingOf } from "../../src/watch/pending.ts";
 import { runWatches } from "../../src/watch/run.ts";
-import { openWatchFile, pendingOf, resume, type WatchFile } from "../../src/watch/watch-file.ts";
+import { resume } from "../../src/watch/watches.ts";
 import { documentsOf, dropScratch, SECOND } from "../support/imports.ts";
 import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { randomIntegers } from "../support/random-numbers.ts";
@@ -30,17 +32,32 @@ const SEEDS = [1, 2];
 const FILTER = { words: "quantum", status: ["open", "closing_soon"], closes_after: "0d" };
 const IDS = 30;
 
-/** Calls `step` before every statement on watch.db. */
-function interruptedFile(file: WatchFile, step: () => void): WatchFile {
-  const sqlite = new Proxy(file.sqlite, {
-    get(target, name) {
-      const value = Reflect.get(target, name) as unknown;
-      if (typeof value !== "function") return value;
-      if (name === "query" || name === "run") step();
-      return value.bind(target);
-    },
+/** Calls `step` before every statement on watch.db, and before each commit. */
+function interruptedWatches(db: WatchDb, step: () => void): WatchDb {
+  const interrupted = (sql: WatchSql): WatchSql => ({
+    ...sql,
+    get: async (statement, ...values) => stepped(() => sql.get(statement, ...values)),
+    all: async (statement, ...values) => stepped(() => sql.all(statement, ...values)),
+    run: async (statement, ...values) => stepped(() => sql.run(statement, ...values)),
+    insert: async (statement, values) => stepped(() => sql.insert(statement, values)),
   });
-  return { sqlite: sqlite as Database, close: file.close };
+  const stepped = <T>(work: () => T): T => {
+    step();
+    return work();
+  };
+  return {
+    ...db,
+    ...interrupted(db),
+    transaction: async (write) => {
+      step();
+      return db.transaction(async (sql) => {
+        const result = await write(interrupted(sql));
+        step();
+        return result;
+      });
+    },
+    readTransaction: (read) => db.readTransaction((sql) => read(interrupted(sql))),
+  };
 }
 
 /** Without waiting for the disk, which only a loss of power would need. */
@@ -152,7 +169,7 @@ describe.each(SEEDS)("seed %i", (seed) => {
         step();
         if (random(10) === 0) await importSome(watched, random); // Between any two statements.
       };
-      const mortal = interruptedFile(file, step);
+      const mortal = interruptedWatches(file, step);
       const send = async (_: unknown, { body }: { body: string }) => {
         step();
         if (isDown) throw new DeliveryError("it is down");
@@ -165,7 +182,7 @@ describe.each(SEEDS)("seed %i", (seed) => {
         await runWatches({
           ...watched.context(),
           catalog: interruptedCatalog(watched.db, passing),
-          file: mortal,
+          db: mortal,
           send,
           itemsMax: seed === 2 ? 2 : 100,
         });
@@ -173,9 +190,9 @@ describe.each(SEEDS)("seed %i", (seed) => {
       await Promise.race([work().catch(ignoreDeath), dead.promise]);
       await Bun.sleep(0);
       if (isDead) kills++;
-      file.close();
-      file = unsynced(openWatchFile(watched.directory));
-      const pending = pendingOf(file, watch);
+      await file.close();
+      file = unsynced(openWatchFile(watched.directory, watched.clock.now));
+      const pending = await pendingOf(file, watch);
       if (pending !== undefined && !observer.newestAtPlanning.has(pending.id)) observer.newestAtPlanning.set(pending.id, newestAtStart);
       for (const { message } of observer.accepted)
         if (!observer.newestAtPlanning.has(message.id)) observer.newestAtPlanning.set(message.id, newestAtStart);
@@ -187,26 +204,30 @@ describe.each(SEEDS)("seed %i", (seed) => {
       watched.clock.now += random(3600) * SECOND;
       if (random(15) === 0) watched.clock.now += (random(2) === 0 ? -1 : 1) * random(400) * 86_400 * SECOND;
       await runKilledAfter(random(5) === 0 ? Number.MAX_SAFE_INTEGER : random(45));
-      if (random(20) === 0) resume(file, watch);
+      if (random(20) === 0) await resume(file, watch);
     }
     isDown = false;
     for (let run = 0; run < 12; run++) {
       watched.clock.now += 7 * 3600 * SECOND;
-      resume(file, watch);
+      await resume(file, watch);
       await runKilledAfter(Number.MAX_SAFE_INTEGER);
     }
     await settle();
-    expect(pendingOf(file, watch)).toBeUndefined();
+    expect(await pendingOf(file, watch)).toBeUndefined();
     expect(await checkAll(watched, observer, initial)).toBeGreaterThan(20);
-    file.close();
+    await file.close();
 
     /** Runs without imports until nothing is left to deliver. */
     async function settle(): Promise<void> {
       for (let run = 0; run < 6; run++) {
         watched.clock.now += 7 * 3600 * SECOND;
-        resume(file, watch);
+        await resume(file, watch);
         await catchUp(watched.db, watched.index);
-        await runWatches({ ...watched.context(), file, send: async (_, { body }) => observer.accept(body, await newestEvent(watched)) });
+        await runWatches({
+          ...watched.context(),
+          db: file,
+          send: async (_, { body }) => observer.accept(body, await newestEvent(watched)),
+        });
         for (const { message } of observer.accepted)
           if (!observer.newestAtPlanning.has(message.id)) observer.newestAtPlanning.set(message.id, await newestEvent(watched));
       }

@@ -4,22 +4,10 @@ import { rmSync } from "node:fs";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/delivery-error.ts";
 import { matchesAtEnd } from "../../src/watch/matching.ts";
-import { nextRetryAt, requireWatch, runWatches, watchesToRetry } from "../../src/watch/run.ts";
-import {
-  accept,
-  addWatch,
-  beginAt,
-  changeWatch,
-  countMembers,
-  findWatch,
-  listDeliveries,
-  pause,
-  pendingOf,
-  placeOf,
-  progressOf,
-  removeWatch,
-  resume,
-} from "../../src/watch/watch-file.ts";
+import { accept, listDeliveries, pendingOf, statusOf } from "../../src/watch/pending.ts";
+import { countMembers, positionOf } from "../../src/watch/position.ts";
+import { findRetries, runWatches } from "../../src/watch/run.ts";
+import { addWatch, changeWatch, findWatch, pause, removeWatch, requireWatch, resume, resumeAt } from "../../src/watch/watches.ts";
 import { engines } from "../support/engines.ts";
 import { DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
 import { interruptedCatalog } from "../support/interrupted-catalog.ts";
@@ -266,7 +254,7 @@ describe("a failing receiver", () => {
     const [outcome] = await watched.run();
     expect(outcome?.failure?.reason).toBe("Cannot deliver to x: it returned 500");
     expect(outcome?.failure?.retry_at).toBeGreaterThan(watched.clock.now);
-    expect(progressOf(watched.file, watch)).toMatchObject({ failed_total: asked, paused: null });
+    expect(await statusOf(watched.file, watch)).toMatchObject({ failed_total: asked, paused: null });
   });
 
   test("is paused after three days, and delivers in order after resume, however long the pause was", async () => {
@@ -276,19 +264,19 @@ describe("a failing receiver", () => {
     watched.receiver.send = refusing;
     await after(watched, record("1"));
     let hours = 0;
-    for (; progressOf(watched.file, watch).paused === null && hours < 200; hours++) {
+    for (; (await statusOf(watched.file, watch)).paused === null && hours < 200; hours++) {
       watched.clock.now += 3600 * SECOND;
       await watched.run();
     }
     expect(hours).toBeGreaterThanOrEqual(72);
     expect(hours).toBeLessThanOrEqual(79);
-    expect(progressOf(watched.file, watch).paused).toBe("it has failed for three days: Cannot deliver to x: it returned 500");
+    expect((await statusOf(watched.file, watch)).paused).toBe("it has failed for three days: Cannot deliver to x: it returned 500");
 
     watched.receiver.send = send;
     watched.clock.now += 30 * DAY;
     await after(watched, record("2"));
     expect(watched.received).toEqual([]);
-    resume(watched.file, watch);
+    await resume(watched.file, watch);
     await after(watched, record("3"));
     expect(watched.items()).toEqual(["new 1", "new 2", "new 3"]);
   });
@@ -298,11 +286,11 @@ describe("a failing receiver", () => {
     const watch = await watched.add("q");
     watched.receiver.send = refusing;
     await after(watched, record("1"));
-    pause(watched.file, watch, "it has failed for three days");
+    await pause(watched.file, watch, "it has failed for three days");
     watched.clock.now += DAY;
-    resume(watched.file, watch);
+    await resume(watched.file, watch);
     await watched.run();
-    expect(pendingOf(watched.file, watch)?.attempts).toMatchObject({ count: 2, failing_ms: 0 });
+    expect((await pendingOf(watched.file, watch))?.attempts).toMatchObject({ count: 2, failing_ms: 0 });
   });
 
   test("is asked again by a run of its own watch only, and not while that is paused", async () => {
@@ -311,11 +299,11 @@ describe("a failing receiver", () => {
     watched.receiver.send = async ({ name }) => (name === "down" ? refusing() : undefined);
     await after(watched, record("1"));
     const { file, clock } = watched;
-    expect(nextRetryAt(file, [down, up], clock.now)).toBeGreaterThan(clock.now);
-    expect(watchesToRetry(file, [down, up])).toEqual([down]);
-    expect(nextRetryAt(file, [up], clock.now)).toBeUndefined();
-    pause(file, down, "why");
-    expect([nextRetryAt(file, [down], clock.now), watchesToRetry(file, [down])]).toEqual([undefined, []]);
+    const [retry, ...others] = await findRetries(file, [down, up], clock.now);
+    expect([retry?.watch, others]).toEqual([down, []]);
+    expect(retry?.at).toBeGreaterThan(clock.now);
+    await pause(file, down, "why");
+    expect(await findRetries(file, [down], clock.now)).toEqual([]);
   });
 
   test("that returned 410 is paused at once", async () => {
@@ -334,7 +322,7 @@ describe("a watch", () => {
   test("that was removed while its message was on its way leaves nothing behind", async () => {
     const watched = await aWatched();
     const watch = await watched.add("q");
-    watched.receiver.send = async () => removeWatch(watched.file, watch);
+    watched.receiver.send = async () => await removeWatch(watched.file, watch);
     await after(watched, record("1"));
     for (const table of ["watches", "members", "pending", "pending_members", "deliveries"])
       expect(watched.file.sqlite.query(`select count(*) as rows from ${table}`).get()).toEqual({ rows: 0 });
@@ -345,25 +333,25 @@ describe("a watch", () => {
     await watched.add("q");
     watched.receiver.send = async (old) => {
       watched.received.push(JSON.parse("{}"));
-      removeWatch(watched.file, old);
+      await removeWatch(watched.file, old);
       const definition = { ...old.definition, filter: { words: "other" } };
-      addWatch(watched.file, { name: "q", created_at: watched.clock.now, definition }, null, []);
+      await addWatch(watched.file, { name: "q", created_at: watched.clock.now, definition }, null, []);
     };
     await after(watched, record("1"));
     expect(watched.received).toHaveLength(1);
-    const added = requireWatch(watched.file, "q");
-    expect(placeOf(watched.file, added)).toMatchObject({ position: null, members: new Set() });
-    expect(pendingOf(watched.file, added)).toBeUndefined();
+    const added = await requireWatch(watched.file, "q");
+    expect(await positionOf(watched.file, added)).toMatchObject({ feed: null, members: new Set() });
+    expect(await pendingOf(watched.file, added)).toBeUndefined();
   });
 
   test("of a catalog that was restored says so, is paused, and can continue with what changes from then on", async () => {
     const watched = await aWatched();
     await watched.add("q");
     await after(watched, record("1"));
-    beginAt(watched.file, requireWatch(watched.file, "q"), { seq: 1, id: "another event" }, [], watched.clock.now);
+    await resumeAt(watched.file, await requireWatch(watched.file, "q"), { seq: 1, id: "another event" }, [], watched.clock.now);
     const [outcome] = await watched.run();
-    expect(outcome?.paused).toStartWith("its place in the feed is lost: a backup was restored");
-    beginAt(watched.file, requireWatch(watched.file, "q"), null, [], watched.clock.now);
+    expect(outcome?.paused).toStartWith("its position in the feed is lost: a backup was restored");
+    await resumeAt(watched.file, await requireWatch(watched.file, "q"), null, [], watched.clock.now);
     expect((await watched.run())[0]?.paused).toBeNull();
   });
 
@@ -392,10 +380,10 @@ describe("a watch", () => {
         isImported = true;
         await importChanges();
       });
-      const watch = requireWatch(watched.file, "q");
+      const watch = await requireWatch(watched.file, "q");
       const { matching, position } = await matchesAtEnd(catalog, watched.index, watch.definition.filter, watched.clock.now);
       if (!isImported) await importChanges();
-      beginAt(watched.file, watch, position, matching, watched.clock.now);
+      await resumeAt(watched.file, watch, position, matching, watched.clock.now);
       await watched.run();
       seen.add(watched.items().sort().join(", "));
     }
@@ -411,9 +399,9 @@ describe("a watch", () => {
       if (watched.received.length > 1) return;
       watched.clock.now += SECOND;
       await watched.take([record("3"), record("4"), record("2", { status: "cancelled" })]);
-      const watch = requireWatch(watched.file, "q");
+      const watch = await requireWatch(watched.file, "q");
       const { matching, position } = await matchesAtEnd(watched.db, watched.index, {}, watched.clock.now);
-      beginAt(watched.file, watch, position, matching, watched.clock.now);
+      await resumeAt(watched.file, watch, position, matching, watched.clock.now);
     };
     await after(watched, record("1", { status: "cancelled" }));
     expect(watched.items()).toEqual(["changed 1 status_changed"]);
@@ -430,14 +418,14 @@ describe("a watch", () => {
       watched.clock.now += SECOND;
       await watched.take([record("2"), record("3", { title: "Other" })]);
       const definition = { ...old.definition, filter: { words: "quantum" } };
-      expect(changeWatch(watched.file, { ...old, definition }, { joining: [], leaving: [] })).toBe(true);
-      expect(changeWatch(watched.file, { ...old, definition }, { joining: [], leaving: [] })).toBe(false); // It is another one by now.
+      expect(await changeWatch(watched.file, { ...old, definition }, { joining: [], leaving: [] })).toBe(true);
+      expect(await changeWatch(watched.file, { ...old, definition }, { joining: [], leaving: [] })).toBe(false); // It is another one by now.
     };
     await after(watched, record("1"));
     expect(watched.items()).toEqual(["new 1"]);
     await after(watched, record("1", { status: "cancelled" }));
     expect(watched.items().slice(1)).toEqual(["new 2", "changed 1 status_changed"]);
-    expect(listDeliveries(watched.file, requireWatch(watched.file, "q"), 10)).toHaveLength(2);
+    expect(await listDeliveries(watched.file, await requireWatch(watched.file, "q"), 10)).toHaveLength(2);
   });
 
   test("reads no document of a change that does not concern it", async () => {
@@ -462,11 +450,11 @@ describe("a watch", () => {
     await watched.take(Array.from({ length: 102 }, (_, n) => record(`${n}`)));
     await catchUp(watched.db, watched.index);
     await runWatches({ ...watched.context(), itemsMax: 1 });
-    const deliveries = listDeliveries(watched.file, watch, 1000);
+    const deliveries = await listDeliveries(watched.file, watch, 1000);
     expect(deliveries).toHaveLength(100);
     expect(deliveries[0]).toMatchObject({ watch: "q", attempts: 1, counts: { new: 1, changed: 0, left: 0 } });
-    expect(progressOf(watched.file, watch)).toMatchObject({ delivered_total: 102 });
-    expect(countMembers(watched.file, watch)).toBe(102);
+    expect(await statusOf(watched.file, watch)).toMatchObject({ delivered_total: 102 });
+    expect(await countMembers(watched.file, watch)).toBe(102);
   });
 
   test("does not continue after a message that was accepted twice by mistake", async () => {
@@ -476,10 +464,10 @@ describe("a watch", () => {
       throw new DeliveryError("Cannot deliver");
     };
     await after(watched, record("1"));
-    const pending = pendingOf(watched.file, watch);
-    accept(watched.file, "msg_other", watched.clock.now);
-    expect(pendingOf(watched.file, watch)).toEqual(pending);
-    expect(findWatch(watched.file, "q")).toEqual(watch);
+    const pending = await pendingOf(watched.file, watch);
+    await accept(watched.file, "msg_other", watched.clock.now);
+    expect(await pendingOf(watched.file, watch)).toEqual(pending);
+    expect(await findWatch(watched.file, "q")).toEqual(watch);
   });
 
   test("leaves the rest to the next run after a time limit", async () => {
@@ -513,6 +501,6 @@ describe("a watch", () => {
     await watched.take([record("1")]);
     const [outcome] = await watched.run();
     expect(outcome?.failure).toEqual({ reason: "Cannot deliver to x: it was stopped", retry_at: null });
-    expect(progressOf(watched.file, q)).toMatchObject({ delivered_total: 0, failed_total: 0, pending: { attempts: { count: 0 } } });
+    expect(await statusOf(watched.file, q)).toMatchObject({ delivered_total: 0, failed_total: 0, pending: { attempts: { count: 0 } } });
   });
 });

@@ -2,17 +2,18 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
+import { fileNames, openWatchFile } from "../../db/sqlite/open.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { matchesAtEnd } from "../../src/watch/matching.ts";
 import type { Message } from "../../src/watch/message.ts";
 import { type RunContext, runWatches } from "../../src/watch/run.ts";
-import type { Definition } from "../../src/watch/watch.ts";
-import { addWatch, findWatch, openWatchFile, WATCH_FILE, type WatchFile } from "../../src/watch/watch-file.ts";
+import type { WatchDefinition } from "../../src/watch/watch.ts";
+import { addWatch, requireWatch } from "../../src/watch/watches.ts";
 import { aCatalog, aDirectory } from "../support/imports.ts";
 
 /** A definition of a watch of everything on standard output, with the given fields in place of its own. */
-export function aDefinition(fields: Partial<Definition> = {}): Definition {
+export function aDefinition(fields: Partial<WatchDefinition> = {}): WatchDefinition {
   return { filter: {}, at_least: "material", receiver: { to: "stdout" }, zone: "America/New_York", ...fields };
 }
 
@@ -24,7 +25,7 @@ export async function aWatched(given?: CatalogDb) {
   const { db, clock } = catalog;
   const directory = aDirectory();
   const index = openSearchFile(directory);
-  const file = openWatchFile(directory);
+  const file = openWatchFile(directory, clock.now);
   const received: Message[] = [];
   const receiver: { send: Send } = { send: async (_, { body }) => void received.push(JSON.parse(body)) };
   const machine = { now: () => clock.now, randomBytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)), env: {} };
@@ -33,7 +34,7 @@ export async function aWatched(given?: CatalogDb) {
     machine,
     catalog: db,
     index,
-    file,
+    db: file,
     send: (...sent) => receiver.send(...sent),
     setupFault: () => null,
     stop: stop.signal,
@@ -47,11 +48,11 @@ export async function aWatched(given?: CatalogDb) {
     receiver,
     stop,
     context,
-    add: async (name: string, fields: Partial<Definition> = {}) => {
+    add: async (name: string, fields: Partial<WatchDefinition> = {}) => {
       const definition = aDefinition(fields);
       const { matching, position } = await matchesAtEnd(db, index, definition.filter, clock.now);
-      addWatch(file, { name, created_at: clock.now, definition }, position, matching);
-      return requireFound(file, name);
+      await addWatch(file, { name, created_at: clock.now, definition }, position, matching);
+      return requireWatch(file, name);
     },
     run: async () => {
       await catchUp(db, index);
@@ -69,15 +70,9 @@ function itemText(item: Message["data"]["events"][number]): string {
   return item.kind === "changed" ? `changed ${id} ${item.event.type}` : `${item.kind} ${id}`;
 }
 
-function requireFound(file: WatchFile, name: string) {
-  const watch = findWatch(file, name);
-  if (watch === undefined) throw new Error(`There is no watch ${name}`);
-  return watch;
-}
-
 /** Everything in watch.db as text, to look for what must not be there. */
 export function textOfWatchFile(directory: string): string {
-  const sqlite = new Database(join(directory, WATCH_FILE), { readonly: true });
+  const sqlite = new Database(join(directory, fileNames.watch), { readonly: true });
   const tables = sqlite.query<{ name: string }, []>("select name from sqlite_master where type = 'table'").all();
   const rows = tables.flatMap(({ name }) => sqlite.query(`select * from ${name}`).all());
   sqlite.close();

@@ -5,11 +5,10 @@ import { type DatabaseLocation, locationName } from "../../../db/open.ts";
 import { Failure } from "../../../db/reason.ts";
 import { type BackedUp, type BackupReport, backUp, restore } from "../../../db/sqlite/backup.ts";
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
-import { openCatalog, openState } from "../../../db/sqlite/open.ts";
+import { hasWatches, openCatalog, openState, openWatchFile } from "../../../db/sqlite/open.ts";
 import type { Machine } from "../../runtime/machine.ts";
-import { copyOfWatches } from "../../watch/backup.ts";
-import { WATCH_FILE } from "../../watch/watch-file.ts";
 import type { Cli, CommonOptions } from "../command.ts";
+import { useAndClose } from "../databases.ts";
 import { examples, printResult } from "../output.ts";
 import { progressLine } from "../progress.ts";
 
@@ -20,8 +19,7 @@ export function backupCommand(command: Command, cli: Cli): Command {
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
         throw new Failure(`Cannot back up ${locationName(options)}: use pg_dump (docs/operate/postgres.md)`);
-      const watches = copyOfWatches(options.data); // First: a watch must not be ahead of the catalog.
-      const files = await backUpFiles(cli.machine, options, directory, watches);
+      const files = await backUpFiles(cli.machine, options, directory);
       printResult(
         cli,
         options,
@@ -37,25 +35,19 @@ function progressOf({ showProgress }: Machine): BackupReport {
   return (step, name, bytes) => showProgress(progressLine({ step: `${step} ${name},`, done: bytes / 1e6, unit: "MB" }, 0));
 }
 
-async function backUpFiles(
-  machine: Machine,
-  { data, mode = "inspect" }: DatabaseLocation,
-  directory: string,
-  watches: Uint8Array | undefined,
-): Promise<BackedUp[]> {
+async function backUpFiles(machine: Machine, { data, mode = "inspect" }: DatabaseLocation, directory: string): Promise<BackedUp[]> {
   const now = machine.now();
-  const catalog = openCatalog(data, now, { mode });
-  try {
-    const state = openState(data, now, { mode });
-    try {
-      return backUp({ catalog, state }, data, directory, { report: progressOf(machine), further: { [WATCH_FILE]: watches } });
-    } finally {
-      machine.showProgress("");
-      await state.close();
-    }
-  } finally {
-    await catalog.close();
-  }
+  return useAndClose(openCatalog(data, now, { mode }), (catalog) =>
+    useAndClose(openState(data, now, { mode }), (state) =>
+      useAndClose(hasWatches(data) ? openWatchFile(data, now, { mode }) : undefined, async (watch) => {
+        try {
+          return backUp({ catalog, state, watch }, data, directory, progressOf(machine));
+        } finally {
+          machine.showProgress("");
+        }
+      }),
+    ),
+  );
 }
 
 export function restoreCommand(command: Command, cli: Cli): Command {
@@ -65,11 +57,10 @@ export function restoreCommand(command: Command, cli: Cli): Command {
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
         throw new Failure(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
-      const watches = copyOfWatches(directory);
       try {
-        const report = progressOf(cli.machine);
-        if (watches === undefined) restore(directory, options.data, { report });
-        else withoutRuns(options.data, () => restore(directory, options.data, { report, further: { [WATCH_FILE]: watches } }));
+        const work = () => restore(directory, options.data, { report: progressOf(cli.machine) });
+        if (hasWatches(directory)) withoutRuns(options.data, work);
+        else work();
       } finally {
         cli.machine.showProgress("");
       }

@@ -3,7 +3,6 @@ import { Database } from "bun:sqlite";
 import type { Command } from "commander";
 import { migrations } from "../../../db/sqlite/migrate.ts";
 import { commit, version } from "../../runtime/version.ts";
-import { WATCH_SCHEMA } from "../../watch/watch-file.ts";
 import type { Cli } from "../command.ts";
 import { type OutputOptions, printResult } from "../output.ts";
 
@@ -12,7 +11,7 @@ export function versionCommand(command: Command, cli: Cli): Command {
     const sqlite = new Database(":memory:");
     const row = sqlite.query<{ version: string }, []>("select sqlite_version() as version").get();
     sqlite.close();
-    const schemas = { catalog: migrations.catalog.length, state: migrations.state.length, watches: WATCH_SCHEMA };
+    const schemas = { catalog: migrations.catalog.length, state: migrations.state.length, watches: migrations.watch.length };
     const versions = { fundfeed: version, commit, bun: Bun.version, sqlite: row?.version ?? "unknown", schemas };
     const numbers = Object.entries(schemas).map(([name, number]) => `${name} ${number}`);
     printResult(

@@ -4,8 +4,8 @@ import { Failure } from "../../../db/reason.ts";
 import type { Severity } from "../../events/event.ts";
 import { resolveSources } from "../../filter/sources.ts";
 import { matchesAtEnd } from "../../watch/matching.ts";
-import { type Definition, isName, NAME_RULE, type Receiver } from "../../watch/watch.ts";
-import { addWatch } from "../../watch/watch-file.ts";
+import { isName, NAME_RULE, type Receiver, type WatchDefinition } from "../../watch/watch.ts";
+import { addWatch } from "../../watch/watches.ts";
 import type { Cli } from "../command.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownOptions, withWords } from "../filter-options.ts";
 import { examples, printResult } from "../output.ts";
@@ -40,14 +40,14 @@ export function addCommand(adding: Command, cli: Cli): Command {
     });
 }
 
-async function add(cli: Cli, name: string, definition: Definition, options: AddOptions): Promise<void> {
+async function add(cli: Cli, name: string, definition: WatchDefinition, options: AddOptions): Promise<void> {
   const { machine } = cli;
-  const members = await withWatches(cli, options, async (file, catalog) => {
+  const members = await withWatches(cli, options, "create", async (db, catalog) => {
     await resolveSources(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
     return withSearchIndex(cli, options, catalog, async (index) => {
       const now = machine.now();
       const { matching, position } = await matchesAtEnd(catalog, index, definition.filter, now);
-      if (!addWatch(file, { name, created_at: now, definition }, position, options.fromStart ? [] : matching))
+      if (!(await addWatch(db, { name, created_at: now, definition }, position, options.fromStart ? [] : matching)))
         throw new Failure(`Cannot add watch ${name}: there is one with this name; fundfeed watch set ${name} changes it`);
       return matching.length;
     });

@@ -7,10 +7,10 @@ import { isOutputClosed } from "../../runtime/machine.ts";
 import { replaceText } from "../../runtime/replace-file.ts";
 import { runEvery, sleep } from "../../runtime/run-every.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
-import { nextRetryAt, type Outcome, requireWatch, runWatches, watchesToRetry } from "../../watch/run.ts";
+import { findRetries, runWatches, type WatchOutcome } from "../../watch/run.ts";
 import { send, setupFault } from "../../watch/send.ts";
-import type { Pending, Watch } from "../../watch/watch.ts";
-import { listWatches } from "../../watch/watch-file.ts";
+import type { PendingMessage, Watch } from "../../watch/watch.ts";
+import { listWatches, requireWatch } from "../../watch/watches.ts";
 import { durationAtLeast, nonBlank } from "../arguments.ts";
 import type { Cli } from "../command.ts";
 import { examples, formatCount, formatDuration, instantOrNull } from "../output.ts";
@@ -89,21 +89,23 @@ async function runOnce(
   options: RunOptions,
   stop: AbortSignal,
   only: "all" | "failed" = "all",
-): Promise<{ outcomes: Outcome[]; retryAt: EpochMs | undefined; metricsFailure: string | null }> {
+): Promise<{ outcomes: WatchOutcome[]; retryAt: EpochMs | undefined; metricsFailure: string | null }> {
   const { machine } = cli;
-  return withWatches(cli, options, async (file, catalog) => {
+  return withWatches(cli, options, "create", async (db, catalog) => {
     const release = tryLockIn(watchDirectory(options), "watch");
     if (release === undefined) throw new Failure("Cannot run the watches: another fundfeed watch run is at work on them");
     try {
-      const named = names.length === 0 ? listWatches(file) : names.map((name) => requireWatch(file, name));
+      const named = names.length === 0 ? await listWatches(db) : await Promise.all(names.map((name) => requireWatch(db, name)));
       const faultOf = ({ definition }: Watch) => setupFault(definition.receiver, machine);
       const setUp = named.filter((watch) => faultOf(watch) === null);
-      const watches = only === "all" ? named : watchesToRetry(file, setUp);
-      const sending = (watch: Watch, message: Pick<Pending, "id" | "body">) => send(watch, message, machine, stop);
-      const context = { machine, catalog, file, stop, timeLimitMs: options.every, send: sending, setupFault: faultOf };
+      const retries = async () => findRetries(db, setUp, machine.now());
+      const watches = only === "all" ? named : (await retries()).map(({ watch }) => watch);
+      const sending = (watch: Watch, message: Pick<PendingMessage, "id" | "body">) => send(watch, message, machine, stop);
+      const context = { machine, catalog, db, stop, timeLimitMs: options.every, send: sending, setupFault: faultOf };
       const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
-      const metricsFailure = writeMetrics(options.metricsFile, watchMetricsText(file, machine.now()));
-      return { outcomes, retryAt: nextRetryAt(file, setUp, machine.now()), metricsFailure };
+      const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
+      const dues = (await retries()).map(({ at }) => at);
+      return { outcomes, retryAt: dues.length === 0 ? undefined : Math.min(...dues), metricsFailure };
     } finally {
       release();
     }
@@ -122,7 +124,7 @@ function writeMetrics(path: string | undefined, text: string): string | null {
 }
 
 /** On standard error, because standard output is a receiver. With --json, one line on standard output. */
-function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonly Outcome[], time?: string): void {
+function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonly WatchOutcome[], time?: string): void {
   const at = machine.now();
   if (json) machine.printLine(JSON.stringify({ type: "watch.run", time: time ?? formatInstant(at), watches: outcomes.map(shown) }));
   else if (outcomes.length === 0 && every === undefined) machine.printError("No watches yet; fundfeed watch add makes one");
@@ -132,11 +134,11 @@ function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonl
   }
 }
 
-function shown({ failure, ...outcome }: Outcome) {
+function shown({ failure, ...outcome }: WatchOutcome) {
   return { ...outcome, failure: failure && { reason: failure.reason, retry_at: instantOrNull(failure.retry_at) } };
 }
 
-function linesOf({ messages, counts, failure, paused }: Outcome, now: EpochMs): string[] {
+function linesOf({ messages, counts, failure, paused }: WatchOutcome, now: EpochMs): string[] {
   const delivered =
     messages === 0 ? [] : [`delivered ${countsInWords(counts)}${messages === 1 ? "" : ` in ${formatCount(messages, "message")}`}`];
   if (paused !== null) return [...delivered, `paused: ${paused}`];
@@ -149,7 +151,7 @@ function retryInWords(retryAt: EpochMs | null, now: EpochMs): string {
 }
 
 /** "2 new, 3 changed, 1 no longer matching". */
-export function countsInWords(counts: Outcome["counts"]): string {
+export function countsInWords(counts: WatchOutcome["counts"]): string {
   const parts = [
     [counts.new, "new"],
     [counts.changed, "changed"],

@@ -5,9 +5,9 @@ import { type FieldName, type Filter, fieldNames } from "../../filter/filter.ts"
 import { resolveSources } from "../../filter/sources.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { matchingEach } from "../../watch/matching.ts";
-import { requireWatch } from "../../watch/run.ts";
-import type { Definition, Watch } from "../../watch/watch.ts";
-import { changeWatch, progressOf } from "../../watch/watch-file.ts";
+import { statusOf } from "../../watch/pending.ts";
+import type { Watch, WatchDefinition } from "../../watch/watch.ts";
+import { changeWatch, requireWatch } from "../../watch/watches.ts";
 import type { Cli } from "../command.ts";
 import { addFilterOptions, type FilterOptions, filterOf, flagOf, refuseUnknownOptions, withWords } from "../filter-options.ts";
 import { examples, printResult } from "../output.ts";
@@ -71,16 +71,16 @@ async function set(
   setting: Command,
   name: string,
   options: SetOptions,
-  changedFilter: (definition: Definition) => Filter,
+  changedFilter: (definition: WatchDefinition) => Filter,
 ): Promise<void> {
   const now = cli.machine.now();
-  const { watch, matching, paused } = await withWatches(cli, options, async (file, catalog) => {
-    const before = requireWatch(file, name);
+  const { watch, matching, paused } = await withWatches(cli, options, "create", async (db, catalog) => {
+    const before = await requireWatch(db, name);
     const filter = changedFilter(before.definition);
     refuseAlwaysEmptyRanges(setting, filter, now);
     await resolveSources(catalog, filter, "watch opportunities of");
     const { receiver, at_least, zone } = before.definition;
-    const definition: Definition = {
+    const definition: WatchDefinition = {
       filter,
       at_least: options.atLeast ?? at_least,
       zone: options.zone ?? zone,
@@ -89,9 +89,10 @@ async function set(
     return withSearchIndex(cli, options, catalog, async (index) => {
       const [former = [], matching = []] = await matchingEach(catalog, index, [before.definition.filter, filter], now);
       const watch: Watch = { ...before, definition };
-      if (!changeWatch(file, watch, options.fromStart ? "all" : differenceOf(former, matching)))
+      if (!(await changeWatch(db, watch, options.fromStart ? "all" : differenceOf(former, matching))))
         throw new Failure(`Cannot change watch ${name}: ${CHANGED_MEANWHILE}`);
-      return { watch, matching: matching.length, paused: progressOf(file, requireWatch(file, name)).paused };
+      const { paused } = await statusOf(db, await requireWatch(db, name));
+      return { watch, matching: matching.length, paused };
     });
   });
   const text = `Changed watch ${name}: ${definitionInWords(watch.definition, matching, now)}. It continues where it was`;

@@ -1,5 +1,6 @@
 /** The commands of `fundfeed watch` that need no file of their own: list, show, remove, test, deliveries, resume. */
 import type { Command } from "commander";
+import type { WatchDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import type { Opportunity } from "../../opportunities/opportunity.ts";
@@ -9,45 +10,38 @@ import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { dueAt } from "../../watch/attempts.ts";
 import { matchesAtEnd, matchingIds } from "../../watch/matching.ts";
 import { itemsUpTo, type Message, messageOpportunity, roomIn } from "../../watch/message.ts";
-import { newMessageId, requireWatch } from "../../watch/run.ts";
+import { type Delivery, listDeliveries, statusOf } from "../../watch/pending.ts";
+import { countMembers } from "../../watch/position.ts";
+import { newMessageId } from "../../watch/run.ts";
 import { receiverName, send } from "../../watch/send.ts";
-import type { Pending, Progress, Watch } from "../../watch/watch.ts";
-import {
-  beginAt,
-  countMembers,
-  type Delivery,
-  listDeliveries,
-  listWatches,
-  progressOf,
-  removeWatch,
-  resume,
-  type WatchFile,
-} from "../../watch/watch-file.ts";
+import type { PendingMessage, Watch, WatchStatus } from "../../watch/watch.ts";
+import { listWatches, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { Cli } from "../command.ts";
 import { formatCount, instantOrNull, printResult, table } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
-import { addWatchOptions, CHANGED_MEANWHILE, tellTrouble, type WatchOptions, withWatches, withWatchesToRead } from "../watch-options.ts";
+import { addWatchOptions, CHANGED_MEANWHILE, tellTrouble, type WatchOptions, withWatches } from "../watch-options.ts";
 import { countsInWords } from "./watch-run.ts";
 
 export function listCommand(command: Command, cli: Cli): Command {
   return addWatchOptions(command).action(async (options: WatchOptions) => {
-    await withWatchesToRead(cli, options, async (file) => {
-      const watches = file === undefined ? [] : listWatches(file).map((watch) => shownWatch(file, watch));
-      const rows = watches.map(({ watch, progress }) => ({
+    await withWatches(cli, options, "read", async (db) => {
+      const shown = (await listWatches(db)).map(async (watch) => ({ watch, status: await shownStatus(db, watch) }));
+      const watches = await Promise.all(shown);
+      const rows = watches.map(({ watch, status }) => ({
         name: watch.name,
-        matching: progress.members,
-        last_delivery: instantOrNull(progress.delivered_at),
-        state: stateOf(progress),
+        matching: status.members,
+        last_delivery: instantOrNull(status.delivered_at),
+        state: stateOf(status),
         to: receiverName(watch.definition.receiver), // Last, because an address may be long.
       }));
       printResult(
         cli,
         options,
-        watches.map(({ watch, progress }) => watchJson(watch, progress)),
+        watches.map(({ watch, status }) => watchJson(watch, status)),
         table(rows, "No watches yet; fundfeed watch add makes one"),
       );
-      for (const { watch, progress } of watches) tellTrouble(cli, watch, progress);
+      for (const { watch, status } of watches) tellTrouble(cli, watch, status);
     });
   });
 }
@@ -56,11 +50,11 @@ export function showCommand(command: Command, cli: Cli): Command {
   return addWatchOptions(command)
     .argument("<name>", "name of the watch")
     .action(async (name: string, options: WatchOptions) => {
-      await withWatchesToRead(cli, options, async (file) => {
-        const watch = requireWatch(file, name);
-        const { progress } = shownWatch(file as WatchFile, watch);
-        printResult(cli, options, watchJson(watch, progress), page(watch, progress, cli.machine.now()));
-        tellTrouble(cli, watch, progress);
+      await withWatches(cli, options, "read", async (db) => {
+        const watch = await requireWatch(db, name);
+        const status = await shownStatus(db, watch);
+        printResult(cli, options, watchJson(watch, status), page(watch, status, cli.machine.now()));
+        tellTrouble(cli, watch, status);
       });
     });
 }
@@ -69,7 +63,7 @@ export function removeCommand(command: Command, cli: Cli): Command {
   return addWatchOptions(command)
     .argument("<name>", "name of the watch")
     .action(async (name: string, options: WatchOptions) => {
-      await withWatches(cli, options, async (file) => removeWatch(file, requireWatch(file, name)));
+      await withWatches(cli, options, "create", async (db) => removeWatch(db, await requireWatch(db, name)));
       printResult(cli, options, { name, removed: true }, `Removed watch ${name}`);
     });
 }
@@ -83,8 +77,8 @@ export function testCommand(command: Command, cli: Cli): Command {
     const { machine } = cli;
     const stop = new AbortController();
     machine.onStopSignal(() => stop.abort());
-    const receiver = await withWatches(cli, options, async (file, catalog) => {
-      const watch = requireWatch(file, name);
+    const receiver = await withWatches(cli, options, "create", async (db, catalog) => {
+      const watch = await requireWatch(db, name);
       const { filter } = watch.definition;
       const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, filter, machine.now()), stop.signal);
       const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse());
@@ -112,10 +106,10 @@ export function deliveriesCommand(command: Command, cli: Cli): Command {
     .argument("[name]", "only of this watch")
     .option("--limit <n>", "the most messages to list", wholeNumber(1, 10_000), 50)
     .action(async (name: string | undefined, options: WatchOptions & { limit: number }) => {
-      await withWatchesToRead(cli, options, async (file) => {
-        const watch = name === undefined ? undefined : requireWatch(file, name);
-        const waiting = file === undefined ? [] : waitingOf(file, watch, cli.machine.now());
-        const accepted = file === undefined ? [] : listDeliveries(file, watch, options.limit);
+      await withWatches(cli, options, "read", async (db) => {
+        const watch = name === undefined ? undefined : await requireWatch(db, name);
+        const waiting = await waitingOf(db, watch, cli.machine.now());
+        const accepted = await listDeliveries(db, watch, options.limit);
         const json = [...waiting.map(({ json }) => json), ...accepted.map(deliveryJson)].slice(0, options.limit);
         const rows = [...waiting.map(({ row }) => row), ...accepted.map(deliveryRow)].slice(0, options.limit);
         printResult(cli, options, json, table(rows, "No messages yet"));
@@ -128,15 +122,15 @@ export function resumeCommand(command: Command, cli: Cli): Command {
     .argument("<name>", "name of the watch")
     .option("--at-end", "continue with what changes from now on, without the message on its way and without what has changed until now");
   return addSearchOptions(resuming).action(async (name: string, options: WatchOptions & SearchOptions & { atEnd?: true }) => {
-    await withWatches(cli, options, async (file, catalog) => {
-      const watch = requireWatch(file, name);
+    await withWatches(cli, options, "create", async (db, catalog) => {
+      const watch = await requireWatch(db, name);
       if (options.atEnd) {
         const now = cli.machine.now();
         await withSearchIndex(cli, options, catalog, async (index) => {
           const { matching, position } = await matchesAtEnd(catalog, index, watch.definition.filter, now);
-          if (!beginAt(file, watch, position, matching, now)) throw new Failure(`Cannot resume watch ${name}: ${CHANGED_MEANWHILE}`);
+          if (!(await resumeAt(db, watch, position, matching, now))) throw new Failure(`Cannot resume watch ${name}: ${CHANGED_MEANWHILE}`);
         });
-      } else resume(file, watch);
+      } else await resume(db, watch);
     });
     const next = options.atEnd ? "it continues with what changes from now on" : "it continues where it was";
     printResult(cli, options, { name, resumed: true }, `Resumed watch ${name}; ${next}`);
@@ -146,13 +140,13 @@ export function resumeCommand(command: Command, cli: Cli): Command {
 // ---- How watches and messages are shown.
 
 /** The state of a watch, and how many opportunities match as far as the receiver knows. */
-type Shown = Progress & { members: number };
+type Shown = WatchStatus & { members: number };
 
-function shownWatch(file: WatchFile, watch: Watch): { watch: Watch; progress: Shown } {
-  return { watch, progress: { ...progressOf(file, watch), members: countMembers(file, watch) } };
+async function shownStatus(db: WatchDb, watch: Watch): Promise<Shown> {
+  return { ...(await statusOf(db, watch)), members: await countMembers(db, watch) };
 }
 
-function stateOf({ paused, pending }: Pick<Progress, "paused" | "pending">): string {
+function stateOf({ paused, pending }: Pick<WatchStatus, "paused" | "pending">): string {
   if (paused !== null) return "paused";
   return pending !== null && pending.attempts.count > 0 ? "failing" : "ok";
 }
@@ -172,13 +166,13 @@ function watchJson({ name, created_at, definition }: Watch, { members, checked_a
   };
 }
 
-function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: Pending) {
+function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: PendingMessage) {
   return { id, created_at: formatInstant(created_at), oldest_at: formatInstant(oldest_at), attempts: count, error };
 }
 
-function page({ name, created_at, definition }: Watch, progress: Shown, now: EpochMs): string {
+function page({ name, created_at, definition }: Watch, status: Shown, now: EpochMs): string {
   const { filter, receiver, at_least, zone } = definition;
-  const { members, delivered_at, delivered_total, failed_total, pending, paused } = progress;
+  const { members, delivered_at, delivered_total, failed_total, pending, paused } = status;
   const facts: [string, string | null][] = [
     ["name", name],
     ...describeFilter(filter, now).map((condition): [string, string] => ["filter", condition]),
@@ -194,15 +188,15 @@ function page({ name, created_at, definition }: Watch, progress: Shown, now: Epo
     ["failed", formatCount(failed_total, "attempt")],
     ["on its way", pending === null ? null : `${pending.id}, ${formatCount(pending.attempts.count, "failed attempt")}`],
     ["next attempt", pending === null || paused !== null ? null : formatInstant(dueAt(pending.attempts, now))],
-    ["state", stateOf(progress)],
+    ["state", stateOf(status)],
   ];
   return facts.flatMap(([label, value]) => (value === null ? [] : [label.padEnd(14) + value])).join("\n");
 }
 
-function waitingOf(file: WatchFile, only: Watch | undefined, now: EpochMs) {
-  const watches = only === undefined ? listWatches(file) : [only];
-  return watches.flatMap((watch) => {
-    const { pending, paused } = progressOf(file, watch);
+async function waitingOf(db: WatchDb, only: Watch | undefined, now: EpochMs) {
+  const watches = only === undefined ? await listWatches(db) : [only];
+  const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await statusOf(db, watch)) })));
+  return statuses.flatMap(({ watch, pending, paused }) => {
     if (pending === null) return [];
     const { counts } = (JSON.parse(pending.body) as Message).data;
     const { count, error } = pending.attempts;

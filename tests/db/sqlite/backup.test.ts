@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { backUp, restore } from "../../../db/sqlite/backup.ts";
-import { openCatalog, openState } from "../../../db/sqlite/open.ts";
+import { openCatalog, openState, openWatchFile, type WatchFile } from "../../../db/sqlite/open.ts";
 import { overwriteRootPage } from "../../support/damage.ts";
 import { aDirectory, contentsOf, dropScratch, NOON } from "../../support/imports.ts";
 import { anOpportunity, storeRecords } from "../../support/records.ts";
@@ -77,7 +77,7 @@ describe("backUp()", () => {
     mkdirSync(`${directory}.partial`, { recursive: true });
     writeFileSync(`${directory}.partial/catalog.db`, "left by a kill");
     await leaveJournal(`${directory}.partial/catalog.db.partial`);
-    backUp({ catalog, state }, data, directory, { report: () => void seen.add(existsSync(directory)) });
+    backUp({ catalog, state }, data, directory, () => void seen.add(existsSync(directory)));
     expect([...seen]).toEqual([false]);
     expect(readdirSync(join(directory, ".."))).toEqual(["backup"]);
     expect(readdirSync(directory).sort()).toEqual(["catalog.db", "state.db"]);
@@ -100,31 +100,65 @@ describe("backUp()", () => {
 
 test("backUp() leaves nothing behind if another program creates the directory first", async () => {
   const { data, catalog, state, close } = await backedUp();
+  const watch = openWatchFile(data, NOON);
   const directory = join(aDirectory(), "new");
   const createFirst = () => void mkdirSync(join(directory, "of another program"), { recursive: true });
-  const further = { "watch.db": new TextEncoder().encode("the watches") };
-  expect(() => backUp({ catalog, state }, data, directory, { report: createFirst, further })).toThrow(`Cannot back up to ${directory}`);
+  expect(() => backUp({ catalog, state, watch }, data, directory, createFirst)).toThrow(`Cannot back up to ${directory}`);
   expect(readdirSync(join(directory, ".."))).toEqual(["new"]);
+  await watch.close();
   await close();
 });
 
-test("further files are replaced together with the databases, or nothing is", async () => {
+test("watches are replaced together with the databases, or nothing is; a backup without them leaves them", async () => {
   const { data, copy, catalog, state, contents, close } = await backedUp();
-  const watches = new TextEncoder().encode("the watches");
-  expect(backUp({ catalog, state }, data, copy, { further: { "watch.db": watches } }).map(({ name }) => name)).toContain("watch.db");
+  const names = () => openedWatches(data, (db) => db.sqlite.query("select name from watches").values().flat());
+  const add = (name: string) =>
+    openedWatches(data, (db) => db.sqlite.run(`insert into watches values (null, ?, 0, '{}', 0, '', 0, 0, 0, 0, null)`, [name]));
+  await add("first");
+  await openedWatches(data, (watch) => {
+    expect(backUp({ catalog, state, watch }, data, copy).map(({ name }) => name)).toEqual(["catalog.db", "state.db", "watch.db"]);
+  });
+  await add("second");
   await storeRecords(catalog, [anOpportunity({ title: "Later" })], NOON);
-  const cannotBeWritten = { "watch.db": new Uint8Array(1), "missing/watch.db": watches };
-  expect(() => backUp({ catalog, state }, data, copy, { further: cannotBeWritten })).toThrow();
   await close();
-  expect(() => restore(copy, data, { further: cannotBeWritten })).toThrow();
-  expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
-  expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db", "watch.db"]);
-  expect(readFileSync(join(copy, "watch.db"), "utf8")).toBe("the watches");
-  expect(await contentsIn(copy)).toBe(contents);
+  const failing = (from: string, to: string) => {
+    if (from.endsWith("state.db")) throw new Error("unreadable");
+    copyFileSync(from, to);
+  };
+  expect(() => restore(copy, data, { copy: failing })).toThrow();
+  expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db", "watch.db"]);
+  expect(await names()).toEqual(["first", "second"]);
   expect(await contentsIn(data)).not.toBe(contents);
-  restore(copy, data, { further: { "watch.db": undefined } });
+  restore(copy, data);
+  expect(await names()).toEqual(["first"]);
   expect(await contentsIn(data)).toBe(contents);
+  await add("third");
+  rmSync(join(copy, "watch.db"));
+  restore(copy, data);
+  expect(await names()).toEqual(["first", "third"]);
 });
+
+test("backUp() without watches removes those of an earlier backup, and with a damaged one changes nothing", async () => {
+  const { data, copy, catalog, state, close } = await backedUp();
+  await openedWatches(data, (watch) => backUp({ catalog, state, watch }, data, copy));
+  overwriteRootPage(join(data, "watch.db"), "watches");
+  await openedWatches(data, (watch) => {
+    expect(() => backUp({ catalog, state, watch }, data, copy)).toThrow("Cannot back up to");
+  });
+  expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db", "watch.db"]);
+  backUp({ catalog, state }, data, copy);
+  expect(readdirSync(copy).sort()).toEqual(["catalog.db", "state.db"]);
+  await close();
+});
+
+async function openedWatches<T>(data: string, work: (db: WatchFile) => T): Promise<T> {
+  const db = openWatchFile(data, NOON);
+  try {
+    return work(db);
+  } finally {
+    await db.close();
+  }
+}
 
 describe("backUp() refuses, and changes nothing,", () => {
   test("the data directory itself, by any name", async () => {
@@ -159,7 +193,7 @@ describe("backUp() refuses, and changes nothing,", () => {
         refusal = error;
       }
     };
-    backUp({ catalog, state }, data, directory, { report });
+    backUp({ catalog, state }, data, directory, report);
     expect(String(refusal)).toBe(`Error: Cannot back up to ${directory}: another backup or restore is at work there`);
     expect(readdirSync(directory).sort()).toEqual(["catalog.db", "state.db"]);
     expect(await contentsIn(directory)).toBe(contents);

@@ -1,0 +1,88 @@
+/** The tables of `watch.db`: watches, what their receivers know, and messages. Instants are milliseconds since 1970 UTC. */
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+const follow = { onDelete: "cascade", onUpdate: "cascade" } as const;
+
+export const watches = sqliteTable("watches", {
+  /** A watch that is changed, or removed and added again, gets another key. A run that still has the old key then does nothing to it. */
+  key: integer("key").primaryKey({ autoIncrement: true }),
+  name: text("name").notNull().unique(),
+  created_at: integer("created_at").notNull(),
+  /** JSON of a `WatchDefinition`. */
+  definition: text("definition").notNull(),
+  /** The watch's position in the feed: after this event. Both are null at the beginning. */
+  feed_seq: integer("feed_seq"),
+  feed_id: text("feed_id"),
+  /** When the watch was last compared with the catalog, and its receiver had everything until then. */
+  checked_at: integer("checked_at").notNull(),
+  delivered_at: integer("delivered_at"),
+  delivered_total: integer("delivered_total").notNull(),
+  failed_total: integer("failed_total").notNull(),
+  /** Why the watch is paused. */
+  paused: text("paused"),
+});
+
+/** Opportunities of which the receiver knows that they match. `WITHOUT ROWID` is in the migration only: drizzle-kit cannot write it. */
+export const members = sqliteTable(
+  "members",
+  {
+    watch: integer("watch")
+      .notNull()
+      .references(() => watches.key, follow),
+    id: text("id").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.watch, table.id] })],
+);
+
+/** At most one message of each watch: stored before it is sent, and until it is accepted. */
+export const pending = sqliteTable("pending", {
+  watch: integer("watch")
+    .primaryKey()
+    .references(() => watches.key, follow),
+  id: text("id").notNull(),
+  created_at: integer("created_at").notNull(),
+  oldest_at: integer("oldest_at").notNull(),
+  body: text("body").notNull(),
+  /** JSON of `MessageCounts`. */
+  counts: text("counts").notNull(),
+  /** The position in the feed after the message. */
+  feed_seq: integer("feed_seq"),
+  feed_id: text("feed_id"),
+  /** The failed attempts so far (`Attempts`). */
+  count: integer("count").notNull(),
+  at: integer("at"),
+  wait_ms: integer("wait_ms").notNull(),
+  failing_ms: integer("failing_ms").notNull(),
+  error: text("error"),
+});
+
+/** What the acceptance of a message changes in `members`. `WITHOUT ROWID`, too. */
+export const pendingMembers = sqliteTable(
+  "pending_members",
+  {
+    watch: integer("watch")
+      .notNull()
+      .references(() => pending.watch, follow),
+    id: text("id").notNull(),
+    /** 1 joins the members, 0 leaves them. */
+    joins: integer("joins").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.watch, table.id] })],
+);
+
+/** Accepted messages. */
+export const deliveries = sqliteTable(
+  "deliveries",
+  {
+    seq: integer("seq").primaryKey(),
+    watch: integer("watch")
+      .notNull()
+      .references(() => watches.key, follow),
+    id: text("id").notNull(),
+    created_at: integer("created_at").notNull(),
+    delivered_at: integer("delivered_at").notNull(),
+    attempts: integer("attempts").notNull(),
+    counts: text("counts").notNull(),
+  },
+  (table) => [index("deliveries_of_watch").on(table.watch, table.seq)],
+);

@@ -1,0 +1,154 @@
+/**
+ * The message of a watch that is on its way: at most one. It is stored before it is sent. When the receiver has accepted it, its effects on
+ * the watch's position are stored in one transaction. So a kill at any point delivers a message again, with the same id and content, and
+ * loses none.
+ */
+import { and, desc, eq, inArray, isNull, notInArray, or, type SQL, sql } from "drizzle-orm";
+import type { WatchDb } from "../../db/engine.ts";
+import { deleteFrom, exists, insertInto, listOf, parameter, pick, query, select, update } from "../../db/query.ts";
+import { deliveries, members, pending, pendingMembers, watches } from "../../db/schema/sqlite/watch.ts";
+import type { FeedPosition } from "../events/feed.ts";
+import type { EpochMs } from "../text/instant.ts";
+import type { MessageCounts } from "./message.ts";
+import type { Attempts, PendingMessage, Watch, WatchStatus } from "./watch.ts";
+
+/** A message to be stored, with its effects. */
+export type PlannedMessage = {
+  id: string;
+  created_at: EpochMs;
+  /** When the oldest change of the message was stored. */
+  oldest_at: EpochMs;
+  body: string;
+  counts: MessageCounts;
+  /** The position in the feed after the message. */
+  feed: FeedPosition;
+  joining: readonly string[];
+  leaving: readonly string[];
+};
+
+/** An accepted message. */
+export type Delivery = { id: string; watch: string; created_at: EpochMs; delivered_at: EpochMs; attempts: number; counts: MessageCounts };
+
+/** Accepted messages that are listed for each watch. */
+const DELIVERIES_KEPT = 100;
+
+const ofWatch = { watch: pending.watch };
+const isThere = query({ key: watches.key }, ({ key }) => select(exists).from(watches).where(eq(watches.key, key)));
+const statusByKey = query({ key: watches.key }, ({ key }) =>
+  select(pick(watches, "checked_at", "delivered_at", "delivered_total", "failed_total", "paused"))
+    .from(watches)
+    .where(eq(watches.key, key)),
+);
+const attempts = pick(pending, "count", "at", "wait_ms", "failing_ms", "error");
+const byWatch = query(ofWatch, ({ watch }) =>
+  select({ ...pick(pending, "id", "created_at", "oldest_at", "body"), ...attempts })
+    .from(pending)
+    .where(eq(pending.watch, watch)),
+);
+const byId = query({ id: pending.id }, ({ id }) =>
+  select(pick(pending, "watch", "created_at", "feed_seq", "feed_id", "counts", "count"))
+    .from(pending)
+    .where(eq(pending.id, id)),
+);
+const insert = insertInto(pending);
+const insertMembers = query(
+  { ...ofWatch, joins: pendingMembers.joins, ids: listOf(pendingMembers.id) },
+  ({ watch, joins, ids }) => sql<never>`insert into ${pendingMembers} (watch, id, joins) select ${watch}, value, ${joins} from ${ids}`,
+);
+const setAttempts = query({ ...ofWatch, ...attempts }, ({ watch, ...after }) => update(pending).set(after).where(eq(pending.watch, watch)));
+const countFailure = query(pick(watches, "key", "paused"), ({ key, paused }) =>
+  update(watches)
+    .set({ failed_total: sql`${watches.failed_total} + 1`, paused: sql`coalesce(${paused}, ${watches.paused})` })
+    .where(eq(watches.key, key)),
+);
+
+/** What the acceptance of a message does. */
+const changing = (watch: SQL<number>, joins: 0 | 1) =>
+  select(pick(pendingMembers, "id"))
+    .from(pendingMembers)
+    .where(and(eq(pendingMembers.watch, watch), eq(pendingMembers.joins, joins)));
+const leave = query(ofWatch, ({ watch }) =>
+  deleteFrom(members).where(and(eq(members.watch, watch), inArray(members.id, changing(watch, 0)))),
+);
+const join = query(
+  ofWatch,
+  ({ watch }) => sql<never>`insert or ignore into ${members} (watch, id) select ${watch}, id from ${changing(watch, 1)}`,
+);
+const moveAndCount = query(pick(watches, "key", "feed_seq", "feed_id", "checked_at", "delivered_at"), ({ key, ...accepted }) =>
+  update(watches)
+    .set({ ...accepted, delivered_total: sql`${watches.delivered_total} + 1` })
+    .where(eq(watches.key, key)),
+);
+const insertDelivery = insertInto(deliveries, { key: "seq" });
+const remove = query(ofWatch, ({ watch }) => deleteFrom(pending).where(eq(pending.watch, watch)));
+const forgetOld = query({ watch: deliveries.watch }, ({ watch }) => {
+  const ofSame = eq(deliveries.watch, watch);
+  const kept = select(pick(deliveries, "seq")).from(deliveries).where(ofSame).orderBy(desc(deliveries.seq)).limit(DELIVERIES_KEPT);
+  return deleteFrom(deliveries).where(and(ofSame, notInArray(deliveries.seq, kept)));
+});
+const newest = query({ watch: parameter<number | null>(), limit: parameter<number>() }, ({ watch, limit }) =>
+  select({ ...pick(deliveries, "id", "created_at", "delivered_at", "attempts", "counts"), watch: watches.name })
+    .from(deliveries)
+    .innerJoin(watches, eq(watches.key, deliveries.watch))
+    .where(or(isNull(watch), eq(deliveries.watch, watch)))
+    .orderBy(desc(deliveries.seq))
+    .limit(limit),
+);
+
+export async function pendingOf(db: WatchDb, { key }: Watch): Promise<PendingMessage | undefined> {
+  const row = await db.get(byWatch, { watch: key });
+  if (row === undefined) return undefined;
+  const { count, at, wait_ms, failing_ms, error, ...message } = row;
+  return { ...message, attempts: { count, at, wait_ms, failing_ms, error } };
+}
+
+/** How the deliveries of a watch go. */
+export async function statusOf(db: WatchDb, watch: Watch): Promise<WatchStatus> {
+  const removed = { checked_at: watch.created_at, delivered_at: null, delivered_total: 0, failed_total: 0, paused: null };
+  return { ...((await db.get(statusByKey, watch)) ?? removed), pending: (await pendingOf(db, watch)) ?? null };
+}
+
+/** Stores a message that is to be sent. Returns false if the watch was removed. */
+export async function storePending(db: WatchDb, { key }: Watch, message: PlannedMessage): Promise<boolean> {
+  const { counts, feed, joining, leaving, ...rest } = message;
+  const none = { count: 0, at: null, wait_ms: 0, failing_ms: 0, error: null };
+  const row = { watch: key, ...rest, counts: JSON.stringify(counts), feed_seq: feed?.seq ?? null, feed_id: feed?.id ?? null, ...none };
+  return db.transaction(async (sql) => {
+    if ((await sql.get(isThere, { key })) === undefined) return false;
+    await sql.run(insert, row);
+    await sql.run(insertMembers, { watch: key, joins: 1, ids: joining });
+    await sql.run(insertMembers, { watch: key, joins: 0, ids: leaving });
+    return true;
+  });
+}
+
+/** Stores the attempts of a message, and why its watch is paused if it is. Does nothing if it is not pending any more. */
+export async function storeAttempts(db: WatchDb, id: string, after: Attempts, paused: string | null): Promise<void> {
+  await db.transaction(async (sql) => {
+    const { watch } = (await sql.get(byId, { id })) ?? {};
+    if (watch === undefined) return;
+    await sql.run(setAttempts, { watch, ...after });
+    await sql.run(countFailure, { key: watch, paused });
+  });
+}
+
+/** Applies an accepted message: from here on, its watch continues after it. Does nothing if it is not pending any more. */
+export async function accept(db: WatchDb, id: string, delivered_at: EpochMs): Promise<void> {
+  await db.transaction(async (sql) => {
+    const message = await sql.get(byId, { id });
+    if (message === undefined) return;
+    const { watch, created_at, feed_seq, feed_id, counts, count } = message;
+    await sql.run(leave, { watch });
+    await sql.run(join, { watch });
+    await sql.run(moveAndCount, { key: watch, feed_seq, feed_id, checked_at: created_at, delivered_at });
+    await sql.insert(insertDelivery, { watch, id, created_at, delivered_at, attempts: count + 1, counts });
+    await sql.run(remove, { watch });
+    await sql.run(forgetOld, { watch });
+  });
+}
+
+/** Accepted messages, the newest first; of one watch or of all. */
+export async function listDeliveries(db: WatchDb, watch: Watch | undefined, limit: number): Promise<Delivery[]> {
+  const rows = await db.all(newest, { watch: watch?.key ?? null, limit });
+  return rows.map(({ counts, ...row }) => ({ ...row, counts: JSON.parse(counts) as MessageCounts }));
+}
