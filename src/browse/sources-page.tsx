@@ -2,8 +2,14 @@
 /** The page of sources: how fresh each is, how many records it has, and how many changed. */
 import type { CatalogDb } from "../../db/engine.ts";
 import type { SourceEntry } from "../sources/entry.ts";
-import { newestPostedDates } from "../sources/news.ts";
-import { type LastChanges, listSources, recordsByLastChange, type SourceStatus, sourceStatuses } from "../sources/source.ts";
+import {
+  type LastChanges,
+  listSources,
+  newestPostedDates,
+  recordsByLastChange,
+  type SourceStatus,
+  sourceStatuses,
+} from "../sources/source.ts";
 import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";

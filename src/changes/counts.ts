@@ -1,12 +1,11 @@
 /**
- * Counts of records, so that no command has to count them: by facet (`facets.records`), and by source and date of `posted_at` (`posted_days`).
- *
- * Each transaction adds up what it changes and saves the sums at its end.
+ * Counts of records, so that no command has to count them: by facet (`facets.records`), and by source and date of `posted_at` (the figures `posted`). Each transaction adds up what it changes and saves the sums at its end.
  */
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
-import { jsonOf, pick, query, select, selectAll } from "../../db/query.ts";
-import { facets, postedDays } from "../../db/schema/sqlite/catalog.ts";
+import { jsonOf, pick, query, select } from "../../db/query.ts";
+import { facets, figures } from "../../db/schema/sqlite/catalog.ts";
+import { addToFigures } from "../sources/figures.ts";
 
 /** What a transaction adds to the counts: by facet id, and by source and date. */
 export type CountChanges = { facets: Map<number, number>; days: Map<string, Map<string, number>> };
@@ -44,7 +43,6 @@ function postedOnOf({ buffer, byteOffset, byteLength }: Uint8Array): string | un
 }
 
 type FacetSum = { id: number; records: number };
-type DaySum = { source: string; posted_on: string; records: number };
 
 const addToFacets = query({ sums: jsonOf<FacetSum>() }, ({ sums }, { jsonElements, jsonMember }) => {
   const member = (name: string) => sql`cast(${jsonMember(sql.identifier("value"), name)} as bigint)`;
@@ -52,28 +50,24 @@ const addToFacets = query({ sums: jsonOf<FacetSum>() }, ({ sums }, { jsonElement
     from (select ${member("id")} as id, ${member("records")} as records from ${jsonElements(sums)}) as sums
     where ${facets.id} = sums.id`;
 });
-const addToDays = query({ sums: jsonOf<DaySum>() }, ({ sums }, { jsonElements, jsonMember }) => {
-  const value = sql.identifier("value");
-  return sql`insert into ${postedDays} (source, posted_on, records)
-    select ${jsonMember(value, "source")}, ${jsonMember(value, "posted_on")}, cast(${jsonMember(value, "records")} as bigint)
-    from ${jsonElements(sums)} where true
-    on conflict (source, posted_on) do update set records = ${postedDays.records} + excluded.records`;
-});
 
 /** Saves the changes of a transaction. */
 export async function saveCounts(sql: CatalogSql, { facets, days }: CountChanges): Promise<void> {
-  const byFacet = [...facets].map(([id, records]) => ({ id, records })).filter(changes);
-  const byDay = [...days].flatMap(([source, counts]) =>
-    [...counts].map(([posted_on, records]) => ({ source, posted_on, records })).filter(changes),
+  const byFacet = [...facets].map(([id, records]) => ({ id, records })).filter(({ records }) => records !== 0);
+  const byDay = [...days].flatMap(([subject, counts]) =>
+    [...counts].map(([name, number]) => ({ kind: "posted" as const, subject, name, number })),
   );
   if (byFacet.length > 0) await sql.run(addToFacets, { sums: byFacet });
-  if (byDay.length > 0) await sql.run(addToDays, { sums: byDay });
+  await addToFigures(
+    sql,
+    byDay.filter(({ number }) => number !== 0),
+  );
 }
 
-const changes = ({ records }: { records: number }) => records !== 0;
-
 const allFacets = query({}, () => select(pick(facets, "id", "records")).from(facets));
-const allDays = query({}, () => selectAll(postedDays));
+const allDays = query({}, () =>
+  select({ source: figures.subject, day: figures.name, records: figures.number }).from(figures).where(eq(figures.kind, "posted")),
+);
 
 /** The saved counts that differ from those of all records, as sentences. */
 export async function wrongCounts(sql: CatalogSql, counted: CountChanges): Promise<string[]> {
@@ -82,10 +76,10 @@ export async function wrongCounts(sql: CatalogSql, counted: CountChanges): Promi
     const right = counted.facets.get(id) ?? 0;
     if (records !== right) wrong.push(`facet ${id} counts ${records} records, but ${right} have it`);
   }
-  for (const { source, posted_on, records } of await sql.all(allDays)) {
-    const right = counted.days.get(source)?.get(posted_on) ?? 0;
-    if (records !== right) wrong.push(`${source} counts ${records} records posted on ${posted_on}, but has ${right}`);
-    counted.days.get(source)?.delete(posted_on);
+  for (const { source, day, records } of await sql.all(allDays)) {
+    const right = counted.days.get(source)?.get(day) ?? 0;
+    if (records !== right) wrong.push(`${source} counts ${records} records posted on ${day}, but has ${right}`);
+    counted.days.get(source)?.delete(day);
   }
   for (const [source, days] of counted.days)
     for (const [day, right] of days) wrong.push(`${source} counts no records posted on ${day}, but has ${right}`);

@@ -4,14 +4,12 @@
  */
 import { gt } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { insertInto, orUpdate, pick, query, selectBy, update } from "../../db/query.ts";
-import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
+import { pick, query, update } from "../../db/query.ts";
+import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { noteInstant, readInstants } from "../sources/figures.ts";
 import { CLOCK_SKEW_MAX_MS, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { newestInstant } from "./stored.ts";
 
-const JUDGED_UNTIL = "statuses judged until";
-const settingByName = selectBy(settings, "name");
-const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, settings.value) });
 const makeDue = query(pick(opportunities, "due_at", "updated_at"), ({ due_at, updated_at }) =>
   update(opportunities).set({ due_at }).where(gt(opportunities.updated_at, updated_at)),
 );
@@ -26,7 +24,7 @@ export function judgingInstant(instant: EpochMs, clock: EpochMs): EpochMs {
 
 /** Notes that statuses were judged at `now`, in the transaction that stores them. */
 export async function noteJudged(sql: CatalogSql, now: EpochMs): Promise<void> {
-  if (now > ((await readJudgedUntil(sql)) ?? Number.NEGATIVE_INFINITY)) await storeJudgedUntil(sql, now);
+  if (now > ((await readJudgedUntil(sql)) ?? Number.NEGATIVE_INFINITY)) await noteInstant(sql, "", "judged_until", now);
 }
 
 /** Makes due all records that may have been judged at an instant that is still to come, because the clock was ahead. */
@@ -35,7 +33,7 @@ export async function makeJudgedAheadDue(db: CatalogDb, now: EpochMs): Promise<v
   await db.transaction(async (sql) => {
     if (!(await isJudgedAhead(sql, now))) return;
     await sql.run(makeDue, { due_at: now, updated_at: now + CLOCK_SKEW_MAX_MS });
-    await storeJudgedUntil(sql, now);
+    await noteInstant(sql, "", "judged_until", now);
   });
 }
 
@@ -52,10 +50,5 @@ export async function warningOfChangesAhead(sql: CatalogSql, now: EpochMs): Prom
 }
 
 async function readJudgedUntil(sql: CatalogSql): Promise<EpochMs | undefined> {
-  const row = await sql.get(settingByName, { name: JUDGED_UNTIL });
-  return row === undefined ? undefined : Date.parse(Buffer.from(row.value).toString());
-}
-
-async function storeJudgedUntil(sql: CatalogSql, instant: EpochMs): Promise<void> {
-  await sql.run(storeSetting, { name: JUDGED_UNTIL, value: Buffer.from(formatInstant(instant)) });
+  return (await readInstants(sql, "")).judged_until;
 }

@@ -1,8 +1,9 @@
 /** The import log: files, instants and counts of every import. It shows whether a killed import is being run again. */
-import { desc, eq, sql } from "drizzle-orm";
+import { desc, eq } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { insertInto, orUpdate, parameter, pick, query, select, selectAll, update } from "../../db/query.ts";
-import { imports, importTotals, lastImports } from "../../db/schema/sqlite/catalog.ts";
+import { insertInto, parameter, pick, query, select, selectAll, update } from "../../db/query.ts";
+import { imports } from "../../db/schema/sqlite/catalog.ts";
+import { addToFigures } from "../sources/figures.ts";
 import { noteImport } from "../sources/news.ts";
 import type { EpochMs } from "../text/instant.ts";
 
@@ -49,10 +50,6 @@ const importById = query({ id: imports.id }, ({ id }) =>
     .from(imports)
     .where(eq(imports.id, id)),
 );
-const addToTotal = insertInto(importTotals, {
-  onConflict: sql` on conflict (format, name) do update set total = ${importTotals.total} + excluded.total`,
-});
-const saveLastImport = insertInto(lastImports, { onConflict: orUpdate(lastImports.source, lastImports.finished_at) });
 const newestFirst = () => selectAll(imports).orderBy(desc(imports.id));
 const newestImports = query({ limit: parameter<number>() }, ({ limit }) => newestFirst().limit(limit));
 const newestImport = query({}, () => newestFirst().limit(1));
@@ -109,12 +106,13 @@ export async function finishImport(db: CatalogDb, id: number, summary: Summary, 
   await db.transaction(async (sql) => {
     await sql.run(updateFinish, { id, counts: JSON.stringify(summary), finished_at: now });
     const { format = "", sources = "[]", as_of = null } = (await sql.get(importById, { id })) ?? {};
-    for (const [name, total] of Object.entries({ imports: 1, ...summary })) await sql.run(addToTotal, { format, name, total });
+    const totals = Object.entries({ imports: 1, ...summary });
+    await addToFigures(
+      sql,
+      totals.map(([name, number]) => ({ kind: "total", subject: format, name, number })),
+    );
     if (format === "events") return;
-    for (const source of JSON.parse(sources) as string[]) {
-      await sql.run(saveLastImport, { source, finished_at: now });
-      await noteImport(sql, source, now, as_of);
-    }
+    for (const source of JSON.parse(sources) as string[]) await noteImport(sql, source, now, as_of);
   });
 }
 

@@ -15,8 +15,7 @@ import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts"
 import { findByNumber, findFrom, MATCH_BEGIN, MATCH_END, sorts } from "../search/find.ts";
 import { readFreshness } from "../search/freshness.ts";
 import type { SearchFile } from "../search/search-file.ts";
-import { newestPostedDates } from "../sources/news.ts";
-import { listSources, requireSources, sourceStatuses } from "../sources/source.ts";
+import { listSources, newestPostedDates, requireSources, sourceStatuses } from "../sources/source.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import type {
   ChangesRequest,

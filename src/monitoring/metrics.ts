@@ -1,10 +1,10 @@
 /** Metrics in Prometheus's text format, version 0.0.4. No label names a key, an account or a record. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { asc, isNull } from "drizzle-orm";
+import { and, asc, eq, isNull } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { pick, query, select, selectAll } from "../../db/query.ts";
-import { imports, importTotals, lastImports } from "../../db/schema/sqlite/catalog.ts";
+import { pick, query, select } from "../../db/query.ts";
+import { figures, imports } from "../../db/schema/sqlite/catalog.ts";
 import { fileNames } from "../../db/sqlite/open.ts";
 import type { StatusTurns } from "../changes/status-turns.ts";
 import type { SharedQuotas } from "../quota/redis.ts";
@@ -152,14 +152,23 @@ async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
 
 const outcomes = ["read", "added", "changed", "unchanged", "merged", "rejected", "removed", "linked"] as const;
 
-const allTotals = query({}, () => selectAll(importTotals).orderBy(asc(importTotals.format)));
+const allTotals = query({}, () =>
+  select({ format: figures.subject, name: figures.name, total: figures.number })
+    .from(figures)
+    .where(eq(figures.kind, "total"))
+    .orderBy(asc(figures.subject)),
+);
 const unfinishedImports = query({}, () =>
   select(pick(imports, "format", "counts"))
     .from(imports)
     .where(isNull(imports.finished_at))
     .orderBy(asc(imports.format)),
 );
-const allLastImports = query({}, () => selectAll(lastImports));
+const allLastImports = query({}, () =>
+  select({ source: figures.subject, finished_at: figures.number })
+    .from(figures)
+    .where(and(eq(figures.kind, "instant"), eq(figures.name, "finished_at"))),
+);
 
 /** Sums over the imports of each format: of the numbers of their summaries, and how many finished and how many did not. */
 async function importSums(db: CatalogDb): Promise<Map<string, Map<string, number>>> {

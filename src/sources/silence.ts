@@ -21,7 +21,7 @@ export type Silence = {
 };
 
 /** Days that are looked at. */
-export const DAYS_KEPT = 31;
+export const DAYS_SEEN = 31;
 /** Fewer days say nothing about a habit. */
 const [NEWS_DAYS_MIN, IMPORT_DAYS_MIN] = [10, 5];
 /** Shorter pauses are never a silence: a long weekend, a day on which a machine was off. */

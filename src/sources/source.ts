@@ -1,13 +1,14 @@
 /** The named sources (D-13), and what is stored of every source. */
 
-import { asc, eq, sql as fragment, gt, inArray, max, ne, type SQL, sum } from "drizzle-orm";
+import { and, asc, eq, sql as fragment, gt, inArray, max, ne, type SQL, sum } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
-import { facets, lastImports, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
+import { facets, figures, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
 import { SOURCE_CODE, upperCaseCode } from "../text/source-code.ts";
 import type { SourceEntry } from "./entry.ts";
+import { listPostedDays } from "./news.ts";
 
 const CODE = new RegExp(SOURCE_CODE);
 
@@ -47,6 +48,16 @@ export async function listSourcesOfRecords(db: CatalogDb): Promise<string[]> {
   return (await db.all(sourcesOfRecords)).map(({ source }) => source);
 }
 
+/** By source code: the newest day up to `today` on which the source posted a record. */
+export async function newestPostedDates(db: CatalogDb, today: string): Promise<Map<string, string>> {
+  const newest = new Map<string, string>();
+  for (const source of await listSourcesOfRecords(db)) {
+    const [day] = await listPostedDays(db, source, today, 1);
+    if (day !== undefined) newest.set(source, day);
+  }
+  return newest;
+}
+
 /** Throws if a code belongs to no named source and no record: a typo would otherwise select nothing. */
 export async function requireSources(db: CatalogDb, codes: readonly string[], action: string): Promise<void> {
   const known = [...(await listSources(db)).map(({ code }) => code), ...(await listSourcesOfRecords(db))];
@@ -74,10 +85,10 @@ const statuses = query({}, () =>
     records: fragment<number>`cast(sum(${facets.records}) as bigint)`.as("records"),
     open: recordsWhere(inArray(facets.status, ACCEPTING)).as("open"),
     live: recordsWhere(ne(facets.status, "archived")).as("live"),
-    last_import_at: max(lastImports.finished_at).as("last_import_at"),
+    last_import_at: max(figures.number).as("last_import_at"),
   })
     .from(facets)
-    .leftJoin(lastImports, eq(lastImports.source, facets.source))
+    .leftJoin(figures, and(eq(figures.kind, "instant"), eq(figures.subject, facets.source), eq(figures.name, "finished_at")))
     .groupBy(facets.source)
     .having(gt(sum(facets.records), fragment`0`))
     .orderBy(asc(facets.source)),

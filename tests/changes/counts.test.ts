@@ -7,7 +7,7 @@ import { openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
-import { listPostedDays } from "../../src/sources/posted-days.ts";
+import { listDays } from "../../src/sources/figures.ts";
 import { sourceStatuses } from "../../src/sources/source.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { fundfeed } from "../support/command-line.ts";
@@ -32,7 +32,7 @@ const record = (n: number, posted: number | null, fields: object = {}) => ({
 async function countsOf(db: CatalogDb): Promise<unknown> {
   const counts: unknown[] = [];
   for (const { source, records, open, live } of await sourceStatuses(db)) {
-    const [newest] = await listPostedDays(db, source, day(1000).slice(0, 10), 1);
+    const [newest] = await listDays(db, "posted", source, day(1000).slice(0, 10), 1);
     counts.push([source, records, open, live, newest?.slice(5)]);
   }
   return counts;

@@ -179,7 +179,7 @@ describe("a thing that does not exist", () => {
 
   test("sources status --max-age: an older last import", async () => {
     const db = new Database(join(data, "catalog.db"));
-    db.run("update last_imports set finished_at = finished_at - 7200000");
+    db.run("update figures set number = number - 7200000 where name = 'finished_at'");
     db.close();
     const { code, err } = await fundfeed(["sources", "status", "--max-age", "1h", "--data", data]);
     expect([code, err]).toEqual([1, "Not imported for 60 minutes: OWN\n"]);

@@ -30,11 +30,8 @@ beforeAll(async () => {
   writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
   await fundfeed(["import", "records", file, "--data", data]);
   const db = new Database(join(data, "catalog.db"));
-  db.run("update last_imports set finished_at = finished_at - 23 * 3600000 - 1000");
-  const changedAt = Date.now() - 49 * 3600000;
-  db.run(
-    `update settings set value = cast(json_set(cast(value as text), '$.changed_at', ${changedAt}) as blob) where name like 'news of %'`,
-  );
+  db.run("update figures set number = number - 23 * 3600000 - 1000 where name = 'finished_at'");
+  db.run(`update figures set number = ${Date.now() - 49 * 3600000} where name = 'changed_at'`);
   db.close();
 });
 

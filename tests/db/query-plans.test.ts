@@ -14,8 +14,8 @@ import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
 import { readFreshness } from "../../src/search/freshness.ts";
-import { newestPostedDates } from "../../src/sources/news.ts";
-import { requireSources } from "../../src/sources/source.ts";
+import { readNews } from "../../src/sources/news.ts";
+import { newestPostedDates, requireSources } from "../../src/sources/source.ts";
 import { postgresLocation } from "../support/database-locations.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres } from "../support/postgres.ts";
@@ -158,13 +158,14 @@ test("status, metrics, explanations and the import log read neither records, eve
   const statements = await statementsOf(db, async () => {
     await readFreshness(db, NOON);
     await newestPostedDates(db, "2026-01-01");
+    await readNews(db, "A", "2026-01-01");
     await requireSources(db, ["A"], "find");
     await metricsText(createMetrics(NOON), { catalog: db, machine });
     await listImports(db, 5);
     await explain(db, added?.id ?? "");
   });
   expect(statements.size).toBeGreaterThan(9);
-  const grows = /^SCAN (opportunities|events|upstream_ids|posted_days|imports)(?! USING (COVERING )?INDEX imports_unfinished)/;
+  const grows = /^SCAN (opportunities|events|upstream_ids|figures|imports)(?! USING (COVERING )?INDEX imports_unfinished)/;
   const scans = scansOf(db, statements, grows).filter((scan) => grows.test(scan) && !scan.endsWith(" limit ?"));
   expect(scans).toEqual([]);
 });

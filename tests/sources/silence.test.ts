@@ -1,10 +1,10 @@
 /** Which source has gone silent, and what imports note of it. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { newestPostedDates, readNews } from "../../src/sources/news.ts";
-import { DAYS_KEPT, type News, silenceOf } from "../../src/sources/silence.ts";
+import { readNews } from "../../src/sources/news.ts";
+import { DAYS_SEEN, type News, silenceOf } from "../../src/sources/silence.ts";
+import { newestPostedDates } from "../../src/sources/source.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
-import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 afterAll(dropScratch);
@@ -12,12 +12,12 @@ afterAll(dropScratch);
 const TODAY = "2026-03-01";
 const before = (days: number) => new Date(Date.parse(TODAY) - days * DAY).toISOString().slice(0, 10);
 /** Days from `from` days ago, each `every` days before the last. */
-const every = (pause: number, from = 0, count = DAYS_KEPT) => Array.from({ length: count }, (_, index) => before(from + index * pause));
+const every = (pause: number, from = 0, count = DAYS_SEEN) => Array.from({ length: count }, (_, index) => before(from + index * pause));
 /** The weekdays before a day, 31 of them. */
 const weekdays = (from: number) =>
   every(1, from, 60)
     .filter((day) => ![0, 6].includes(new Date(day).getUTCDay()))
-    .slice(0, DAYS_KEPT);
+    .slice(0, DAYS_SEEN);
 
 /** As imports on these days note it. */
 function imported(days: { news_days: string[]; import_days: string[] }): News {
@@ -136,13 +136,12 @@ describe.each(engines)("the news of a source on %s", (_, isThere, emptyCatalog) 
 
   test.if(isThere)("are few, however long the past", async () => {
     const { db: filled, clock, take } = await aCatalog();
-    for (let n = 0; n < DAYS_KEPT + 5; n++) {
+    for (let n = 0; n < DAYS_SEEN + 5; n++) {
       await take([{ source: { code: "A", opportunity_id: "1" }, title: `T${n}` }]);
       clock.now += DAY;
     }
     const { news_days, import_days } = await readNews(filled, "A", "2027-01-01");
-    expect([news_days.length, import_days.length]).toEqual([DAYS_KEPT, DAYS_KEPT]);
-    expect(await filled.all(rawSql("select count(*) as count from settings where name like 'news of%'"))).toEqual([{ count: 1 }]);
+    expect([news_days.length, import_days.length]).toEqual([DAYS_SEEN, DAYS_SEEN]);
     await filled.close();
     const unused = await emptyCatalog();
     await unused.close();

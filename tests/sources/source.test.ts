@@ -1,7 +1,6 @@
 /** Named sources, and what is stored of each source. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { newestPostedDates } from "../../src/sources/news.ts";
-import { addSource, listSources, removeSource, requireSources, sourceStatuses } from "../../src/sources/source.ts";
+import { addSource, listSources, newestPostedDates, removeSource, requireSources, sourceStatuses } from "../../src/sources/source.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";

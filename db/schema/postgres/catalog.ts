@@ -29,20 +29,16 @@ export const facets = schema.table(
   (table) => [index("facets_agency").using("hash", table.agency)],
 );
 
-export const postedDays = schema.table(
-  "posted_days",
+export const figures = schema.table(
+  "figures",
   {
-    source: text("source").notNull(),
-    posted_on: text("posted_on").notNull(),
-    records: integer("records").notNull(),
+    kind: text("kind").notNull(),
+    subject: text("subject").notNull(),
+    name: text("name").notNull(),
+    number: integer("number").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.source, table.posted_on] })],
+  (table) => [primaryKey({ columns: [table.kind, table.subject, table.name] })],
 );
-
-export const lastImports = schema.table("last_imports", {
-  source: text("source").primaryKey(),
-  finished_at: integer("finished_at").notNull(),
-});
 
 export const opportunities = schema.table(
   "opportunities",
@@ -137,16 +133,6 @@ export const imports = schema.table(
     counts: text("counts").notNull(),
   },
   (table) => [index("imports_unfinished").on(table.id).where(sql`finished_at is null`)],
-);
-
-export const importTotals = schema.table(
-  "import_totals",
-  {
-    format: text("format").notNull(),
-    name: text("name").notNull(),
-    total: integer("total").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.format, table.name] })],
 );
 
 export const settings = schema.table("settings", {

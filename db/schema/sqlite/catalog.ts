@@ -31,23 +31,21 @@ export const facets = sqliteTable(
   (table) => [uniqueIndex("facets_values").on(table.agency, table.status, table.source, table.program_type)],
 );
 
-/** How many records of a source were posted on a date, by their `posted_at` as it is written (`changes/counts.ts`). A count may be 0. */
-export const postedDays = sqliteTable(
-  "posted_days",
+/**
+ * What follows from the rest, or tells how fresh it is, so that no command has to count: a number for each kind, subject and name
+ * (`sources/figures.ts`).
+ */
+export const figures = sqliteTable(
+  "figures",
   {
-    source: text("source").notNull(),
-    /** YYYY-MM-DD. */
-    posted_on: text("posted_on").notNull(),
-    records: integer("records").notNull(),
+    kind: text("kind", { enum: ["posted", "changed", "imported", "instant", "total"] }).notNull(),
+    /** The code of a source, or the name of a format; "" for the whole catalog. */
+    subject: text("subject").notNull(),
+    name: text("name").notNull(),
+    number: integer("number").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.source, table.posted_on] })],
+  (table) => [primaryKey({ columns: [table.kind, table.subject, table.name] })],
 );
-
-/** When an import of a source last finished. Imports of events do not count. */
-export const lastImports = sqliteTable("last_imports", {
-  source: text("source").primaryKey(),
-  finished_at: integer("finished_at").notNull(),
-});
 
 /**
  * One row for each record. `document` is the opportunity as the API returns it: UTF-8 JSON, rendered once in `changes/`. Rows are never
@@ -171,21 +169,7 @@ export const imports = sqliteTable(
   (table) => [index("imports_unfinished").on(table.id).where(sql`finished_at is null`)],
 );
 
-/** Sums over all finished imports of a format: of each number of their summaries, and `imports`, how many they are. */
-export const importTotals = sqliteTable(
-  "import_totals",
-  {
-    format: text("format").notNull(),
-    name: text("name").notNull(),
-    total: integer("total").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.format, table.name] })],
-);
-
-/**
- * Small values under a name: the cursor secret (D-15), until when statuses were judged (`changes/judging.ts`), what each pull downloaded last
- * (`pull/pull.ts`), and the recent days of each source (`sources/news.ts`).
- */
+/** Small values under a name: the cursor secret (D-15), and what each pull downloaded last (`pull/pull.ts`). */
 export const settings = sqliteTable("settings", {
   name: text("name").primaryKey(),
   value: bytes("value").notNull(),

@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
-import { newestPostedDates, readNews } from "../../sources/news.ts";
+import { readNews } from "../../sources/news.ts";
 import { type Silence, silenceOf } from "../../sources/silence.ts";
-import { addSource, listSources, removeSource, type SourceStatus, sourceStatuses } from "../../sources/source.ts";
+import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { DAY_MS, type EpochMs, formatInstant } from "../../text/instant.ts";
 import { upperCaseCode } from "../../text/source-code.ts";

@@ -24,12 +24,10 @@ describe("openCatalog() and openState()", () => {
     expect(tablesOf(first.sqlite)).toEqual([
       "events",
       "facets",
-      "import_totals",
+      "figures",
       "imports",
-      "last_imports",
       "migrations",
       "opportunities",
-      "posted_days",
       "readings",
       "settings",
       "sources",

@@ -20,11 +20,12 @@ CREATE TABLE "fundfeed_catalog"."facets" (
 	"records" bigint DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "fundfeed_catalog"."import_totals" (
-	"format" text collate "C" NOT NULL,
+CREATE TABLE "fundfeed_catalog"."figures" (
+	"kind" text collate "C" NOT NULL,
+	"subject" text collate "C" NOT NULL,
 	"name" text collate "C" NOT NULL,
-	"total" bigint NOT NULL,
-	CONSTRAINT "import_totals_format_name_pk" PRIMARY KEY("format","name")
+	"number" bigint NOT NULL,
+	CONSTRAINT "figures_kind_subject_name_pk" PRIMARY KEY("kind","subject","name")
 );
 --> statement-breakpoint
 CREATE TABLE "fundfeed_catalog"."imports" (
@@ -38,11 +39,6 @@ CREATE TABLE "fundfeed_catalog"."imports" (
 	"finished_at" bigint,
 	"last_instant" bigint,
 	"counts" text collate "C" NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "fundfeed_catalog"."last_imports" (
-	"source" text collate "C" PRIMARY KEY NOT NULL,
-	"finished_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "fundfeed_catalog"."opportunities" (
@@ -61,13 +57,6 @@ CREATE TABLE "fundfeed_catalog"."opportunities" (
 	"document" "bytea" NOT NULL,
 	"sidecar" "bytea" NOT NULL,
 	CONSTRAINT "opportunities_id_unique" UNIQUE("id")
-);
---> statement-breakpoint
-CREATE TABLE "fundfeed_catalog"."posted_days" (
-	"source" text collate "C" NOT NULL,
-	"posted_on" text collate "C" NOT NULL,
-	"records" bigint NOT NULL,
-	CONSTRAINT "posted_days_source_posted_on_pk" PRIMARY KEY("source","posted_on")
 );
 --> statement-breakpoint
 CREATE TABLE "fundfeed_catalog"."readings" (

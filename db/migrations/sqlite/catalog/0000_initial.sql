@@ -23,11 +23,12 @@ CREATE TABLE `facets` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `facets_values` ON `facets` (`agency`,`status`,`source`,`program_type`);--> statement-breakpoint
-CREATE TABLE `import_totals` (
-	`format` text NOT NULL,
+CREATE TABLE `figures` (
+	`kind` text NOT NULL,
+	`subject` text NOT NULL,
 	`name` text NOT NULL,
-	`total` integer NOT NULL,
-	PRIMARY KEY(`format`, `name`)
+	`number` integer NOT NULL,
+	PRIMARY KEY(`kind`, `subject`, `name`)
 );
 --> statement-breakpoint
 CREATE TABLE `imports` (
@@ -44,11 +45,6 @@ CREATE TABLE `imports` (
 );
 --> statement-breakpoint
 CREATE INDEX `imports_unfinished` ON `imports` (`id`) WHERE finished_at is null;--> statement-breakpoint
-CREATE TABLE `last_imports` (
-	`source` text PRIMARY KEY NOT NULL,
-	`finished_at` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `opportunities` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -71,13 +67,6 @@ CREATE UNIQUE INDEX `opportunities_natural_key` ON `opportunities` (`source`,`li
 CREATE INDEX `opportunities_order` ON `opportunities` (`updated_at`,`id`,`facet_id`);--> statement-breakpoint
 CREATE INDEX `opportunities_link` ON `opportunities` (`link_key`,`source`) WHERE link_key is not null;--> statement-breakpoint
 CREATE INDEX `opportunities_due` ON `opportunities` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
-CREATE TABLE `posted_days` (
-	`source` text NOT NULL,
-	`posted_on` text NOT NULL,
-	`records` integer NOT NULL,
-	PRIMARY KEY(`source`, `posted_on`)
-);
---> statement-breakpoint
 CREATE TABLE `readings` (
 	`opportunity_seq` integer PRIMARY KEY NOT NULL,
 	`digest` blob NOT NULL
