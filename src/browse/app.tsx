@@ -2,6 +2,7 @@
 /** The pages as an HTTP app: which requests it accepts, and which page each gets. */
 import { Elysia } from "elysia";
 import type { CatalogDb } from "../../db/engine.ts";
+import baseStyle from "../http/base.css" with { type: "text" };
 import { urlForRouter } from "../http/quirks.ts";
 import { BadCursor } from "../search/cursor.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -78,7 +79,7 @@ function plainResponse(status: number, text: string): Response {
   return new Response(`${text}\n`, { status, headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" } });
 }
 
-const style = hashedFile("style", "css", "text/css; charset=utf-8", styleFile);
+const style = hashedFile("style", "css", "text/css; charset=utf-8", baseStyle + styleFile);
 const icon = hashedFile("icon", "svg", "image/svg+xml", iconFile);
 
 function hashedFile(name: string, extension: string, contentType: string, text: string) {

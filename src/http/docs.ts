@@ -1,4 +1,5 @@
 /** `/openapi.json`, `/docs` and the files of that page. They load nothing from other hosts. */
+import baseStyle from "./base.css" with { type: "text" };
 import pageScript from "./docs/page.client.js" with { type: "text" };
 import pageStyle from "./docs/page.css" with { type: "text" };
 import { docsPage } from "./docs/page.ts";
@@ -21,7 +22,7 @@ export function descriptionFiles(baseUrl: string): () => ReadonlyMap<string, Sta
 /** The description, the page, and the files that the page loads, for a public base address. */
 function descriptionAssets(baseUrl: string): Asset[] {
   const document = openapiDocument(baseUrl);
-  const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(pageStyle));
+  const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(baseStyle + pageStyle));
   const script = hashedFile("page", "js", JAVASCRIPT, Bun.gzipSync(pageScript));
   const page = docsPage(document, { style: style.path, script: script.path });
   return [
