@@ -5,10 +5,10 @@
 import { type CatalogFile, openCatalog } from "../db/sqlite/open.ts";
 import { eventTypes, insignificant } from "../src/events/event.ts";
 import { type EventFilter, listOpportunityEvents } from "../src/events/list.ts";
-import { type Filter, listOpportunities } from "../src/opportunities/list.ts";
+import { type ListFilter, listOpportunities } from "../src/opportunities/list.ts";
 import { bytesInUse } from "../src/opportunities/list-index.ts";
 import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
-import type { Page, Position } from "../src/opportunities/page.ts";
+import type { ListPage, Position } from "../src/opportunities/page.ts";
 import { createReadModel, type ReadModel } from "../src/opportunities/read-model.ts";
 import { cpuMs } from "../tests/support/cpu-time.ts";
 import { generatedCatalog, warmFileCache } from "./catalog.ts";
@@ -76,7 +76,7 @@ type Timed<Filtered> = Query<Filtered> & Expected & { ms: number; expected: (Exp
 
 /** Runs random queries, and `reference` for each of them if given. The first 200 are warm-up and not returned. */
 async function runQueries<Filtered>(
-  randomQuery: (random: Random) => Query<Filtered> & { run: () => Promise<Page | undefined> },
+  randomQuery: (random: Random) => Query<Filtered> & { run: () => Promise<ListPage | undefined> },
   reference?: (query: Query<Filtered>) => Expected,
 ): Promise<Timed<Filtered>[]> {
   const timed: Timed<Filtered>[] = [];
@@ -98,11 +98,11 @@ function isWrong({ ids, next, expected }: Timed<unknown>): boolean {
   return expected === undefined || next !== expected.next || ids.join() !== expected.ids.join();
 }
 
-const idsOf = ({ documents }: Page) => documents.map((document) => JSON.parse(new TextDecoder().decode(document)).id as string);
+const idsOf = ({ documents }: ListPage) => documents.map((document) => JSON.parse(new TextDecoder().decode(document)).id as string);
 
-function randomList(model: ReadModel, db: CatalogFile, random: Random): Query<Filter> & { run: () => Promise<Page> } {
+function randomList(model: ReadModel, db: CatalogFile, random: Random): Query<ListFilter> & { run: () => Promise<ListPage> } {
   const any = () => randomRecord(db, random);
-  const filter: Filter = {
+  const filter: ListFilter = {
     ...(random() < 0.5 && { status: randomSubset(statuses, random) }),
     ...(random() < 0.5 && { source: random() < 0.2 ? ["OTHER"] : [any().source, any().source].slice(random() < 0.5 ? 1 : 0) }),
     ...(random() < 0.4 && { program_type: randomSubset(programTypes, random) }),
@@ -118,7 +118,7 @@ function randomList(model: ReadModel, db: CatalogFile, random: Random): Query<Fi
 type History = EventFilter & { opportunity: number };
 
 /** Returns a query for the history of any record; one in ten is for the record with the longest history. */
-function randomHistory(model: ReadModel, db: CatalogFile, random: Random): Query<History> & { run: () => Promise<Page | undefined> } {
+function randomHistory(model: ReadModel, db: CatalogFile, random: Random): Query<History> & { run: () => Promise<ListPage | undefined> } {
   const { seq, id } = random() < 0.1 ? recordAt(db, 1) : randomRecord(db, random);
   const events = eventsOf(db, seq);
   const any = () => events[Math.floor(random() * events.length)] as EventRow;

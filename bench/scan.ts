@@ -3,10 +3,10 @@
  * this and check its results, so this file uses none of the program's code.
  */
 import type { CatalogFile } from "../db/sqlite/open.ts";
-import type { Filter } from "../src/opportunities/list.ts";
+import type { ListFilter } from "../src/opportunities/list.ts";
 import type { Position } from "../src/opportunities/page.ts";
 
-type ListQuery = { filter: Filter; limit: number; after: Position | null };
+type ListQuery = { filter: ListFilter; limit: number; after: Position | null };
 /** The ids of a page, and the last of them if there are further pages. */
 export type Expected = { ids: string[]; next: string | undefined };
 
@@ -42,7 +42,7 @@ export function createScan({ sqlite }: CatalogFile): (query: ListQuery) => Expec
   const document = sqlite.query<{ id: string; document: Uint8Array }, [number]>("select id, document from opportunities where seq = ?");
 
   const indexOf = (seq: number | undefined) => (seq === undefined ? -1 : (indexOfRow[seq] as number));
-  const allowedBy = ({ status, source, program_type, agency }: Filter): Uint8Array => {
+  const allowedBy = ({ status, source, program_type, agency }: ListFilter): Uint8Array => {
     const part = agency?.toLowerCase();
     const matching = part === undefined ? undefined : new Set(agencies.filter((each) => each.includes(part)));
     const allowed = new Uint8Array(facetMax + 1);

@@ -19,7 +19,7 @@ import type { OpportunityEvent } from "../src/events/event.ts";
 import { beginImport, emptySummary, finishImport } from "../src/import/import-log.ts";
 import { validateRecord } from "../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../src/opportunities/identity.ts";
-import { dueAt } from "../src/opportunities/status.ts";
+import { statusDueAt } from "../src/opportunities/status.ts";
 import { formatInstant } from "../src/text/instant.ts";
 import { generateRecord, randomOf } from "./generate.ts";
 import { workDirectory } from "./processes.ts";
@@ -140,7 +140,7 @@ function rowOf({ content, basis, rendered, text, facet_id }: Sample, seq: number
   const numbered = Buffer.from(text.replaceAll(MARK, number));
   const own = { ...rendered, text: numbered };
   const document = documentOf(own, { id, status, status_display, dates, createdAt: created_at, updatedAt: updated_at });
-  const due_at = basis === "dates" ? dueAt(status, dates, created_at) : null;
+  const due_at = basis === "dates" ? statusDueAt(status, dates, created_at) : null;
   const link_key = linkKeyOf({ ...content, source: { code: source, opportunity_id: number, url: null } });
   const digest = hash("sha256", numbered, "buffer");
   return { id, source, number, created_at, updated_at, facet_id, basis, due_at, link_key, digest, document, sidecar: sidecarOf(own) };

@@ -8,19 +8,23 @@ import * as stateTables from "./schema/sqlite/state.ts";
 import { openCatalog, openState } from "./sqlite/open.ts";
 import type { Value } from "./value.ts";
 
-export type Databases = { catalog: CatalogDb; state: StateDb };
+export type BothDatabases = { catalog: CatalogDb; state: StateDb };
 
 /** Rows by table. */
 export type Copied = Record<string, number>;
 
 /** Called after each batch with the number of rows copied from a table, and the number it has. */
-export type Progress = (table: string, done: number, total: number) => void;
+export type CopyProgress = (table: string, done: number, total: number) => void;
 
 /**
  * Reads each database in one read transaction and writes it in one transaction; both commit together. The table of applied migrations is
  * not copied, because each engine has its own. Throws, with nothing changed, when a target is not a new database.
  */
-export async function copyDatabases(from: Databases, to: Databases, progress: Progress): Promise<{ catalog: Copied; state: Copied }> {
+export async function copyDatabases(
+  from: BothDatabases,
+  to: BothDatabases,
+  progress: CopyProgress,
+): Promise<{ catalog: Copied; state: Copied }> {
   await requireUnused(to.state, states); // Also before the long work.
   return to.catalog.transaction(async (catalog) => {
     await requireUnused(catalog, catalogs);
@@ -109,7 +113,7 @@ export async function copyTables<Name extends DatabaseName>(
   from: Engine<Name>,
   target: Sql<Name>,
   kind: Kind<Name>,
-  progress: (...batch: Parameters<Progress>) => void | Promise<void>,
+  progress: (...batch: Parameters<CopyProgress>) => void | Promise<void>,
 ): Promise<Copied> {
   for (const { clear } of kind.tables.toReversed()) await target.run(clear); // A new database has the rows that its migrations inserted.
   const copied: Copied = {};

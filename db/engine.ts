@@ -3,7 +3,7 @@
  * for several servers. Both run the statements that `query.ts` builds.
  */
 import type { Dialect } from "./dialect.ts";
-import type { Arguments, Query } from "./query.ts";
+import type { Query, StatementValues } from "./query.ts";
 
 /** There are three databases; that of the watches is always a file. With the name in its type, one cannot be passed in place of another. */
 export type DatabaseName = "catalog" | "state" | "watch";
@@ -16,13 +16,13 @@ export type Sql<Name extends DatabaseName> = {
   readonly name: Name;
   readonly dialect: Dialect;
   /** The first row, or `undefined`. */
-  get<Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>): Promise<Row | undefined>;
+  get<Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>): Promise<Row | undefined>;
   /** All rows. */
-  all<Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>): Promise<Row[]>;
+  all<Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>): Promise<Row[]>;
   /** Inserts one row and returns the value of its column `query.key`. On SQLite without `returning`, which would copy the whole row. */
   insert<Values>(query: Query<Values, never>, values: NoInfer<Values>): Promise<number>;
   /** Returns how many rows it wrote. */
-  run<Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>): Promise<number>;
+  run<Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>): Promise<number>;
   /** Reads any number of rows in one read transaction and passes them to `take` in batches. `take` must not use the engine. */
   each<Values, Row>(query: Query<Values, Row>, values: NoInfer<Values>, take: (rows: Row[]) => void | Promise<void>): Promise<void>;
 };

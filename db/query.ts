@@ -24,7 +24,7 @@ export type Query<Values, Row> = {
 type Rendered<Values> = { text: string; bind: (values: Values) => Value[] };
 
 /** The values of a statement, or nothing where it has no parameters. */
-export type Arguments<Values> = keyof Values extends never ? [] : [values: NoInfer<Values>];
+export type StatementValues<Values> = keyof Values extends never ? [] : [values: NoInfer<Values>];
 
 type Parameter = Column | ListParameter<Column> | ValueParameter<unknown> | JsonParameter<unknown>;
 type Parameters = Readonly<Record<string, Parameter>>;
@@ -166,7 +166,7 @@ function areEqual<Table extends SQLiteTable, Name extends keyof Columns<Table> &
 export type RowsOf<Of> = Of extends Query<never, infer Row> ? Row : never;
 
 /** The row that `select(fields)` returns. */
-export type Row<Fields extends Readonly<Record<string, Column>>> = { [Name in keyof Fields]: GetColumnData<Fields[Name]> };
+export type SelectedRow<Fields extends Readonly<Record<string, Column>>> = { [Name in keyof Fields]: GetColumnData<Fields[Name]> };
 
 /**
  * Inserts one row: all columns of the table but `key`, its identity column. Drizzle's own insert would give that column a `null`, which
@@ -204,7 +204,11 @@ export const orUpdate = (target: Column | readonly Column[], ...columns: readonl
 export const exists = { one: sql<number>`1` };
 
 /** A statement and its values as an engine runs them. */
-export function boundTo<Values>(dialect: Dialect, { render }: Query<Values, unknown>, [values]: Arguments<Values>): [string, Value[]] {
+export function boundTo<Values>(
+  dialect: Dialect,
+  { render }: Query<Values, unknown>,
+  [values]: StatementValues<Values>,
+): [string, Value[]] {
   const { text, bind } = render(dialect);
   return [text, bind((values ?? {}) as Values)];
 }

@@ -6,11 +6,11 @@ import { query } from "./query.ts";
 import { migrations } from "./sqlite/migrate.ts";
 
 /** How many migrations a database has had, and how many this program has for it. */
-export type Version = { applied: number; known: number };
+export type SchemaVersion = { applied: number; known: number };
 
 const countMigrations = query({}, () => sql<{ count: number }>`select count(*) as count from migrations`);
 
-export async function findVersion(db: Engine<"catalog" | "state">): Promise<Version> {
+export async function findSchemaVersion(db: Engine<"catalog" | "state">): Promise<SchemaVersion> {
   const all = db.dialect.name === "SQLite" ? migrations : postgresMigrations;
   return { applied: (await db.get(countMigrations))?.count ?? 0, known: all[db.name].length };
 }

@@ -2,7 +2,7 @@
 import { crc32 } from "node:zlib";
 import { postgresDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
-import { type Arguments, boundTo, type Query } from "../query.ts";
+import { boundTo, type Query, type StatementValues } from "../query.ts";
 import type { Client, Executor } from "./client.ts";
 import { rewriteTables } from "./rewrite.ts";
 
@@ -69,13 +69,13 @@ async function release(lock: number, connection: Awaited<ReturnType<Client["dedi
 }
 
 function sqlOf<Name extends DatabaseName>(executor: Executor, name: Name): Sql<Name> {
-  const bound = <Values>(query: Query<Values, unknown>, values: Arguments<Values>) => boundTo(postgresDialect, query, values);
+  const bound = <Values>(query: Query<Values, unknown>, values: StatementValues<Values>) => boundTo(postgresDialect, query, values);
   return {
     name,
     dialect: postgresDialect,
-    get: async <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) =>
+    get: async <Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>) =>
       (await executor.rows<Row>(...bound(query, values)))[0],
-    all: <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) => executor.rows<Row>(...bound(query, values)),
+    all: <Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>) => executor.rows<Row>(...bound(query, values)),
     insert: async (query, values) => {
       const [text, all] = bound(query, [values] as never);
       const key = query.key as string;

@@ -22,7 +22,7 @@ export type Kind = keyof typeof schemas;
  * on both can be granted. Uses one transaction. Returns the schemas that were older. Throws as `missingOf` does.
  */
 export async function migratePostgres(client: Client, kind: Kind, now: number): Promise<Migrated[]> {
-  if ((await haveBothSchemas(client)) && (await versionOf(client, kind)).missing === 0) return []; // The usual case, without a lock.
+  if ((await haveBothSchemas(client)) && (await schemaVersionOf(client, kind)).missing === 0) return []; // The usual case, without a lock.
   const versions = await inUnlimitedTransaction(client, async (connection) => {
     await connection.rows("select pg_advisory_xact_lock(?)", [MIGRATING]);
     // The usual limit again: while a statement waits for a table, all later requests for that table wait behind it.
@@ -50,7 +50,7 @@ async function inUnlimitedTransaction<T>(client: Client, work: (connection: Exec
 type Migrated = { schema: string; from: number; to: number };
 
 /** How many of this program's migrations a schema has, and how many it lacks. Throws as `missingOf` does. */
-export async function versionOf(executor: Executor, kind: Kind): Promise<{ applied: number; missing: number }> {
+export async function schemaVersionOf(executor: Executor, kind: Kind): Promise<{ applied: number; missing: number }> {
   const schema = schemas[kind];
   const tables = await executor.rows("select 1 from pg_tables where schemaname = ? and tablename = 'migrations'", [schema]);
   const applied = tables.length === 0 ? [] : await appliedTo(executor, schema);

@@ -5,7 +5,7 @@ import { Failure, reasonOf, sqlStateOf } from "../reason.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS, shownAddress } from "./address.ts";
 import { type Client, type ClientOptions, connect } from "./client.ts";
 import { postgresEngine } from "./engine.ts";
-import { type Kind, migratePostgres, schemas, versionOf } from "./migrate.ts";
+import { type Kind, migratePostgres, schemas, schemaVersionOf } from "./migrate.ts";
 
 export type PostgresOptions = Omit<ClientOptions, "schema" | "readOnly"> & Opening;
 
@@ -36,7 +36,7 @@ async function open(url: string, kind: Kind, now: number, { mode = "create", onM
   try {
     client = connect(url, { schema: schemas[kind], readOnly: isReading(mode), ...options });
     await requireUtf8(client);
-    const { applied, missing } = await versionOf(client, kind);
+    const { applied, missing } = await schemaVersionOf(client, kind);
     requireVersion(mode, applied, missing, name);
     const changed = isReading(mode) ? [] : await migratePostgres(client, kind, now);
     for (const { schema, from, to } of changed) onMigrated?.(migrated(`${schema} in ${name}`, from, to));

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { sqliteDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
-import { type Arguments, boundTo, type Query } from "../query.ts";
+import { boundTo, type Query, type StatementValues } from "../query.ts";
 import { Failure } from "../reason.ts";
 import { requireStorable, type Value } from "../value.ts";
 import { damageIn } from "./damage.ts";
@@ -141,7 +141,7 @@ function statementCache(sqlite: Database): Statements {
 type Turn = <T>(work: () => T) => Promise<T> | T;
 
 function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements, name: Name, turn: Turn, writeTurn = turn): Sql<Name> {
-  const bound = <Values>(query: Query<Values, unknown>, values: Arguments<Values>): [string, Value[]] => {
+  const bound = <Values>(query: Query<Values, unknown>, values: StatementValues<Values>): [string, Value[]] => {
     const [text, all] = boundTo(sqliteDialect, query, values);
     requireStorable(all);
     return [text, all];
@@ -149,11 +149,11 @@ function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements
   return {
     name,
     dialect: sqliteDialect,
-    get: async <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) => {
+    get: async <Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>) => {
       const [text, all] = bound(query, values);
       return turn(() => (prepared(text).get(...all) as Row | null) ?? undefined);
     },
-    all: async <Values, Row>(query: Query<Values, Row>, ...values: Arguments<Values>) => {
+    all: async <Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>) => {
       const [text, all] = bound(query, values);
       return turn(() => prepared(text).all(...all) as Row[]);
     },

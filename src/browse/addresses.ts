@@ -1,9 +1,9 @@
 /** The addresses of the pages. */
 
-export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type UrlQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A path with a query. Lists are joined with commas; what is empty is left out. */
-export function addressOf(path: string, query: Query): string {
+export function addressOf(path: string, query: UrlQuery): string {
   const given = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     const text = typeof value === "string" ? value : (value ?? []).join(",");
     return text === "" ? [] : [[name, text]];

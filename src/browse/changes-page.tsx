@@ -10,7 +10,7 @@ import { whichMayMatch } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
-import { addressOf, opportunityAddress, type Query } from "./addresses.ts";
+import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { TITLE_MAX } from "./find-page.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
@@ -128,7 +128,7 @@ function atLeastOf(counts: Counts, atLeast: Severity): Counts {
   return Object.fromEntries(shown) as Counts;
 }
 
-function bucketOf(given: Query, counts: Counts, start: EpochMs, days: number): Bucket {
+function bucketOf(given: UrlQuery, counts: Counts, start: EpochMs, days: number): Bucket {
   const [first, last] = [utcDate(start), utcDate(start + (days - 1) * DAY_MS)];
   const name = days === 1 ? dateInWords(first) : `${dateInWords(first)} to ${dateInWords(last)}`;
   return { name, counts, address: addressOf(PATH, { ...omit(given, "after"), since: "7d", until: last }) };

@@ -8,7 +8,7 @@ import type { SearchFile } from "../search/search-file.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, easternInstant } from "../text/eastern.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
-import { addressOf, opportunityAddress, type Query } from "./addresses.ts";
+import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { cutText } from "./marks.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
@@ -122,7 +122,7 @@ function Calendar({ shown: { days, total, isPartial, today }, form: { given } }:
   );
 }
 
-function DayCell({ day: { date, count, opportunities }, today, given }: { day: Day; today: string; given: Query }) {
+function DayCell({ day: { date, count, opportunities }, today, given }: { day: Day; today: string; given: UrlQuery }) {
   const kind = date === today ? "today" : date < today ? "past" : "";
   const statuses = given.status ?? ACCEPTING;
   const all = addressOf("/", {

@@ -8,7 +8,7 @@ import { resolveSources } from "../filter/sources.ts";
 import { listSources } from "../sources/source.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { addressOf, type Query } from "./addresses.ts";
+import { addressOf, type UrlQuery } from "./addresses.ts";
 
 /** What an address asks for. `given` has the texts as they were given, so that a wrong one can be corrected. */
 export type SearchForm = {
@@ -232,6 +232,6 @@ function ActiveFilters({ action, form: { filter, given, errors }, now }: Pick<Fo
 }
 
 /** A query without some of its names. */
-export function omit(query: Query, ...names: readonly string[]): Query {
+export function omit(query: UrlQuery, ...names: readonly string[]): UrlQuery {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !names.includes(name)));
 }

@@ -40,7 +40,7 @@ function makeEvent(opportunityId: string, type: EventType, severity: Severity, c
     opportunity_id: opportunityId,
     type,
     severity,
-    summary: summaryOf(type, changes),
+    summary: eventSummary(type, changes),
     changed_fields: changes.map(({ field }) => field),
     changes,
     detected_at: formatInstant(instant),
@@ -48,7 +48,7 @@ function makeEvent(opportunityId: string, type: EventType, severity: Severity, c
 }
 
 /** The summary of an event: one sentence for people. */
-export function summaryOf(type: string, changes: readonly Change[]): string {
+export function eventSummary(type: string, changes: readonly Change[]): string {
   const [first] = changes;
   if (type === "opportunity_added") return "Added";
   if (type === "opportunity_removed") return "No longer published by its source";

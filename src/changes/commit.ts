@@ -4,7 +4,7 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orIgnore, orUpdate, pick, query, select, update } from "../../db/query.ts";
 import { events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { dueAt } from "../opportunities/status.ts";
+import { statusDueAt } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf, statementOf } from "./content.ts";
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
@@ -200,7 +200,7 @@ async function insertEvent(
 
 /** When the record's status turns next; `null` if it never will. */
 function dueOf({ indexed, status_basis }: Decision, now: EpochMs): EpochMs | null {
-  return dueAt(indexed.status, indexed.dates, now, statementOf(indexed, status_basis));
+  return statusDueAt(indexed.status, indexed.dates, now, statementOf(indexed, status_basis));
 }
 
 async function facetOf(sql: CatalogSql, { status, source, program, organization }: IndexedFields): Promise<number> {

@@ -1,6 +1,6 @@
 /** Contacts are personal data. Removes them from imported records, and their values from events. */
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "../events/event.ts";
-import { summaryOf } from "./classify.ts";
+import { eventSummary } from "./classify.ts";
 import type { Content, ValidRecord } from "./content.ts";
 
 const FIELD = "contacts";
@@ -29,8 +29,8 @@ export function withoutContactValues(event: OpportunityEvent): OpportunityEvent 
   const { type, summary } = event;
   const changed_fields = [...new Set(event.changed_fields.map((field) => (CONTACT_FIELD.test(field) ? FIELD : field)))];
   const changes = withoutRepeatedErasure(event.changes.map(redactedChange));
-  const isOurSummary = summary === summaryOf(type, event.changes);
-  return { ...event, summary: isOurSummary ? summaryOf(type, changes) : redactedSummary(event, changes), changed_fields, changes };
+  const isOurSummary = summary === eventSummary(type, event.changes);
+  return { ...event, summary: isOurSummary ? eventSummary(type, changes) : redactedSummary(event, changes), changed_fields, changes };
 }
 
 /** Another system's summary may name a person, so it is dropped if the event or the summary itself mentions contacts. */

@@ -1,7 +1,7 @@
 /** The content of a record: the types of a record on its way into the catalog, and the texts that are compared, stored and served. */
 import { hash } from "node:crypto";
 import type { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
-import type { Statement } from "../opportunities/status.ts";
+import type { StatusStatement } from "../opportunities/status.ts";
 import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
 
 /** The fields that come from the upstream: those that are served, and those of the sidecar. Changes of attachments and questions become events. */
@@ -35,7 +35,7 @@ function statusTermsOf({ stated, status_until, archives_at }: StatusTerms): Stat
 }
 
 /** What the source states about a record's status. */
-export function statementOf(record: StatusTerms & Pick<Content, "status">, basis: StatusBasis): Statement {
+export function statementOf(record: StatusTerms & Pick<Content, "status">, basis: StatusBasis): StatusStatement {
   const { stated, status_until: until = null, archives_at = null } = record;
   return { status: basis === "dates" ? null : (stated ?? record).status, until, archives_at };
 }
@@ -52,7 +52,7 @@ export type ValidRecord = {
   /** SHA-256 of the text it was read from (`import/source-digest.ts`), if its format provides one. */
   source_digest?: Uint8Array | undefined;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
-  revisions?: Revision[];
+  revisions?: ValidRevision[];
   /** Its contacts were removed. Contacts in its stored history must be removed, too. */
   redacted?: true;
   /** The stored instants of a record that `export` wrote. An empty catalog restores them, others ignore them. */
@@ -60,7 +60,7 @@ export type ValidRecord = {
 };
 
 /** The record as an import would have read it when this revision appeared, at `since`. */
-export type Revision = { content: Content; status_basis: StatusBasis; since: EpochMs };
+export type ValidRevision = { content: Content; status_basis: StatusBasis; since: EpochMs };
 
 /** A valid record, rendered and hashed once, so that it can be staged, compared and stored without parsing it again. */
 export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFields; rendered: RenderedContent };

@@ -2,7 +2,7 @@
 
 import { and, asc, desc, eq, inArray, lte, max, ne, or, type SQL } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
-import { exists, listOf, parameter, pick, query, type Row, type RowsOf, select } from "../../db/query.ts";
+import { exists, listOf, parameter, pick, query, type RowsOf, type SelectedRow, select } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -24,7 +24,7 @@ const storedColumns = pick(
 );
 
 /** A stored record with the columns that deciding and storing a change need. */
-export type StoredRecord = Row<typeof storedColumns>;
+export type StoredRecord = SelectedRow<typeof storedColumns>;
 
 const isNaturalKey = ({ source, lineage }: { source: SQL; lineage: SQL }) =>
   and(eq(opportunities.source, source), eq(opportunities.lineage, lineage));

@@ -3,7 +3,7 @@ import type { CatalogSql } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { classify } from "./classify.ts";
-import { type Content, type Revision, withStatusTerms } from "./content.ts";
+import { type Content, type ValidRevision, withStatusTerms } from "./content.ts";
 import { statusShownAt } from "./decide.ts";
 import { apply, detect } from "./detect.ts";
 import { hasEvent } from "./stored.ts";
@@ -12,7 +12,7 @@ import { hasEvent } from "./stored.ts";
 export async function listUpstreamHistory(
   sql: CatalogSql,
   id: string,
-  revisions: readonly Revision[] | undefined,
+  revisions: readonly ValidRevision[] | undefined,
   createdAt: EpochMs,
 ): Promise<OpportunityEvent[]> {
   const missing: OpportunityEvent[] = [];
@@ -20,13 +20,13 @@ export async function listUpstreamHistory(
   return missing;
 }
 
-type State = Pick<Revision, "content" | "status_basis">;
+type State = Pick<ValidRevision, "content" | "status_basis">;
 
 /**
  * The events that importing each revision when it appeared would have recorded. Ends at `knownSince`, because later changes were detected
  * here. A status turn between two revisions gets no event.
  */
-function eventsOfRevisions(id: string, revisions: readonly Revision[] = [], knownSince: EpochMs): OpportunityEvent[] {
+function eventsOfRevisions(id: string, revisions: readonly ValidRevision[] = [], knownSince: EpochMs): OpportunityEvent[] {
   const events: OpportunityEvent[] = [];
   let state: State | undefined;
   for (const revision of revisions) {

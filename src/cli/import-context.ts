@@ -4,7 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalogAt } from "../../db/open.ts";
 import { NoData } from "../../db/opening.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import type { ImportContext, Progress } from "../import/context.ts";
+import type { ImportContext, ImportProgress } from "../import/context.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
@@ -39,7 +39,7 @@ function importContextOf(cli: Cli, db: CatalogDb, directory: string): ImportCont
   const { now, printError } = cli.machine;
   const report = progressReporter(cli.machine);
   let yieldedAt = now();
-  const progress = async (state: Progress) => {
+  const progress = async (state: ImportProgress) => {
     report({ ...state, unit: "records" });
     if (state.share < 1 && now() - yieldedAt < YIELD_EVERY_MS) return;
     await Bun.sleep(0); // Signals are delivered by the event loop.

@@ -2,7 +2,7 @@
 import { and, desc, eq, gt, inArray, notInArray, sql } from "drizzle-orm";
 import { listOf, parameter, pick, query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
-import type { Page, Position } from "../opportunities/page.ts";
+import type { ListPage, Position } from "../opportunities/page.ts";
 import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Instant } from "../text/instant.ts";
 import { eventTypes, insignificant } from "./event.ts";
@@ -58,7 +58,7 @@ export async function listOpportunityEvents(
   filter: EventFilter,
   limit: number,
   after: Position | null,
-): Promise<Page | undefined> {
+): Promise<ListPage | undefined> {
   const opportunity = await db.get(seqById, { id: opportunityId });
   if (opportunity === undefined) return undefined;
   const rows = await db.all(

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import { Failure, reasonOf } from "../../db/reason.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
-import { completeTables, createTables, type Progress, type Put, putInto } from "../sql/file.ts";
+import { completeTables, createTables, type FileProgress, type Put, putInto } from "../sql/file.ts";
 
 /** "ffex" in ASCII. */
 const APPLICATION_ID = 0x66666578;
@@ -11,7 +11,7 @@ const APPLICATION_ID = 0x66666578;
 const ABOUT = "create table export (made_at text not null, filter text not null) strict";
 
 /** `finish` builds the indexes, awaiting `pause` before each step, and gives the file its name. `abandon` removes it, unless it is finished. */
-export type ExportFile = { put: Put; finish: (pause: (next: Progress) => Promise<void>) => Promise<void>; abandon: () => void };
+export type ExportFile = { put: Put; finish: (pause: (next: FileProgress) => Promise<void>) => Promise<void>; abandon: () => void };
 
 /** `filter` and `madeAt` are stored in the file. Throws if a file exists at `path` that is no export. */
 export function createExportFile(path: string, { filter, madeAt }: { filter: string; madeAt: string }): ExportFile {

@@ -1,7 +1,7 @@
 /** Builds every response: the headers that all of them have (D-19, D-20), the envelope around stored documents, and the content coding. */
 import { promisify } from "node:util";
 import { gzip as gzipCallback } from "node:zlib";
-import type { Page } from "../opportunities/page.ts";
+import type { ListPage } from "../opportunities/page.ts";
 import type { ApiCall } from "./call.ts";
 import { encodeCursor } from "./cursor.ts";
 import { type Problem, problems, problemType } from "./problem.ts";
@@ -47,7 +47,7 @@ export function respondJson(call: ApiCall, body: Bytes | string): MaybeLater {
 }
 
 /** A page of documents, with links and the cursor that continues it (D-16). `scope` is what the cursor is bound to. */
-export function respondPage(call: ApiCall, { documents, next }: Page, scope: string): MaybeLater {
+export function respondPage(call: ApiCall, { documents, next }: ListPage, scope: string): MaybeLater {
   const cursor = next === null ? null : encodeCursor(call.service.model.cursorSecret, scope, next);
   const meta = { request_id: call.id, count: documents.length, has_more: cursor !== null, next_cursor: cursor };
   const links = {

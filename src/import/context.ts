@@ -12,7 +12,7 @@ import { openStaging, type Staging } from "./staging.ts";
 /** How long an import waits for another one to finish, and how often it tries. */
 const [WAIT_MS, RETRY_EVERY_MS] = [10 * 60_000, 200];
 
-export type Options = RejectsOptions & {
+export type ImportOptions = RejectsOptions & {
   snapshot: boolean;
   allowRemovals: boolean;
   /** The instant of a backfill. */
@@ -29,18 +29,18 @@ export type ImportContext = {
   /** Passes a message to the operator. */
   notify: (message: string) => void;
   /** Called at intervals. Signals are handled while it runs. */
-  progress: (progress: Progress) => void | Promise<void>;
+  progress: (progress: ImportProgress) => void | Promise<void>;
   /** Stops the import at its next progress report. */
   stop?: AbortSignal | undefined;
 };
 
-export type Progress = { step: "reading" | "comparing" | "writing"; done: number; total?: number; share: number };
+export type ImportProgress = { step: "reading" | "comparing" | "writing"; done: number; total?: number; share: number };
 
 /** The end of an import by a signal. */
 class Stopped extends Error {}
 
 /** Reports progress. Throws if the import was stopped. */
-export async function advance({ progress, stop }: ImportContext, made: Progress): Promise<void> {
+export async function advance({ progress, stop }: ImportContext, made: ImportProgress): Promise<void> {
   await progress(made);
   if (stop?.aborted) throw new Stopped("it was stopped before anything was stored");
 }
@@ -54,7 +54,7 @@ export function failedAfter(error: unknown, stored: number, total: number): unkn
 }
 
 /** The summary, the most common reasons if records were rejected, and the files with the rejected records. */
-export type Outcome = Summary & { reasons?: Reason[]; rejects: string[] };
+export type ImportOutcome = Summary & { reasons?: Reason[]; rejects: string[] };
 
 type Lockable = Pick<ImportContext, "db" | "directory" | "notify">;
 
@@ -68,9 +68,9 @@ export type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: 
 export async function withInputs(
   context: ImportContext,
   format: Pick<Format, "name" | "entry">,
-  options: Options,
+  options: ImportOptions,
   work: (opened: Opened) => Promise<Summary>,
-): Promise<Outcome> {
+): Promise<ImportOutcome> {
   const inputs: OpenInput[] = [];
   try {
     for (const file of options.files) inputs.push(await openInput(file, format, context.directory));
@@ -85,9 +85,9 @@ async function runWith(
   staging: Staging,
   context: ImportContext,
   format: Pick<Format, "name" | "entry">,
-  options: Options,
+  options: ImportOptions,
   work: (opened: Opened) => Promise<Summary>,
-): Promise<Outcome> {
+): Promise<ImportOutcome> {
   const rejects = createRejects(options);
   await context.db.makeRoomForWrites();
   try {

@@ -14,9 +14,9 @@ import {
   digestsOf,
   failedAfter,
   type ImportContext,
+  type ImportOptions,
+  type ImportOutcome,
   type Opened,
-  type Options,
-  type Outcome,
   shareRead,
   withInputs,
 } from "./context.ts";
@@ -46,7 +46,7 @@ const readEvent = readerOf(EventLine) as (value: unknown, path: string) => Stati
 type ValidEvent = { seq: number; type: string; severity: string; detected_at: EpochMs; event: OpportunityEvent };
 
 /** Imports event files as one unit. An event is stored once, however often it is imported. Throws if a file is refused as a whole. */
-export async function importEvents(context: ImportContext, options: Options): Promise<Outcome> {
+export async function importEvents(context: ImportContext, options: ImportOptions): Promise<ImportOutcome> {
   if (options.snapshot || options.asOf !== undefined)
     throw new Failure("Cannot import events with --snapshot or --as-of: each event states its own instant");
   return withInputs(context, { name: "events" }, options, async (opened) => {
@@ -68,7 +68,7 @@ export async function importEvents(context: ImportContext, options: Options): Pr
 /** The first pass: validates and stages the events of all files. */
 async function stageEvents(
   context: ImportContext,
-  { redactContacts }: Options,
+  { redactContacts }: ImportOptions,
   { inputs, staging, rejects }: Opened,
 ): Promise<{ summary: Summary; sources: Set<string> }> {
   const summary: Summary = { ...emptySummary };

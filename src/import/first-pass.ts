@@ -11,7 +11,7 @@ import { findLink, mayBeLinked } from "../changes/link.ts";
 import { findSourceDigests, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/stored.ts";
 import { listSources } from "../sources/source.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
-import { advance, type ImportContext, type Options, shareRead } from "./context.ts";
+import { advance, type ImportContext, type ImportOptions, shareRead } from "./context.ts";
 import type { Format, FormatContext, Input, Item, LazyItem, Revision } from "./format.ts";
 import { completeRecord } from "./partial-records.ts";
 import type { OpenInput } from "./readers/input.ts";
@@ -24,7 +24,7 @@ import { findParentId, type Parents } from "./versions/parents.ts";
 import { type PlacedVersion, type Placements, placeVersions, rankOf } from "./versions/placing.ts";
 
 /** Items validated in one read transaction. More would outlive the youngest garbage collection, which costs more than it saves. */
-const BATCH_ROWS = 20;
+const VALIDATED_AT_ONCE = 20;
 
 /** What the first pass found. */
 export type FirstPass = {
@@ -56,7 +56,7 @@ export async function runFirstPass(
   context: ImportContext,
   format: Format,
   inputs: readonly OpenInput[],
-  options: Options,
+  options: ImportOptions,
   staging: Staging,
   rejects: Rejects,
 ): Promise<FirstPass> {
@@ -78,7 +78,7 @@ export async function runFirstPass(
     warn(message);
   };
   const formatContext: FormatContext = { now: options.asOf ?? now(), warn, incomplete };
-  for await (const batch of batches(format.read(files, formatContext), BATCH_ROWS)) {
+  for await (const batch of batches(format.read(files, formatContext), VALIDATED_AT_ONCE)) {
     for (const item of batch) lastItems.set(item.input, item);
     const items = batch.filter((item) => item.isSuperseded !== true);
     await db.readTransaction((sql) => stageItems(sql, pass, items));

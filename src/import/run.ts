@@ -31,7 +31,7 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { noteChange } from "../sources/news.ts";
 import { formatInstant } from "../text/instant.ts";
-import { advance, digestsOf, failedAfter, type ImportContext, type Options, type Outcome, withInputs } from "./context.ts";
+import { advance, digestsOf, failedAfter, type ImportContext, type ImportOptions, type ImportOutcome, withInputs } from "./context.ts";
 import { type FirstPass, runFirstPass } from "./first-pass.ts";
 import type { Format } from "./format.ts";
 import {
@@ -62,7 +62,7 @@ const PAUSE_MS = 10;
 const REMOVALS_MAX = 0.2;
 
 /** Imports files as one unit. Throws if the input as a whole is refused; nothing is changed then. */
-export async function importFiles(context: ImportContext, format: Format, options: Options): Promise<Outcome> {
+export async function importFiles(context: ImportContext, format: Format, options: ImportOptions): Promise<ImportOutcome> {
   const { db } = context;
   const warning = await warningOfChangesAhead(db, context.now());
   if (warning !== undefined) context.notify(warning);
@@ -102,7 +102,12 @@ async function refuseEarlierInstant(db: CatalogDb, begun: Begun): Promise<void> 
 }
 
 /** Row numbers of the live records that are missing from a snapshot. Throws if they are too many to be plausible. */
-async function findMissing(db: CatalogDb, sources: ReadonlySet<string>, staging: Staging, { allowRemovals }: Options): Promise<number[]> {
+async function findMissing(
+  db: CatalogDb,
+  sources: ReadonlySet<string>,
+  staging: Staging,
+  { allowRemovals }: ImportOptions,
+): Promise<number[]> {
   const missing: number[] = [];
   for (const source of sources) {
     const live = await listLive(db, source);
@@ -138,7 +143,7 @@ type Run = Plan & {
 /** A dry run: makes the decisions of the import at the instant it would have, counts them, and stores nothing. */
 async function countOnly(context: ImportContext, { begun, firstPass, staging, missing, links }: Plan): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
-    const summary = summaryOf(firstPass, staging);
+    const summary = firstSummary(firstPass, staging);
     const total = staging.counts().toWrite + missing.length;
     let done = 0;
     const count = async () => {
@@ -199,7 +204,7 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   else await turnStatusesWhenDue(db, begun.asOf - 1, between);
   const before = await countsBefore(db, begun);
   const importId = await beginImport(db, begun);
-  const summary = summaryOf(firstPass, staging);
+  const summary = firstSummary(firstPass, staging);
   const total = staging.counts().toWrite + missing.length + links.length;
   const run: Run = { ...plan, context, importId, before, summary, total, done: 0, committed: 0, changing: new Set() };
   try {
@@ -407,7 +412,7 @@ function* allRecords(staging: Staging): Iterable<PreparedRecord> {
 }
 
 /** The summary before anything is stored. Of several records of one opportunity, one is staged; the others are merged into it. */
-function summaryOf({ read, rejected }: FirstPass, staging: Staging): Summary {
+function firstSummary({ read, rejected }: FirstPass, staging: Staging): Summary {
   const { toWrite, unchanged } = staging.counts();
   return { ...emptySummary, read, unchanged, merged: read - rejected - toWrite - unchanged, rejected };
 }

@@ -66,7 +66,7 @@ export type UpstreamId = { source: string; lineage: string; id: string };
 type Counts = { toWrite: number; unchanged: number; reread: number };
 
 /** Upstream ids or links read by one statement. */
-const BATCH_ROWS = 200;
+const READ_AT_ONCE = 200;
 
 /** Events have no source: their rows have this one. */
 const EVENT = "";
@@ -97,12 +97,12 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
   const otherIds = sqlite.query<UpstreamId, [string, string, string]>(
     `select source, lineage, id from upstream_ids where (source, lineage, id) > (?, ?, ?) and not exists (
        select 1 from staged where staged.source = upstream_ids.source and staged.lineage = upstream_ids.lineage and file is not null
-     ) order by 1, 2, 3 limit ${BATCH_ROWS}`,
+     ) order by 1, 2, 3 limit ${READ_AT_ONCE}`,
   );
   const insertLink = sqlite.query<unknown, [string, string, string, string]>("insert or replace into links values (?, ?, ?, ?)");
   const deleteLink = sqlite.query<unknown, [string, string]>("delete from links where source = ? and lineage = ?");
   const links = sqlite.query<StagedLink, [string, string]>(
-    `select source, lineage, key, canonical_id from links where (source, lineage) > (?, ?) order by 1, 2 limit ${BATCH_ROWS}`,
+    `select source, lineage, key, canonical_id from links where (source, lineage) > (?, ?) order by 1, 2 limit ${READ_AT_ONCE}`,
   );
   const upsert = sqlite.query<unknown, [string, string, ...(Uint8Array | string | number | null)[]]>(
     `insert or replace into staged (source, lineage, known, upstream_id, file, start, text_bytes, data_bytes, hash, source_digest, at, version)

@@ -177,10 +177,10 @@ function usableName(name: unknown, lengthMax: number): string | undefined {
 }
 
 /** Returns the value as it will be stored. Throws a Rejection that names `path`. */
-export type Reader = (value: unknown, path: string) => unknown;
+export type ValueReader = (value: unknown, path: string) => unknown;
 
 /** Makes a reader from a schema. An absent value becomes null or [] if the schema allows it. Unknown and ill-formed values are rejected. */
-export function readerOf(schema: TSchema): Reader {
+export function readerOf(schema: TSchema): ValueReader {
   if (TypeGuard.IsObject(schema))
     return objectReader(Object.entries(schema.properties).map(([name, property]) => [name, readerOf(property)]));
   if (TypeGuard.IsArray(schema)) return arrayReader(readerOf(schema.items));
@@ -192,7 +192,7 @@ export function readerOf(schema: TSchema): Reader {
   return required(schema.format === "date-time" ? readInstant : readText);
 }
 
-function objectReader(properties: [name: string, read: Reader][]): Reader {
+function objectReader(properties: [name: string, read: ValueReader][]): ValueReader {
   const names = properties.map(([name]) => name);
   const known = new Set(names);
   const readers = properties.map(([, reader]) => reader);
@@ -206,7 +206,7 @@ function objectReader(properties: [name: string, read: Reader][]): Reader {
     const read: Record<string, unknown> = {};
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
-      read[name] = (readers[index] as Reader)(object[name], paths[index] as string);
+      read[name] = (readers[index] as ValueReader)(object[name], paths[index] as string);
     }
     return read;
   };
@@ -217,7 +217,7 @@ function unknownField(name: string, names: readonly string[], path: string): Rej
   return new Rejection(`unknown field ${shown(join(path, name))}${meant === undefined ? "" : ` (did you mean "${join(path, meant)}"?)`}`);
 }
 
-function arrayReader(readItem: Reader): Reader {
+function arrayReader(readItem: ValueReader): ValueReader {
   return (value, path) => {
     if (value === undefined || value === null) return [];
     if (!Array.isArray(value)) throw new Rejection(`${path} must be an array`);
@@ -229,14 +229,14 @@ function arrayReader(readItem: Reader): Reader {
   };
 }
 
-function nullableReader(options: TSchema[]): Reader {
+function nullableReader(options: TSchema[]): ValueReader {
   const [first] = options;
   const read = options.length === 1 && first !== undefined ? readerOf(first) : constantReader(options.map((option) => option.const));
   return (value, path) => (value === undefined || value === null ? null : read(value, path));
 }
 
 /** `null` among the constants allows absence. A single constant is filled in if absent. */
-function constantReader(constants: unknown[]): Reader {
+function constantReader(constants: unknown[]): ValueReader {
   return (value, path) => {
     if (value === undefined && constants.length === 1) return constants[0];
     if (constants.includes(value ?? null)) return value ?? null;
@@ -244,7 +244,7 @@ function constantReader(constants: unknown[]): Reader {
   };
 }
 
-function required(read: (text: string, path: string) => string): Reader {
+function required(read: (text: string, path: string) => string): ValueReader {
   return (value, path) => {
     if (value === undefined || value === null) throw new Rejection(`${path} is required`);
     if (typeof value !== "string") throw new Rejection(`${path} must be a string`);
@@ -280,7 +280,7 @@ function readInstant(text: string, path: string): string {
   throw new Rejection(`${path} must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00-05:00`, `, not ${shown(text)}`);
 }
 
-function amountReader(pattern: RegExp, maxLength: number): Reader {
+function amountReader(pattern: RegExp, maxLength: number): ValueReader {
   const read = required((text, path) => {
     refuseLong(text, path, maxLength);
     if (pattern.test(text)) return text;

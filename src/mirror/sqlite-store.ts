@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { identityOf } from "../../db/file-identity.ts";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
-import { prepareTables, putInto, versionOf } from "../sql/file.ts";
+import { fileVersionOf, prepareTables, putInto } from "../sql/file.ts";
 import { VERSION } from "../sql/tables.ts";
 import { goneMessage, type MirrorEntry, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
 
@@ -55,7 +55,7 @@ function connect(path: string, scope: Scope, tell: (message: string) => void) {
   /** As this program last read or wrote it. If another program has stored a page since, this one must not store its own. */
   let walk = JSON.stringify(readWalk.get());
   const saveAll = sqlite.transaction((entries: readonly MirrorEntry[], next: Walk) => {
-    if (versionOf(sqlite) !== VERSION) throw new Error(`a newer version of this program has upgraded ${path}; restart this one`);
+    if (fileVersionOf(sqlite) !== VERSION) throw new Error(`a newer version of this program has upgraded ${path}; restart this one`);
     if (JSON.stringify(readWalk.get()) !== walk) throw new Error(`another program also writes to ${path}`);
     for (const { history, ...opportunity } of entries) put(opportunity, history);
     putWalk.run(next);

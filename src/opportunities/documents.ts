@@ -4,17 +4,17 @@
  * Changed documents are not removed. Callers compare `updated_at` with the list index: two versions of a record never share one (D-31).
  */
 
-import { pick, type Row } from "../../db/query.ts";
+import { pick, type SelectedRow } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 
-/** The columns of a `Document`. */
+/** The columns of a `StoredDocument`. */
 export const documentColumns = pick(opportunities, "seq", "id", "updated_at", "document");
 
 /** An opportunity as a ready JSON document, with the columns that identify the record and its version. */
-export type Document = Row<typeof documentColumns>;
+export type StoredDocument = SelectedRow<typeof documentColumns>;
 
 /** Two halves, so that the less recent one can be dropped as a whole. Each maps row numbers and ids to documents. */
-export type Documents = { recent: Map<number | string, Document>; former: Map<number | string, Document>; recentBytes: number };
+export type Documents = { recent: Map<number | string, StoredDocument>; former: Map<number | string, StoredDocument>; recentBytes: number };
 
 /** Bytes of documents in each half: some 5,000 documents. */
 const HALF_BYTES = 16_777_216;
@@ -25,7 +25,7 @@ export function createDocuments(): Documents {
 }
 
 /** The version that was kept last, by row number or id; it may be outdated. `undefined` if none is kept. */
-export function keptDocument(documents: Documents, seqOrId: number | string): Document | undefined {
+export function keptDocument(documents: Documents, seqOrId: number | string): StoredDocument | undefined {
   const recent = documents.recent.get(seqOrId);
   if (recent !== undefined) return recent;
   const former = documents.former.get(seqOrId);
@@ -34,7 +34,7 @@ export function keptDocument(documents: Documents, seqOrId: number | string): Do
 }
 
 /** Keeps a document. If the recent half is full, it becomes the former one, and the documents of that are dropped. */
-export function keepDocument(documents: Documents, document: Document): void {
+export function keepDocument(documents: Documents, document: StoredDocument): void {
   if (documents.recentBytes > HALF_BYTES) {
     documents.former = documents.recent;
     documents.recent = new Map();

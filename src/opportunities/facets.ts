@@ -1,7 +1,7 @@
 /** Facets, in memory: the distinct combinations of status, source, program type and agency. Filters choose among them. */
 import { asc, gt } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { parameter, pick, query, type Row, select } from "../../db/query.ts";
+import { parameter, pick, query, type SelectedRow, select } from "../../db/query.ts";
 import { facets as facetTable, sources } from "../../db/schema/sqlite/catalog.ts";
 import { fold } from "../text/fold.ts";
 import type { FacetSet } from "./list-index.ts";
@@ -14,7 +14,7 @@ export type FacetFilter = { status?: string[]; source?: string[]; agency?: strin
 
 const facetColumns = pick(facetTable, "id", "status", "source", "program_type", "agency");
 
-type Facet = Row<typeof facetColumns>;
+type Facet = SelectedRow<typeof facetColumns>;
 
 const facetsAfter = query({ id: facetTable.id, limit: parameter<number>() }, ({ id, limit }) =>
   select(facetColumns).from(facetTable).where(gt(facetTable.id, id)).orderBy(asc(facetTable.id)).limit(limit),

@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
-import { type Document, documentColumns, keepDocument, keptDocument } from "./documents.ts";
+import { documentColumns, keepDocument, keptDocument, type StoredDocument } from "./documents.ts";
 import { isNewest } from "./list-index.ts";
 import { type ReadModel, updateModel } from "./read-model.ts";
 
@@ -11,7 +11,7 @@ const documentById = query({ id: opportunities.id }, ({ id }) =>
 );
 
 /** The newest version of an opportunity, or `undefined` if there is none with this `id`, a UUID in lower case. */
-export async function getOpportunity(model: ReadModel, id: string): Promise<Document | undefined> {
+export async function getOpportunity(model: ReadModel, id: string): Promise<StoredDocument | undefined> {
   await updateModel(model);
   const { db, index, documents } = model;
   const kept = keptDocument(documents, id);

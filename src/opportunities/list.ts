@@ -5,14 +5,14 @@ import { listOf, pick, query, select } from "../../db/query.ts";
 import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import { Unavailable } from "../../db/unavailable.ts";
 import type { EpochMs, Instant } from "../text/instant.ts";
-import { type Document, documentColumns, keepDocument, keptDocument } from "./documents.ts";
+import { documentColumns, keepDocument, keptDocument, type StoredDocument } from "./documents.ts";
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
 import { firstSlotAfter, isNewest, type ListIndex, newestFirst, newestTime, slotOf } from "./list-index.ts";
-import type { Page, Position } from "./page.ts";
+import type { ListPage, Position } from "./page.ts";
 import { type ReadModel, reload, updateModel } from "./read-model.ts";
 
 /** Source codes are upper-cased. `OTHER` means every code that is not a named source (D-13). */
-export type Filter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
+export type ListFilter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
 
 const nextAtInstant = query(pick(opportunities, "updated_at", "id"), ({ updated_at, id }) =>
   select(pick(opportunities, "seq", "updated_at", "id"))
@@ -36,7 +36,7 @@ const ATTEMPTS = 4;
  * One page of matching opportunities as ready JSON documents, most recently updated first. `after` is where the previous page ended.
  * Throws Unavailable if records change during every attempt.
  */
-export async function listOpportunities(model: ReadModel, filter: Filter, limit: number, after: Position | null): Promise<Page> {
+export async function listOpportunities(model: ReadModel, filter: ListFilter, limit: number, after: Position | null): Promise<ListPage> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     if (attempt === ATTEMPTS) await reload(model); // If something else than this program set records back, `updateModel` does not notice it.
     const bounds = await readBounds(model, filter, after);
@@ -62,7 +62,7 @@ type Bounds = {
   anchor: { seq: number; updated_at: EpochMs; id: string } | undefined;
 };
 
-async function readBounds(model: ReadModel, filter: Filter, after: Position | null): Promise<Bounds> {
+async function readBounds(model: ReadModel, filter: ListFilter, after: Position | null): Promise<Bounds> {
   const { db } = model;
   const named = await namedSources(db, filter);
   const upstream = filter.source_opportunity_id === undefined ? undefined : await readUpstreamId(db, filter.source_opportunity_id);
@@ -72,7 +72,7 @@ async function readBounds(model: ReadModel, filter: Filter, after: Position | nu
 }
 
 /** The record at a position, if it is in memory. Usually it is, because it was the last one of the previous page. */
-function keptAt({ index, documents }: ReadModel, { time, id }: Position): Document | undefined {
+function keptAt({ index, documents }: ReadModel, { time, id }: Position): StoredDocument | undefined {
   const kept = keptDocument(documents, id);
   return kept !== undefined && kept.updated_at === time && isNewest(index, kept) ? kept : undefined;
 }
@@ -93,7 +93,7 @@ function isConsistent({ index }: ReadModel, { anchor, upstream }: Bounds): boole
 }
 
 /** Row numbers of the first `count` records that match, newest first. */
-function matchingSeqs({ index, facets }: ReadModel, filter: Filter, bounds: Bounds, count: number): number[] {
+function matchingSeqs({ index, facets }: ReadModel, filter: ListFilter, bounds: Bounds, count: number): number[] {
   const { named, upstream } = bounds;
   const allowed = allowedFacets(facets, filter, named);
   // `updated_at` has whole milliseconds: it is later than an instant if it is later than that instant's milliseconds (D-11).
@@ -118,13 +118,13 @@ function endOf(index: ListIndex, { after, anchor }: Bounds): number {
 }
 
 /** The records with these row numbers, in that order: from memory if it has the newest version, else from the database. */
-async function documentsOf({ db, index, documents }: ReadModel, seqs: readonly number[]): Promise<Document[]> {
+async function documentsOf({ db, index, documents }: ReadModel, seqs: readonly number[]): Promise<StoredDocument[]> {
   const kept = seqs.map((seq) => {
     const document = keptDocument(documents, seq);
     return document !== undefined && isNewest(index, document) ? document : undefined;
   });
   const missing = seqs.filter((_, position) => kept[position] === undefined);
-  if (missing.length === 0) return kept as Document[];
+  if (missing.length === 0) return kept as StoredDocument[];
 
   const read = await db.all(documentsBySeq, { seqs: missing });
   for (const document of read) keepDocument(documents, document);
@@ -132,7 +132,7 @@ async function documentsOf({ db, index, documents }: ReadModel, seqs: readonly n
   return seqs.map((seq, position) => kept[position] ?? bySeq.get(seq)).filter((document) => document !== undefined);
 }
 
-function pageOf(shown: readonly Document[], hasMore: boolean): Page {
+function pageOf(shown: readonly StoredDocument[], hasMore: boolean): ListPage {
   const last = shown.at(-1);
   return {
     documents: shown.map(({ document }) => document),

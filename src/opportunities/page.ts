@@ -6,7 +6,7 @@ import type { EpochMs } from "../text/instant.ts";
 export type Position = { time: EpochMs; id: string };
 
 /** One page of ready JSON documents, and the position after which the next page starts (`null` on the last page). */
-export type Page = { documents: Uint8Array[]; next: Position | null };
+export type ListPage = { documents: Uint8Array[]; next: Position | null };
 
 /** How the envelope of a page says where the list continues. */
 export const nextPage = {

@@ -12,7 +12,7 @@ import { append, compact, createListIndex, type ListIndex, needsCompaction, newe
 import type { Position } from "./page.ts";
 
 /** Rows read at a time. It takes some 2 ms, during which the server handles no other request. */
-export const BATCH_ROWS = 2000;
+export const LOADED_AT_ONCE = 2000;
 /** With more rows than this, the index gets memory for `GROWTH` times as many. */
 const FEW_ROWS = 250_000;
 const GROWTH = 4;
@@ -132,10 +132,10 @@ async function appendNewer(db: CatalogDb, contents: Contents, isCurrent: () => b
   const { index, facets } = contents;
   for (;;) {
     const { time, id } = contents.readUntil;
-    const entries = await db.all(entriesAfter, { updated_at: time, id, limit: BATCH_ROWS });
+    const entries = await db.all(entriesAfter, { updated_at: time, id, limit: LOADED_AT_ONCE });
     const last = entries.at(-1);
     if (last === undefined) return;
-    const isLast = entries.length < BATCH_ROWS;
+    const isLast = entries.length < LOADED_AT_ONCE;
     const lastId = isLast ? AFTER_ALL_IDS : ((await db.get(idOfRow, { seq: last.seq }))?.id ?? AFTER_ALL_IDS);
     await loadNewFacets(db, facets); // After the records, so that all facets of theirs are there.
     if (!isCurrent()) return;
@@ -148,9 +148,9 @@ async function appendNewer(db: CatalogDb, contents: Contents, isCurrent: () => b
 
 async function loadNewFacets(db: CatalogDb, facets: Facets): Promise<void> {
   for (;;) {
-    const added = await readFacets(db, facets, BATCH_ROWS);
+    const added = await readFacets(db, facets, LOADED_AT_ONCE);
     addFacets(facets, added);
-    if (added.length < BATCH_ROWS) return;
+    if (added.length < LOADED_AT_ONCE) return;
     await pause();
   }
 }

@@ -8,9 +8,9 @@ export const CLOSING_SOON_MS = 14 * DAY_MS;
 type Dates = Pick<Opportunity["dates"], "opens_at" | "closes_at">;
 
 /** What an upstream states about a status: the status itself (`null` if it follows the dates) and until when it holds; when it is archived. */
-export type Statement = { status: string | null; until: string | null; archives_at: string | null };
+export type StatusStatement = { status: string | null; until: string | null; archives_at: string | null };
 
-const NOTHING_STATED: Statement = { status: null, until: null, archives_at: null };
+const NOTHING_STATED: StatusStatement = { status: null, until: null, archives_at: null };
 
 type Instants = Record<"opens" | "closes" | "until" | "archives", EpochMs | undefined>;
 
@@ -20,7 +20,7 @@ export function statusAt(dates: Dates, now: EpochMs, statement = NOTHING_STATED)
 }
 
 /** When the status will next be another one than `status`: `now` if it already should be, `null` if it never will. */
-export function dueAt(status: string, dates: Dates, now: EpochMs, statement = NOTHING_STATED): EpochMs | null {
+export function statusDueAt(status: string, dates: Dates, now: EpochMs, statement = NOTHING_STATED): EpochMs | null {
   const instants = instantsOf(dates, statement);
   const isOther = (at: EpochMs) => statusFor(statement.status, instants, at) !== status;
   if (isOther(now)) return now;
@@ -43,7 +43,7 @@ function statusByDates({ opens, closes }: Pick<Instants, "opens" | "closes">, no
   return "open";
 }
 
-function instantsOf({ opens_at, closes_at }: Dates, { until, archives_at }: Statement): Instants {
+function instantsOf({ opens_at, closes_at }: Dates, { until, archives_at }: StatusStatement): Instants {
   const instant = (text: string | null) => (text === null ? undefined : parseInstantMs(text));
   return { opens: instant(opens_at), closes: instant(closes_at), until: instant(until), archives: instant(archives_at) };
 }

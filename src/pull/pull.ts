@@ -5,7 +5,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { insertInto, orUpdate, selectBy } from "../../db/query.ts";
 import { Failure, failureWith } from "../../db/reason.ts";
 import { settings } from "../../db/schema/sqlite/catalog.ts";
-import type { ImportContext, Outcome } from "../import/context.ts";
+import type { ImportContext, ImportOutcome } from "../import/context.ts";
 import { importFiles } from "../import/run.ts";
 import { version } from "../runtime/version.ts";
 import { DAY_MS, formatInstant } from "../text/instant.ts";
@@ -29,7 +29,7 @@ export type Pull = {
 };
 
 /** `instead_of` says what could not be downloaded, and what was imported in its place. */
-export type Pulled = Outcome & { instead_of?: string };
+export type Pulled = ImportOutcome & { instead_of?: string };
 
 /**
  * Returns the outcome of the import, or `undefined` if the upstream has nothing new. Throws if the download or the import fails; before the

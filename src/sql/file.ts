@@ -6,17 +6,17 @@ import { plainText } from "../text/plain-text.ts";
 import { COMPLETION, FURTHER_TABLES, isOurs, TABLES, VERSION } from "./tables.ts";
 
 /** A document as the API returns it, as text. `at` is its `updated_at` or `detected_at`. */
-export type Row = { id: string; at: string; text: string };
+export type DocumentRow = { id: string; at: string; text: string };
 
 /** Adds an opportunity or replaces the one with this id, and adds or replaces these events of it. `value` is the text parsed, if the caller has it. */
-export type Put = (opportunity: Row, history: readonly Row[], value?: unknown) => void;
+export type Put = (opportunity: DocumentRow, history: readonly DocumentRow[], value?: unknown) => void;
 
 /** Creates everything in an empty file. Builds a file of another version again from its documents. Throws if a newer program wrote it. */
 export function prepareTables(sqlite: Database, onUpgrade: () => void = () => undefined): void {
-  if (versionOf(sqlite) === VERSION) return;
+  if (fileVersionOf(sqlite) === VERSION) return;
   sqlite
     .transaction(() => {
-      const version = versionOf(sqlite); // Another program may have prepared the file since.
+      const version = fileVersionOf(sqlite); // Another program may have prepared the file since.
       if (version > VERSION) throw new Error("it was written by a newer version of this program");
       if (version === VERSION) return;
       const isEmpty = sqlite.query("select 1 from sqlite_master where name = 'opportunities'").get() === null;
@@ -32,7 +32,7 @@ export function prepareTables(sqlite: Database, onUpgrade: () => void = () => un
 }
 
 /** The version of the tables in a file. */
-export function versionOf(sqlite: Database): number {
+export function fileVersionOf(sqlite: Database): number {
   return sqlite.query<{ user_version: number }, []>("pragma user_version").get()?.user_version ?? 0;
 }
 
@@ -42,10 +42,10 @@ export function createTables(sqlite: Database): void {
 }
 
 /** The next step of `completeTables`, how many are done, and how many there are. */
-export type Progress = { step: string; done: number; total: number };
+export type FileProgress = { step: string; done: number; total: number };
 
 /** Builds everything that follows from the documents. Yields before each step. */
-export function* completeTables(sqlite: Database): Iterable<Progress> {
+export function* completeTables(sqlite: Database): Iterable<FileProgress> {
   for (const [done, { step, sql }] of COMPLETION.entries()) {
     yield { step, done, total: COMPLETION.length };
     sqlite.run(sql);
@@ -94,9 +94,11 @@ function upgrade(sqlite: Database): void {
   const kept = removeAllButDocuments(sqlite);
   createTables(sqlite);
   const put = putInto(sqlite);
-  const histories = sqlite.query<Row, [string]>("select id, detected_at as at, document as text from old_events where opportunity_id = ?");
+  const histories = sqlite.query<DocumentRow, [string]>(
+    "select id, detected_at as at, document as text from old_events where opportunity_id = ?",
+  );
   sqlite.run("create index old_events_by_opportunity on old_events (opportunity_id)");
-  const old = sqlite.query<Row, []>("select id, updated_at as at, document as text from old_opportunities order by rowid");
+  const old = sqlite.query<DocumentRow, []>("select id, updated_at as at, document as text from old_opportunities order by rowid");
   for (const opportunity of old.iterate()) put(opportunity, histories.all(opportunity.id));
   sqlite.run("drop table old_events; drop table old_opportunities");
   for (const _ of completeTables(sqlite));

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
-import { copyDatabases, type Databases } from "../../db/copy.ts";
+import { type BothDatabases, copyDatabases } from "../../db/copy.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine } from "../../db/engine.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
@@ -20,7 +20,7 @@ afterAll(dropScratch);
 const opened: Engine<DatabaseName>[] = [];
 afterEach(async () => void (await Promise.all(opened.splice(0).map((db) => db.close()))));
 
-async function open(place: string): Promise<Databases> {
+async function open(place: string): Promise<BothDatabases> {
   const databases = place.startsWith("postgres:")
     ? { catalog: await openPostgresCatalog(place, NOON), state: await openPostgresState(place, NOON) }
     : { catalog: openCatalog(place, NOON), state: openState(place, NOON) };
@@ -31,7 +31,7 @@ async function open(place: string): Promise<Databases> {
 const tableNames = (tables: object) => Object.values(tables).map((table) => getTableConfig(table).name);
 
 /** Every row of every table, bytes as hexadecimal digits, in an order that both engines know. */
-async function rowsOf({ catalog, state }: Databases): Promise<Record<string, string[]>> {
+async function rowsOf({ catalog, state }: BothDatabases): Promise<Record<string, string[]>> {
   const rows: Record<string, string[]> = {};
   for (const [db, tables] of [
     [catalog, catalogTables],
@@ -129,7 +129,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     }
   });
 
-  test.each<[string, (databases: Databases) => Promise<unknown>, string]>([
+  test.each<[string, (databases: BothDatabases) => Promise<unknown>, string]>([
     [
       "records",
       ({ catalog }) => catalog.run(rawSql("insert into facets (status, source, program_type, agency) values ('', '', '', '')")),

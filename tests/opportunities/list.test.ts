@@ -6,7 +6,7 @@ import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { createDocuments } from "../../src/opportunities/documents.ts";
 import { getOpportunity } from "../../src/opportunities/get.ts";
-import { type Filter, listOpportunities } from "../../src/opportunities/list.ts";
+import { type ListFilter, listOpportunities } from "../../src/opportunities/list.ts";
 import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
 import type { Position } from "../../src/opportunities/page.ts";
 import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
@@ -123,8 +123,8 @@ async function* steps(seed: number): AsyncGenerator<Asked> {
   }
 }
 
-function filterOf({ filter: { since, upstreamId: wanted, ...rest } }: Question, { records }: ListModel): Filter {
-  const filter = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Filter;
+function filterOf({ filter: { since, upstreamId: wanted, ...rest } }: Question, { records }: ListModel): ListFilter {
+  const filter = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as ListFilter;
   const time = records.length === 0 ? NOON : (records[(since?.record ?? 0) % records.length]?.time ?? NOON);
   if (since !== undefined) filter.updated_since = { ms: time + since.ms, beyond: since.beyond };
   return wanted === undefined ? filter : { ...filter, source: ["A"], source_opportunity_id: wanted };

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
-import { BATCH_ROWS, createReadModel, reload } from "../../src/opportunities/read-model.ts";
+import { createReadModel, LOADED_AT_ONCE, reload } from "../../src/opportunities/read-model.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
@@ -64,7 +64,7 @@ test("every connection to a catalog has the same cursor secret", async () => {
 
 test("loading and reloading handle other work after each batch", async () => {
   const db = openCatalog(":memory:", NOON);
-  const numbers = `with recursive n(n) as (select 1 union all select n + 1 from n where n < ${3 * BATCH_ROWS})`;
+  const numbers = `with recursive n(n) as (select 1 union all select n + 1 from n where n < ${3 * LOADED_AT_ONCE})`;
   db.sqlite.run(`${numbers} insert into facets (status, source, program_type, agency) select 'open', 'S' || n, '', '' from n`);
   db.sqlite.run(
     `${numbers} insert into opportunities (id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, hash, document, sidecar)
@@ -86,10 +86,10 @@ test("loading and reloading handle other work after each batch", async () => {
     },
   };
   const expectTurns = () => {
-    const full = reads.filter(({ rows }) => rows === BATCH_ROWS);
+    const full = reads.filter(({ rows }) => rows === LOADED_AT_ONCE);
     expect(full.length).toBe(6); // Of facets and of records.
     expect(new Set(full.map((read) => read.turn)).size).toBe(6);
-    expect(Math.max(...reads.map(({ rows }) => rows))).toBe(BATCH_ROWS);
+    expect(Math.max(...reads.map(({ rows }) => rows))).toBe(LOADED_AT_ONCE);
     reads.length = 0;
   };
   const model = await createReadModel(watched);

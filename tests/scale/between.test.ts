@@ -4,8 +4,8 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { type Filter, listOpportunities } from "../../src/opportunities/list.ts";
-import type { Page } from "../../src/opportunities/page.ts";
+import { type ListFilter, listOpportunities } from "../../src/opportunities/list.ts";
+import type { ListPage } from "../../src/opportunities/page.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { interruptedCatalog } from "../support/interrupted-catalog.ts";
@@ -38,7 +38,7 @@ const settings: [string, boolean, () => Promise<Connect>][] = [
   ],
 ];
 
-const filters: [string, Filter][] = [
+const filters: [string, ListFilter][] = [
   ["no filter", {}],
   ["a status", { status: ["open"] }],
   ["an upstream id", { source: ["A"], source_opportunity_id: "SHARED" }],
@@ -59,7 +59,7 @@ function changedRecords(commit: number): Draft[] {
   return [commit % RECORDS, (commit + 3) % RECORDS, (commit + 6) % RECORDS, RECORDS + commit].map(record);
 }
 
-const pageText = ({ documents, next }: Page) => JSON.stringify([documents.map((document) => Buffer.from(document).toString()), next]);
+const pageText = ({ documents, next }: ListPage) => JSON.stringify([documents.map((document) => Buffer.from(document).toString()), next]);
 
 describe.each(settings)("listOpportunities() on %s, with a commit between two of its statements", (_, isInstalled, createCatalog) => {
   test.if(isInstalled).each(filters)("filtered by %s: returns the page before or after the commit", async (_, filter) => {

@@ -4,7 +4,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { createExportFile } from "../../src/export/sqlite-file.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
-import { type Progress, prepareTables, putInto } from "../../src/sql/file.ts";
+import { type FileProgress, prepareTables, putInto } from "../../src/sql/file.ts";
 import { everything } from "../mirror/mirrored.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
@@ -47,7 +47,7 @@ test("an export, completed at its end, has the same tables, indexes, triggers an
   const sqlite = new Database(kept, { strict: true });
   prepareTables(sqlite);
   sqlite.close();
-  const steps: Progress[] = [];
+  const steps: FileProgress[] = [];
   await createExportFile(exported, { filter: "{}", madeAt: "2026-08-03T00:00:00Z" }).finish(async (next) => void steps.push(next));
   const schemaOf = (path: string) => {
     const file = new Database(path, { readonly: true });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import type { Value } from "../../db/value.ts";
 import { exportLines } from "../../src/export/records.ts";
-import type { ImportContext, Options, Outcome } from "../../src/import/context.ts";
+import type { ImportContext, ImportOptions, ImportOutcome } from "../../src/import/context.ts";
 import { importEvents } from "../../src/import/events.ts";
 import type { Format } from "../../src/import/format.ts";
 import { records } from "../../src/import/formats/records.ts";
@@ -54,8 +54,8 @@ export function ordersOf<T>(items: readonly T[]): T[][] {
   return items.flatMap((item, at) => ordersOf(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
 }
 
-export type Imported = Outcome & { messages: string[] };
-type Given = Partial<Omit<Options, "files">> & { now?: number; format?: Format };
+export type Imported = ImportOutcome & { messages: string[] };
+type Given = Partial<Omit<ImportOptions, "files">> & { now?: number; format?: Format };
 
 /** An empty catalog, unless one is given, and functions that import into it. Its clock stands at `clock.now`. */
 export async function aCatalog(given?: CatalogDb) {
@@ -68,7 +68,7 @@ export async function aCatalog(given?: CatalogDb) {
     notify: (message) => void messages.push(message),
     progress: () => undefined,
   });
-  const optionsOf = (paths: readonly string[], given: Given): Options => ({
+  const optionsOf = (paths: readonly string[], given: Given): ImportOptions => ({
     snapshot: false,
     allowRemovals: false,
     asOf: undefined,

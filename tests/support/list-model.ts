@@ -1,7 +1,7 @@
 /** A model of the list: it keeps every record in an array, and looks through all of them for each page. */
 import { expect } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
-import { type Filter, listOpportunities } from "../../src/opportunities/list.ts";
+import { type ListFilter, listOpportunities } from "../../src/opportunities/list.ts";
 import type { Position } from "../../src/opportunities/page.ts";
 import type { ReadModel } from "../../src/opportunities/read-model.ts";
 import { exportOf } from "./imports.ts";
@@ -45,19 +45,19 @@ export class ListModel {
     return this.times.get(id) === time;
   }
 
-  matching(filter: Filter): ListedRecord[] {
+  matching(filter: ListFilter): ListedRecord[] {
     return this.records.filter((record) => this.matches(record, filter));
   }
 
   /** The page that `listOpportunities` must return: ids in order, and where the next page starts. */
-  page(filter: Filter, limit: number, after: Position | null): { ids: string[]; next: Position | null } {
+  page(filter: ListFilter, limit: number, after: Position | null): { ids: string[]; next: Position | null } {
     const rest = this.matching(filter).filter((record) => after === null || isAfter(record, after));
     const page = rest.slice(0, limit);
     const last = page.at(-1);
     return { ids: page.map(({ id }) => id), next: rest.length > limit && last !== undefined ? positionOf(last) : null };
   }
 
-  private matches(record: ListedRecord, filter: Filter): boolean {
+  private matches(record: ListedRecord, filter: ListFilter): boolean {
     const { status, source, agency, program_type, updated_since, source_opportunity_id } = filter;
     const isOther = !this.namedSources.has(record.source.code);
     if (status !== undefined && !status.includes(record.status)) return false;
@@ -77,7 +77,7 @@ export class Walk {
 
   constructor(
     model: ListModel,
-    private readonly filter: Filter,
+    private readonly filter: ListFilter,
     private readonly limit: number,
   ) {
     this.started = model.matching(filter);

@@ -5,7 +5,7 @@ import { NoData } from "../../../db/opening.ts";
 import { schemas } from "../../../db/postgres/migrate.ts";
 import { reasonOf } from "../../../db/reason.ts";
 import { fileNames } from "../../../db/sqlite/open.ts";
-import { findVersion } from "../../../db/version.ts";
+import { findSchemaVersion } from "../../../db/version.ts";
 import { checkCatalog, type Fault } from "../../changes/check.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import type { Cli, CommonOptions } from "../command.ts";
@@ -72,7 +72,7 @@ async function faultsOf(where: string, work: Promise<Omit<Found, "where">>): Pro
 /** Of a database of an older version, only the storage is checked: this program does not know its tables. */
 async function inspect(where: string, db: CatalogDb | StateDb, checkContent: () => Promise<Fault[]>): Promise<Omit<Found, "where">> {
   const damage = (await db.storageFaults()).map((what) => ({ where, what }));
-  const { applied, known } = await findVersion(db);
+  const { applied, known } = await findSchemaVersion(db);
   if (applied < known) return { faults: damage, older: `created by an older version of fundfeed (schema ${applied} of ${known})` };
   return { faults: damage.length > 0 ? damage : await checkContent() };
 }

@@ -1,6 +1,6 @@
 /** `fundfeed copy`: copy everything from files to PostgreSQL. */
 import type { Command } from "commander";
-import { type Copied, copyDatabases, type Databases, type Progress } from "../../../db/copy.ts";
+import { type BothDatabases, type Copied, type CopyProgress, copyDatabases } from "../../../db/copy.ts";
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../../db/open.ts";
 import { CannotOpen } from "../../../db/opening.ts";
 import { Failure, reasonOf } from "../../../db/reason.ts";
@@ -44,13 +44,13 @@ function locationOf(to: string): DatabaseLocation {
 async function copyTo(machine: Machine, source: DatabaseLocation, target: DatabaseLocation): Promise<{ catalog: Copied; state: Copied }> {
   await using opened = new AsyncDisposableStack();
   const opening = { onMigrated: machine.printError };
-  const open = async (location: DatabaseLocation): Promise<Databases> => ({
+  const open = async (location: DatabaseLocation): Promise<BothDatabases> => ({
     catalog: opened.adopt(await openCatalogAt(location, machine.now(), opening), (db) => db.close()),
     state: opened.adopt(await openStateAt(location, machine.now(), opening), (db) => db.close()),
   });
   const from = await open(source);
   const report = progressReporter(machine);
-  const progress: Progress = (name, done, total) => report({ step: `copying ${name}`, done, total, unit: "rows" });
+  const progress: CopyProgress = (name, done, total) => report({ step: `copying ${name}`, done, total, unit: "rows" });
   try {
     return await copyDatabases(from, await open(target), progress);
   } finally {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { Argument, type Command } from "commander";
-import type { ImportContext, Options, Progress } from "../../import/context.ts";
+import type { ImportContext, ImportOptions, ImportProgress } from "../../import/context.ts";
 import { importEvents } from "../../import/events.ts";
 import { formats } from "../../import/formats/all.ts";
 import { openInput } from "../../import/readers/input.ts";
@@ -15,7 +15,7 @@ import { withImportContext, withReadOnlyContext } from "../import-context.ts";
 import { formatOutcome, printRejects } from "../import-outcome.ts";
 import { examples, helpEntry, printResult } from "../output.ts";
 
-type ImportOptions = CommonOptions & {
+type GivenOptions = CommonOptions & {
   snapshot?: true;
   allowRemovals?: true;
   asOf?: number;
@@ -50,7 +50,7 @@ export function importCommand(importing: Command, cli: Cli): Command {
         "fundfeed export | ssh other.example.org fundfeed import records -",
       ),
     );
-  return importing.action(async (name: string, files: string[], options: ImportOptions) => {
+  return importing.action(async (name: string, files: string[], options: GivenOptions) => {
     if (!names.includes(name)) importing.error(`error: ${await missingFormat(name)}`);
     if (files.length === 0) importing.error("error: missing required argument 'file'");
     const withContext = options.dryRun ? withReadOnlyContext : withImportContext;
@@ -104,7 +104,7 @@ function untilStopped<T>(
   });
   const stopping = ({ progress }: ImportContext) => ({
     stop: stop.signal,
-    progress: (state: Progress) => {
+    progress: (state: ImportProgress) => {
       hasBegun = true;
       return progress(state);
     },
@@ -112,7 +112,10 @@ function untilStopped<T>(
   return Promise.race([work(stopping), cutOff.promise]);
 }
 
-function optionsOf(files: readonly string[], { snapshot, allowRemovals, asOf, dryRun, rejects, data, database }: ImportOptions): Options {
+function optionsOf(
+  files: readonly string[],
+  { snapshot, allowRemovals, asOf, dryRun, rejects, data, database }: GivenOptions,
+): ImportOptions {
   return {
     files,
     snapshot: snapshot === true,

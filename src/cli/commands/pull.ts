@@ -1,7 +1,7 @@
 /** `fundfeed pull`: download what an upstream publishes, and import it. */
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { Failure, messageOf } from "../../../db/reason.ts";
-import type { Outcome } from "../../import/context.ts";
+import type { ImportOutcome } from "../../import/context.ts";
 import { emptySummary, type Summary } from "../../import/import-log.ts";
 import type { Net } from "../../pull/download.ts";
 import { type Pull, pull } from "../../pull/pull.ts";
@@ -158,12 +158,12 @@ function fallbackOf(env: Machine["env"], upstream: Upstream, base: URL): URL | u
 }
 
 /** `fetched` is false if there was nothing new. */
-function summaryOf({ name }: Upstream, outcome: Outcome | undefined): Summary & { source: string; fetched: boolean } {
+function summaryOf({ name }: Upstream, outcome: ImportOutcome | undefined): Summary & { source: string; fetched: boolean } {
   const { rejects: _, ...summary } = outcome ?? { ...emptySummary, rejects: [] };
   return { source: name, fetched: outcome !== undefined, ...summary };
 }
 
-function textOf({ name }: Upstream, outcome: Outcome | undefined): string {
+function textOf({ name }: Upstream, outcome: ImportOutcome | undefined): string {
   return `${name}: ${outcome === undefined ? "nothing new" : formatOutcome(outcome)}`;
 }
 

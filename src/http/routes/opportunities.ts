@@ -1,7 +1,7 @@
 /** The list, and one opportunity. */
 import { Elysia } from "elysia";
 import { getOpportunity } from "../../opportunities/get.ts";
-import { type Filter, listOpportunities } from "../../opportunities/list.ts";
+import { type ListFilter, listOpportunities } from "../../opportunities/list.ts";
 import { programTypes, statuses } from "../../opportunities/opportunity.ts";
 import { fold } from "../../text/fold.ts";
 import { withKey } from "../admission.ts";
@@ -92,6 +92,6 @@ export function noOpportunity(id: string): Problem {
 }
 
 /** The filter that a cursor is bound to. An agency in another letter case is the same filter (D-15). */
-function filterForScope(filter: Filter): Filter {
+function filterForScope(filter: ListFilter): ListFilter {
   return filter.agency === undefined ? filter : { ...filter, agency: fold(filter.agency) };
 }

@@ -9,7 +9,7 @@ import type { Staging } from "../staging.ts";
 import type { PlacedVersion, Placements } from "./placing.ts";
 
 /** Series looked up by one statement. */
-const BATCH_ROWS = 200;
+const SERIES_AT_ONCE = 200;
 
 /** How parents are found: by the format's rule, among the records in the files and, unless the catalog was empty, the stored ones. */
 export type Parents = { parentsOf: Versions["parentsOf"]; placements: Placements; isFirst: boolean };
@@ -33,9 +33,9 @@ export async function listNewParents(db: CatalogDb, staging: Staging, parents: P
   if (parents.isFirst) return [];
   const found: NewLink[] = [];
   for (const [source, series] of parents.placements.begunSeries()) {
-    for (let first = 0; first < series.length; first += BATCH_ROWS) {
+    for (let first = 0; first < series.length; first += SERIES_AT_ONCE) {
       await db.readTransaction(async (sql) => {
-        for (const stage of await listStages(sql, source, series.slice(first, first + BATCH_ROWS))) {
+        for (const stage of await listStages(sql, source, series.slice(first, first + SERIES_AT_ONCE))) {
           if (staging.isToWrite(source, stage.lineage)) continue;
           const parent_id = await nearest(sql, source, stage.series, stage.revision_key, parents);
           if (parent_id !== undefined && parent_id !== stage.parent_id) found.push({ seq: stage.seq, parent_id });

@@ -19,7 +19,7 @@ import type { Item, Version } from "../format.ts";
 import type { Rank } from "../staging.ts";
 import { usableKey } from "../validate.ts";
 import { lineageOf, type Thread } from "./threads.ts";
-import { type Key, openVersionTable, type Row, type VersionTable } from "./version-table.ts";
+import { openVersionTable, type VersionKey, type VersionRow, type VersionTable } from "./version-table.ts";
 
 /** Characters of a title that are stored and compared. */
 const TITLE_MAX = 500;
@@ -84,7 +84,7 @@ export function rankOf({ id, facts }: PlacedVersion): Rank | undefined {
   return facts === undefined ? undefined : { at: facts.posted_at ?? Number.MIN_SAFE_INTEGER, id };
 }
 
-function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older }: Row): PlacedVersion {
+function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older }: VersionRow): PlacedVersion {
   const facts = revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
   return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1 };
 }
@@ -134,7 +134,7 @@ function add(table: VersionTable, { source, id, facts, others = [] }: Version): 
   });
 }
 
-function othersOf(row: Row | undefined): string[] {
+function othersOf(row: VersionRow | undefined): string[] {
   return row?.others == null ? [] : (JSON.parse(row.others) as string[]); // Written above.
 }
 
@@ -151,7 +151,7 @@ function postingOf(posted: string | null): { at: number | null; hasTime: number 
 }
 
 /** Places the versions whose id a record has. */
-async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
+async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly VersionRow[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const ids = ofSource.map(({ id }) => id);
     const recordsById = await findVersionRecords(sql, source, ids);
@@ -163,7 +163,7 @@ async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly R
 }
 
 /** Versions that name each other, even through versions that are not in the files, belong to one record. */
-async function placeFamilies(db: CatalogDb, table: VersionTable, rows: readonly Row[], isFirst: boolean): Promise<void> {
+async function placeFamilies(db: CatalogDb, table: VersionTable, rows: readonly VersionRow[], isFirst: boolean): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const families = ofSource.map(({ id }) => table.takeFamily(source, id)).filter((ids) => ids.length > 1);
     const records = isFirst ? undefined : await db.readTransaction((sql) => findVersionRecords(sql, source, families.flat()));
@@ -175,7 +175,7 @@ async function placeFamilies(db: CatalogDb, table: VersionTable, rows: readonly 
  * Places the unplaced versions of a family with the record of a version that they name, or else of another one. If none has a record, they
  * get the key of the oldest one whose key is not provisional, and follow the oldest one.
  */
-function placeFamily(table: VersionTable, rows: readonly Row[], ids: readonly string[], records?: Map<string, VersionRecord>): void {
+function placeFamily(table: VersionTable, rows: readonly VersionRow[], ids: readonly string[], records?: Map<string, VersionRecord>): void {
   const unplaced = rows.filter(({ lineage }) => lineage === null);
   const keyed =
     unplaced.find((row) => row.revision_key !== null && !isProvisional(row)) ?? unplaced.find((row) => row.revision_key !== null);
@@ -193,12 +193,12 @@ function placeFamily(table: VersionTable, rows: readonly Row[], ids: readonly st
 }
 
 /** What a version that joins a record takes from it. */
-function keyOf({ facts }: VersionRecord, row: Row): Pick<Row, "revision_key" | "series" | "title"> {
+function keyOf({ facts }: VersionRecord, row: VersionRow): Pick<VersionRow, "revision_key" | "series" | "title"> {
   if (facts === undefined || hasBetterKey(row, facts)) return row;
   return { revision_key: facts.revision_key, series: facts.series, title: row.title ?? facts.title };
 }
 
-function hasBetterKey(row: Row, facts: VersionFacts): boolean {
+function hasBetterKey(row: VersionRow, facts: VersionFacts): boolean {
   return isProvisional(facts) && row.revision_key !== null && !isProvisional(row);
 }
 
@@ -206,7 +206,7 @@ function hasBetterKey(row: Row, facts: VersionFacts): boolean {
  * The stored facts stay, because the version was placed by them, unless they were provisional. Only a more exact time or another day replaces
  * the stored one.
  */
-function asKnown(row: Row, { lineage, shown_id, facts: stored }: VersionRecord): Row {
+function asKnown(row: VersionRow, { lineage, shown_id, facts: stored }: VersionRecord): VersionRow {
   const facts = stored === undefined || hasBetterKey(row, stored) ? undefined : stored;
   const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;
   const known = { ...row, ...facts, posted_at, lineage };
@@ -214,12 +214,12 @@ function asKnown(row: Row, { lineage, shown_id, facts: stored }: VersionRecord):
   return { ...known, is_other: known.revision_key !== null && shown_id !== row.id ? 1 : 0, is_saved: isSaved ? 1 : 0 };
 }
 
-function isNewPosting(known: number | null, { posted_at, has_time }: Row): boolean {
+function isNewPosting(known: number | null, { posted_at, has_time }: VersionRow): boolean {
   return posted_at !== null && (has_time === 1 || known === null || dayOf(known) !== dayOf(posted_at));
 }
 
 /** The threads of some keys, as far as they are stored. */
-async function threadsOf(sql: CatalogSql, keys: readonly Key[]): Promise<Map<string, Thread[]>> {
+async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<Map<string, Thread[]>> {
   const threads = new Map<string, Thread[]>(keys.map((key) => [nameOf(key), []]));
   for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
     const of = (revision_key: string) => threads.get(nameOf({ source, revision_key }));
@@ -241,12 +241,12 @@ function addShown(thread: Thread, { title, posted_at, ids }: ShownVersion): void
   thread.count = Math.max(thread.count, ids);
 }
 
-function nameOf({ source, revision_key }: Omit<Key, "series">): string {
+function nameOf({ source, revision_key }: Omit<VersionKey, "series">): string {
   return `${source}\n${revision_key}`;
 }
 
 /** Places the unplaced versions of one key. `rows` are all its versions in the files, oldest first. */
-function placeByKey(table: VersionTable, rows: readonly Row[], key: string, known: Thread[]): void {
+function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: string, known: Thread[]): void {
   const [only] = rows;
   if (only?.lineage === null && rows.length + known.length === 1) {
     table.place(only.n, key, { begins: true, isOther: false }); // Most versions are alone.
@@ -284,7 +284,7 @@ function join(thread: Thread, { title, posted_at }: { title: string | null; post
 }
 
 /** Finds out for versions whose records show another version whether that is newer. */
-async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Row[]): Promise<void> {
+async function compare(sql: CatalogSql, table: VersionTable, rows: readonly VersionRow[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const lineages = [...new Set(ofSource.map(({ lineage }) => lineage ?? ""))];
     const byLineage = new Map((await findShownVersions(sql, source, lineages)).map((shown) => [shown.lineage, shown]));
@@ -298,7 +298,7 @@ async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Row[
 }
 
 /** Whether a version is newer. At the same instant the greater id is, so that the order of the files does not matter. */
-function isAfter(one: Pick<Row, "id" | "posted_at">, other: Pick<Row, "id" | "posted_at">): boolean {
+function isAfter(one: Pick<VersionRow, "id" | "posted_at">, other: Pick<VersionRow, "id" | "posted_at">): boolean {
   const [at, otherAt] = [one.posted_at ?? Number.NEGATIVE_INFINITY, other.posted_at ?? Number.NEGATIVE_INFINITY];
   return at === otherAt ? one.id > other.id : at > otherAt;
 }

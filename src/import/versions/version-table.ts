@@ -3,9 +3,9 @@ import type { Database } from "bun:sqlite";
 import type { EpochMs } from "../../text/instant.ts";
 
 /** Rows or keys looked up by one statement. */
-const BATCH_ROWS = 200;
+const READ_AT_ONCE = 200;
 
-export type Row = {
+export type VersionRow = {
   n: number;
   source: string;
   id: string;
@@ -31,9 +31,9 @@ export type Row = {
   is_saved: number;
 };
 
-type New = Pick<Row, "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "others">;
+type New = Pick<VersionRow, "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "others">;
 
-export type Key = { source: string; revision_key: string; series: string };
+export type VersionKey = { source: string; revision_key: string; series: string };
 
 export type VersionTable = ReturnType<typeof openVersionTable>;
 
@@ -48,7 +48,8 @@ export function openVersionTable(sqlite: Database) {
   sqlite.run("create index versions_key on versions (source, revision_key)");
   sqlite.run("create index versions_lineage on versions (source, lineage)");
   sqlite.run("create table named (source text, id text, other text, primary key (source, id, other)) without rowid");
-  const rows = <Values extends (string | number)[]>(rest: string) => sqlite.prepare<Row, Values>(`select * from versions where ${rest}`);
+  const rows = <Values extends (string | number)[]>(rest: string) =>
+    sqlite.prepare<VersionRow, Values>(`select * from versions where ${rest}`);
   const find = rows<[string, string]>("source = ? and id = ?");
   const add = sqlite.prepare<unknown, (string | number | null)[]>(
     "insert into versions (source, id, revision_key, series, title, posted_at, has_time, others) values (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -57,20 +58,20 @@ export function openVersionTable(sqlite: Database) {
     `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, others = ?, head = ?, lineage = ?, is_other = ?, is_older = ?,
        begins = ?, is_saved = ? where n = ?`,
   );
-  const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${BATCH_ROWS}`);
-  const others = rows<[number]>(`n > ? and is_other order by n limit ${BATCH_ROWS}`);
-  const naming = rows<[number]>(`n > ? and others is not null order by n limit ${BATCH_ROWS}`);
+  const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${READ_AT_ONCE}`);
+  const others = rows<[number]>(`n > ? and is_other order by n limit ${READ_AT_ONCE}`);
+  const naming = rows<[number]>(`n > ? and others is not null order by n limit ${READ_AT_ONCE}`);
   const unsaved = rows<[number]>(
     `n > ? and not is_saved and not exists (
        select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
-     ) order by n limit ${BATCH_ROWS}`,
+     ) order by n limit ${READ_AT_ONCE}`,
   );
   const place = sqlite.prepare<unknown, [string, number, number, number]>(
     "update versions set lineage = ?, begins = ?, is_other = ? where n = ?",
   );
-  const unplacedKeys = sqlite.prepare<Key, [string, string]>(
+  const unplacedKeys = sqlite.prepare<VersionKey, [string, string]>(
     `select source, revision_key, min(series) as series from versions where (source, revision_key) > (?, ?) and lineage is null
-     group by source, revision_key order by source, revision_key limit ${BATCH_ROWS}`,
+     group by source, revision_key order by source, revision_key limit ${READ_AT_ONCE}`,
   );
   const name = sqlite.prepare<unknown, [string, string, string]>(
     "insert into named values (?1, ?2, ?3), (?1, ?3, ?2) on conflict do nothing",
@@ -85,13 +86,13 @@ export function openVersionTable(sqlite: Database) {
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
   const unsavedOf = rows<[string, string]>("source = ? and lineage = ? and not is_saved");
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
-  const begun = sqlite.prepare<Key, []>("select distinct source, series from versions where begins order by source, series");
+  const begun = sqlite.prepare<VersionKey, []>("select distinct source, series from versions where begins order by source, series");
 
   return {
-    find: (source: string, id: string): Row | undefined => find.get(source, id) ?? undefined,
+    find: (source: string, id: string): VersionRow | undefined => find.get(source, id) ?? undefined,
     add: ({ source, id, revision_key, series, title, posted_at, has_time, others }: New) =>
       void add.run(source, id, revision_key, series, title, posted_at, has_time, others),
-    update: (row: Row) =>
+    update: (row: VersionRow) =>
       void update.run(
         row.revision_key,
         row.series,
@@ -116,7 +117,7 @@ export function openVersionTable(sqlite: Database) {
       return ids;
     },
     /** The versions with these ids, oldest first. */
-    ofIds: (source: string, ids: readonly string[]): Row[] => ofIds.all(source, JSON.stringify(ids)),
+    ofIds: (source: string, ids: readonly string[]): VersionRow[] => ofIds.all(source, JSON.stringify(ids)),
     unplaced: () => batches(unplaced),
     others: () => batches(others),
     /** The versions that name others of their record. */
@@ -124,40 +125,40 @@ export function openVersionTable(sqlite: Database) {
     place: (n: number, lineage: string, { begins, isOther }: { begins: boolean; isOther: boolean }) =>
       void place.run(lineage, begins ? 1 : 0, isOther ? 1 : 0, n),
     /** Sorted here: `order by` makes this statement ten times slower in bun:sqlite 1.4.5, and each record of an import runs it. */
-    unsavedOf: (source: string, lineage: string): Row[] => unsavedOf.all(source, lineage).sort(byPosting),
+    unsavedOf: (source: string, lineage: string): VersionRow[] => unsavedOf.all(source, lineage).sort(byPosting),
     /** The unsaved versions of records that the import does not store. */
     unsaved: () => batches(unsaved),
     /** Places versions without a key: their id is the lineage. */
     placeByIds: () => void sqlite.run("update versions set lineage = id where lineage is null and revision_key is null"),
     /** The keys of unplaced versions, in batches. */
-    *unplacedKeys(): Iterable<Key[]> {
-      for (let last: Key = { source: "", revision_key: "", series: "" }; ; ) {
+    *unplacedKeys(): Iterable<VersionKey[]> {
+      for (let last: VersionKey = { source: "", revision_key: "", series: "" }; ; ) {
         const keys = unplacedKeys.all(last.source, last.revision_key);
         if (keys.length > 0) yield keys;
-        if (keys.length < BATCH_ROWS) return;
+        if (keys.length < READ_AT_ONCE) return;
         last = keys.at(-1) ?? last;
       }
     },
     /** All versions of some keys, oldest first. */
-    ofKeys: (source: string, keys: readonly string[]): Row[] => ofKeys.all(source, JSON.stringify(keys)),
+    ofKeys: (source: string, keys: readonly string[]): VersionRow[] => ofKeys.all(source, JSON.stringify(keys)),
     hasLineage: (source: string, lineage: string): boolean => ofRecord.get(source, lineage) !== null,
     drop: (source: string, id: string) => void drop.run(source, id),
-    begun: (): Pick<Key, "source" | "series">[] => begun.all(),
+    begun: (): Pick<VersionKey, "source" | "series">[] => begun.all(),
   };
 }
 
 /** As `order by posted_at, id`. */
-function byPosting(one: Row, other: Row): number {
+function byPosting(one: VersionRow, other: VersionRow): number {
   const [at, otherAt] = [one.posted_at ?? Number.NEGATIVE_INFINITY, other.posted_at ?? Number.NEGATIVE_INFINITY];
   if (at !== otherAt) return at < otherAt ? -1 : 1;
   return one.id < other.id ? -1 : 1;
 }
 
-function* batches(statement: { all: (after: number) => Row[] }): Iterable<Row[]> {
+function* batches(statement: { all: (after: number) => VersionRow[] }): Iterable<VersionRow[]> {
   for (let after = 0; ; ) {
     const rows = statement.all(after);
     if (rows.length > 0) yield rows;
-    if (rows.length < BATCH_ROWS) return;
+    if (rows.length < READ_AT_ONCE) return;
     after = rows.at(-1)?.n ?? after;
   }
 }
