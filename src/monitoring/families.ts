@@ -17,8 +17,11 @@ function escaped(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 
-export const gauge = (name: string, help: string, value: number): Family => ({ name, type: "gauge", help, samples: [{ value }] });
-export const counter = (name: string, help: string, value: number): Family => ({ name, type: "counter", help, samples: [{ value }] });
+/** A family of one value, or of the samples that are given. */
+const familyOf = (type: Family["type"]) => (name: string, help: string, values: number | readonly MetricSample[]) =>
+  ({ name, type, help, samples: typeof values === "number" ? [{ value: values }] : values }) satisfies Family;
+
+export const [gauge, counter, histogram] = [familyOf("gauge"), familyOf("counter"), familyOf("histogram")];
 
 /** The text of all families. */
 export function familiesText(families: readonly Family[]): string {

@@ -10,7 +10,7 @@ import type { StatusTurns } from "../changes/status-turns.ts";
 import type { SharedQuotas } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
-import { counter, type Family, familiesText, gauge, type MetricSample } from "./families.ts";
+import { counter, type Family, familiesText, gauge, histogram, type MetricSample } from "./families.ts";
 import type { Log, RequestEntry } from "./log.ts";
 import { watchFamiliesIn } from "./watch-metrics.ts";
 
@@ -98,15 +98,11 @@ function requestFamilies({ routes, failures }: Metrics): Family[] {
   const byStatus = [...routes].flatMap(([route, { statuses }]) =>
     Array.from(statuses, ([status, value]) => ({ labels: { route, status }, value })),
   );
+  const durations = [...routes].flatMap(([route, use]) => durationSamples(route, use));
   const refused = byStatus.reduce((total, { labels, value }) => total + (labels.status === 429 ? value : 0), 0);
   return [
-    { name: "fundfeed_requests_total", type: "counter", help: "Responses sent.", samples: byStatus },
-    {
-      name: "fundfeed_request_duration_seconds",
-      type: "histogram",
-      help: "Time from request to response, with a resolution of one millisecond.",
-      samples: [...routes].flatMap(([route, use]) => histogram(route, use)),
-    },
+    counter("fundfeed_requests_total", "Responses sent.", byStatus),
+    histogram("fundfeed_request_duration_seconds", "Time from request to response, with a resolution of one millisecond.", durations),
     counter("fundfeed_quota_refusals_total", "Requests refused because a key had used up its daily or per-minute limit.", refused),
     counter("fundfeed_failures_total", "Failures of requests and of periodic work, logged or left out.", failures),
   ];
@@ -123,7 +119,7 @@ function quotaFamilies({ isShared, countedAlone }: NonNullable<Observed["quotas"
   ];
 }
 
-function histogram(route: string, { durations, totalMs }: RouteUse): MetricSample[] {
+function durationSamples(route: string, { durations, totalMs }: RouteUse): MetricSample[] {
   let count = 0;
   const buckets = durations.map((inBucket, index) => {
     count += inBucket;
@@ -187,32 +183,20 @@ async function importSums(db: CatalogDb): Promise<Map<string, Map<string, number
 
 async function importFamilies(db: CatalogDb): Promise<Family[]> {
   const sums = [...(await importSums(db))];
+  const byOutcome = sums.flatMap(([format, of]) =>
+    outcomes.map((outcome) => ({ labels: { format, outcome }, value: of.get(outcome) ?? 0 })),
+  );
   const byFormat = (name: string) => sums.map(([format, of]) => ({ labels: { format }, value: of.get(name) ?? 0 }));
   return [
-    { name: "fundfeed_imports_total", type: "counter", help: "Imports that finished.", samples: byFormat("imports") },
-    {
-      name: "fundfeed_imports_unfinished",
-      type: "gauge",
-      help: "Imports that are running or were killed.",
-      samples: byFormat("unfinished"),
-    },
-    {
-      name: "fundfeed_imported_records_total",
-      type: "counter",
-      help: "Records of all imports by outcome; `read` counts all of them.",
-      samples: sums.flatMap(([format, of]) => outcomes.map((outcome) => ({ labels: { format, outcome }, value: of.get(outcome) ?? 0 }))),
-    },
+    counter("fundfeed_imports_total", "Imports that finished.", byFormat("imports")),
+    gauge("fundfeed_imports_unfinished", "Imports that are running or were killed.", byFormat("unfinished")),
+    counter("fundfeed_imported_records_total", "Records of all imports by outcome; `read` counts all of them.", byOutcome),
   ];
 }
 
 async function ageFamily(db: CatalogDb, now: number): Promise<Family> {
-  const rows = await db.all(allLastImports);
-  return {
-    name: "fundfeed_source_age_seconds",
-    type: "gauge",
-    help: "Time since an import of the source last finished.",
-    samples: rows.map(({ source, finished_at }) => ({ labels: { source }, value: (now - finished_at) / 1000 })),
-  };
+  const ages = (await db.all(allLastImports)).map(({ source, finished_at }) => ({ labels: { source }, value: (now - finished_at) / 1000 }));
+  return gauge("fundfeed_source_age_seconds", "Time since an import of the source last finished.", ages);
 }
 
 /** The sizes of the database files and their write-ahead logs; leaves out missing files. */
@@ -222,18 +206,13 @@ function fileFamilies(directory: string): Family[] {
     const size = statSync(join(directory, file), { throwIfNoEntry: false })?.size;
     return size === undefined ? [] : [{ labels: { file }, value: size }];
   });
-  return [{ name: "fundfeed_database_bytes", type: "gauge", help: "Size of the database files.", samples }];
+  return [gauge("fundfeed_database_bytes", "Size of the database files.", samples)];
 }
 
 function processFamilies({ startedAt }: Metrics, machine: Pick<Machine, "usage">): Family[] {
   const { residentBytes, cpuSeconds } = machine.usage();
   return [
-    {
-      name: "fundfeed_build_info",
-      type: "gauge",
-      help: "1; the label is the running version.",
-      samples: [{ labels: { version }, value: 1 }],
-    },
+    gauge("fundfeed_build_info", "1; the label is the running version.", [{ labels: { version }, value: 1 }]),
     gauge("process_start_time_seconds", "When the server started, as a Unix timestamp.", startedAt / 1000),
     counter("process_cpu_seconds_total", "Processor time used.", cpuSeconds),
     gauge("process_resident_memory_bytes", "Resident memory.", residentBytes),
