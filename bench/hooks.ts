@@ -21,7 +21,7 @@ type Replacements = Record<string, (text: string) => string>;
 
 const noKey: Replacements = {
   "http/admission.ts": (text) =>
-    substitute(text, "authenticate(access, call.headers, call.startedAt)", "(globalThis.anyKey ??= access.keys.values().next().value)"),
+    substitute(text, "findSentKey(access, call.headers)", "(globalThis.anyKey ??= access.keys.values().next().value)"),
 };
 const noQuota: Replacements = {
   "quota/allowance.ts": (text) => `
