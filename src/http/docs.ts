@@ -23,14 +23,14 @@ export function descriptionFiles(baseUrl: string): () => ReadonlyMap<string, Sta
 function descriptionAssets(baseUrl: string): Asset[] {
   const document = openapiDocument(baseUrl);
   const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(baseStyle + pageStyle));
-  const script = hashedFile("page", "js", JAVASCRIPT, Bun.gzipSync(pageScript));
+  const script = hashedFile("page", "js", "text/javascript; charset=utf-8", Bun.gzipSync(pageScript));
   const page = docsPage(document, { style: style.path, script: script.path });
   return [
-    { path: "/openapi.json", contentType: "application/json", body: bytes(JSON.stringify(document)) },
+    { path: "/openapi.json", contentType: "application/json", body: Buffer.from(JSON.stringify(document)) },
     {
       path: "/docs",
       contentType: "text/html; charset=utf-8",
-      body: bytes(page),
+      body: Buffer.from(page),
       headers: { "Content-Security-Policy": CONTENT_SECURITY_POLICY, "Referrer-Policy": "no-referrer" },
     },
     style,
@@ -38,15 +38,9 @@ function descriptionAssets(baseUrl: string): Asset[] {
   ];
 }
 
-const JAVASCRIPT = "text/javascript; charset=utf-8";
-
 /** A compressed file with its hash in its name, so that clients may cache it forever. */
 function hashedFile(name: string, extension: string, contentType: string, body: Uint8Array<ArrayBuffer>): Asset {
   const hash = Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 12);
   const headers = { "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" };
   return { path: `/docs/${name}-${hash}.${extension}`, contentType, body, headers };
-}
-
-function bytes(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text);
 }

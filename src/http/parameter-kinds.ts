@@ -24,32 +24,27 @@ export type Parameter<T, Required extends boolean = boolean> = {
 export const LIST_ITEMS_MAX = 50;
 
 /** A list, comma-separated or repeated (D-7). Items must be in `allowed`, if it is given (D-8). */
-export function listOf<T extends string>(options: { description: string; allowed: readonly T[] }): Parameter<T[], false>;
-export function listOf(options: { description: string; upperCase?: boolean; example?: string }): Parameter<string[], false>;
-export function listOf(options: {
+export function listOf<T extends string>(options: {
   description: string;
-  allowed?: readonly string[];
+  allowed?: readonly T[];
   upperCase?: boolean;
   example?: string;
-}): Parameter<string[], false> {
+}): Parameter<T[], false> {
   const { description, allowed, upperCase = false, example } = options;
   const rule = `Comma-separated, repeated or both; at most ${LIST_ITEMS_MAX} values. Blanks around values and duplicates are ignored.`;
   const item = Type.String({ minLength: 1, ...(allowed && { enum: [...allowed] }), ...(example && { examples: [example] }) });
+  const isAllowed = (text: string): text is T => allowed === undefined || allowed.some((each) => each === text);
   return {
     schema: Type.Array(item, { minItems: 1, maxItems: LIST_ITEMS_MAX, description: `${description} ${rule}` }),
     required: false,
     read: (sent) => {
       if (sent.includes(null)) return NOT_TEXT;
-      const items = sent
-        .join(",")
-        .split(",")
-        .map((item) => item.trim());
+      const texts = sent.join(",").split(",");
+      const items = texts.map((text) => (upperCase ? upperCaseCode(text.trim()) : text.trim()));
       if (items.includes("")) return { reason: "must not contain an empty value" };
       if (items.length > LIST_ITEMS_MAX) return { reason: `must have at most ${LIST_ITEMS_MAX} values` };
-      if (allowed !== undefined && !items.every((text) => allowed.includes(text))) {
-        return { reason: `must contain only these values: ${allowed.join(", ")}` };
-      }
-      return { value: [...new Set(upperCase ? items.map(upperCaseCode) : items)] };
+      if (!items.every(isAllowed)) return { reason: `must contain only these values: ${allowed?.join(", ")}` };
+      return { value: [...new Set(items)] };
     },
   };
 }

@@ -21,22 +21,19 @@ type Values<T extends Table> = { [N in RequiredNames<T>]: T[N] extends Parameter
 };
 
 /** A route's parameters in Elysia's form: `params` for the path, `query` for the query. */
-export function parameters<Query extends Table>(tables: { query: Query }): { query: StandardSchema<Values<Query>> };
-export function parameters<Path extends Table>(tables: { params: Path }): { params: StandardSchema<Values<Path>> };
 export function parameters<Path extends Table, Query extends Table>(tables: {
-  params: Path;
-  query: Query;
+  params?: Path;
+  query?: Query;
 }): { params: StandardSchema<Values<Path>>; query: StandardSchema<Values<Query>> };
-export function parameters({ params, query }: { params?: Table; query?: Table }) {
+export function parameters({ params = {}, query = {} }: { params?: Table; query?: Table }) {
   // Elysia validates `params` first, then `query`. One problem names what is wrong with both (D-17), so the first validation reads both.
-  const tables = { params: params ?? {}, query: query ?? {} };
   const read = (call: ApiCall) => {
-    call.values ??= readParameters(call, tables);
+    call.values ??= readParameters(call, { params, query });
     return call.values;
   };
   return {
-    ...(params && { params: standardSchema(schemaOf(params), (call) => read(call).params) }),
-    ...(query && { query: standardSchema(Type.Partial(schemaOf(query)), (call) => read(call).query) }),
+    params: standardSchema(schemaOf(params), (call) => read(call).params),
+    query: standardSchema(Type.Partial(schemaOf(query)), (call) => read(call).query),
   };
 }
 
