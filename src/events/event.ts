@@ -1,5 +1,6 @@
 /** The event resource: one detected change of one opportunity. */
 import { type Static, Type } from "@sinclair/typebox";
+import { nullable, object } from "../text/schema.ts";
 
 /** The known event types. Imported events may have others, which the API returns as `unknown`. */
 export const eventTypes = [
@@ -31,28 +32,22 @@ const known = (values: readonly string[]) => values.map((value) => `\`${value}\`
 const anyJson = (description: string) => Type.Unknown({ description });
 
 /** One changed field of an event. */
-export const Change = Type.Object(
-  {
-    field: Type.String({ description: "Dotted path of the field: `dates.closes_at`." }),
-    previous: anyJson("Value before, any JSON value."),
-    current: anyJson("Value after, any JSON value."),
-  },
-  { additionalProperties: false },
-);
+export const Change = object({
+  field: Type.String({ description: "Dotted path of the field: `dates.closes_at`." }),
+  previous: anyJson("Value before, any JSON value."),
+  current: anyJson("Value after, any JSON value."),
+});
 
-export const OpportunityEvent = Type.Object(
-  {
-    id: Type.String({ format: "uuid" }),
-    opportunity_id: Type.String({ format: "uuid" }),
-    type: Type.String({ description: `Known values: ${known(eventTypes)}.`, examples: [...eventTypes] }),
-    severity: Type.String({ description: `Known values: ${known(severities)}.`, examples: [...severities] }),
-    summary: Type.Union([Type.String(), Type.Null()], { description: "The change in a sentence." }),
-    changed_fields: Type.Array(Type.String(), { description: "Dotted paths of the changed fields." }),
-    changes: Type.Array(Change, { description: "The same fields, in the same order, with their values." }),
-    detected_at: Type.String({ format: "date-time", description: "When the change was stored: the record's `updated_at` of that change." }),
-  },
-  { additionalProperties: false },
-);
+export const OpportunityEvent = object({
+  id: Type.String({ format: "uuid" }),
+  opportunity_id: Type.String({ format: "uuid" }),
+  type: Type.String({ description: `Known values: ${known(eventTypes)}.`, examples: [...eventTypes] }),
+  severity: Type.String({ description: `Known values: ${known(severities)}.`, examples: [...severities] }),
+  summary: nullable(Type.String(), "The change in a sentence."),
+  changed_fields: Type.Array(Type.String(), { description: "Dotted paths of the changed fields." }),
+  changes: Type.Array(Change, { description: "The same fields, in the same order, with their values." }),
+  detected_at: Type.String({ format: "date-time", description: "When the change was stored: the record's `updated_at` of that change." }),
+});
 
 export type Change = { field: string; previous: unknown; current: unknown };
 export type OpportunityEvent = Static<typeof OpportunityEvent>;

@@ -1,6 +1,7 @@
 /** RFC 9457 problem details: every error a client can receive, in one table. */
 import { Type } from "@sinclair/typebox";
 import { isUnreadable } from "../../db/unavailable.ts";
+import { object } from "../text/schema.ts";
 
 export const problems = {
   invalid_parameter: {
@@ -59,30 +60,24 @@ export type ProblemCode = keyof typeof problems;
 
 export type FieldError = { field: string; reason: string };
 
-export const ProblemDetails = Type.Object(
-  {
-    type: Type.String({ format: "uri", description: "Address of the description of this kind of problem." }),
-    title: Type.String({ description: "Name of the kind of problem. It never varies." }),
-    status: Type.Integer({ minimum: 400, maximum: 599, description: "The HTTP status." }),
-    code: Type.String({ description: "The kind of problem, for programs.", examples: Object.keys(problems) }),
-    detail: Type.String({ description: "What is wrong with this request." }),
-    instance: Type.String({ format: "uri-reference", description: "Path of the request." }),
-    request_id: Type.String({ description: "The same as `X-Request-Id`." }),
-    errors: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            field: Type.String({ description: "Name of the parameter." }),
-            reason: Type.String({ description: "What its value must be." }),
-          },
-          { additionalProperties: false },
-        ),
-        { description: "Every invalid parameter." },
-      ),
+export const ProblemDetails = object({
+  type: Type.String({ format: "uri", description: "Address of the description of this kind of problem." }),
+  title: Type.String({ description: "Name of the kind of problem. It never varies." }),
+  status: Type.Integer({ minimum: 400, maximum: 599, description: "The HTTP status." }),
+  code: Type.String({ description: "The kind of problem, for programs.", examples: Object.keys(problems) }),
+  detail: Type.String({ description: "What is wrong with this request." }),
+  instance: Type.String({ format: "uri-reference", description: "Path of the request." }),
+  request_id: Type.String({ description: "The same as `X-Request-Id`." }),
+  errors: Type.Optional(
+    Type.Array(
+      object({
+        field: Type.String({ description: "Name of the parameter." }),
+        reason: Type.String({ description: "What its value must be." }),
+      }),
+      { description: "Every invalid parameter." },
     ),
-  },
-  { additionalProperties: false },
-);
+  ),
+});
 
 /** Thrown anywhere in `http/`. `app.ts` turns it into the response. `detail` is a sentence about this request, and never contains a key. */
 export class Problem extends Error {

@@ -4,9 +4,8 @@ import { Change, OpportunityEvent } from "../events/event.ts";
 import { Contact, Funding, Opportunity, Source } from "../opportunities/opportunity.ts";
 import { nextPage } from "../opportunities/page.ts";
 import { SourceEntry } from "../sources/entry.ts";
+import { nullable, object } from "../text/schema.ts";
 import { ProblemDetails } from "./problem.ts";
-
-const object = <T extends Record<string, TSchema>>(properties: T) => Type.Object(properties, { additionalProperties: false });
 
 const requestId = Type.String({ description: "Identifies this request; the same as `X-Request-Id`." });
 
@@ -20,9 +19,10 @@ const PageMeta = object({
 
 const PageLinks = object({
   self: Type.String({ format: "uri-reference", description: "This page, relative to the origin." }),
-  next: Type.Union([Type.String({ format: "uri-reference" }), Type.Null()], {
-    description: "The next page, relative to the origin. Do not follow it as returned; build the next request on your base address.",
-  }),
+  next: nullable(
+    Type.String({ format: "uri-reference" }),
+    "The next page, relative to the origin. Do not follow it as returned; build the next request on your base address.",
+  ),
 });
 
 /** The envelope of one resource, of a whole list, and of a page of a list. */
@@ -30,15 +30,12 @@ const detailOf = <T extends TSchema>(data: T) => object({ data, meta: RequestMet
 const listOf = <T extends TSchema>(item: T) => object({ data: Type.Array(item), meta: RequestMeta });
 const pageOf = <T extends TSchema>(item: T) => object({ data: Type.Array(item), meta: PageMeta, links: PageLinks });
 
-const ServiceMetadata = Type.Object(
-  {
-    name: Type.String({ description: "Name of the service." }),
-    version: Type.String({ description: "Version of the API; the same as `API-Version`." }),
-    status: Type.String({ description: "Lifecycle stage of the service." }),
-    service_time: Type.String({ format: "date-time", description: "The current server time." }),
-  },
-  { additionalProperties: false },
-);
+const ServiceMetadata = object({
+  name: Type.String({ description: "Name of the service." }),
+  version: Type.String({ description: "Version of the API; the same as `API-Version`." }),
+  status: Type.String({ description: "Lifecycle stage of the service." }),
+  service_time: Type.String({ format: "date-time", description: "The current server time." }),
+});
 
 export const OpportunityPage = pageOf(Opportunity);
 export const OpportunityDetail = detailOf(Opportunity);

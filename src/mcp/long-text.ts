@@ -5,8 +5,8 @@ import { Failure } from "../../db/reason.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import { type Cut, memberAt, type Path, pathInWords } from "../text/cut.ts";
 import { beginning } from "../text/quoted.ts";
+import { object } from "../text/schema.ts";
 import { jsonTextOf } from "./rows.ts";
-import { object } from "./schema.ts";
 
 /** Characters of a piece. A result has it twice: as data, and in its text. */
 const PIECE_MAX = 10_000;

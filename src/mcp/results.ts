@@ -3,8 +3,8 @@ import { Type } from "@sinclair/typebox";
 import { jsonBytes } from "../text/cut.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
+import { nullable } from "../text/schema.ts";
 import { Freshness, type ToolPage } from "./reader.ts";
-import { nullable } from "./schema.ts";
 import { codeInWords } from "./upstream-text.ts";
 
 /** The most bytes of the data of one result, as JSON. */

@@ -5,13 +5,13 @@ import { changesInWords } from "../events/in-words.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import { numberOf } from "../search/number.ts";
 import { beginning } from "../text/quoted.ts";
-import { nullable, object } from "./schema.ts";
+import { nullable, object } from "../text/schema.ts";
 
 /** Titles and the like are cut to this length in lists. */
 const ROW_TEXT_MAX = 300;
 
 const { dates, organization, program, source } = Opportunity.properties;
-const amount = Type.Union([Type.String({ pattern: "^-?[0-9]+(\\.[0-9]+)?$" }), Type.Null()]);
+const amount = nullable(Type.String({ pattern: "^-?[0-9]+(\\.[0-9]+)?$" }));
 
 /** One opportunity in a list. */
 export const Row = object({

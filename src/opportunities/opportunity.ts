@@ -1,5 +1,6 @@
 /** The opportunity resource. Imports validate it, responses contain it, and the API description documents it, all from this schema. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import { nullable, object } from "../text/schema.ts";
 
 /** The known statuses. Upstreams may state others. */
 export const statuses = ["forecast", "pre_release", "open", "closing_soon", "closed", "awarded", "cancelled", "archived"] as const;
@@ -24,9 +25,6 @@ export const programTypes = [
 export type Status = (typeof statuses)[number];
 export type ProgramType = (typeof programTypes)[number];
 
-const object = <T extends Record<string, TSchema>>(properties: T, description?: string) =>
-  Type.Object(properties, { additionalProperties: false, ...(description === undefined ? {} : { description }) });
-const nullable = <T extends TSchema>(schema: T, description: string) => Type.Union([schema, Type.Null()], { description });
 const text = (description: string) => nullable(Type.String(), description);
 const instant = (description: string) => nullable(Type.String({ format: "date-time" }), description);
 /** A decimal as text, never a float (D-36). */
@@ -80,7 +78,7 @@ export const Opportunity = object({
     solicitation_title: text("Title of the solicitation."),
     contract_class: text("Kind of contract, notice or phase, in the upstream's words."),
   }),
-  funding: Type.Union([Funding, Type.Null()], { description: "Null when nothing is stated." }),
+  funding: nullable(Funding, "Null when nothing is stated."),
   dates: object({
     posted_at: instant("When the opportunity was published."),
     opens_at: instant("When submissions open."),

@@ -1,9 +1,9 @@
 /** The tools. None of them can write, fetch or run anything. */
 import { fieldNames } from "../../filter/filter.ts";
+import { object } from "../../text/schema.ts";
 import { type Arguments, inputSchema, readArguments } from "../arguments.ts";
 import type { ToolReader } from "../reader.ts";
 import { statement } from "../results.ts";
-import { object } from "../schema.ts";
 import { explainTool } from "./explain.ts";
 import { findTool } from "./find.ts";
 import { getTool } from "./get.ts";

@@ -5,12 +5,12 @@ import { eventTypes, type OpportunityEvent, severities } from "../../events/even
 import { numberOf } from "../../search/number.ts";
 import { type Cut, jsonBytes } from "../../text/cut.ts";
 import { quoted } from "../../text/quoted.ts";
+import { nullable, object } from "../../text/schema.ts";
 import { cursor, requiredText } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
 import type { Explanation } from "../reader.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { EventRow, eventRowOf, jsonTextOf, Row, rowOf } from "../rows.ts";
-import { nullable, object } from "../schema.ts";
 import { knownOrQuoted, numberInWords, upstreamTexts } from "../upstream-text.ts";
 import { longResult, type WholeResult } from "./long-result.ts";
 import type { Context, Tool } from "./tool.ts";

@@ -4,10 +4,10 @@ import { describeFilter } from "../../filter/filter.ts";
 import { defaultSort } from "../../search/find.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
+import { nullable, object } from "../../text/schema.ts";
 import { choice, cursor, filterArguments, filterOf, limit } from "../arguments.ts";
 import { readFitting, resultOf } from "../results.ts";
 import { Row, rowOf } from "../rows.ts";
-import { nullable, object } from "../schema.ts";
 import { numberInWords, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { type Context, listStatement, readPaged, type Tool } from "./tool.ts";
 

@@ -1,8 +1,8 @@
 /** The tool `sources`: the sources, and how fresh each is. */
 import { Type } from "@sinclair/typebox";
+import { nullable, object } from "../../text/schema.ts";
 import type { SourceFacts } from "../reader.ts";
 import { resultOf } from "../results.ts";
-import { nullable, object } from "../schema.ts";
 import { codeInWords } from "../upstream-text.ts";
 import type { Context, Tool } from "./tool.ts";
 

@@ -3,10 +3,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
+import { object } from "../../text/schema.ts";
 import { filterArguments, filterOf, past } from "../arguments.ts";
 import { readFitting, resultOf } from "../results.ts";
 import { EventRow, eventRowOf, Row, rowOf } from "../rows.ts";
-import { object } from "../schema.ts";
 import { numberInWords, upstreamTexts } from "../upstream-text.ts";
 import {
   AT_LEAST_DEFAULT,
