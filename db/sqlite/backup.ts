@@ -16,10 +16,11 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { identityOf } from "../file-identity.ts";
+import { requireOwnFile } from "../own-file.ts";
 import { codeOf, Failure, reasonOf } from "../reason.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
-import { type CatalogFile, fileNames, hasWatches, refuseForeignFile, requireOwnLog, type StateFile, type WatchFile } from "./open.ts";
+import { type CatalogFile, fileNames, hasWatches, requireOwnLog, type StateFile, type WatchFile } from "./open.ts";
 
 export type BackedUp = { name: string; bytes: number };
 
@@ -208,7 +209,7 @@ function hold(directory: string, kind: Kind, { replacesDamaged, createsMissing }
   };
   try {
     sqlite.run("pragma busy_timeout = 1000");
-    refuseForeignFile(sqlite, kind);
+    requireOwnFile(sqlite, fileNames[kind]);
     sqlite.run("pragma journal_mode = delete");
     sqlite.run("begin exclusive");
     // Another program may have opened it between the two.
@@ -239,7 +240,7 @@ function checkCopy(path: string, kind: Kind): void {
   try {
     const [damage] = damageIn(sqlite);
     if (damage !== undefined) throw new Error(damage);
-    if (!refuseForeignFile(sqlite, kind)) throw new Error("it is empty");
+    if (!requireOwnFile(sqlite, fileNames[kind])) throw new Error("it is empty");
   } catch (error) {
     throw new Error(`the copy of ${fileNames[kind]} cannot be trusted: ${reasonOf(error)}`, { cause: error });
   } finally {

@@ -6,6 +6,7 @@ import type { CatalogDb, DatabaseName, StateDb, WatchDb } from "../engine.ts";
 import { identityOf } from "../file-identity.ts";
 import { missingOf } from "../migration.ts";
 import { cannotOpen, isReading, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
+import { headerNumber, markOwnFile, requireOwnFile, WAIT_MS } from "../own-file.ts";
 import { codeOf, reasonOf } from "../reason.ts";
 import { sqliteEngine, sqliteReader } from "./engine.ts";
 import { hasForeignLog } from "./log-owner.ts";
@@ -16,9 +17,6 @@ import { openToRead, type ReadFile } from "./read-file.ts";
 export type CatalogFile = CatalogDb & { sqlite: Database };
 export type StateFile = StateDb & { sqlite: Database };
 export type WatchFile = WatchDb & { sqlite: Database };
-
-/** How long to wait for another program. A server sets less, since waiting stalls every request. */
-const WAIT_MS = 30_000;
 
 /**
  * Page sizes of new files. Documents of a few KB leave half of a 4 KB page empty; with 16 KB, an import also makes half as many system
@@ -32,10 +30,7 @@ const PAGE_BYTES = { catalog: 16_384, state: 4096, watch: 4096 };
  */
 const CHECKPOINT_BYTES = 64_000_000;
 
-/** "ffct", "ffst" and "ffwa" in ASCII. SQLite's header has a field for the program that made a file. */
-const APPLICATION_IDS = { catalog: 0x66666374, state: 0x66667374, watch: 0x66667761 };
-
-export const fileNames = { catalog: "catalog.db", state: "state.db", watch: "watch.db" };
+export const fileNames = { catalog: "catalog.db", state: "state.db", watch: "watch.db" } as const;
 
 /** `waitMs` is how long a writer waits for another one, and a reader for a restore. */
 export type FileOpening = Opening & { waitMs?: number };
@@ -94,10 +89,10 @@ function open(
     }));
     return closingOnFailure(opened, ({ sqlite, isMarked }) => {
       useWriteAheadLog(sqlite);
-      if (!isMarked) sqlite.run(`pragma application_id = ${APPLICATION_IDS[kind]}`); // Before the first table, so that a kill leaves no file that looks foreign.
+      if (!isMarked) markOwnFile(sqlite, fileNames[kind]);
       sqlite.run("pragma foreign_keys = on");
       sqlite.run(`pragma synchronous = ${kind === "state" ? "normal" : "full"}`); // state.db may lose a second (D-25).
-      sqlite.run(`pragma wal_autocheckpoint = ${Math.floor(CHECKPOINT_BYTES / pageBytesOf(sqlite))}`);
+      sqlite.run(`pragma wal_autocheckpoint = ${Math.floor(CHECKPOINT_BYTES / headerNumber(sqlite, "page_size"))}`);
       const before = migrate(sqlite, migrations[kind], now);
       const known = migrations[kind].length;
       if (before > 0 && before < known) onMigrated?.(migrated(path, before, known));
@@ -150,7 +145,7 @@ function openPresent(path: string, kind: DatabaseName, waitMs: number, open: () 
     const file = closingOnFailure(open(), (opened) => {
       opened.sqlite.run(`pragma busy_timeout = ${waitMs}`); // First, so that the next statements wait for a writer of another process.
       opened.sqlite.run(`pragma page_size = ${PAGE_BYTES[kind]}`); // It has an effect only before the first write.
-      return { ...opened, isMarked: refuseForeignFile(opened.sqlite, kind) };
+      return { ...opened, isMarked: requireOwnFile(opened.sqlite, fileNames[kind]) };
     });
     if (path === ":memory:" || identityOf(path) === identity) return file;
     file.sqlite.close();
@@ -217,20 +212,6 @@ function closingOnFailure<File extends ReadFile, T>(file: File, work: (file: Fil
     file.finish();
     throw error;
   }
-}
-
-function pageBytesOf(sqlite: Database): number {
-  return sqlite.query<{ page_size: number }, []>("pragma page_size").get()?.page_size ?? PAGE_BYTES.catalog;
-}
-
-/** Returns whether the file has our application id. An empty file may get it. Throws for a file of another program. */
-export function refuseForeignFile(sqlite: Database, kind: DatabaseName): boolean {
-  // First, since a program that is creating the file marks it before the first table.
-  const tables = sqlite.query<{ count: number }, []>("select count(*) as count from sqlite_master").get();
-  const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };
-  if (application_id === APPLICATION_IDS[kind]) return true;
-  if (application_id !== 0 || (tables !== null && tables.count > 0)) throw new Error(`it is not a fundfeed ${fileNames[kind]}`);
-  return false;
 }
 
 /** Two processes that switch a new file at once can fail despite the busy timeout. So this reads the mode first, and tries again. */

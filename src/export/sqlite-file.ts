@@ -1,12 +1,10 @@
 /** An SQLite file that an export writes: under another name until it is complete, so a file with the final name always is. */
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
+import { markOwnFile, requireOwnFile } from "../../db/own-file.ts";
 import { Failure, reasonOf } from "../../db/reason.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
 import { completeTables, createTables, type FileProgress, type Put, putInto } from "../sql/file.ts";
-
-/** "ffex" in ASCII. */
-const APPLICATION_ID = 0x66666578;
 
 const ABOUT = "create table export (made_at text not null, filter text not null) strict";
 
@@ -24,7 +22,7 @@ export function createExportFile(path: string, { filter, madeAt }: { filter: str
     const { ino } = statSync(partialPath);
     const sqlite = new Database(partialPath, { strict: true });
     for (const setting of ["journal_mode = memory", "synchronous = off", "cache_size = -32000"]) sqlite.run(`pragma ${setting}`); // A partial file is never read.
-    sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
+    markOwnFile(sqlite, "export");
     createTables(sqlite);
     sqlite.run(ABOUT);
     sqlite.query("insert into export values (?, ?)").run(madeAt, filter);
@@ -61,7 +59,7 @@ function isExport(path: string): boolean {
   let sqlite: Database | undefined;
   try {
     sqlite = new Database(path, { readonly: true });
-    return sqlite.query<{ application_id: number }, []>("pragma application_id").get()?.application_id === APPLICATION_ID;
+    return requireOwnFile(sqlite, "export");
   } catch {
     return false;
   } finally {

@@ -2,14 +2,11 @@
 import { Database } from "bun:sqlite";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { identityOf } from "../../db/file-identity.ts";
+import { markOwnFile, requireOwnFile, WAIT_MS } from "../../db/own-file.ts";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { fileVersionOf, prepareTables, putInto } from "../sql/file.ts";
 import { VERSION } from "../sql/tables.ts";
 import { goneMessage, type MirrorEntry, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
-
-/** "ffmr" in ASCII. */
-const APPLICATION_ID = 0x66666d72;
-const WAIT_MS = 30_000;
 
 const MIRROR_TABLE = `
 create table if not exists mirror (only integer primary key check (only = 1), scope text not null, since text, newest text, cursor text) strict;
@@ -110,11 +107,11 @@ function open(path: string, scope: Scope, onUpgrade?: () => void): Database {
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error("it is not a regular file");
     sqlite = new Database(path, { create: true, strict: true });
     sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
-    refuseForeignFile(sqlite);
+    requireOwnFile(sqlite, "copy");
     sqlite.run("pragma secure_delete = on"); // Replaced documents must not remain in unused parts of the file.
     sqlite.run("pragma journal_mode = wal"); // Readers of the copy need not wait.
     sqlite.run("pragma synchronous = normal"); // After a power failure, the last pages may be missing, but the walk is then missing them too.
-    sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
+    markOwnFile(sqlite, "copy");
     prepareTables(sqlite, onUpgrade);
     sqlite.run(MIRROR_TABLE);
     sqlite.query("insert into mirror (only, scope) values (1, ?) on conflict do nothing").run(scopeText(scope));
@@ -128,11 +125,4 @@ function open(path: string, scope: Scope, onUpgrade?: () => void): Database {
 
 function isDamage(error: unknown): boolean {
   return codeOf(error).startsWith("SQLITE_CORRUPT");
-}
-
-function refuseForeignFile(sqlite: Database): void {
-  // First, since a program that is creating the file marks it before the first table.
-  const hasTables = sqlite.query("select 1 from sqlite_master").get() !== null;
-  const isOurs = sqlite.query<{ application_id: number }, []>("pragma application_id").get()?.application_id === APPLICATION_ID;
-  if (hasTables && !isOurs) throw new Error("it is another program's database");
 }

@@ -5,18 +5,13 @@
 import { Database } from "bun:sqlite";
 import { accessSync, chmodSync, constants, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { headerNumber, markOwnFile, requireOwnFile, WAIT_MS } from "../../db/own-file.ts";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { columns } from "../filter/columns.ts";
 import { createTexts } from "../filter/texts.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 
 export const SEARCH_FILE = "search.db";
-
-/** "ffsr" in ASCII. */
-const APPLICATION_ID = 0x66667372;
-
-/** How long a command waits for another one that is writing. */
-const WAIT_MS = 30_000;
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
 const VERSION = 4;
@@ -53,6 +48,7 @@ export function openSearchFile(directory: string): SearchFile {
     accessSync(directory, constants.W_OK);
     sqlite = new Database(path, { create: true, strict: true });
     sqlite.run(`pragma busy_timeout = ${WAIT_MS}`);
+    requireOwnFile(sqlite, SEARCH_FILE);
     prepare(sqlite);
     chmodSync(path, 0o600);
     const [opened, inode] = [sqlite, inodeOf(path)];
@@ -107,9 +103,6 @@ export function createTables(sqlite: Database, identity: string): void {
 
 /** A rollback journal, as one next to a deleted file does no harm: SQLite would apply a write-ahead log to the new file. */
 function prepare(sqlite: Database): void {
-  const isEmpty = sqlite.query("select 1 from sqlite_master").get() === null; // First: another command may be creating the tables.
-  const { application_id } = sqlite.query<{ application_id: number }, []>("pragma application_id").get() ?? { application_id: 0 };
-  if (application_id !== APPLICATION_ID && !isEmpty) throw new Error("it is a database of something else");
   sqlite.run("pragma temp_store = memory");
   sqlite.run("pragma cache_size = -32000");
   sqlite.run("pragma synchronous = normal");
@@ -118,7 +111,7 @@ function prepare(sqlite: Database): void {
   sqlite
     .transaction(() => {
       if (isCurrent(sqlite)) return; // Another command was faster, and may have filled them.
-      sqlite.run(`pragma application_id = ${APPLICATION_ID}`);
+      markOwnFile(sqlite, SEARCH_FILE);
       sqlite.run(`pragma user_version = ${VERSION}`);
       createTables(sqlite, "");
     })
@@ -127,7 +120,7 @@ function prepare(sqlite: Database): void {
 
 /** Whether the tables of this version are there. */
 function isCurrent(sqlite: Database): boolean {
-  return sqlite.query<{ user_version: number }, []>("pragma user_version").get()?.user_version === VERSION;
+  return headerNumber(sqlite, "user_version") === VERSION;
 }
 
 /** Takes the write lock and lets it go, so that a file that cannot be written is noticed here. */

@@ -1,5 +1,6 @@
 /** Writes documents into the tables of src/sql/tables.ts. */
 import type { Database } from "bun:sqlite";
+import { headerNumber } from "../../db/own-file.ts";
 import { formatInstant, parseStoredMs } from "../text/instant.ts";
 import { type JsonObject, objectOf, parseJson } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
@@ -33,7 +34,7 @@ export function prepareTables(sqlite: Database, onUpgrade: () => void = () => un
 
 /** The version of the tables in a file. */
 export function fileVersionOf(sqlite: Database): number {
-  return sqlite.query<{ user_version: number }, []>("pragma user_version").get()?.user_version ?? 0;
+  return headerNumber(sqlite, "user_version");
 }
 
 /** Creates the tables in an empty file, to be filled with the function of `putInto` before `completeTables`. */

@@ -83,7 +83,7 @@ describe("a copy in SQLite", () => {
     const sqlite = new Database(path);
     sqlite.run("create table notes (text)");
     sqlite.close();
-    expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is another program's database`);
+    expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is not a fundfeed copy`);
     writeFileSync(path, "no database at all, although longer than the header of one would be: a hundred bytes and more of plain text");
     expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is not a database file`);
   });

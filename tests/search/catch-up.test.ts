@@ -157,7 +157,7 @@ describe("openSearchFile()", () => {
     sqlite.run("pragma application_id = 7");
     close();
     writeFileSync(join(text, "search.db"), "Not a database, and longer than the hundred bytes of a header. ".repeat(20));
-    expect(() => openSearchFile(foreign)).toThrow(`Cannot open ${foreign}/search.db: it is a database of something else`);
+    expect(() => openSearchFile(foreign)).toThrow(`Cannot open ${foreign}/search.db: it is not a fundfeed search.db`);
     expect(() => openSearchFile(text)).toThrow(`Cannot open ${text}/search.db: it is not a database file`);
   });
 

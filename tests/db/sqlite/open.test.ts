@@ -2,8 +2,9 @@ import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { requireOwnFile } from "../../../db/own-file.ts";
 import { migrations } from "../../../db/sqlite/migrate.ts";
-import { openCatalog, openState, refuseForeignFile } from "../../../db/sqlite/open.ts";
+import { openCatalog, openState } from "../../../db/sqlite/open.ts";
 import { listPlans } from "../../../src/accounts/plan.ts";
 import { listSources } from "../../../src/sources/source.ts";
 import { aDirectory, dropScratch, NOON } from "../../support/imports.ts";
@@ -84,7 +85,7 @@ describe("openCatalog() and openState()", () => {
       if (++queries === 2) openState(directory, NOON).sqlite.close();
       return query(text);
     };
-    expect(refuseForeignFile(sqlite, "state")).toBe(true);
+    expect(requireOwnFile(sqlite, "state.db")).toBe(true);
     sqlite.close();
   });
 
