@@ -1,4 +1,4 @@
-/** Copies catalog and state from one engine to the other: every row of every table unchanged, or nothing. */
+/** Copies catalog and state from one engine to the other: every row of every table unchanged, or nothing. (E-37) */
 import { type Column, sql } from "drizzle-orm";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { BATCH_ROWS, type CatalogDb, type DatabaseName, type Engine, type Sql, type StateDb } from "./engine.ts";

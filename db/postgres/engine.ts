@@ -1,4 +1,4 @@
-/** The engine on PostgreSQL. */
+/** The engine on PostgreSQL. (E-33) */
 import { crc32 } from "node:zlib";
 import { postgresDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";

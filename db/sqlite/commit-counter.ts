@@ -1,4 +1,4 @@
-/** Detects commits to a database by one short read, because every request asks. */
+/** Detects commits to a database by one short read, because every request asks. (E-29) */
 import { readSync } from "node:fs";
 
 /** The offset of the checksum in the header of the wal-index (sqlite.org/walformat.html, section 2.1). */

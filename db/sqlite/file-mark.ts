@@ -1,4 +1,4 @@
-/** Notices commits without opening the database. */
+/** Notices commits without opening the database. (E-35) */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { fileNames } from "./open.ts";

@@ -1,4 +1,4 @@
-/** Opens a SQLite file for reading. It changes no file and leaves no new one. */
+/** Opens a SQLite file for reading. It changes no file and leaves no new one. (E-34) */
 import { constants, Database } from "bun:sqlite";
 import { accessSync, copyFileSync, existsSync, constants as fs, mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

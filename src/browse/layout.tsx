@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The frame of every page. */
+/** The frame of every page. (E-54) */
 import { safeLines } from "../text/terminal-text.ts";
 import type { Page, Section } from "./page.ts";
 

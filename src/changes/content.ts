@@ -1,4 +1,6 @@
-/** The content of a record: the types of a record on its way into the catalog, and the texts that are compared, stored and served. */
+/**
+ * The content of a record: the types of a record on its way into the catalog, and the texts that are compared, stored and served. (E-15)
+ */
 import { hash } from "node:crypto";
 import type { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
 import type { StatusStatement } from "../opportunities/status.ts";

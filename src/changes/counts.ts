@@ -1,5 +1,6 @@
 /**
- * Counts of records, so that no command has to count them: by facet (`facets.records`), and by source and date of `posted_at` (the figures `posted`). Each transaction adds up what it changes and saves the sums at its end.
+ * Counts of records, so that no command has to count them: by facet (`facets.records`), and by source and date of `posted_at` (the figures
+ * `posted`). Each transaction adds up what it changes and saves the sums at its end. (E-17)
  */
 import { eq, sql } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";

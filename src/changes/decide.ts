@@ -1,4 +1,7 @@
-/** Decides what a change of a record will store: its new content and its events. Pure functions; `stored.ts` reads, `commit.ts` writes. */
+/**
+ * Decides what a change of a record will store: its new content and its events. Pure functions; `stored.ts` reads, `commit.ts` writes.
+ * (E-13)
+ */
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { statusAt } from "../opportunities/status.ts";

@@ -1,6 +1,6 @@
 /**
  * The instant at which statuses are judged (D-37). `updated_at` never goes back (D-31), so after a clock was ahead it stays ahead until real
- * time catches up. Statuses follow the clock all the same, and those that turned ahead of time are found again.
+ * time catches up. Statuses follow the clock all the same, and those that turned ahead of time are found again. (E-14)
  */
 import { gt } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";

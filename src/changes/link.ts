@@ -1,6 +1,6 @@
 /**
  * Links records of the same opportunity in two sources. Nothing is merged: both records stay, and one of them names the other, the
- * canonical record, in `relationships.canonical_id`.
+ * canonical record, in `relationships.canonical_id`. (E-12)
  */
 import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull, min } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";

@@ -1,4 +1,4 @@
-/** Revisions that an upstream keeps of a record become events from before the record was first imported here. */
+/** Revisions that an upstream keeps of a record become events from before the record was first imported here. (E-16) */
 import type { CatalogSql } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { EpochMs } from "../text/instant.ts";

@@ -1,6 +1,6 @@
 /**
  * The table of all commands. It is all that the program needs to print its help and to choose a command. The module of a command is loaded
- * when the command is given.
+ * when the command is given. (E-38)
  */
 import type { CommandEntry, CommandGroup } from "./command.ts";
 

@@ -1,4 +1,7 @@
-/** What the client requires of a response: the schema of the API. Further members are accepted, because a newer server may send them. */
+/**
+ * What the client requires of a response: the schema of the API. Further members are accepted, because a newer server may send them.
+ * (E-49)
+ */
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { nextPage } from "../opportunities/page.ts";

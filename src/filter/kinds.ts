@@ -1,4 +1,7 @@
-/** The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db. */
+/**
+ * The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db.
+ * (E-3)
+ */
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Opportunity } from "../opportunities/opportunity.ts";

@@ -1,4 +1,4 @@
-/** The words of a filter: what a person types becomes a query of FTS5, whatever it is, without a syntax that could be wrong. */
+/** The words of a filter: what a person types becomes a query of FTS5, whatever it is, without a syntax that could be wrong. (E-45) */
 import { Database } from "bun:sqlite";
 import { Type } from "@sinclair/typebox";
 import type { Opportunity } from "../opportunities/opportunity.ts";

@@ -1,6 +1,6 @@
 /**
  * Admission: who may call a route. Every route file uses `withKey` or `withoutKey`. Both run before Elysia validates parameters, so a
- * request without a valid key learns nothing about its parameters (D-2).
+ * request without a valid key learns nothing about its parameters (D-2). (E-4)
  */
 import { Elysia } from "elysia";
 import { type Access, addUse, findKey, type KnownKey, updateAccess } from "../accounts/access.ts";

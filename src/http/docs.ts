@@ -1,4 +1,4 @@
-/** `/openapi.json`, `/docs` and the files of that page. They load nothing from other hosts. */
+/** `/openapi.json`, `/docs` and the files of that page. They load nothing from other hosts. (E-6) */
 import baseStyle from "./base.css" with { type: "text" };
 import pageScript from "./docs/page.client.js" with { type: "text" };
 import pageStyle from "./docs/page.css" with { type: "text" };

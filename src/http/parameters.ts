@@ -2,6 +2,7 @@
  * The parameters of a route: one table that reads, refuses and documents them.
  *
  * Elysia validates with the table, but does not read the query: its own parser accepts `1e1` for 10, and loses the name of a bad field.
+ * (E-2)
  */
 import { type TObject, Type } from "@sinclair/typebox";
 import { closest } from "../text/closest.ts";

@@ -1,7 +1,7 @@
 /**
  * Workarounds for Bun 1.4.5 and Elysia 1.4.30. When one of them is upgraded, remove the workarounds one by one: the test named with each
  * fails while it is still needed. Two more are where they act: `app.ts` catches what Elysia cannot (`http/app`: throw null), and
- * `listen.ts` overrides defaults of Bun's server.
+ * `listen.ts` overrides defaults of Bun's server. (E-8)
  */
 import type { ApiCall } from "./call.ts";
 import { pathStart } from "./query-text.ts";

@@ -1,4 +1,4 @@
-/** Files that are the same for everyone: `/openapi.json`, `/docs`, and what that page loads. */
+/** Files that are the same for everyone: `/openapi.json`, `/docs`, and what that page loads. (E-7) */
 
 /** `path` is below the base address; `headers` are added to the usual ones, or replace them. */
 export type Asset = { path: `/${string}`; contentType: string; body: Uint8Array<ArrayBuffer>; headers?: Record<string, string> };

@@ -1,4 +1,4 @@
-/** Links from stored records to other records that an import changes. */
+/** Links from stored records to other records that an import changes. (E-12) */
 import type { CatalogDb } from "../../db/engine.ts";
 import { findMovedLink } from "../changes/link.ts";
 import { findStored } from "../changes/stored.ts";

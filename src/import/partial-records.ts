@@ -1,4 +1,4 @@
-/** Partial records: fields that a layout does not have are taken from the stored record (`partial` in `format.ts`). */
+/** Partial records: fields that a layout does not have are taken from the stored record (`partial` in `format.ts`). (E-9) */
 import type { CatalogSql } from "../../db/engine.ts";
 import { type Content, contentOf, type PreparedRecord, readContent } from "../changes/content.ts";
 import { findStored } from "../changes/stored.ts";

@@ -1,6 +1,6 @@
 /**
  * Keeps what the first pass has validated until the whole input is validated (D-33). Keys and hashes go to a small database, long texts
- * to spill files.
+ * to spill files. (E-21)
  */
 import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * MCP over standard input and output: one JSON-RPC message a line. The SDK's own transport reads as fast as it can and ends at a line that is
- * too long. This one reads no faster than its responses are taken, so its memory is bounded whatever the client sends.
+ * too long. This one reads no faster than its responses are taken, so its memory is bounded whatever the client sends. (E-52)
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";

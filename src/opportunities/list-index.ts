@@ -21,7 +21,7 @@
  *               moved   gap     to move
  *
  * A slot takes 24 bytes, a row number 4, and checkpoints at most 2 bytes a slot: 28 to 36 bytes a record. Arrays are allocated larger than
- * needed, because growing copies them. Memory that was never written to costs nothing.
+ * needed, because growing copies them. Memory that was never written to costs nothing. (E-31)
  */
 import type { EpochMs } from "../text/instant.ts";
 

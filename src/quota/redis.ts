@@ -3,6 +3,7 @@
  *
  * The script reads Redis's clock. So servers whose clocks differ never refill a bucket twice, and their days begin together. While Redis
  * is unavailable, each server counts alone and grants a share of each minute; the day continues from the count that the server knows.
+ * (E-42)
  */
 import { RedisClient } from "bun";
 import { isPercentEncoded } from "../../db/percent-encoded.ts";

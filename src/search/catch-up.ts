@@ -1,6 +1,6 @@
 /**
  * Brings the search index up to date with the catalog. Records are read in the order in which the catalog changes them (D-31), and each batch
- * is written together with the new position, so a kill at any point loses nothing.
+ * is written together with the new position, so a kill at any point loses nothing. (E-44)
  */
 
 import type { Database } from "bun:sqlite";

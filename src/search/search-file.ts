@@ -1,6 +1,6 @@
 /**
  * The search index, `search.db`: the texts of all opportunities for full-text search, and the columns that filters compare. Made from the
- * catalog, so it can be deleted at any time.
+ * catalog, so it can be deleted at any time. (E-44)
  */
 import { Database } from "bun:sqlite";
 import { accessSync, chmodSync, constants, mkdirSync, rmSync, statSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** `serve --workers`: several processes share one port, each a complete server. They count quotas in Redis, so limits stay exact. */
+/** `serve --workers`: several processes share one port, each a complete server. They count quotas in Redis, so limits stay exact. (E-43) */
 import { type Listener, listen } from "../http/listen.ts";
 import { createLog, type Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";

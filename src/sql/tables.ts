@@ -1,6 +1,6 @@
 /**
  * The SQLite file for people who use SQL: what `mirror` keeps and `export --format sqlite` writes. Its tables hold each document, its fields
- * as columns, and a full-text index. Its views have one column a field. Documented in docs/sql.md.
+ * as columns, and a full-text index. Its views have one column a field. Documented in docs/sql.md. (E-48)
  */
 
 /** To be raised with any change of the tables: a file of another version is built again from its documents. */

@@ -3,7 +3,7 @@
  * matches.
  *
  * The opportunities that match are read before the feed. A change stored between the two reads is still reported, because an opportunity
- * stays a member until a message says that it left.
+ * stays a member until a message says that it left. (E-50)
  */
 import type { CatalogDb } from "../../db/engine.ts";
 import { eventTypes, severities } from "../events/event.ts";

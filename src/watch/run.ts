@@ -1,6 +1,6 @@
 /**
  * One run of the watches. Each delivers its messages one after the other, and independently of the others, so a receiver that fails or is
- * slow delays no other one.
+ * slow delays no other one. (E-51)
  */
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { messageOf } from "../../db/reason.ts";

@@ -1,4 +1,4 @@
-/** The rules of docs/contract.md and the rows of docs/requests.md that code, tests and documents cite exist. */
+/** The rules, decisions and rows of docs/contract.md, decisions.md and requests.md that code, tests and documents cite exist. */
 import { describe, expect, test } from "bun:test";
 import { readText, trackedFiles } from "../support/tracked-files.ts";
 
@@ -19,6 +19,27 @@ describe("docs/contract.md", () => {
     );
     expect(cited.length).toBeGreaterThan(100);
     expect(cited.filter(({ rule }) => !rules.includes(rule))).toEqual([]);
+  });
+});
+
+describe("docs/decisions.md", () => {
+  const entries = readText("docs/decisions.md")
+    .split(/\n{2,}/)
+    .filter((block) => !/^(#|Why the code)/.test(block));
+  const numbers = entries.map((entry) => /^\*\*(E-\d+) /.exec(entry)?.[1] ?? entry);
+
+  test("numbers its entries without a gap, and each says what was open, what we do, and why", () => {
+    expect(numbers).toEqual(entries.map((_, index) => `E-${index + 1}`));
+    expect(entries.filter((entry) => !/^\*\*E-\d+ [^*]+\.\*\*\s\*Open:\*[\s\S]+\*Do:\*[\s\S]+\*Why:\*/.test(entry))).toEqual([]);
+  });
+
+  test("has every entry that a file cites, and every entry is cited by a file that it concerns", () => {
+    const cited = trackedFiles(/^(src|db|tests)\/.*\.(tsx?|sql)$/)
+      .filter((path) => path !== "tests/docs/contract.test.ts")
+      .flatMap((path) => [...readText(path).matchAll(/\bE-\d+\b(?=[,)])/g)].map(([number]) => ({ path, number })));
+    expect(cited.filter(({ number }) => !numbers.includes(number))).toEqual([]);
+    const fromCode = new Set(cited.filter(({ path }) => !path.startsWith("tests/")).map(({ number }) => number));
+    expect(numbers.filter((number) => !fromCode.has(number))).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@
  * The tables of `../sqlite/catalog.ts`, which describes them, in a PostgreSQL schema of their own.
  *
  * An entry of a B-tree has at most 2,704 bytes. What may be longer has a hash index: the values of a facet together, and link keys, which
- * may come from an address of any length.
+ * may come from an address of any length. (E-26)
  */
 import { sql } from "drizzle-orm";
 import { index, pgSchema, primaryKey, uniqueIndex } from "drizzle-orm/pg-core";

@@ -1,4 +1,7 @@
-/** Parents: the record of a version has the nearest earlier stage of its acquisition as its parent, whichever of them was imported first. */
+/**
+ * Parents: the record of a version has the nearest earlier stage of its acquisition as its parent, whichever of them was imported first.
+ * (E-11)
+ */
 import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
 import { isStored } from "../../changes/stored.ts";
 import { listStages } from "../../changes/versions.ts";

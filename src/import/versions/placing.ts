@@ -1,7 +1,7 @@
 /**
  * Placing: decides to which record each version of an opportunity belongs, if the upstream gives every version its own id (D-30).
  * It precedes validation. A version whose id a stored record has stays with that record. The others are placed one by one, oldest first,
- * as if each came in an import of its own; `threads.ts` has the rule.
+ * as if each came in an import of its own; `threads.ts` has the rule. (E-10)
  */
 import type { Database } from "bun:sqlite";
 import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
