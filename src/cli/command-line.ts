@@ -5,7 +5,7 @@ import { isOutputClosed, type Machine, OUTPUT_CLOSED } from "../runtime/machine.
 import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { type Cli, type CommandEntry, type CommandGroup, newCommand } from "./command.ts";
-import { commands, MAINTENANCE } from "./commands.ts";
+import { commands, MAINTENANCE, modules } from "./commands.ts";
 
 /** The commands that list the options of all commands. */
 const LIST_ALL = ["completion", "man"];
@@ -65,15 +65,17 @@ async function createCommand(
   name: string,
   entry: CommandEntry | CommandGroup,
   isGiven: (word: string) => boolean,
+  load = modules[name],
 ): Promise<Command> {
   if ("members" in entry) {
     const group = new Command(name).description(entry.about);
     const isMemberGiven = (word: string) => isGiven(name) && isGiven(word);
-    for (const [word, member] of Object.entries(entry.members)) group.addCommand(await createCommand(cli, word, member, isMemberGiven));
+    for (const [word, member] of Object.entries(entry.members))
+      group.addCommand(await createCommand(cli, word, member, isMemberGiven, modules[`${name} ${word}`] ?? load));
     return group;
   }
   const command = newCommand(name, entry);
-  return isGiven(name) ? (await entry.load())(command, cli) : command;
+  return (isGiven(name) && (await load?.())?.[`${name}Command`]?.(command, cli)) || command;
 }
 
 function configureOutput(command: Command, machine: Machine, argv: readonly string[]): void {

@@ -25,9 +25,10 @@ export type CommandEntry = {
    * targets themselves.
    */
   mode: Mode | "nothing";
-  /** Loads the function that adds its arguments, its own options and its action. */
-  load: () => Promise<(command: Command, cli: Cli) => Command>;
 };
+
+/** Loads a module of commands: functions that add the arguments, the own options and the action of a command. */
+export type LoadCommands = () => Promise<{ readonly [name: `${string}Command`]: (command: Command, cli: Cli) => Command }>;
 
 export type CommandGroup = { about: string; members: Readonly<Record<string, CommandEntry>> };
 
@@ -35,7 +36,7 @@ export type CommandGroup = { about: string; members: Readonly<Record<string, Com
 export type CommonOptions = DatabaseLocation & OutputOptions;
 
 /** A new command with the options that all commands have: --json, and --data and --database unless it opens no database. */
-export function newCommand(name: string, { about, args, mode }: Omit<CommandEntry, "load">): Command {
+export function newCommand(name: string, { about, args, mode }: CommandEntry): Command {
   const made = new Command(name).description(about).option("--json", "print one JSON document instead of text");
   if (args !== undefined) made.usage(`[options] ${args}`);
   if (mode === "nothing") return made;
