@@ -3,7 +3,7 @@ import { fsyncSync, readFileSync, write as writeAsync, writeSync } from "node:fs
 import { styleText } from "node:util";
 import { codeOf, Failure, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
-import { createProgressLine } from "./cli/progress-line.ts";
+import { createProgressLine } from "./cli/progress.ts";
 import { type Machine, OutputClosed } from "./runtime/machine.ts";
 import { startWorker, type WorkerSignal, workerConfig } from "./runtime/worker-process.ts";
 import { oneLine, safeLines } from "./text/terminal-text.ts";

@@ -13,6 +13,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { type Output, type OutputChoice, openOutput, printerFor } from "./change-output.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
+import { stopSignal } from "./stopping.ts";
 
 /** Entries printed at a time. With a cursor file, a killed run prints at most these again. */
 const BATCH = 200;
@@ -49,15 +50,14 @@ export async function printFeed(cli: Cli, run: FeedRun): Promise<void> {
 export async function followFeed(cli: Cli, run: FeedRun): Promise<void> {
   const { machine } = cli;
   cli.isLasting = true;
-  const stop = new AbortController();
-  machine.onStopSignal(() => stop.abort());
-  const clock = { now: machine.now, wait: sleep, stop: stop.signal };
+  const stop = stopSignal(machine);
+  const clock = { now: machine.now, wait: sleep, stop };
   await withOutput(cli, run, async (output) => {
     let reading: Reading | undefined;
     const look = async (db: CatalogDb) => {
       reading ??= await begin(cli, db, run, output);
       if ((await catalogIdentity(db)) !== reading.catalog) throw lostPosition(run);
-      await printNew(cli, db, run, reading, stop.signal);
+      await printNew(cli, db, run, reading, stop);
     };
     if (run.database !== undefined) await withCatalog(cli, run, (db) => runEvery(LOOK_EVERY_MS, clock, () => look(db)));
     else {

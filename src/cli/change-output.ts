@@ -12,7 +12,7 @@ import { BYTE_ORDER_MARK } from "../text/csv.ts";
 import { tablePrinter } from "./change-table.ts";
 import type { Cli } from "./command.ts";
 import { PLAIN_WIDTH } from "./results.ts";
-import { stopPoint } from "./stop-point.ts";
+import { stopPoint } from "./stopping.ts";
 
 export const changeFormats = ["table", "json", "ndjson", "csv", "md", "atom"] as const;
 export type ChangeFormat = (typeof changeFormats)[number];

@@ -6,8 +6,7 @@ import type { Opportunity } from "../opportunities/opportunity.ts";
 import { numberInWords } from "../search/number.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { cut } from "./progress-line.ts";
-import { wrapped } from "./wrap.ts";
+import { cut, wrapped } from "./output.ts";
 
 /** The most columns of a number, and the fewest of a title and an agency. */
 const [NUMBER_MAX, TITLE_MIN, AGENCY_MIN] = [20, 10, 8];

@@ -1,13 +1,15 @@
-/** What `import`, `pull` and `redact` work with: the catalog, a directory, messages and progress. */
+/** What `import`, `pull` and `redact` work with (the catalog, a directory, messages and progress), and how they print what became of the records. */
 import { rmSync } from "node:fs";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalogAt } from "../../db/open.ts";
 import { NoData } from "../../db/opening.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import type { ImportContext, ImportProgress } from "../import/context.ts";
+import type { ImportContext, ImportOutcome, ImportProgress } from "../import/context.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
+import type { Machine } from "../runtime/machine.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
+import { formatCount } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
 /** How often an import yields to the event loop, which delivers signals. */
@@ -55,4 +57,22 @@ async function inTemporaryDirectory<T>(work: (directory: string) => Promise<T>):
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** The counts of an import in one line: "3 read: 2 added, …; 0 removed, …". */
+export function formatOutcome(outcome: ImportOutcome): string {
+  const { read, added, changed, unchanged, merged, rejected, removed, linked, events } = outcome;
+  const counts = (named: Record<string, number>) =>
+    Object.entries(named)
+      .map(([name, count]) => `${formatCount(count)} ${name}`)
+      .join(", ");
+  const ofRead = counts({ added, changed, unchanged, merged, rejected });
+  return `${counts({ read })}: ${ofRead}; ${counts({ removed, linked })}, ${formatCount(events, "event")}`;
+}
+
+/** Prints the most frequent reasons for rejections, and the files that list all of them. */
+export function printRejects({ printError }: Machine, { reasons = [], rejects }: Pick<ImportOutcome, "reasons" | "rejects">): void {
+  for (const { reason, records, file, line } of reasons)
+    printError(`${formatCount(records)} rejected: ${reason}; first at ${file === "-" ? "standard input" : file}:${line}`);
+  for (const file of rejects) printError(`Rejected records with their reasons are in ${file}`);
 }

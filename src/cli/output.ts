@@ -3,7 +3,6 @@ import type { Machine } from "../runtime/machine.ts";
 import { counted } from "../text/counted.ts";
 import { DAY_MS, type EpochMs, formatInstant, HOUR_MS } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { wrapped } from "./wrap.ts";
 
 export type OutputOptions = { json?: true | undefined };
 
@@ -83,4 +82,28 @@ export function examples(...lines: readonly string[]): string {
 /** One entry of a list in a help text: its name or columns, and a description that is wrapped in a column of its own. */
 export function helpEntry(lead: string, about: string): string {
   return `  ${lead}  ${wrapped(about, TERMINAL_WIDTH - lead.length - 4).join(`\n${" ".repeat(lead.length + 4)}`)}`;
+}
+
+/** Breaks a text into lines of at most `width` columns. A longer word is not broken: an address must be whole to be copied. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    if (line === undefined || Bun.stringWidth(line) + 1 + Bun.stringWidth(word) > width) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
+}
+
+const segments = new Intl.Segmenter();
+
+/** Cuts the line to the width, with an ellipsis if something is cut off. */
+export function cut(line: string, columns: number): string {
+  if (Bun.stringWidth(line) <= columns) return line;
+  let shown = "";
+  for (const { segment } of segments.segment(line)) {
+    if (Bun.stringWidth(shown + segment) >= columns) break;
+    shown += segment;
+  }
+  return `${shown}…`;
 }

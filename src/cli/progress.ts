@@ -1,7 +1,9 @@
-/** Progress of long work: the step, how much is done, the time left and the rate. */
+/** Progress of long work: the step, how much is done, the time left and the rate, on a line of the terminal. */
 import type { Machine } from "../runtime/machine.ts";
+import { oneLine } from "../text/terminal-text.ts";
+import { cut } from "./output.ts";
 
-export type Work = {
+export type ProgressState = {
   /** One or two words: "reading". The time left is that of the step. */
   step: string;
   done: number;
@@ -17,7 +19,7 @@ export type Work = {
 const INTERVAL_MS = 200;
 
 /** Returns a function that shows work on the progress line, at most five times a second. */
-export function progressReporter({ now, showProgress }: Pick<Machine, "now" | "showProgress">): (work: Work) => void {
+export function progressReporter({ now, showProgress }: Pick<Machine, "now" | "showProgress">): (work: ProgressState) => void {
   let shownAt = Number.NEGATIVE_INFINITY;
   let step = "";
   let startedAt = 0;
@@ -32,7 +34,7 @@ export function progressReporter({ now, showProgress }: Pick<Machine, "now" | "s
 
 /** The most important part comes first: a narrow terminal cuts off the rest. */
 export function progressLine(
-  { step, done, unit, rateUnit, total, share = total ? done / total : undefined }: Work,
+  { step, done, unit, rateUnit, total, share = total ? done / total : undefined }: ProgressState,
   elapsedMs: number,
 ): string {
   const parts: string[] = [];
@@ -53,4 +55,26 @@ function timeLeft(ms: number): string {
   if (seconds < 100) return `${seconds} s`;
   const minutes = Math.ceil(seconds / 60);
   return minutes < 100 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Moves to the start of the line and erases it. */
+const CLEAR = "\r\u001b[2K";
+
+/** `columns` returns the present width of the terminal. */
+export function createProgressLine(write: (text: string) => void, columns: () => number) {
+  let isShown = false;
+  const clear = () => {
+    if (isShown) write(CLEAR);
+    isShown = false;
+  };
+  return {
+    /** Replaces the line; "" clears it. */
+    show: (line: string) => {
+      if (line === "") return clear();
+      write(CLEAR + cut(oneLine(line), columns() - 1)); // Some terminals start a new line after text in the last column.
+      isShown = true;
+    },
+    /** Must be called before anything else is written to the terminal. */
+    clear,
+  };
 }

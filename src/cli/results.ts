@@ -6,8 +6,7 @@ import { numberInWords } from "../search/number.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { formatDuration } from "./output.ts";
-import { cut } from "./progress-line.ts";
+import { cut, formatDuration } from "./output.ts";
 
 export type Result = { opportunity: Opportunity; snippet: string | null };
 

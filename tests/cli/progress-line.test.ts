@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createProgressLine } from "../../src/cli/progress-line.ts";
+import { createProgressLine } from "../../src/cli/progress.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 
 afterAll(dropScratch);

@@ -18,9 +18,8 @@ import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } fro
 import type { Cli, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "../filter-options.ts";
-import { examples, formatCount } from "../output.ts";
+import { examples, formatCount, wrapped } from "../output.ts";
 import { freshnessInWords } from "../results.ts";
-import { wrapped } from "../wrap.ts";
 
 type ChangesOptions = CommonOptions &
   FilterOptions & {

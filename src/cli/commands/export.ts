@@ -18,7 +18,7 @@ import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "../filter-options.ts";
 import { examples, formatCount, printResult } from "../output.ts";
 import { progressLine, progressReporter } from "../progress.ts";
-import { stopPoint } from "../stop-point.ts";
+import { stopPoint } from "../stopping.ts";
 
 const formats = ["ndjson", "csv", "sqlite", "commongrants"] as const;
 type Format = (typeof formats)[number];

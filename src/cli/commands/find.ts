@@ -13,10 +13,9 @@ import { refuseValue, wholeNumber } from "../arguments.ts";
 import type { Cli } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges, refuseUnknownOptions, withWords } from "../filter-options.ts";
-import { examples, formatCount } from "../output.ts";
+import { examples, formatCount, wrapped } from "../output.ts";
 import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, type Result, resultTable } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
-import { wrapped } from "../wrap.ts";
 
 const formats = ["table", "json", "ndjson", "csv", "md"] as const;
 type Format = (typeof formats)[number];

@@ -2,18 +2,17 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { Argument, type Command } from "commander";
-import type { ImportContext, ImportOptions, ImportProgress } from "../../import/context.ts";
+import type { ImportOptions, ImportProgress } from "../../import/context.ts";
 import { importEvents } from "../../import/events.ts";
 import { formats } from "../../import/formats/all.ts";
 import { openInput } from "../../import/readers/input.ts";
 import { commandFor, recognize } from "../../import/recognize.ts";
 import { importFiles } from "../../import/run.ts";
-import type { Machine } from "../../runtime/machine.ts";
 import { oneOf, timestamp } from "../arguments.ts";
 import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
-import { withImportContext, withReadOnlyContext } from "../import-context.ts";
-import { formatOutcome, printRejects } from "../import-outcome.ts";
+import { formatOutcome, printRejects, withImportContext, withReadOnlyContext } from "../import-context.ts";
 import { examples, helpEntry, printResult } from "../output.ts";
+import { untilStopped } from "../stopping.ts";
 
 type GivenOptions = CommonOptions & {
   snapshot?: true;
@@ -55,13 +54,18 @@ export function importCommand(importing: Command, cli: Cli): Command {
     if (files.length === 0) importing.error("error: missing required argument 'file'");
     const withContext = options.dryRun ? withReadOnlyContext : withImportContext;
     const importOptions = { ...optionsOf(files, options), redactContacts: isRedactingContacts(cli, options) };
-    const outcome = await untilStopped(cli.machine, (stopping) =>
+    let hasBegun = false;
+    const work = (stop: AbortSignal) =>
       withContext(cli, options, (context) => {
+        const progress = (state: ImportProgress) => {
+          hasBegun = true;
+          return context.progress(state);
+        };
         const format = formats.find((each) => each.name === name);
-        const stoppable = { ...context, ...stopping(context) };
+        const stoppable = { ...context, stop, progress };
         return format === undefined ? importEvents(stoppable, importOptions) : importFiles(stoppable, format, importOptions);
-      }),
-    );
+      });
+    const outcome = await untilStopped(cli.machine, work, () => hasBegun);
     cli.machine.showProgress("");
     const { rejects: _, ...summary } = outcome;
     printResult(cli, options, summary, `${options.dryRun ? "Dry run: " : ""}${formatOutcome(outcome)}`);
@@ -83,33 +87,6 @@ async function missingFormat(file: string): Promise<string> {
   input?.close();
   const hint = found === undefined ? "" : `; the file looks like ${found.what}`;
   return `the format is missing: ${commandFor(found?.format ?? "FORMAT", file)}${hint}`;
-}
-
-/**
- * The first signal ends an import between two steps. While the import still waits, for another import or for standard input, nothing is
- * stored yet, and the program ends at once. So it does at the second signal.
- */
-function untilStopped<T>(
-  machine: Machine,
-  work: (stopping: (context: ImportContext) => Pick<ImportContext, "stop" | "progress">) => Promise<T>,
-): Promise<T> {
-  const stop = new AbortController();
-  const cutOff = Promise.withResolvers<never>();
-  let hasBegun = false;
-  machine.onStopSignal(() => {
-    if (stop.signal.aborted)
-      cutOff.reject(new Error("a second signal cut it off; what it stored stays, and the same command stores the rest"));
-    if (!hasBegun) cutOff.reject(new Error("it was stopped before anything was stored"));
-    stop.abort();
-  });
-  const stopping = ({ progress }: ImportContext) => ({
-    stop: stop.signal,
-    progress: (state: ImportProgress) => {
-      hasBegun = true;
-      return progress(state);
-    },
-  });
-  return Promise.race([work(stopping), cutOff.promise]);
 }
 
 function optionsOf(

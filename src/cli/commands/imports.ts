@@ -5,8 +5,7 @@ import { oneLine } from "../../text/terminal-text.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { Cli, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, toSecond } from "../output.ts";
-import { wrapped } from "../wrap.ts";
+import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, toSecond, wrapped } from "../output.ts";
 
 const [LIMIT, LIMIT_MAX] = [100, 1_000_000];
 

@@ -7,8 +7,7 @@ import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs, wholeNumber } from "../arguments.ts";
 import type { Cli, CommonOptions } from "../command.ts";
 import { withState } from "../databases.ts";
-import { examples, formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond } from "../output.ts";
-import { wrapped } from "../wrap.ts";
+import { examples, formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
 
 const GRACE_MS = DAY_MS;
 const USE_DAYS = 30;

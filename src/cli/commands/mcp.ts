@@ -13,6 +13,7 @@ import { withCatalog } from "../databases.ts";
 import { examples } from "../output.ts";
 import { addSearchOptions, openIndex, type SearchOptions, useIndex } from "../search-options.ts";
 import { isPrivate, readKey } from "../server-key.ts";
+import { stopSignal } from "../stopping.ts";
 
 type McpOptions = SearchOptions & { server?: string; keyFile?: string; allowHttp?: true };
 
@@ -35,13 +36,12 @@ ${examples("fundfeed mcp --data /var/lib/fundfeed", "fundfeed mcp --server https
     const { machine } = cli;
     if (machine.terminal() !== undefined)
       machine.printError("This is an MCP server: it reads JSON-RPC from standard input. Ctrl-D ends it");
-    const stop = new AbortController();
-    machine.onStopSignal(() => stop.abort());
+    const stop = stopSignal(machine);
     const reader = await openReader(cli, options);
     try {
       const { serveMcp } = await import("../../mcp/server.ts");
       const log = (message: string) => machine.writeLog(`${message}\n`);
-      await serveMcp({ reader, now: machine.now, log, stop: stop.signal, input: machine.readInput(), write: machine.writeOutput });
+      await serveMcp({ reader, now: machine.now, log, stop, input: machine.readInput(), write: machine.writeOutput });
     } finally {
       await reader.close();
     }

@@ -7,16 +7,16 @@ import { openNdjsonStore } from "../../mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../../mirror/store.ts";
 import { type SyncSummary, syncOnce } from "../../mirror/sync.ts";
-import { isOutputClosed, type Machine, randomFraction } from "../../runtime/machine.ts";
-import { runEvery, sleep } from "../../runtime/run-every.ts";
+import { type Machine, randomFraction } from "../../runtime/machine.ts";
+import { sleep } from "../../runtime/run-every.ts";
 import { closest } from "../../text/closest.ts";
-import { formatInstant } from "../../text/instant.ts";
 import { upperCaseCode } from "../../text/source-code.ts";
 import { apiBaseUrl, durationAtLeast } from "../arguments.ts";
 import type { Cli } from "../command.ts";
 import { examples, formatCount, formatDuration, helpEntry, type OutputOptions } from "../output.ts";
 import { progressReporter } from "../progress.ts";
 import { isPrivate, readKey } from "../server-key.ts";
+import { repeat, stopSignal, type Waiting } from "../stopping.ts";
 
 type MirrorOptions = OutputOptions & {
   into: string;
@@ -34,10 +34,7 @@ type Format = (typeof formats)[number];
 /** Longer waits are printed as a line, not only as progress. */
 const LONG_WAIT_MS = 60_000;
 
-/** What tests replace, so that they need not wait. */
-type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void>; timeoutMs?: number };
-
-export function mirrorCommand(mirror: Command, cli: Cli, waiting: Waiting = { wait: sleep }): Command {
+export function mirrorCommand(mirror: Command, cli: Cli, waiting: Waiting & { timeoutMs?: number } = { wait: sleep }): Command {
   mirror
     .argument("<base-url>", "base URL of the server, ending in /v1", apiBaseUrl)
     .option("--into <file>", "file of the copy; - prints each new or changed record", "-")
@@ -67,10 +64,15 @@ ${examples("fundfeed mirror https://api.example.org/v1 --into copy.sqlite --ever
   });
 }
 
-async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOptions, { wait, timeoutMs }: Waiting): Promise<void> {
+async function run(
+  cli: Cli,
+  baseUrl: string,
+  format: Format,
+  options: MirrorOptions,
+  { wait, timeoutMs }: Waiting & { timeoutMs?: number },
+): Promise<void> {
   const { machine } = cli;
-  const stop = new AbortController();
-  machine.onStopSignal(() => stop.abort());
+  const stop = stopSignal(machine);
   const scope: Scope = { baseUrl, source: options.source ?? [], events: options.events === true };
   const client: ApiClient = {
     baseUrl,
@@ -78,7 +80,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     fetch: (request) => fetch(request, { verbose: false }), // BUN_CONFIG_VERBOSE_FETCH would print the key.
     sleep: wait,
     random: () => randomFraction(machine),
-    stop: stop.signal,
+    stop,
     ...(timeoutMs !== undefined && { timeoutMs }),
     onWait: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${reason}`),
   };
@@ -102,13 +104,14 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
   };
   try {
     if (options.every === undefined) report(cli, options, await sync());
-    else {
-      cli.isLasting = true;
-      await runEvery(options.every, { now: machine.now, wait, stop: stop.signal }, () => runOnce(cli, options, sync, stop.signal));
-    }
+    else await repeat(cli, options.every, { wait, stop }, async (time) => report(cli, options, await sync(), time), isFinal);
   } finally {
     await store.close();
   }
+}
+
+function isFinal(error: unknown): boolean {
+  return !(error instanceof Error) || error.cause instanceof PermanentError;
 }
 
 /** The end of an error after some records were saved. A file of NDJSON is replaced as a whole, so it has none of them. */
@@ -136,19 +139,6 @@ function sourceWarning(client: ApiClient, sources: readonly string[], { printErr
 function withImportName(code: string): string {
   const name = importNameOf(code);
   return name === undefined ? code : `${code} (imported as ${name})`;
-}
-
-/** One run of --every. Prints a temporary failure and returns, so that the next run tries again. */
-async function runOnce(cli: Cli, options: MirrorOptions, sync: () => Promise<SyncSummary>, stop: AbortSignal): Promise<void> {
-  const time = formatInstant(cli.machine.now());
-  try {
-    report(cli, options, await sync(), time);
-  } catch (error) {
-    if (isOutputClosed(error)) throw error;
-    if (stop.aborted) return;
-    if (!(error instanceof Error) || error.cause instanceof PermanentError) throw error;
-    cli.machine.printError(`${time} ${error.message}`);
-  }
 }
 
 /** Prints on standard output, unless the records go there. */

@@ -12,9 +12,9 @@ import { sleep } from "../../runtime/run-every.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { oneOf } from "../arguments.ts";
 import type { Cli } from "../command.ts";
-import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table } from "../output.ts";
-import { wrapped } from "../wrap.ts";
-import { baseOf, baseUrl, contactOption, keyOf, needsKey, untilStopped } from "./pull.ts";
+import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
+import { untilStopped } from "../stopping.ts";
+import { baseOf, baseUrl, contactOption, keyOf, needsKey } from "./pull.ts";
 
 type ProbeOptions = OutputOptions & { from?: URL; allowHttp?: true; contact?: string };
 

@@ -1,20 +1,20 @@
 /** `fundfeed pull`: download what an upstream publishes, and import it. */
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { Failure, messageOf } from "../../../db/reason.ts";
+import { Failure } from "../../../db/reason.ts";
 import type { ImportOutcome } from "../../import/context.ts";
 import { emptySummary, type Summary } from "../../import/import-log.ts";
 import type { Net } from "../../pull/download.ts";
 import { type Pull, pull } from "../../pull/pull.ts";
 import { type Upstream, upstreams } from "../../pull/upstreams.ts";
-import { isOutputClosed, type Machine, randomFraction } from "../../runtime/machine.ts";
-import { runEvery, sleep } from "../../runtime/run-every.ts";
-import { formatInstant, HOUR_MS } from "../../text/instant.ts";
+import { type Machine, randomFraction } from "../../runtime/machine.ts";
+import { sleep } from "../../runtime/run-every.ts";
+import { HOUR_MS } from "../../text/instant.ts";
 import { durationAtLeast, oneOf, plainHttpUrl } from "../arguments.ts";
 import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
-import { withImportContext } from "../import-context.ts";
-import { formatOutcome, printRejects } from "../import-outcome.ts";
+import { formatOutcome, printRejects, withImportContext } from "../import-context.ts";
 import { examples, helpEntry, printResult } from "../output.ts";
 import { progressReporter } from "../progress.ts";
+import { repeat, untilStopped } from "../stopping.ts";
 
 type PullOptions = CommonOptions & {
   every?: number;
@@ -61,18 +61,6 @@ export function pullCommand(command: Command, cli: Cli, waiting: Waiting = { tim
     });
 }
 
-/** The first signal aborts `stop`, which ends the work in job. The second ends the program at once. */
-export function untilStopped(machine: Machine, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
-  const stop = new AbortController();
-  const cutOff = Promise.withResolvers<void>();
-  machine.onStopSignal(() => {
-    if (stop.signal.aborted)
-      cutOff.reject(new Error("a second signal cut it off; what it stored stays, and the same command stores the rest"));
-    stop.abort();
-  });
-  return Promise.race([work(stop.signal), cutOff.promise]);
-}
-
 async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
   const { machine } = cli;
   const job = { ...jobOf(machine, upstream, options), redactContacts: isRedactingContacts(cli, options) };
@@ -93,17 +81,10 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: 
     if (outcome !== undefined && outcome.rejected > 0) cli.exitCode = 3;
     return;
   }
-  cli.isLasting = true;
-  await runEvery(options.every, { now: machine.now, ...waiting }, async () => {
-    const time = formatInstant(machine.now());
-    try {
-      const outcome = await pullOnce();
-      machine.printLine(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${textOf(upstream, outcome)}`);
-      if (outcome !== undefined) printRejects(machine, outcome);
-    } catch (error) {
-      if (isOutputClosed(error)) throw error;
-      if (!waiting.stop.aborted) machine.printError(`${time} ${messageOf(error)}`);
-    }
+  await repeat(cli, options.every, waiting, async (time) => {
+    const outcome = await pullOnce();
+    machine.printLine(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${textOf(upstream, outcome)}`);
+    if (outcome !== undefined) printRejects(machine, outcome);
   });
 }
 

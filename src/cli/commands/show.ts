@@ -17,9 +17,8 @@ import { oneLine } from "../../text/terminal-text.ts";
 import { nonBlank } from "../arguments.ts";
 import type { Cli } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { examples, formatCount, printResult } from "../output.ts";
+import { examples, formatCount, printResult, wrapped } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
-import { wrapped } from "../wrap.ts";
 
 /** So many columns that a terminal of 80 has room. */
 const WIDTH = 79;

@@ -12,8 +12,7 @@ import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs } from "../arguments.ts";
 import type { Cli, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { examples, formatCount, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table } from "../output.ts";
-import { wrapped } from "../wrap.ts";
+import { examples, formatCount, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 
 function descriptionLines(description: string): string[] {
   return wrapped(oneLine(description), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);

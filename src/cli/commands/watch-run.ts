@@ -15,15 +15,13 @@ import { durationAtLeast, nonBlank } from "../arguments.ts";
 import type { Cli } from "../command.ts";
 import { examples, formatCount, formatDuration, instantOrNull } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import type { Waiting } from "../stopping.ts";
 import { addWatchOptions, type WatchOptions, watchDirectory, withWatches } from "../watch-options.ts";
 
 type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?: string };
 
 /** The shortest wait before failed messages are sent again. */
 const RETRY_WAIT_MIN_MS = 1000;
-
-/** What tests replace, so that they need not wait. */
-type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void> };
 
 export function runCommand(running: Command, cli: Cli, { wait }: Waiting = { wait: sleep }): Command {
   addWatchOptions(running)

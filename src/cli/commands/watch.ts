@@ -20,6 +20,7 @@ import { wholeNumber } from "../arguments.ts";
 import type { Cli } from "../command.ts";
 import { formatCount, instantOrNull, printResult, table } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import { stopSignal } from "../stopping.ts";
 import { addWatchOptions, CHANGED_MEANWHILE, tellTrouble, type WatchOptions, withWatches } from "../watch-options.ts";
 import { countsInWords } from "./watch-run.ts";
 
@@ -75,15 +76,14 @@ export function testCommand(command: Command, cli: Cli): Command {
   const testing = addWatchOptions(command).argument("<name>", "name of the watch");
   return addSearchOptions(testing).action(async (name: string, options: WatchOptions & SearchOptions) => {
     const { machine } = cli;
-    const stop = new AbortController();
-    machine.onStopSignal(() => stop.abort());
+    const stop = stopSignal(machine);
     const receiver = await withWatches(cli, options, "create", async (db, catalog) => {
       const watch = await requireWatch(db, name);
       const { filter } = watch.definition;
-      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, filter, machine.now()), stop.signal);
+      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, filter, machine.now()), stop);
       const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse());
       const message = testMessage(watch, sample, machine);
-      await send(watch, { id: message.id, body: JSON.stringify(message) }, machine, stop.signal);
+      await send(watch, { id: message.id, body: JSON.stringify(message) }, machine, stop);
       return watch.definition.receiver;
     });
     const text = `${receiverName(receiver)} accepted a test message`;
