@@ -4,7 +4,7 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from "no
 import { markOwnFile, requireOwnFile } from "../../db/own-file.ts";
 import { Failure, reasonOf } from "../../db/reason.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
-import { completeTables, createTables, type FileProgress, type Put, putInto } from "../sql/file.ts";
+import { completeTables, createFileTables, type FileProgress, type Put, putInto } from "../sql/file.ts";
 
 const ABOUT = "create table export (made_at text not null, filter text not null) strict";
 
@@ -23,7 +23,7 @@ export function createExportFile(path: string, { filter, madeAt }: { filter: str
     const sqlite = new Database(partialPath, { strict: true });
     for (const setting of ["journal_mode = memory", "synchronous = off", "cache_size = -32000"]) sqlite.run(`pragma ${setting}`); // A partial file is never read.
     markOwnFile(sqlite, "export");
-    createTables(sqlite);
+    createFileTables(sqlite);
     sqlite.run(ABOUT);
     sqlite.query("insert into export values (?, ?)").run(madeAt, filter);
     sqlite.run("begin");

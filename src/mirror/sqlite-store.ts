@@ -4,8 +4,7 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { identityOf } from "../../db/file-identity.ts";
 import { markOwnFile, requireOwnFile, WAIT_MS } from "../../db/own-file.ts";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
-import { fileVersionOf, prepareTables, putInto } from "../sql/file.ts";
-import { VERSION } from "../sql/tables.ts";
+import { prepareTables, putInto } from "../sql/file.ts";
 import { goneMessage, type MirrorEntry, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
 
 const MIRROR_TABLE = `
@@ -19,12 +18,12 @@ type Connection = ReturnType<typeof connect>;
  * walk opens what is there then. `tell` gets messages for the user.
  */
 export function openSqliteStore(path: string, scope: Scope, tell: (message: string) => void = () => undefined): Store {
-  let connection: Connection | undefined = connect(path, scope, tell);
+  let connection: Connection | undefined = connect(path, scope);
   const reopen = () => {
     connection?.leave();
     connection = undefined;
     const message = goneMessage(path);
-    const reopened = connect(path, scope, tell);
+    const reopened = connect(path, scope);
     tell(message);
     return reopened;
   };
@@ -41,9 +40,9 @@ export function openSqliteStore(path: string, scope: Scope, tell: (message: stri
   };
 }
 
-function connect(path: string, scope: Scope, tell: (message: string) => void) {
+function connect(path: string, scope: Scope) {
   let isEmpty = !existsSync(path);
-  const sqlite = open(path, scope, () => tell(`Upgrading ${path} to the tables of this version`));
+  const sqlite = open(path, scope);
   const [identity, logPath] = [identityOf(path), `${path}-wal`];
   let log = identityOf(logPath);
   const readWalk = sqlite.query<Walk, []>("select since, newest, cursor from mirror");
@@ -52,7 +51,6 @@ function connect(path: string, scope: Scope, tell: (message: string) => void) {
   /** As this program last read or wrote it. If another program has stored a page since, this one must not store its own. */
   let walk = JSON.stringify(readWalk.get());
   const saveAll = sqlite.transaction((entries: readonly MirrorEntry[], next: Walk) => {
-    if (fileVersionOf(sqlite) !== VERSION) throw new Error(`a newer version of this program has upgraded ${path}; restart this one`);
     if (JSON.stringify(readWalk.get()) !== walk) throw new Error(`another program also writes to ${path}`);
     for (const { history, ...opportunity } of entries) put(opportunity, history);
     putWalk.run(next);
@@ -101,7 +99,7 @@ function emptyLog(sqlite: Database): boolean {
   }
 }
 
-function open(path: string, scope: Scope, onUpgrade?: () => void): Database {
+function open(path: string, scope: Scope): Database {
   let sqlite: Database | undefined;
   try {
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error("it is not a regular file");
@@ -112,7 +110,7 @@ function open(path: string, scope: Scope, onUpgrade?: () => void): Database {
     sqlite.run("pragma journal_mode = wal"); // Readers of the copy need not wait.
     sqlite.run("pragma synchronous = normal"); // After a power failure, the last pages may be missing, but the walk is then missing them too.
     markOwnFile(sqlite, "copy");
-    prepareTables(sqlite, onUpgrade);
+    prepareTables(sqlite);
     sqlite.run(MIRROR_TABLE);
     sqlite.query("insert into mirror (only, scope) values (1, ?) on conflict do nothing").run(scopeText(scope));
     requireScope(sqlite.query<{ scope: string }, []>("select scope from mirror").get()?.scope ?? "", scope);

@@ -3,7 +3,7 @@
  * as columns, and a full-text index. Its views have one column a field. Documented in docs/sql.md. (E-48)
  */
 
-/** To be raised with any change of the tables: a file of another version is built again from its documents. */
+/** To be raised with any change of the tables: a file of another version is refused. */
 export const VERSION = 1;
 
 /** The name of each column, and the SQL expression that computes it from the document, or `WRITTEN` if src/sql/file.ts computes it. */
@@ -208,11 +208,6 @@ const views: Readonly<Record<string, string>> = {
     ${ofOpportunity}
     from changes join events on events.rowid = event join opportunities on opportunities.rowid = opportunity`,
 };
-
-/** Whether a view, trigger or index of this name was created by this program, not by the owner of the file. */
-export function isOurs(name: string): boolean {
-  return name in views || name in indexes || /^(opportunities|events)_(inserted|deleted|updated)$/.test(name);
-}
 
 /** A statement, and its name in two words. */
 type Step = { step: string; sql: string };

@@ -116,20 +116,6 @@ describe("a copy in SQLite that cannot be written", () => {
     await store.close();
   });
 
-  test("because a newer version of the program has upgraded it meanwhile stays as that version left it", async () => {
-    const path = await withPages();
-    const store = openSqliteStore(path, everything);
-    await store.begin(false);
-    const newer = new Database(path);
-    newer.run("pragma user_version = 99");
-    await expect(store.save([anEntry("b", 2)], complete(2))).rejects.toThrow(
-      `a newer version of this program has upgraded ${path}; restart this one`,
-    );
-    expect(newer.query("select count(*) as count from opportunities").get()).toEqual({ count: 200 });
-    newer.close();
-    await store.close();
-  });
-
   test("because it is a pipe is refused at once", () => {
     const path = join(aDirectory(), "pipe.sqlite");
     expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
