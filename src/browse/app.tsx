@@ -16,12 +16,12 @@ import { hostNameOf, isAllowedHost } from "./host.ts";
 import iconFile from "./icon.svg" with { type: "text" };
 import { htmlOf } from "./layout.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
-import type { Page, PageContext } from "./page.ts";
+import type { BrowsePage, PageContext } from "./page.ts";
 import { omit } from "./search-form.tsx";
 import { sourcesPage } from "./sources-page.tsx";
 import styleFile from "./style.css" with { type: "text" };
 
-export type BrowseOptions = {
+type BrowseOptions = {
   /** Opens the catalog for one page, so that a page shows what is stored now, also after the files were replaced. */
   openCatalog: () => Promise<CatalogDb>;
   /** Returns the search index. It may lack the newest changes. */
@@ -103,7 +103,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   }
   return async (request) => router.fetch(request);
 
-  async function pageOf({ url }: Request, make: (context: PageContext) => Promise<Page>): Promise<Response> {
+  async function pageOf({ url }: Request, make: (context: PageContext) => Promise<BrowsePage>): Promise<Response> {
     const { openCatalog, searchIndex, now } = options;
     const { pathname, searchParams: query } = new URL(url);
     const index = await searchIndex();
@@ -131,7 +131,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   }
 }
 
-function notFound(reason: string): Page {
+function notFound(reason: string): BrowsePage {
   const body = (
     <>
       <h1>Not found</h1>
@@ -143,7 +143,7 @@ function notFound(reason: string): Page {
   return { title: "Not found", status: 404, body };
 }
 
-function pageResponse(page: Page): Response {
+function pageResponse(page: BrowsePage): Response {
   if ("location" in page) return new Response(null, { status: 303, headers: { Location: page.location, "Cache-Control": "no-store" } });
   const headers = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "private, no-cache" };
   return new Response(htmlOf(page, { style: style.path, icon: icon.path }), { status: page.status ?? 200, headers });

@@ -15,7 +15,7 @@ import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { TITLE_MAX } from "./find-page.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
 import { cutText, SeverityMark, StatusBadge } from "./marks.tsx";
-import type { Page, PageContext } from "./page.ts";
+import type { BrowsePage, PageContext } from "./page.ts";
 import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { utcDate } from "./times.tsx";
 
@@ -42,7 +42,7 @@ type Window = { since: EpochMs; until: EpochMs; period: string };
 type Chosen = { form: SearchForm; types: readonly string[] | undefined; atLeast: Severity };
 type Shown = { window: Window; buckets: readonly Bucket[]; isPartial: boolean; entries: readonly FeedEntry[]; next: string | undefined };
 
-export async function changesPage({ catalog, index, now, query }: PageContext): Promise<Page> {
+export async function changesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
   const form = await readSearchForm(catalog, query, {

@@ -10,7 +10,7 @@ import { easternDate, easternInstant } from "../text/eastern.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { cutText } from "./marks.tsx";
-import type { Page, PageContext } from "./page.ts";
+import type { BrowsePage, PageContext } from "./page.ts";
 import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { utcDate } from "./times.tsx";
 
@@ -28,7 +28,7 @@ const ACCEPTING = ["forecast", "pre_release", "open", "closing_soon"];
 type Day = { date: string; count: number; opportunities: readonly Opportunity[] };
 type Shown = { days: readonly Day[]; total: number; isPartial: boolean; today: string };
 
-export async function deadlinesPage({ catalog, index, now, query }: PageContext): Promise<Page> {
+export async function deadlinesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
   const form = await readSearchForm(catalog, query, { from: (text) => startOf(text) !== undefined });

@@ -73,7 +73,7 @@ function Equal({ equal, n, of }: { equal: string; n: number; of: number }) {
 }
 
 /** The parts in order; undefined if the texts are not compared, because one is empty or they are too long or too different. */
-export function partsOf(before: string, after: string): Part[] | undefined {
+function partsOf(before: string, after: string): Part[] | undefined {
   if (before === "" || after === "" || Math.max(before.length, after.length) > COMPARED_MAX) return undefined;
   const parts: Part[] = [];
   for (const { value, added, removed } of diffArrays(tokensOf(before), tokensOf(after), LIMITS) ?? []) {

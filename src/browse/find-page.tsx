@@ -11,7 +11,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
 import { awardsInWords, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
-import type { Page, PageContext } from "./page.ts";
+import type { BrowsePage, PageContext } from "./page.ts";
 import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { Due, Relative } from "./times.tsx";
 
@@ -22,7 +22,7 @@ export const TITLE_MAX = 600;
 
 type Result = { opportunity: Opportunity; snippet: string | null; lastChange: OpportunityEvent | undefined };
 
-export async function findPage({ catalog, index, now, query }: PageContext): Promise<Page> {
+export async function findPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress("/", query);
   if (location !== undefined) return { location };
   const form = await readSearchForm(catalog, query, { sort: isSort, after: () => true });

@@ -1,9 +1,9 @@
 /** @jsxImportSource hono/jsx */
 /** The frame of every page. (E-54) */
 import { safeLines } from "../text/terminal-text.ts";
-import type { Page, Section } from "./page.ts";
+import type { BrowsePage, BrowseSection } from "./page.ts";
 
-const sections: readonly { section: Section; name: string; address: string }[] = [
+const sections: readonly { section: BrowseSection; name: string; address: string }[] = [
   { section: "find", name: "Find", address: "/" },
   { section: "changes", name: "What changed", address: "/changes" },
   { section: "deadlines", name: "Deadlines", address: "/deadlines" },
@@ -16,11 +16,11 @@ type Files = { style: string; icon: string };
  * The page as HTML. Text is escaped by the renderer. Control characters and bidirectional overrides in it become visible escapes, so that
  * text from upstreams cannot reorder what is around it.
  */
-export function htmlOf(page: Exclude<Page, { location: string }>, files: Files): string {
+export function htmlOf(page: Exclude<BrowsePage, { location: string }>, files: Files): string {
   return `<!doctype html>\n${safeLines(String(<Document page={page} files={files} />).replace(/\r\n?/g, "\n"))}\n`;
 }
 
-function Document({ page: { title, section: current, body }, files }: { page: Exclude<Page, { location: string }>; files: Files }) {
+function Document({ page: { title, section: current, body }, files }: { page: Exclude<BrowsePage, { location: string }>; files: Files }) {
   return (
     <html lang="en">
       <head>

@@ -15,7 +15,7 @@ const shapes: Readonly<Record<Severity, string>> = {
 };
 
 /** A severity as the API shows it. */
-export function severityOf(text: string): Severity {
+function severityOf(text: string): Severity {
   return severities.find((each) => each === text) ?? "unknown";
 }
 

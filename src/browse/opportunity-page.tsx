@@ -17,7 +17,7 @@ import { addressOf, opportunityAddress, webAddress } from "./addresses.ts";
 import { TITLE_MAX } from "./find-page.tsx";
 import { TimelineEntry } from "./history.tsx";
 import { awardsInWords, cutText, StatusBadge } from "./marks.tsx";
-import type { Page, PageContext } from "./page.ts";
+import type { BrowsePage, PageContext } from "./page.ts";
 import { Due, Exact, Relative } from "./times.tsx";
 
 /** Events on a page of the history. */
@@ -27,7 +27,7 @@ const UUID = /^[0-9a-f-]{36}$/i;
 const [TEXT_MAX, FACT_MAX] = [100_000, 3000];
 
 /** The page, or undefined if there is no such opportunity. `id` is null if the address has malformed percent-encoding. */
-export async function opportunityPage({ catalog, index, now, query }: PageContext, id: string | null): Promise<Page | undefined> {
+export async function opportunityPage({ catalog, index, now, query }: PageContext, id: string | null): Promise<BrowsePage | undefined> {
   if (id === null || !UUID.test(id)) return undefined;
   const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()]);
   if (opportunity === undefined) return undefined;

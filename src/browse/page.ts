@@ -4,10 +4,10 @@ import type { CatalogDb } from "../../db/engine.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 
-export type Section = "find" | "changes" | "deadlines" | "sources";
+export type BrowseSection = "find" | "changes" | "deadlines" | "sources";
 
 /** `location`: the same page under a tidier address. */
-export type Page = { title: string; section?: Section; status?: number; body: Child } | { location: string };
+export type BrowsePage = { title: string; section?: BrowseSection; status?: number; body: Child } | { location: string };
 
 export type PageContext = {
   catalog: CatalogDb;

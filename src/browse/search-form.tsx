@@ -5,7 +5,8 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
 import { BadValue, type Field } from "../filter/kinds.ts";
 import { resolveSources } from "../filter/sources.ts";
-import { listSources } from "../sources/source.ts";
+import { listSources, UnknownSource } from "../sources/source.ts";
+import { capitalized } from "../text/capitalized.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
@@ -23,7 +24,7 @@ export type SearchForm = {
 };
 
 /** A field of a page's own: the values that it takes. */
-export type OwnFields = Readonly<Record<string, (text: string) => boolean>>;
+type OwnFields = Readonly<Record<string, (text: string) => boolean>>;
 
 /** Reads the filters and the page's own fields. A value that is refused becomes an error and is left out. */
 export async function readSearchForm(catalog: CatalogDb, query: URLSearchParams, own: OwnFields): Promise<SearchForm> {
@@ -35,8 +36,9 @@ export async function readSearchForm(catalog: CatalogDb, query: URLSearchParams,
     else if (own[name]?.(text) === false) errors.set(name, "This value is not one of those offered.");
   }
   const filter = readFilters(given, errors);
-  const resolved = await resolveSources(catalog, filter, "find").catch((error: Error) => {
-    errors.set("source", `${error.message.replace(/^Cannot .*?: n/, "N")}.`);
+  const resolved = await resolveSources(catalog, filter, "find").catch((error: unknown) => {
+    if (!(error instanceof UnknownSource)) throw error;
+    errors.set("source", `${capitalized(error.reason)}.`);
     return filter;
   });
   return { filter, resolved, given, errors, sources: [...(await listSources(catalog)), { code: "OTHER", name: "others" }] };
@@ -184,7 +186,7 @@ function Choices({ name, label, options, form }: { name: string; label: string; 
 }
 
 /** A value of the API for people: "closing soon". */
-export function wordOf(value: string): string {
+function wordOf(value: string): string {
   return value.replaceAll("_", " ");
 }
 

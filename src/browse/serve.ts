@@ -6,7 +6,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { createBrowseApp } from "./app.tsx";
 import { currentIndex } from "./search-index.ts";
 
-export type BrowseServerOptions = {
+type BrowseServerOptions = {
   host: string;
   /** 0 takes a free port. */
   port: number;

@@ -13,14 +13,14 @@ import {
 import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
-import type { Page, PageContext } from "./page.ts";
+import type { BrowsePage, PageContext } from "./page.ts";
 import { DaysAgo, Relative } from "./times.tsx";
 
 const WEEK_MS = 7 * DAY_MS;
 /** Weeks of the small charts. */
 const WEEKS = 26;
 
-export async function sourcesPage({ catalog, now }: PageContext): Promise<Page> {
+export async function sourcesPage({ catalog, now }: PageContext): Promise<BrowsePage> {
   const rows = await readSources(catalog, now);
   return { title: "Sources", section: "sources", body: <SourcesBody rows={rows} now={now} /> };
 }

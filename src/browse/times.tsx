@@ -36,7 +36,7 @@ export function Exact({ at }: { at: string }) {
 }
 
 /** How soon a deadline is, in words and as a class: a deadline within two weeks is soon. */
-export function urgencyOf(closesAt: string, now: EpochMs): "past" | "soon" | "later" {
+function urgencyOf(closesAt: string, now: EpochMs): "past" | "soon" | "later" {
   const ms = parseStoredMs(closesAt);
   if (ms === undefined) return "later";
   return ms < now ? "past" : ms < now + 14 * DAY_MS ? "soon" : "later";

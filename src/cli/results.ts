@@ -1,8 +1,8 @@
 /** Found opportunities for a terminal of some width, and for Markdown. */
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/find.ts";
-import type { Freshness } from "../search/freshness.ts";
 import { numberInWords } from "../search/number.ts";
+import type { SourceFreshness } from "../sources/freshness.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -74,7 +74,7 @@ export function markdownTable(results: readonly Result[]): string {
 }
 
 /** When each source was last imported. */
-export function freshnessInWords(freshness: readonly Freshness[]): string {
+export function freshnessInWords(freshness: readonly SourceFreshness[]): string {
   const sources = freshness.map(({ source, age_seconds }) => {
     return `${oneLine(source)} ${age_seconds === null ? "at an unknown time" : `${formatDuration(age_seconds * 1000)} ago`}`;
   });

@@ -2,6 +2,7 @@
 import type { FeedEntry } from "../events/feed.ts";
 import { changesInWords } from "../events/in-words.ts";
 import { numberOf } from "../search/number.ts";
+import { capitalized } from "../text/capitalized.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { factsOf, type Printer, webUrl } from "./printers.ts";
 
@@ -78,7 +79,3 @@ function html(text: string): string {
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}

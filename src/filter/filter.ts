@@ -11,15 +11,26 @@ import { compareDecimals } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { highestAmount, lowestAmount, searchedAgency } from "./columns.ts";
-import { amount, anyOf, BadValue, type Condition, codes, date, type Field, instantOf, oneOf, text } from "./kinds.ts";
+import {
+  amountField,
+  BadValue,
+  type Condition,
+  choiceField,
+  codesField,
+  dateField,
+  type Field,
+  instantOf,
+  sourceField,
+  textField,
+} from "./kinds.ts";
 import { words } from "./words.ts";
 
 export const fields = {
-  status: oneOf("status", statuses, (opportunity) => opportunity.status),
-  source: anyOf("source", "only these sources, by code; OTHER for all that are not named", (opportunity) => opportunity.source.code),
-  agency: text("agency", "agency or sub-agency contains this text", (opportunity) => searchedAgency(opportunity)),
-  program_type: oneOf("program_type", programTypes, (opportunity) => opportunity.program.type),
-  naics: codes({
+  status: choiceField("status", statuses, (opportunity) => opportunity.status),
+  source: sourceField("only these sources, by code; OTHER for all that are not named"),
+  agency: textField("agency", "agency or sub-agency contains this text", (opportunity) => searchedAgency(opportunity)),
+  program_type: choiceField("program_type", programTypes, (opportunity) => opportunity.program.type),
+  naics: codesField({
     column: "naics",
     help: "NAICS code begins with one of these: 5417",
     label: "NAICS",
@@ -28,7 +39,7 @@ export const fields = {
     fits: (code, sought) => code.startsWith(sought),
     needle: (sought) => `\n${sought}`,
   }),
-  psc: codes({
+  psc: codesField({
     column: "psc",
     help: "product or service code (PSC) begins with one of these: AC",
     label: "PSC",
@@ -37,7 +48,7 @@ export const fields = {
     fits: (code, sought) => code.startsWith(sought),
     needle: (sought) => `\n${sought}`,
   }),
-  listing: codes({
+  listing: codesField({
     column: "listing",
     help: "assistance listing (ALN): 93.242, or 93 for all of an agency",
     label: "assistance listing",
@@ -46,7 +57,7 @@ export const fields = {
     fits: (code, sought) => code === sought || (sought.length === 2 && code.startsWith(`${sought}.`)),
     needle: (sought) => (sought.length === 2 ? `\n${sought}.` : `\n${sought}\n`),
   }),
-  set_aside: codes({
+  set_aside: codesField({
     column: "set_aside",
     help: "set-aside code: SBA, 8A, SDVOSBC",
     label: "set-aside",
@@ -55,14 +66,14 @@ export const fields = {
     fits: (code, sought) => code === sought,
     needle: (sought) => `\n${sought}\n`,
   }),
-  eligibility: text("eligibility", "eligibility contains this text", (opportunity) => opportunity.eligibility.requirements),
-  posted_after: date("posted", ">=", "posted_at", ({ dates }) => dates.posted_at),
-  posted_before: date("posted", "<", "posted_at", ({ dates }) => dates.posted_at),
-  opens_after: date("opens", ">=", "opens_at", ({ dates }) => dates.opens_at),
-  opens_before: date("opens", "<", "opens_at", ({ dates }) => dates.opens_at),
-  closes_after: date("closes", ">=", "closes_at", ({ dates }) => dates.closes_at),
-  closes_before: date("closes", "<", "closes_at", ({ dates }) => dates.closes_at),
-  min_amount: amount({
+  eligibility: textField("eligibility", "eligibility contains this text", (opportunity) => opportunity.eligibility.requirements),
+  posted_after: dateField("posted", ">=", "posted_at", ({ dates }) => dates.posted_at),
+  posted_before: dateField("posted", "<", "posted_at", ({ dates }) => dates.posted_at),
+  opens_after: dateField("opens", ">=", "opens_at", ({ dates }) => dates.opens_at),
+  opens_before: dateField("opens", "<", "opens_at", ({ dates }) => dates.opens_at),
+  closes_after: dateField("closes", ">=", "closes_at", ({ dates }) => dates.closes_at),
+  closes_before: dateField("closes", "<", "closes_at", ({ dates }) => dates.closes_at),
+  min_amount: amountField({
     label: "Award at least",
     help: "awards of this many dollars or more are possible",
     words: "or more",
@@ -71,7 +82,7 @@ export const fields = {
     read: highestAmount,
     fits: (comparison) => comparison >= 0,
   }),
-  max_amount: amount({
+  max_amount: amountField({
     label: "Award at most",
     help: "awards of this many dollars or less are possible",
     words: "or less",
@@ -80,7 +91,7 @@ export const fields = {
     read: lowestAmount,
     fits: (comparison) => comparison <= 0,
   }),
-  updated_after: date("updated", ">", "updated_at", ({ updated_at }) => updated_at), // As `updated_since` of the API (D-11).
+  updated_after: dateField("updated", ">", "updated_at", ({ updated_at }) => updated_at), // As `updated_since` of the API (D-11).
   words, // Last, because it takes longest to match.
 } satisfies Record<string, Field<string> | Field<string[]>>;
 

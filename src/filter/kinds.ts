@@ -5,6 +5,7 @@
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Opportunity } from "../opportunities/opportunity.ts";
+import { capitalized } from "../text/capitalized.ts";
 import { closest } from "../text/closest.ts";
 import { timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
@@ -65,20 +66,20 @@ function list({ item, known, ...field }: ListField): Field<string[]> {
 }
 
 /** A list of source codes, in upper case. A record matches if it has one of them. */
-export function anyOf(name: "source", help: string, get: (opportunity: Opportunity) => string): Field<string[]> {
+export function sourceField(help: string): Field<string[]> {
   return list({
-    label: capitalized(name),
+    label: "Source",
     value: "<codes>",
     help,
     item: upperCaseCode,
-    words: (values) => `${name} ${or(values)}`,
-    matches: (values, opportunity) => values.includes(get(opportunity)),
-    condition: (values) => isAmong(name, values),
+    words: (values) => `source ${or(values)}`,
+    matches: (values, { source }) => values.includes(source.code),
+    condition: (values) => isAmong("source", values),
   });
 }
 
 /** One of the values that the API knows, in any letter case. */
-export function oneOf(
+export function choiceField(
   name: "status" | "program_type",
   known: readonly string[],
   get: (opportunity: Opportunity) => string | null,
@@ -102,7 +103,7 @@ export function oneOf(
 }
 
 /** A text that another one contains, in any letter case (D-12). */
-export function text(name: "agency" | "eligibility", help: string, get: (opportunity: Opportunity) => string | null): Field<string> {
+export function textField(name: "agency" | "eligibility", help: string, get: (opportunity: Opportunity) => string | null): Field<string> {
   return {
     label: capitalized(name),
     value: "<text>",
@@ -132,7 +133,7 @@ type CodeField = {
   needle: (sought: string) => string;
 };
 
-export function codes({ column, help, label, form, mustBe, fits, needle }: CodeField): Field<string[]> {
+export function codesField({ column, help, label, form, mustBe, fits, needle }: CodeField): Field<string[]> {
   return list({
     label: capitalized(label),
     value: "<codes>",
@@ -155,7 +156,7 @@ const comparisons = {
   "<": { side: "before", help: "earlier than this", holds: (left: EpochMs, right: EpochMs) => left < right },
 };
 
-export function date(
+export function dateField(
   verb: string,
   operator: keyof typeof comparisons,
   column: ColumnName,
@@ -194,7 +195,7 @@ type AmountField = {
   fits: (comparison: number) => boolean;
 };
 
-export function amount({ label, help, words, column, operator, read, fits }: AmountField): Field<string> {
+export function amountField({ label, help, words, column, operator, read, fits }: AmountField): Field<string> {
   return {
     label,
     value: "<amount>",
@@ -269,10 +270,6 @@ function isRelative(given: string): boolean {
 
 function isAmong(column: ColumnName, values: readonly string[]): Condition {
   return { sql: `${column} in (${values.map(() => "?").join(", ")})`, values };
-}
-
-function capitalized(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 function or(values: readonly string[]): string {

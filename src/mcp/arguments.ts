@@ -9,41 +9,41 @@ import type { EpochMs } from "../text/instant.ts";
 import type { JsonObject } from "../text/json-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 
-export type Argument<T> = {
+type ToolArgument<T> = {
   schema: TSchema;
   isRequired?: boolean;
   /** Throws a BadValue that says what the value must be. */
   read: (given: unknown) => T;
 };
 
-export type Arguments = Readonly<Record<string, Argument<unknown>>>;
+export type ToolArguments = Readonly<Record<string, ToolArgument<unknown>>>;
 
 /** The values that were given; `undefined` for the others. */
-export type Values<T extends Arguments> = { [Name in keyof T]: T[Name] extends Argument<infer V> ? V | undefined : never };
+export type Values<T extends ToolArguments> = { [Name in keyof T]: T[Name] extends ToolArgument<infer V> ? V | undefined : never };
 
-/** Arguments for these filters, by the table that the command line uses. */
-export function filterArguments(names: readonly FieldName[]): Record<FieldName, Argument<unknown>> {
+/** ToolArguments for these filters, by the table that the command line uses. */
+export function filterArguments(names: readonly FieldName[]): Record<FieldName, ToolArgument<unknown>> {
   return Object.fromEntries(names.map((name) => [name, { schema: fields[name].schema, read: fields[name].read }])) as Record<
     FieldName,
-    Argument<unknown>
+    ToolArgument<unknown>
   >;
 }
 
 /** The filter among the values. Throws an Error that names the arguments of a range that has nothing in it. */
-export function filterOf(action: string, values: Readonly<Record<string, unknown>>, now: EpochMs): Filter {
+export function filterAmong(action: string, values: Readonly<Record<string, unknown>>, now: EpochMs): Filter {
   const filter: Filter = Object.fromEntries(fieldNames.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])));
   const empty = emptyRange(filter, now);
   if (empty !== undefined) throw new Failure(`Cannot ${action}: "${empty.low}" ${empty.relation} "${empty.high}"`);
   return filter;
 }
 
-export function requiredText(description: string): Argument<string> & { isRequired: true } {
+export function requiredText(description: string): ToolArgument<string> & { isRequired: true } {
   return { ...optionalText(description), isRequired: true };
 }
 
 const TEXT_MAX = 500;
 
-export function optionalText(description: string): Argument<string> {
+function optionalText(description: string): ToolArgument<string> {
   return {
     schema: Type.String({ minLength: 1, maxLength: TEXT_MAX, description }),
     read: (given) => {
@@ -55,19 +55,19 @@ export function optionalText(description: string): Argument<string> {
 }
 
 /** The code of one source, in any letter case. */
-export const sourceCode: Argument<string> = {
+export const sourceCode: ToolArgument<string> = {
   ...optionalText("Source code, if several sources use the number."),
   read: (given) => upperCaseCode(optionalText("").read(given)),
 };
 
-export function choice<const Name extends string>(names: readonly Name[], description: string): Argument<Name> {
+export function choice<const Name extends string>(names: readonly Name[], description: string): ToolArgument<Name> {
   return {
     schema: Type.Unsafe<Name>({ type: "string", enum: names, description }),
     read: (given) => oneOf(names, given),
   };
 }
 
-export function choices<const Name extends string>(names: readonly Name[], description: string): Argument<Name[]> {
+export function choices<const Name extends string>(names: readonly Name[], description: string): ToolArgument<Name[]> {
   return {
     schema: Type.Array(Type.Unsafe<Name>({ type: "string", enum: names }), { minItems: 1, maxItems: names.length, description }),
     read: (given) => {
@@ -84,7 +84,7 @@ function oneOf<Name extends string>(names: readonly Name[], given: unknown): Nam
   throw new BadValue(`must be one of ${names.join(", ")}; not ${shown(given)}${meant}`);
 }
 
-export function limit(fallback: number, max: number): Argument<number> {
+export function limit(fallback: number, max: number): ToolArgument<number> {
   return {
     schema: Type.Integer({ minimum: 1, maximum: max, default: fallback, description: "The most results to return." }),
     read: (given) => {
@@ -95,7 +95,7 @@ export function limit(fallback: number, max: number): Argument<number> {
   };
 }
 
-export const cursor: Argument<string> = {
+export const cursorArgument: ToolArgument<string> = {
   schema: Type.String({ description: "`next_cursor` of an earlier result, with the same arguments, for what follows." }),
   read: (given) => {
     if (typeof given !== "string" || given === "") throw new BadValue("must be a cursor that a tool returned");
@@ -104,7 +104,7 @@ export const cursor: Argument<string> = {
 };
 
 /** A time in the past: `7d` is 7 days ago. */
-export function past(description: string): Argument<string> {
+export function past(description: string): ToolArgument<string> {
   return {
     schema: Type.String({
       description: `${description}: 7d (7 days ago; also h and w), 2026-11-30 (its midnight in US Eastern time) or a timestamp.`,
@@ -126,7 +126,7 @@ export function pastInstant(text: string | undefined, now: EpochMs): EpochMs | u
 }
 
 /** The schema of a tool's input. */
-export function inputSchema(table: Arguments): TObject {
+export function inputSchema(table: ToolArguments): TObject {
   const properties = Object.entries(table).map(([name, { schema, isRequired }]) => [name, isRequired ? schema : Type.Optional(schema)]);
   return Type.Object(Object.fromEntries(properties), { additionalProperties: false });
 }
@@ -135,7 +135,12 @@ export function inputSchema(table: Arguments): TObject {
  * Reads what a client gave. Null counts as not given. Throws an Error that names the argument: `unserved` are filters that exist, but that
  * the place to read from does not have.
  */
-export function readArguments<T extends Arguments>(action: string, table: T, given: JsonObject, unserved: readonly string[]): Values<T> {
+export function readArguments<T extends ToolArguments>(
+  action: string,
+  table: T,
+  given: JsonObject,
+  unserved: readonly string[],
+): Values<T> {
   const names = Object.keys(table);
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {

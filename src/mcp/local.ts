@@ -13,25 +13,25 @@ import { resolveSources } from "../filter/sources.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import { findByNumber, findFrom, MATCH_BEGIN, MATCH_END, sorts } from "../search/find.ts";
-import { readFreshness } from "../search/freshness.ts";
 import type { SearchFile } from "../search/search-file.ts";
+import { readFreshness } from "../sources/freshness.ts";
 import { listSources, newestPostedDates, requireSources, sourceStatuses } from "../sources/source.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import type {
   ChangesRequest,
-  Explanation,
   FindRequest,
-  Freshness,
   HistoryRequest,
   Match,
   ToolCall,
   ToolChange,
+  ToolExplanation,
+  ToolFreshness,
   ToolPage,
   ToolReader,
 } from "./reader.ts";
 
 /** The databases, as a command opens them. */
-export type Databases = {
+export type LocalData = {
   place: string;
   /** Opens the catalog for one call, so that a restored or replaced one is noticed. */
   withCatalog: <T>(work: (catalog: CatalogDb) => Promise<T>) => Promise<T>;
@@ -45,7 +45,7 @@ const SAME_NUMBER_MAX = 20;
 /** Stop counting after this many reads of 1,000 events. */
 const COUNTING_READS_MAX = 20;
 
-export function localReader({ place, withCatalog, withIndex, close }: Databases): ToolReader {
+export function localReader({ place, withCatalog, withIndex, close }: LocalData): ToolReader {
   return {
     place,
     filters: fieldNames,
@@ -151,7 +151,7 @@ async function letCancel(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-async function explainEvent(catalog: CatalogDb, eventId: string): Promise<Explanation | undefined> {
+async function explainEvent(catalog: CatalogDb, eventId: string): Promise<ToolExplanation | undefined> {
   const explanation = await explain(catalog, eventId);
   if (explanation === undefined) return undefined;
   const { event, rules, origin, import: brought } = explanation;
@@ -166,7 +166,7 @@ function importOf({
   files,
   started_at,
   as_of,
-}: NonNullable<Awaited<ReturnType<typeof explain>>>["import"] & object): Explanation["import"] {
+}: NonNullable<Awaited<ReturnType<typeof explain>>>["import"] & object): ToolExplanation["import"] {
   const names = (JSON.parse(files) as { name: string }[]).map(({ name }) => basename(name)); // Directories of this machine are nobody's business.
   return { id, format, files: names, started_at: formatInstant(started_at), as_of: as_of === null ? null : formatInstant(as_of) };
 }
@@ -188,7 +188,7 @@ async function sourceFacts(catalog: CatalogDb, now: EpochMs) {
   });
 }
 
-async function freshnessOf(catalog: CatalogDb, now: EpochMs): Promise<Freshness[]> {
+async function freshnessOf(catalog: CatalogDb, now: EpochMs): Promise<ToolFreshness[]> {
   const freshness = await readFreshness(catalog, now);
   return freshness.map(({ source, last_import_at, age_seconds }) => ({ source, as_of: last_import_at, age_seconds, basis: "last_import" }));
 }

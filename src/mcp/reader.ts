@@ -22,7 +22,7 @@ export type EventConditions = { types: string[] | undefined; atLeast: Severity; 
 export type HistoryRequest = Paging & EventConditions & { id: string };
 export type ChangesRequest = Paging & EventConditions & { filter: Filter; since: EpochMs; until: EpochMs };
 
-export const Freshness = Type.Object({
+export const ToolFreshness = Type.Object({
   source: Type.String({ description: "Source code." }),
   as_of: Type.Union([Type.String({ format: "date-time" }), Type.Null()], {
     description: "How old the data are; null if that is not known.",
@@ -33,7 +33,7 @@ export const Freshness = Type.Object({
       "What `as_of` is: when an import of the source last finished, or, over a server, when a record of it last changed. The data can be newer than the newest change.",
   }),
 });
-export type Freshness = Static<typeof Freshness>;
+export type ToolFreshness = Static<typeof ToolFreshness>;
 
 /** What is stored of one source. Null is what a server does not say. */
 export type SourceFacts = {
@@ -46,7 +46,7 @@ export type SourceFacts = {
 };
 
 /** Why an event has its type and severity, and what brought it. */
-export type Explanation = {
+export type ToolExplanation = {
   event: OpportunityEvent;
   opportunity: Opportunity;
   rules: { field: string | null; type: string; severity: string; when: string }[];
@@ -75,9 +75,9 @@ export type ToolReader = {
   /** The events of all opportunities, newest first. `null` if it does not serve them. */
   changes: ((request: ChangesRequest, call: ToolCall) => Promise<ToolPage<ToolChange>>) | null;
   /** `undefined` if there is no such event. `null` if it does not serve explanations. */
-  explain: ((eventId: string, call: ToolCall) => Promise<Explanation | undefined>) | null;
+  explain: ((eventId: string, call: ToolCall) => Promise<ToolExplanation | undefined>) | null;
   sources: (call: ToolCall) => Promise<SourceFacts[]>;
   /** How old the data of each source are; `null` if that cannot be read now. */
-  freshness: (call: ToolCall) => Promise<Freshness[] | null>;
+  freshness: (call: ToolCall) => Promise<ToolFreshness[] | null>;
   close: () => Promise<void>;
 };

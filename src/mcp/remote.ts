@@ -11,7 +11,7 @@ import { instantOf } from "../filter/kinds.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
-import type { FindRequest, Freshness, HistoryRequest, Match, ToolCall, ToolPage, ToolReader } from "./reader.ts";
+import type { FindRequest, HistoryRequest, Match, ToolCall, ToolFreshness, ToolPage, ToolReader } from "./reader.ts";
 
 /** Requests that one call may send for events which are then left out: the API cannot filter by severity. */
 const HISTORY_REQUESTS_MAX = 5;
@@ -119,8 +119,8 @@ async function historyPage(feed: Feed, { id, limit, after, ...conditions }: Hist
 }
 
 /** Asks once for all calls. A failure takes no result away: what was known before is returned, or null. */
-function keptFreshness(ask: (call: ToolCall) => Promise<Freshness[]>): ToolReader["freshness"] {
-  let last: { at: EpochMs; freshness: Promise<Freshness[] | null> } | undefined;
+function keptFreshness(ask: (call: ToolCall) => Promise<ToolFreshness[]>): ToolReader["freshness"] {
+  let last: { at: EpochMs; freshness: Promise<ToolFreshness[] | null> } | undefined;
   return async (call) => {
     if (last === undefined || call.now >= last.at + FRESH_FOR_MS) {
       const before = last;
@@ -136,8 +136,8 @@ function keptFreshness(ask: (call: ToolCall) => Promise<Freshness[]>): ToolReade
 }
 
 /** When a record of each source last changed: what the API says of its age. */
-async function newestChanges(feed: Feed): Promise<Freshness[]> {
-  const freshness: Freshness[] = [];
+async function newestChanges(feed: Feed): Promise<ToolFreshness[]> {
+  const freshness: ToolFreshness[] = [];
   for (const { code } of await readSources(feed)) {
     const { items } = await readPage(feed, "/opportunities", opportunityPage, { source: code }, null, 1);
     const [newest] = items;

@@ -14,7 +14,7 @@ const { dates, organization, program, source } = Opportunity.properties;
 const amount = nullable(Type.String({ pattern: "^-?[0-9]+(\\.[0-9]+)?$" }));
 
 /** One opportunity in a list. */
-export const Row = object({
+export const OpportunityRow = object({
   id: Opportunity.properties.id,
   number: nullable(Type.String(), "The number that people call it by; null if it has none."),
   source: source.properties.code,
@@ -33,7 +33,7 @@ export const Row = object({
   updated_at: Opportunity.properties.updated_at,
 });
 
-export function rowOf(opportunity: Opportunity): Static<typeof Row> {
+export function rowOf(opportunity: Opportunity): Static<typeof OpportunityRow> {
   const { id, title, status, dates, funding, classifications, updated_at } = opportunity;
   return {
     id,
@@ -56,7 +56,7 @@ export function rowOf(opportunity: Opportunity): Static<typeof Row> {
 }
 
 /** Cuts a text to the length that lists have. */
-export function shortened<Text extends string | null>(text: Text): Text | string {
+function shortened<Text extends string | null>(text: Text): Text | string {
   return text === null || text.length <= ROW_TEXT_MAX ? text : `${beginning(text, ROW_TEXT_MAX)}…`;
 }
 

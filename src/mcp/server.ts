@@ -20,7 +20,7 @@ import { NoOpportunity } from "./tools/the-opportunity.ts";
 import type { Tool } from "./tools/tool.ts";
 import { createStdioTransport, type Streams } from "./transport.ts";
 
-export type Serving = Streams & {
+type Serving = Streams & {
   reader: ToolReader;
   now: () => EpochMs;
   /** Writes one line to the log. */

@@ -28,7 +28,7 @@ const [RUNNING_MAX, UNWRITTEN_MAX] = [8, 1024 * 1024];
 /** Standard input and output. `write` rejects when the reader has gone. */
 export type Streams = { input: AsyncIterable<Uint8Array>; write: (text: string) => Promise<void> };
 
-export type StdioTransport = Transport & {
+type StdioTransport = Transport & {
   /** Does the work of a request, and counts it as running meanwhile. */
   run: <T>(work: () => Promise<T>) => Promise<T>;
   /**

@@ -17,7 +17,7 @@ export function upstreamTexts({ type, anyOf, items, properties, format, pattern,
 }
 
 /** The number that people call an opportunity by; "–" if it has none. */
-export function numberInWords(number: string | null): string {
+export function quotedNumber(number: string | null): string {
   return `number ${number === null ? "–" : quoted(number)}`;
 }
 

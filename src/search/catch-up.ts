@@ -15,7 +15,7 @@ import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
 import { numberOf } from "./number.ts";
-import { createTables, type SearchFile } from "./search-file.ts";
+import { createIndexTables, type SearchFile } from "./search-file.ts";
 
 /** Records written in one transaction. */
 const BATCH = 500;
@@ -64,7 +64,7 @@ export async function catchUp(catalog: CatalogDb, { sqlite }: SearchFile, report
     const step = await catalog.readTransaction((reading) => readStep(reading, state, identity));
     if (step === "current") return done;
     if (step === "rebuild") {
-      whileAt(sqlite, state, () => createTables(sqlite, identity));
+      whileAt(sqlite, state, () => createIndexTables(sqlite, identity));
       total = undefined;
     } else if ("checksum" in step) {
       whileAt(sqlite, state, () => finish(sqlite, identity, step.checksum));
@@ -121,7 +121,7 @@ function finish(sqlite: Database, identity: string, expected: Checksum): void {
     .query<Checksum, []>(`select count(*) as records, coalesce(sum(updated_at % ${REMAINDER}), 0) as sum from records`)
     .get();
   if (found?.records === expected.records && found.sum === expected.sum) sqlite.run("update progress set is_checked = 1");
-  else createTables(sqlite, identity);
+  else createIndexTables(sqlite, identity);
 }
 
 function writeBatch(sqlite: Database, rows: readonly Row[]): void {

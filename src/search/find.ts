@@ -28,7 +28,7 @@ export type Sort = keyof typeof orders;
 export const sorts = Object.keys(orders) as Sort[];
 
 /** `after` is the `next` of an earlier page of the same search. */
-export type Search = {
+export type SearchRequest = {
   filter: Filter;
   limit: number;
   sort?: Sort | undefined;
@@ -56,7 +56,7 @@ export type Found = { id: string; number: string; snippet: string | null };
 export type FoundPage<Next = string> = { total: number; found: Found[]; next: Next | null };
 
 /** A page with cursors as texts. Throws a BadCursor if `after` is none of this search. */
-export function find(index: SearchFile, { after, ...search }: Search, now: EpochMs): FoundPage {
+export function find(index: SearchFile, { after, ...search }: SearchRequest, now: EpochMs): FoundPage {
   const { filter, sort = defaultSort(filter) } = search;
   const request = [sort, ...fieldNames.map((name) => filter[name] ?? null)];
   const place = typeof after === "string" ? decodePlace(request, after) : { now: Math.trunc(now), keys: [] };
@@ -68,7 +68,7 @@ export function find(index: SearchFile, { after, ...search }: Search, now: Epoch
  * The opportunities that match, in the order of `sort`. As long as the index stays the same, a walk through the pages returns each of them
  * once.
  */
-export function findFrom({ sqlite }: SearchFile, search: Omit<Search, "after">, place: CursorPlace): FoundPage<CursorKey[]> {
+export function findFrom({ sqlite }: SearchFile, search: Omit<SearchRequest, "after">, place: CursorPlace): FoundPage<CursorKey[]> {
   const { filter, limit, sort = defaultSort(filter), countAtMost = -1 } = search;
   const { include } = queriesOf(filter.words ?? "");
   const keys: SortKey[] = [...orders[sort].map((key) => ({ ...key, sql: key.sql.replaceAll("$now", `${place.now}`) })), { sql: "id" }];

@@ -11,7 +11,7 @@ import { columns } from "../filter/columns.ts";
 import { createTexts } from "../filter/texts.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 
-export const SEARCH_FILE = "search.db";
+const SEARCH_FILE = "search.db";
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
 const VERSION = 4;
@@ -95,7 +95,7 @@ export function isDamaged({ sqlite }: SearchFile): boolean {
 }
 
 /** Drops all tables of the index and creates them again. Call it in a transaction. */
-export function createTables(sqlite: Database, identity: string): void {
+export function createIndexTables(sqlite: Database, identity: string): void {
   for (const table of ["progress", "records", "texts"]) sqlite.run(`drop table if exists ${table}`);
   sqlite.run(TABLES);
   sqlite.query("insert into progress values (1, ?, -8640000000000000, '', 0)").run(identity);
@@ -113,7 +113,7 @@ function prepare(sqlite: Database): void {
       if (isCurrent(sqlite)) return; // Another command was faster, and may have filled them.
       markOwnFile(sqlite, SEARCH_FILE);
       sqlite.run(`pragma user_version = ${VERSION}`);
-      createTables(sqlite, "");
+      createIndexTables(sqlite, "");
     })
     .immediate();
 }

@@ -58,13 +58,24 @@ export async function newestPostedDates(db: CatalogDb, today: string): Promise<M
   return newest;
 }
 
-/** Throws if a code belongs to no named source and no record: a typo would otherwise select nothing. */
+/** A code that belongs to no named source and no record. */
+export class UnknownSource extends Failure {
+  constructor(
+    action: string,
+    code: string,
+    readonly reason: string,
+  ) {
+    super(`Cannot ${action} source ${code}: ${reason}`);
+  }
+}
+
+/** Throws an UnknownSource if there is one: a typo would otherwise select nothing. */
 export async function requireSources(db: CatalogDb, codes: readonly string[], action: string): Promise<void> {
   const known = [...(await listSources(db)).map(({ code }) => code), ...(await listSourcesOfRecords(db))];
   for (const code of codes) {
     if (known.includes(code)) continue;
     const names = [...new Set(known)].sort().join(", ");
-    throw new Failure(`Cannot ${action} source ${code}: no source has this code${didYouMean(code, known)}. There are ${names}`);
+    throw new UnknownSource(action, code, `no source has this code${didYouMean(code, known)}. There are ${names}`);
   }
 }
 

@@ -13,7 +13,7 @@ import { getOpportunity } from "../../src/opportunities/get.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";
-import { readFreshness } from "../../src/search/freshness.ts";
+import { readFreshness } from "../../src/sources/freshness.ts";
 import { readNews } from "../../src/sources/news.ts";
 import { newestPostedDates, requireSources } from "../../src/sources/source.ts";
 import { postgresLocation } from "../support/database-locations.ts";

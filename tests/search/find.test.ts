@@ -5,7 +5,7 @@ import { type FieldName, type Filter, fieldNames, matches, readFilter } from "..
 import { textsOf } from "../../src/filter/texts.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
-import { find, findByNumber, MATCH_BEGIN, MATCH_END, type Search, type Sort, sorts, whichMayMatch } from "../../src/search/find.ts";
+import { find, findByNumber, MATCH_BEGIN, MATCH_END, type SearchRequest, type Sort, sorts, whichMayMatch } from "../../src/search/find.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
@@ -29,7 +29,7 @@ afterAll(() => {
   dropScratch();
 });
 
-const search = ({ text = [], filter = {}, ...given }: Partial<Search> & { text?: readonly string[] }) => {
+const search = ({ text = [], filter = {}, ...given }: Partial<SearchRequest> & { text?: readonly string[] }) => {
   const words = text.length === 0 ? {} : readFilter({ words: text }, "the words");
   return find(index, { limit: 100_000, ...given, filter: { ...filter, ...words } }, NOW);
 };

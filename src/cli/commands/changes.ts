@@ -7,7 +7,7 @@ import { BadCursorFile } from "../../feed/cursor-file.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { momentOf } from "../../filter/kinds.ts";
 import { resolveSources } from "../../filter/sources.ts";
-import { readFreshness } from "../../search/freshness.ts";
+import { readFreshness } from "../../sources/freshness.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { easternDate, easternDateBefore } from "../../text/eastern.ts";

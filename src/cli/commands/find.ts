@@ -7,7 +7,7 @@ import { resolveSources } from "../../filter/sources.ts";
 import { readOpportunities } from "../../opportunities/records.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../../search/find.ts";
-import { type Freshness, readFreshness } from "../../search/freshness.ts";
+import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { refuseValue, wholeNumber } from "../arguments.ts";
 import type { Cli } from "../command.ts";
@@ -89,7 +89,7 @@ type Answer = {
   total: number;
   next: string | null;
   results: readonly Result[];
-  freshness: readonly Freshness[];
+  freshness: readonly SourceFreshness[];
   bom: boolean;
 };
 

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Command } from "commander";
 import { locationName } from "../../../db/open.ts";
-import type { Databases } from "../../mcp/local.ts";
+import type { LocalData } from "../../mcp/local.ts";
 import type { ToolReader } from "../../mcp/reader.ts";
 import { randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
@@ -73,7 +73,7 @@ async function openReader(cli: Cli, options: McpOptions): Promise<ToolReader> {
   return localReader(databasesOf(cli, options));
 }
 
-function databasesOf(cli: Cli, options: SearchOptions): Databases {
+function databasesOf(cli: Cli, options: SearchOptions): LocalData {
   const kept = keepOpen(() => openIndex(options, (message) => cli.machine.writeLog(`${message}\n`)));
   return {
     place: locationName(options),

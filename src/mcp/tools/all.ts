@@ -1,7 +1,7 @@
 /** The tools. None of them can write, fetch or run anything. */
 import { fieldNames } from "../../filter/filter.ts";
 import { object } from "../../text/schema.ts";
-import { type Arguments, inputSchema, readArguments } from "../arguments.ts";
+import { inputSchema, readArguments, type ToolArguments } from "../arguments.ts";
 import type { ToolReader } from "../reader.ts";
 import { statement } from "../results.ts";
 import { explainTool } from "./explain.ts";
@@ -9,19 +9,19 @@ import { findTool } from "./find.ts";
 import { getTool } from "./get.ts";
 import { historyTool } from "./history.ts";
 import { sourcesTool } from "./sources.ts";
-import type { Context, Definition, Tool } from "./tool.ts";
+import type { Tool, ToolContext, ToolDefinition } from "./tool.ts";
 import { changesTool } from "./what-changed.ts";
 
 /** The tools that a reader can serve. */
 export function toolsOf(reader: ToolReader): Tool[] {
   const unserved = fieldNames.filter((name) => !reader.filters.includes(name));
-  const tool = <T extends Arguments>({ arguments: table, data, run, ...about }: Definition<T>): Tool => ({
+  const tool = <T extends ToolArguments>({ arguments: table, data, run, ...about }: ToolDefinition<T>): Tool => ({
     ...about,
     inputSchema: inputSchema(table),
     outputSchema: object({ ...statement, ...data }),
     call: (given, call) => run(readArguments(about.action, table, given, unserved), call),
   });
-  const context: Context = { reader, tool };
+  const context: ToolContext = { reader, tool };
   return [findTool, getTool, historyTool, changesTool, explainTool, sourcesTool].flatMap((make) => make(context) ?? []);
 }
 

@@ -4,7 +4,7 @@ import { eventTypes, type Severity, severities } from "../../events/event.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
-import { choice, choices, cursor, limit, pastInstant } from "../arguments.ts";
+import { choice, choices, cursorArgument, limit, pastInstant } from "../arguments.ts";
 import type { EventConditions } from "../reader.ts";
 import { knownOrQuoted } from "../upstream-text.ts";
 
@@ -17,7 +17,7 @@ export const eventArguments = {
     "Only events of this severity or a higher one. Without it: informational, which leaves out changes of wording and order.",
   ),
   limit: limit(EVENTS_DEFAULT, EVENTS_MAX),
-  cursor,
+  cursor: cursorArgument,
 };
 export const AT_LEAST_DEFAULT: Severity = "informational";
 

@@ -6,19 +6,19 @@ import { numberOf } from "../../search/number.ts";
 import { type Cut, jsonBytes } from "../../text/cut.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { cursor, requiredText } from "../arguments.ts";
+import { cursorArgument, requiredText } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
-import type { Explanation } from "../reader.ts";
+import type { ToolExplanation } from "../reader.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
-import { EventRow, eventRowOf, jsonTextOf, Row, rowOf } from "../rows.ts";
-import { knownOrQuoted, numberInWords, upstreamTexts } from "../upstream-text.ts";
+import { EventRow, eventRowOf, jsonTextOf, OpportunityRow, rowOf } from "../rows.ts";
+import { knownOrQuoted, quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import { longResult, type WholeResult } from "./long-result.ts";
-import type { Context, Tool } from "./tool.ts";
+import type { Tool, ToolContext } from "./tool.ts";
 
 /** The most characters of a value, in each attempt to stay within the size of a result. */
 const EXPLAINED_VALUE_MAX = [4000, 1000];
 
-export function explainTool({ reader, tool }: Context): Tool | undefined {
+export function explainTool({ reader, tool }: ToolContext): Tool | undefined {
   const { explain } = reader;
   if (explain === null) return undefined;
   const rule = object({ field: nullable(Type.String()), type: Type.String(), severity: Type.String(), when: Type.String() });
@@ -35,10 +35,10 @@ export function explainTool({ reader, tool }: Context): Tool | undefined {
     action: "explain",
     description:
       "Says why an event has its type and severity: the rule for each changed field, the values before and after, and the import that brought them. Takes an `event_id` from history or what_changed.",
-    arguments: { event_id: requiredText("Id of the event."), cursor },
+    arguments: { event_id: requiredText("Id of the event."), cursor: cursorArgument },
     data: {
       event: nullable(EventRow),
-      opportunity: nullable(Row),
+      opportunity: nullable(OpportunityRow),
       because: Type.Array(Type.String(), { description: "The explanation in sentences." }),
       rules: Type.Array(rule, { description: "The rule for each changed field; `field` is null for a rule about the whole opportunity." }),
       origin: Type.Union([Type.Literal("detected"), Type.Literal("imported"), Type.Null()]),
@@ -63,17 +63,17 @@ export function explainTool({ reader, tool }: Context): Tool | undefined {
 /** The data next to a piece. */
 const NOTHING = { event: null, opportunity: null, because: [], rules: [], origin: null, import: null };
 
-function explained(reason: Explanation): WholeResult {
+function explained(reason: ToolExplanation): WholeResult {
   const { event, opportunity, rules, origin, import: brought } = reason;
   const row =
     EXPLAINED_VALUE_MAX.map((valueMax) => eventRowOf(event, valueMax)).find((each) => jsonBytes(each) <= DATA_BYTES_MAX) ??
     eventRowOf(event);
   const because = reasonInSentences(reason);
   const lines = [
-    `${knownOrQuoted(event.severity, severities)} ${knownOrQuoted(event.type, eventTypes)} of ${quoted(opportunity.title)}, ${numberInWords(numberOf(opportunity))}: ${quoted(row.in_words)}`,
+    `${knownOrQuoted(event.severity, severities)} ${knownOrQuoted(event.type, eventTypes)} of ${quoted(opportunity.title)}, ${quotedNumber(numberOf(opportunity))}: ${quoted(row.in_words)}`,
     ...because,
   ];
-  const upstream = [...upstreamTexts(EventRow, "event"), ...upstreamTexts(Row, "opportunity")];
+  const upstream = [...upstreamTexts(EventRow, "event"), ...upstreamTexts(OpportunityRow, "opportunity")];
   const data = {
     event: row,
     opportunity: rowOf(opportunity),
@@ -100,7 +100,7 @@ function cutsOf({ changes }: OpportunityEvent, { changes: shown }: { changes: Op
   return shown.length < changes.length ? [...values, all] : values;
 }
 
-function reasonInSentences(reason: Explanation): string[] {
+function reasonInSentences(reason: ToolExplanation): string[] {
   const { event, rules, import: brought } = reason;
   const ofRules = rules
     .slice(0, RULES_IN_WORDS)
@@ -108,14 +108,14 @@ function reasonInSentences(reason: Explanation): string[] {
   return [...ofRules, ...withoutRules(reason), causeInWords(event, brought)];
 }
 
-function withoutRules({ rules, origin }: Explanation): string[] {
+function withoutRules({ rules, origin }: ToolExplanation): string[] {
   if (origin === "imported") return ["Type and severity come from an imported history: another system chose them."];
   return rules.length > 0 ? [] : ["None of the present rules gave it its severity: they give these changes another one."];
 }
 
 const RULES_IN_WORDS = 20;
 
-function causeInWords({ type }: OpportunityEvent, brought: Explanation["import"]): string {
+function causeInWords({ type }: OpportunityEvent, brought: ToolExplanation["import"]): string {
   if (brought !== null) {
     const history = brought.as_of === null ? "" : `, as history of ${brought.as_of}`;
     return `Import ${brought.id} (${brought.format}, ${brought.files.join(", ")}), started ${brought.started_at}${history}, brought it.`;

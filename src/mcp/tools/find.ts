@@ -5,19 +5,22 @@ import { defaultSort } from "../../search/find.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { choice, cursor, filterArguments, filterOf, limit } from "../arguments.ts";
+import { choice, cursorArgument, filterAmong, filterArguments, limit } from "../arguments.ts";
 import { readFitting, resultOf } from "../results.ts";
-import { Row, rowOf } from "../rows.ts";
-import { numberInWords, stateInWords, upstreamTexts } from "../upstream-text.ts";
-import { type Context, listStatement, readPaged, type Tool } from "./tool.ts";
+import { OpportunityRow, rowOf } from "../rows.ts";
+import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { listStatement, readPaged, type Tool, type ToolContext } from "./tool.ts";
 
 const [FOUND_DEFAULT, FOUND_MAX] = [10, 50];
 
-const FoundRow = Type.Composite([Row, object({ match: nullable(Type.String(), "The words around the match, which is in brackets.") })], {
-  additionalProperties: false,
-});
+const FoundRow = Type.Composite(
+  [OpportunityRow, object({ match: nullable(Type.String(), "The words around the match, which is in brackets.") })],
+  {
+    additionalProperties: false,
+  },
+);
 
-export function findTool({ reader, tool }: Context): Tool {
+export function findTool({ reader, tool }: ToolContext): Tool {
   return tool({
     name: "find",
     title: "Find opportunities",
@@ -31,11 +34,11 @@ export function findTool({ reader, tool }: Context): Tool {
       ...filterArguments(reader.filters),
       sort: choice(reader.sorts, "Order of the results. Without it: relevance with words, else updated."),
       limit: limit(FOUND_DEFAULT, FOUND_MAX),
-      cursor,
+      cursor: cursorArgument,
     },
     data: { results: Type.Array(FoundRow) },
     run: async (values, call) => {
-      const filter = filterOf("find", values, call.now);
+      const filter = filterAmong("find", values, call.now);
       const sort = values.sort ?? defaultSort(filter);
       const applied = { ...filter, sort, limit: values.limit ?? FOUND_DEFAULT };
       const paged = await readPaged({ tool: "find", filter, sort }, applied.limit, values.cursor, call, (limit, after, call) =>
@@ -64,5 +67,5 @@ export function findTool({ reader, tool }: Context): Tool {
 
 function lineOf({ id, title, number, agency, ...row }: Static<typeof FoundRow>, now: EpochMs): string {
   const by = agency === null ? "no agency stated" : quoted(agency);
-  return `${quoted(title)}; ${numberInWords(number)}; ${by}; ${stateInWords(row, now)}; id ${id}`;
+  return `${quoted(title)}; ${quotedNumber(number)}; ${by}; ${stateInWords(row, now)}; id ${id}`;
 }

@@ -7,22 +7,22 @@ import { timeInWords } from "../../text/date-in-words.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable } from "../../text/schema.ts";
-import { cursor, requiredText, sourceCode } from "../arguments.ts";
+import { cursorArgument, requiredText, sourceCode } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
-import { numberInWords, stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { longResult } from "./long-result.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
-import type { Context, Tool } from "./tool.ts";
+import type { Tool, ToolContext } from "./tool.ts";
 
-export function getTool({ reader, tool }: Context): Tool {
+export function getTool({ reader, tool }: ToolContext): Tool {
   return tool({
     name: "get",
     title: "Get one opportunity",
     action: "get",
     description:
       "Returns one opportunity with all its fields. What is too long for one result is cut and listed in `cut`; each of these has a cursor that returns the whole text in `piece`.",
-    arguments: { id: requiredText(ID), source: sourceCode, cursor },
+    arguments: { id: requiredText(ID), source: sourceCode, cursor: cursorArgument },
     data: { opportunity: nullable(Opportunity), cut: Type.Array(CutMember), piece: nullable(LongText) },
     run: async ({ id = "", source, cursor }, call) => {
       const opportunity = await theOpportunity(reader, "get", id, source, call);
@@ -55,7 +55,7 @@ function linesOf(opportunity: Opportunity, now: EpochMs): string[] {
     ["Source", [source.code, source.url]],
   ];
   return [
-    `${quoted(title)}; ${numberInWords(numberOf(opportunity))}; ${stateInWords({ ...opportunity, closes_at: dates.closes_at }, now)}; id ${id}`,
+    `${quoted(title)}; ${quotedNumber(numberOf(opportunity))}; ${stateInWords({ ...opportunity, closes_at: dates.closes_at }, now)}; id ${id}`,
     ...facts.flatMap(([label, texts]) => {
       const given = texts.filter((text) => text !== null && text !== "").slice(0, 10);
       return given.length === 0 ? [] : [`${label}: ${given.map((text) => quoted(text ?? "", LONG_LINE)).join(", ")}`];

@@ -4,15 +4,15 @@ import type { OpportunityEvent } from "../../events/event.ts";
 import { quoted } from "../../text/quoted.ts";
 import { past, requiredText, sourceCode } from "../arguments.ts";
 import { readFitting, resultOf } from "../results.ts";
-import { EventRow, eventRowOf, Row, rowOf } from "../rows.ts";
-import { numberInWords, stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
+import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords } from "./event-conditions.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
-import { type Context, listStatement, onlyGiven, readPaged, type Tool } from "./tool.ts";
+import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
 
-const UPSTREAM = [...upstreamTexts(Row, "opportunity"), ...upstreamTexts(EventRow, "events[]")];
+const UPSTREAM = [...upstreamTexts(OpportunityRow, "opportunity"), ...upstreamTexts(EventRow, "events[]")];
 
-export function historyTool({ reader, tool }: Context): Tool {
+export function historyTool({ reader, tool }: ToolContext): Tool {
   return tool({
     name: "history",
     title: "History of one opportunity",
@@ -26,7 +26,7 @@ export function historyTool({ reader, tool }: Context): Tool {
       until: past("Only events detected up to this"),
       ...eventArguments,
     },
-    data: { opportunity: Row, events: Type.Array(EventRow) },
+    data: { opportunity: OpportunityRow, events: Type.Array(EventRow) },
     run: async ({ id = "", source, cursor, ...values }, call) => {
       const opportunity = await theOpportunity(reader, "read the history", id, source, call);
       const { limit = EVENTS_DEFAULT, since, until } = values;
@@ -47,7 +47,7 @@ export function historyTool({ reader, tool }: Context): Tool {
       const row = rowOf(opportunity);
       const said = listStatement(paged, { ...given, limit }, describeEvents(conditionsOf(given, paged.now)), UPSTREAM);
       const lines = [
-        `${quoted(row.title)}; ${numberInWords(row.number)}; ${stateInWords(row, call.now)}; id ${row.id}`,
+        `${quoted(row.title)}; ${quotedNumber(row.number)}; ${stateInWords(row, call.now)}; id ${row.id}`,
         ...paged.items.map((event) => `${eventInWords(event)}; event ${event.event_id}`),
       ];
       return resultOf({ data: { opportunity: row, events: paged.items }, lines }, said, await reader.freshness(call), call.now);

@@ -4,9 +4,9 @@ import { nullable, object } from "../../text/schema.ts";
 import type { SourceFacts } from "../reader.ts";
 import { resultOf } from "../results.ts";
 import { codeInWords } from "../upstream-text.ts";
-import type { Context, Tool } from "./tool.ts";
+import type { Tool, ToolContext } from "./tool.ts";
 
-export function sourcesTool({ reader, tool }: Context): Tool {
+export function sourcesTool({ reader, tool }: ToolContext): Tool {
   const facts = object({
     code: Type.String(),
     name: nullable(Type.String()),

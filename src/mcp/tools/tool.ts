@@ -4,9 +4,9 @@ import { Failure } from "../../../db/reason.ts";
 import { BadCursor, type CursorKey, type CursorPlace, decodePlace, encodePlace } from "../../search/cursor.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
-import type { Arguments, Values } from "../arguments.ts";
+import type { ToolArguments, Values } from "../arguments.ts";
 import type { ToolCall, ToolPage, ToolReader } from "../reader.ts";
-import type { Result, Statement } from "../results.ts";
+import type { ResultStatement, ToolResult } from "../results.ts";
 
 export type Tool = {
   name: string;
@@ -17,16 +17,16 @@ export type Tool = {
   inputSchema: TObject;
   outputSchema: TObject;
   /** Throws an Error with one sentence for the client. */
-  call: (given: JsonObject, call: ToolCall) => Promise<Result>;
+  call: (given: JsonObject, call: ToolCall) => Promise<ToolResult>;
 };
 
-export type Definition<T extends Arguments> = Omit<Tool, "inputSchema" | "outputSchema" | "call"> & {
+export type ToolDefinition<T extends ToolArguments> = Omit<Tool, "inputSchema" | "outputSchema" | "call"> & {
   arguments: T;
   data: Record<string, TSchema>;
-  run: (values: Values<T>, call: ToolCall) => Promise<Result>;
+  run: (values: Values<T>, call: ToolCall) => Promise<ToolResult>;
 };
 
-export type Context = { reader: ToolReader; tool: <T extends Arguments>(definition: Definition<T>) => Tool };
+export type ToolContext = { reader: ToolReader; tool: <T extends ToolArguments>(definition: ToolDefinition<T>) => Tool };
 
 /** `now` is the time of the first page. */
 type Paged<Item> = ToolPage<Item, string> & { now: EpochMs };
@@ -63,7 +63,7 @@ export function listStatement(
   filters: Record<string, unknown>,
   words: string[],
   upstream: string[],
-): Statement {
+): ResultStatement {
   return {
     filters,
     filters_in_words: words,

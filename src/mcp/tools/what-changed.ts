@@ -4,10 +4,10 @@ import { describeFilter } from "../../filter/filter.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { object } from "../../text/schema.ts";
-import { filterArguments, filterOf, past } from "../arguments.ts";
+import { filterAmong, filterArguments, past } from "../arguments.ts";
 import { readFitting, resultOf } from "../results.ts";
-import { EventRow, eventRowOf, Row, rowOf } from "../rows.ts";
-import { numberInWords, upstreamTexts } from "../upstream-text.ts";
+import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
+import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import {
   AT_LEAST_DEFAULT,
   conditionsOf,
@@ -17,12 +17,12 @@ import {
   eventInWords,
   type GivenConditions,
 } from "./event-conditions.ts";
-import { type Context, listStatement, onlyGiven, readPaged, type Tool } from "./tool.ts";
+import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
 
-const ChangeRow = Type.Composite([EventRow, object({ opportunity: Row })], { additionalProperties: false });
+const ChangeRow = Type.Composite([EventRow, object({ opportunity: OpportunityRow })], { additionalProperties: false });
 const SINCE_DEFAULT = "-7d";
 
-export function changesTool({ reader, tool }: Context): Tool | undefined {
+export function changesTool({ reader, tool }: ToolContext): Tool | undefined {
   const { changes } = reader;
   if (changes === null) return undefined;
   return tool({
@@ -40,7 +40,7 @@ export function changesTool({ reader, tool }: Context): Tool | undefined {
     },
     data: { events: Type.Array(ChangeRow) },
     run: async (values, call) => {
-      const filter = filterOf("read what changed", values, call.now);
+      const filter = filterAmong("read what changed", values, call.now);
       const { limit = EVENTS_DEFAULT, since = SINCE_DEFAULT, until, types } = values;
       const given = { ...filter, since, ...onlyGiven({ until, types }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
       const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, (limit, after, call) =>
@@ -65,5 +65,5 @@ function windowOf(given: GivenConditions, now: EpochMs) {
 
 function lineOf({ opportunity, ...event }: Static<typeof ChangeRow>): string {
   const { id, title, number } = opportunity;
-  return `${eventInWords(event)} in ${quoted(title)}, ${numberInWords(number)}; id ${id}; event ${event.event_id}`;
+  return `${eventInWords(event)} in ${quoted(title)}, ${quotedNumber(number)}; id ${id}; event ${event.event_id}`;
 }
