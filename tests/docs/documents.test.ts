@@ -297,7 +297,7 @@ describe("names in the documents:", () => {
 
   test("the program reads every environment variable", async () => {
     const sources = await Promise.all(
-      ["src/**/*.ts", "bench/*.ts", "tests/support/*.ts"]
+      ["src/**/*.ts", "bench/*.ts", "tests/{support,watch}/*.ts"]
         .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)])
         .map((path) => Bun.file(join(root, path)).text()),
     );
